@@ -10,8 +10,8 @@ import pytest
 
 from conftest import ROOT
 from kiplint.codec.capture import Latency
-from kiplint.engine.condition import condition
 from kiplint.engine.errors import UsageError
+from kiplint.engine.translate import condition
 from tools import kiplint
 
 SET = str(ROOT / "fixtures" / "sets" / "broker")

@@ -25,8 +25,7 @@ def test_a_request() -> None:
     assert [str(x) for x in (one.valid, one.versions, one.present, one.flexible, one.deprecated)] == [
         "0-5", "0-5", "0-5", "3+", "0",
     ]  # fmt: skip
-    assert (one.unstable, one.declares_unstable, one.declares_flexible, one.declares_listeners) == (
-        True,
+    assert (one.unstable, one.declares_flexible, one.declares_listeners) == (
         True,
         True,
         True,

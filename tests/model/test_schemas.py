@@ -36,7 +36,7 @@ def test_halves() -> None:
     alone, answer = schema_set(request, response).rpcs
     assert (alone.request, alone.response, alone.is_pair, alone.name) == (request, None, False, "A")
     assert (answer.request, answer.response, answer.is_pair, answer.name) == (None, response, False, "B")
-    assert (alone.lagging, str(alone.common), alone.has_suffixes) == (None, "none", False)
+    assert (alone.lagging, str(alone.common)) == (None, "none")
 
 
 def test_of_several_claimants_the_first_counts() -> None:
@@ -84,10 +84,7 @@ def test_versions_of_a_pair(first: str, second: str, common: str, lagging: str, 
     assert (str(pair.common), pair.lagging.type, pair.is_dead) == (common, lagging, dead)
 
 
-def test_suffixes() -> None:
-    request, response = rpc("A", 1, "0")
-    assert Rpc(1, request, response, partial=False).has_suffixes
-    assert not Rpc(1, message(name="A"), response, partial=False).has_suffixes
+def test_a_pair_may_be_partial() -> None:
     assert Rpc(1, key("A", 1), value("A", 1), partial=True).may_be_partial
 
 

@@ -83,7 +83,12 @@ def test_twins_and_use() -> None:
     assert [(one.name, one.twin and one.twin.pointer) for one in whole.structs] == [
         ("S", "/commonStructs/2"), ("T", None), ("S", "/commonStructs/0"), ("U", None), ("A", "/fields/1"), ("A", "/fields/0"),
     ]  # fmt: skip
-    assert {one.name: one.is_used for one in whole.structs} == {"S": True, "T": False, "U": True, "A": True}
+    assert {one.name: one.name in whole.referenced_types for one in whole.structs} == {
+        "S": True,
+        "T": False,
+        "U": True,
+        "A": True,
+    }
     assert whole.structs_by_name["S"] is whole.common_structs[0]
     assert whole.common_names == {"S", "T", "U"}
 

@@ -101,39 +101,32 @@ def place(
 
 def place_set(violation: Violation) -> Finding:
     """The finding about a whole set, placed at its directory because no single file causes it."""
-    folder = violation.anchor.file
-    return Finding(
-        rule=violation.rule.id,
-        severity=cast("Severity", violation.severity),
-        message=printable(violation.message),
-        path=folder,
-        span=Span(1, 1, 1, 1),
-        pointer="",
-        message_name="",
-        source=violation.rule.source,
-        identity="\0".join((violation.rule.id, "", os.path.basename(folder.rstrip("/")))),
-        instead=printable(violation.instead),
-    )
+    return _made(violation, Span(1, 1, 1, 1), "", os.path.basename(violation.anchor.file.rstrip("/")))
 
 
 def _finding(violation: Violation, locator: Locator) -> Finding:
-    rule, where = violation.rule, violation.anchor
+    where = violation.anchor
     pointer = where.pointer
     if where.name:
         inner = f"{pointer}/{where.name}"
         parent = locator.node(pointer)
         pointer = pointer if locator.node(inner) is parent else inner
-    message_name = where.message_name[:LONGEST_NAME]
     span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
+    return _made(violation, Span(*span), pointer, locator.names(pointer))
+
+
+def _made(violation: Violation, span: Span, pointer: str, place: str) -> Finding:
+    """The finding of a violation; `place` is what its identity has beside the rule and the message."""
+    rule, message_name = violation.rule, violation.anchor.message_name[:LONGEST_NAME]
     return Finding(
         rule=rule.id,
         severity=cast("Severity", violation.severity),
         message=printable(violation.message),
-        path=where.file,
-        span=Span(*span),
+        path=violation.anchor.file,
+        span=span,
         pointer=pointer,
         message_name=message_name,
         source=rule.source,
-        identity="\0".join((rule.id, message_name, locator.names(pointer))),
+        identity="\0".join((rule.id, message_name, place)),
         instead=printable(violation.instead),
     )

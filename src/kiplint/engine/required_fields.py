@@ -24,18 +24,16 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
             placed = not any(
                 other.after == name and earlier in container.by_name for earlier, other in required_fields.items()
             )
-            yield from _missing(container, name, required, placed) if field is None else _wrong(field, required)
+            yield from [_missing(container, name, required, placed)] if field is None else _wrong(field, required)
         return
     for number, required in enumerate(required_fields):
         if number < len(container.fields):
             yield from _wrong(container.fields[number], required)
         else:
-            yield from _missing(container, "", required)
+            yield _missing(container, "", required)
 
 
-def _missing(
-    container: Container, name: str, required: FieldRequirement, placed: bool = False
-) -> Iterator[Description]:
+def _missing(container: Container, name: str, required: FieldRequirement, placed: bool = False) -> Description:
     """A missing field, with its text where it may be the last field."""
     count = len(container.fields) + 1
     message = f"{container.name} has to carry {name or f'a field number {count}'}{_described(required)}"
@@ -48,15 +46,9 @@ def _missing(
         "ignorable": required.ignorable,
     }
     kept = {key: value for key, value in values.items() if value not in ("", None)}
-    whole = (
-        placed
-        and name
-        and required.type
-        and required.versions
-        and not required.fields
-        and required.tagged in ("none", "either")
-    )
-    yield Description(message, container, "fields", _json(kept) if whole else "")
+    plain = not required.fields and required.tagged in ("none", "either")
+    whole = placed and name and required.type and required.versions and plain
+    return Description(message, container, "fields", _json(kept) if whole else "")
 
 
 def _wrong(field: Field, required: FieldRequirement) -> Iterator[Description]:

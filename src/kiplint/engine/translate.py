@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from kiplint.engine import runtime
-from kiplint.engine.errors import ExpressionError
+from kiplint.engine.errors import ExpressionError, UsageError
 from kiplint.engine.expression import Typed, Words, parse_lets, short, size, sized, translate
-from kiplint.engine.language import words_of
+from kiplint.engine.language import declare, facts, words_of
 from kiplint.engine.required_fields import unmet_requirements
 from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
-from kiplint.engine.runtime import FOR_A_HIT, FUNCTIONS, StepBudget
+from kiplint.engine.runtime import FOR_A_HIT, FUNCTIONS, MORE_FOR_EACH, StepBudget, TooManyStepsError
 
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -315,3 +315,33 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in used]
     lines += [f"PACK = {rules[0].stamp!r}", f"TRANSLATOR = {translator_stamp()!r}"]
     return "\n".join([*lines, *(f"\n\n{ast.unparse(statement)}" for tree in parts for statement in tree)]) + "\n"
+
+
+_ELEMENT, _METER = "element", "steps"
+
+
+def condition(text: str, elements: type, name: str) -> Callable[[object], bool]:
+    """Whether an expression over the facts of a class holds for an element. Raises UsageError, also later."""
+    declare(elements, name)
+    budget = StepBudget()
+    try:
+        tree = translate(text, Words(elements.__name__, _ELEMENT, meter=_METER, fractions=True)).tree
+    except ExpressionError as error:
+        raise UsageError(f"{error}; the names are {', '.join(facts(elements.__name__))}") from None
+    argument = ast.arguments([], [ast.arg(_ELEMENT)], None, [], [], None, [])
+    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, tree)))
+    names: dict[str, Any] = {name: function.call for name, function in FUNCTIONS.items()}
+    names |= {"__builtins__": {}, _METER: budget.meter(text)}
+    # What `translate` lets pass reaches facts and functions of the language only.
+    holds: Callable[[object], Any] = eval(compile(code, "<condition>", "eval"), names)
+
+    def judged(element: object) -> bool:
+        budget.left += MORE_FOR_EACH
+        try:
+            return bool(holds(element))
+        except TooManyStepsError:
+            raise UsageError(f"{text}: the condition takes too many steps") from None
+        except Exception as error:
+            raise UsageError(f"{text}: {error}") from None
+
+    return judged

@@ -243,11 +243,6 @@ class Field:
         return self.versions & self.owner.present
 
     @rule_fact
-    def is_current(self) -> bool:
-        """Whether the field is there in the highest valid version that its message or struct is in."""
-        return bool(self.present) and self.present.highest == self.owner.present.highest
-
-    @rule_fact
     def is_later(self) -> bool:
         """Whether its message or struct has valid versions before the first that has the field."""
         return bool(self.present) and self.present.lowest > self.owner.present.lowest
@@ -277,11 +272,6 @@ class Field:
         """Whether the field has flexible versions of its own."""
         text = value_or(self.spec.flexible_versions, "")
         return bool(text) and not text.isspace()
-
-    @rule_fact
-    def may_override_flexible(self) -> bool:
-        """Whether the type, string or bytes, has an old and a compact encoding that a field may choose from."""
-        return not self.is_array and self.element_type in ("string", "bytes")
 
     @range_fact
     def flexible(self) -> ParsedRange:
@@ -327,11 +317,6 @@ class Field:
     def struct(self) -> Struct | None:
         """The struct that values have: defined in place, or the struct of the file that the type names."""
         return self.definition or self.message.structs_by_name.get(self.kind.element)
-
-    @rule_fact
-    def names_common_struct(self) -> bool:
-        """Whether the type names one of the message's common structs."""
-        return self.kind.element in self.message.common_names
 
     # Tag
 
@@ -415,11 +400,6 @@ class Field:
     def zero_copy(self) -> bool:
         """Whether readers get a view of the bytes."""
         return value_or(self.spec.zero_copy, False)
-
-    @rule_fact
-    def about_breaks_java(self) -> bool:
-        """Whether the description holds characters that the generated Java string does not escape."""
-        return '"' in self.about or "\\" in self.about
 
     @rule_fact
     def name_twin(self) -> str:
@@ -634,11 +614,6 @@ class Struct(Container):
     def name_is_upper(self) -> bool:
         """Whether the name does not begin in lower case."""
         return not self.name[:1].islower()
-
-    @rule_fact
-    def is_used(self) -> bool:
-        """Whether some field of the message has the struct as its type."""
-        return self.name in self.message.referenced_types
 
     @rule_fact
     def used(self) -> VersionRange:

@@ -269,11 +269,6 @@ class Message(Container):
         """Whether the highest version may still change."""
         return value_or(self.spec.latest_version_unstable, False)
 
-    @rule_fact
-    def declares_unstable(self) -> bool:
-        """Whether `latestVersionUnstable` is present, whatever its value."""
-        return isinstance(self.spec.latest_version_unstable, bool)
-
     # Headers (KIP-1313)
 
     @fact

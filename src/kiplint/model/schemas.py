@@ -114,19 +114,9 @@ class Rpc:
         return half.schemas.partner_of(half) if half else None
 
     @rule_fact
-    def declares_versions(self) -> bool:
-        """Whether the valid versions of each half that exists are readable, and have an end."""
-        return not any(half.valid_problem or half.valid.open for half in self._halves)
-
-    @rule_fact
     def declares_flexible(self) -> bool:
         """Whether both halves exist and have valid `flexibleVersions`."""
         return self.is_pair and all(half.declares_flexible and not half.flexible_problem for half in self._halves)
-
-    @rule_fact
-    def has_suffixes(self) -> bool:
-        """Whether both halves have the suffix that their type requires."""
-        return self.is_pair and all(half.name.endswith(half.suffix) for half in self._halves)
 
 
 _FIRST = {"request": "request", "coordinator-key": "coordinator"}

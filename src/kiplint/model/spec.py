@@ -19,6 +19,7 @@ Int32 = Annotated[int, Meta(ge=-2147483648, le=2147483647)]
 
 
 _Text = str | None | UnsetType
+_Flag = bool | UnsetType
 
 
 class _SpecBase(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
@@ -50,15 +51,9 @@ class FieldSpec(_SpecBase, kw_only=True):
     entity_type: Annotated[
         _Text, Meta(description="What the value identifies, for code that checks it; forks have words of their own.")
     ] = UNSET
-    ignorable: Annotated[bool | UnsetType, Meta(description="Whether a writer may drop it in versions without it.")] = (
-        UNSET
-    )
-    map_key: Annotated[bool | UnsetType, Meta(description="Whether it is part of the key of its struct's array.")] = (
-        UNSET
-    )
-    zero_copy: Annotated[bool | UnsetType, Meta(description="For bytes: whether readers get a view, not a copy.")] = (
-        UNSET
-    )
+    ignorable: Annotated[_Flag, Meta(description="Whether a writer may drop it in versions without it.")] = UNSET
+    map_key: Annotated[_Flag, Meta(description="Whether it is part of the key of its struct's array.")] = UNSET
+    zero_copy: Annotated[_Flag, Meta(description="For bytes: whether readers get a view, not a copy.")] = UNSET
     fields: Annotated[
         "list[FieldSpec] | UnsetType | None", Meta(description="The fields of the struct that this field defines.")
     ] = UNSET

@@ -259,20 +259,24 @@ def _is_meant(word: str, slip: str, count: Callable[[str], int]) -> bool:
 
 def is_one_edit(first: str, second: str) -> bool:
     """Whether a letter was added, left out or changed, or two adjacent letters swapped."""
-    short, long = sorted((first, second), key=len)
+    short, long, start = _parting(first, second)
     if len(long) - len(short) > 1 or first == second:
         return False
-    start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
         return short[start:] == long[start + 1 :]
     swapped = short[start + 1 : start + 2] + short[start : start + 1] + short[start + 2 :]
     return short[start + 1 :] == long[start + 1 :] or swapped == long[start:]
 
 
+def _parting(first: str, second: str) -> tuple[str, str, int]:
+    """The shorter and the longer word, and where they begin to differ."""
+    short, long = sorted((first, second), key=len)
+    return short, long, next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+
+
 def edit(first: str, second: str) -> str:
     """The single edit that turns one word into the other."""
-    short, long = sorted((first, second), key=len)
-    start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    short, long, start = _parting(first, second)
     if len(short) < len(long):
         return "ending" if start == len(short) and long[-1] in "sdrnyel" and long[-1] != short[-1] else "length"
     if start == len(first) - 1:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from kiplint.codec.conversation import Address
 from kiplint.commands.decode.result import DecodedFrame, FrameRow
-from kiplint.engine.condition import condition
 from kiplint.engine.errors import UsageError
+from kiplint.engine.translate import condition
 from kiplint.model.error_codes import NONE
 from kiplint.text.words import plural
 

@@ -11,11 +11,12 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import groupby
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
+from kiplint.compat.negotiation.exchange import SOFTWARE
 from kiplint.compat.negotiation.negotiate import Named, negotiate
 from kiplint.compat.negotiation.result import Loss, Negotiation
 from kiplint.compat.negotiation.sides import Habits, Need, Side, ranged_side
@@ -116,23 +117,11 @@ def known_rpcs() -> SchemaSet:
 
 def _halves(name: str) -> Iterable[Message]:
     key, flexible = _file().rpcs[name]
-    software = [
-        FieldSpec(name=field, type="string", versions="3+") for field in ("ClientSoftwareName", "ClientSoftwareVersion")
-    ]
-    for kind, suffix, fields in (
-        ("request", "Request", software if name == "ApiVersions" else []),
-        ("response", "Response", []),
-    ):
-        yield Message(
-            MessageSpec(
-                name=f"{name}{suffix}",
-                type=kind,  # type: ignore[arg-type]
-                valid_versions="0+",
-                api_key=key,
-                flexible_versions=flexible,
-                fields=fields,
-            )
-        )
+    software = [FieldSpec(name=field, type="string", versions="3+") for field in SOFTWARE]
+    fields = software if name == "ApiVersions" else []
+    common: dict[str, Any] = {"valid_versions": "0+", "api_key": key, "flexible_versions": flexible}
+    yield Message(MessageSpec(name=f"{name}Request", type="request", fields=fields, **common))
+    yield Message(MessageSpec(name=f"{name}Response", type="response", fields=[], **common))
 
 
 def released_side(release: ClientRelease) -> Side:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,7 +19,6 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side, broker_side, check_mode, client_side
 from kiplint.compat.roles import Mode, is_between_nodes
 from kiplint.model.headers import header_map
-from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 
 NAMED = 4
@@ -70,13 +69,8 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
     def document(self) -> dict[str, Any]:
         """What the JSON says; its fields are only ever added to."""
         names = [release.name for release in self.releases]
-        return {
-            "version": 1,
-            "releases": names,
-            "pairs": [
-                _pair(self, (client, broker)) for client in names for broker in names if self.has(client, broker)
-            ],
-        }
+        pairs = [pair for pair in product(names, names) if pair in self.pairs]
+        return {"version": 1, "releases": names, "pairs": [_pair(self, pair) for pair in pairs]}
 
     def has(self, client: str, broker: str) -> bool:
         """Whether the pair is known."""
@@ -131,18 +125,15 @@ def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
 
 def _comparison_key(side: Side) -> Any:
     """A key that is equal for sides that come to the same agreements."""
-    return tuple(
-        (
-            key,
-            offer.name,
-            str(offer.versions),
-            offer.hidden,
-            _headers(offer.request),
-            _headers(offer.response),
-            _handshake(offer),
-        )
-        for key, offer in sorted(side.rpcs.items())
+    return tuple((key, *_answers(offer)) for key, offer in sorted(side.rpcs.items()))
+
+
+def _answers(offer: Offer) -> Any:
+    headers = (
+        tuple((str(versions), number) for versions, number in header_map(half))
+        for half in (offer.request, offer.response)
     )
+    return (offer.name, str(offer.versions), offer.hidden, *headers, _handshake(offer))
 
 
 def _handshake(offer: Offer) -> Any:
@@ -152,22 +143,14 @@ def _handshake(offer: Offer) -> Any:
     return tuple((field.name, str(field.versions)) for field in offer.request.fields)
 
 
-def _headers(message: Message) -> Any:
-    return tuple((str(versions), number) for versions, number in header_map(message))
-
-
 def _versions(side: Side) -> dict[int, str]:
     return {key: str(offer.versions) for key, offer in side.offers.items()}
 
 
 def _pair(matrix: ReleaseMatrix, pair: Pair) -> dict[str, Any]:
-    statuses = Counter(cell.status for cell in matrix.pairs[pair])
-    return {
-        "client": pair[0],
-        "broker": pair[1],
-        "statuses": dict(sorted(statuses.items())),
-        "trouble": matrix.trouble.get(pair, []),
-    }
+    statuses = dict(sorted(Counter(cell.status for cell in matrix.pairs[pair]).items()))
+    trouble = matrix.trouble.get(pair, [])
+    return {"client": pair[0], "broker": pair[1], "statuses": statuses, "trouble": trouble}
 
 
 def _span(brokers: Sequence[str]) -> str:

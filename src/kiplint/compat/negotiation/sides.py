@@ -66,13 +66,8 @@ def _halves(offer: Offered, known: SchemaSet) -> Iterator[Message]:
             spec = MessageSpec(name=f"{name}{suffix}", type=kind, valid_versions=versions, api_key=offer.api_key)  # type: ignore[arg-type]
             yield Message(spec)
         else:
-            spec = msgspec.structs.replace(
-                owner.spec,
-                valid_versions=versions,
-                listeners=UNSET,
-                deprecated_versions=UNSET,
-                latest_version_unstable=UNSET,
-            )
+            unknown = dict.fromkeys(("listeners", "deprecated_versions", "latest_version_unstable"), UNSET)
+            spec = msgspec.structs.replace(owner.spec, valid_versions=versions, **unknown)
             yield Message(spec, owner.file)
 
 
