@@ -19,6 +19,7 @@ from kiplint.commands.pipeline.text import (
     fork_note,
     forked,
     is_tags,
+    line_of,
 )
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
@@ -120,8 +121,8 @@ class Event(NamedTuple):
 def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     """Write the page."""
     document = result.document
-    sets = sorted(document.history, key=_line)
-    lines = {line: list(some) for line, some in groupby(sets, key=_line)}
+    sets = sorted(document.history, key=line_of)
+    lines = {line: list(some) for line, some in groupby(sets, key=line_of)}
     events = list(_events(document, lines, result.severity))
     released = {row.source for row in document.sources if is_tags(row)}
     names = sorted({event.line for event in events})
@@ -200,7 +201,7 @@ def _events(
     names = anchors([f"{row.rule.rpartition('/')[2]}-{row.message_name or row.path}" for row in rows])
     for row, anchor in zip(rows, names, strict=True):
         state = "break" if row.what == "change" else "open" if row.open else "fixed"
-        axis = axes.get(_line(row), Axis(0, 0))
+        axis = axes.get(line_of(row), Axis(0, 0))
         start = axis.place(_seconds(row.introduced_time, row.introduced_position), LIFE)
         stop = LIFE if state == "open" else axis.place(_seconds(row.fixed_time, row.fixed_position), LIFE)
         length = max(2, (stop if state != "break" else start + 2) - start)
@@ -223,7 +224,3 @@ def _newest_first(row: SpanRow) -> tuple[Any, ...]:
 
 def _seconds(time: str | None, position: int | None) -> float:
     return datetime.fromisoformat(time).timestamp() if time else float(position or 0)
-
-
-def _line(row: SpanRow) -> tuple[str, str]:
-    return row.source, row.lineage

@@ -95,7 +95,7 @@ def titled(*line: str) -> str:
 
 def called(row: Any) -> str:
     """The source and the line of a row; one word where both are called the same."""
-    return titled(*dict.fromkeys(_line(row)))
+    return titled(*dict.fromkeys(line_of(row)))
 
 
 def few(names: Iterable[str], most: int = NAMED) -> str:
@@ -105,7 +105,8 @@ def few(names: Iterable[str], most: int = NAMED) -> str:
     return ", ".join(known[: most if more else most + 1]) + more
 
 
-def _line(row: Any) -> tuple[str, str]:
+def line_of(row: Any) -> tuple[str, str]:
+    """The source and the line of a row."""
     return row.source, row.lineage
 
 
@@ -136,7 +137,7 @@ def _blame(document: documents.BlameDocument) -> Iterator[Grid]:
         people = [(person.author, shown(person.commits), day(person.last)) for person in document.reviewers]
         note = "" if people else "nobody changed it in the last year of the lake"
         yield Grid(f"Reviewers for {document.of}", ("author", "commits", "last"), people, note)
-    for line, events in groupby(document.events, key=_line):
+    for line, events in groupby(document.events, key=line_of):
         yield Grid(titled(*line), columns, [_blamed(event, document.released) for event in events])
     if not document.events:
         yield Grid(document.of, (), [], "nothing was ever found, and nothing changed")
@@ -172,7 +173,7 @@ def _recent(document: documents.RecentDocument) -> Iterator[Grid]:
 @grids.register
 def _adoption(document: documents.AdoptionDocument) -> Iterator[Grid]:
     columns = ("when", "commit", "release", "RPCs", "with it", "share")
-    for line, some in groupby(document.sets, key=_line):
+    for line, some in groupby(document.sets, key=line_of):
         rows = [_adopted(state) for state in _steps(list(some))]
         yield Grid(f"Request header {document.header}: {titled(*line)}", columns, rows)
 
@@ -360,7 +361,7 @@ def _place(source: Any) -> str:
 def _open(findings: Iterable[SpanRow]) -> Grid:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in findings:
-        counts.setdefault(_line(row), Counter())[row.severity if row.open else "fixed"] += 1
+        counts.setdefault(line_of(row), Counter())[row.severity if row.open else "fixed"] += 1
     names = (*SEVERITIES, "fixed")
     rows = [(*line, *(shown(numbers[name]) for name in names)) for line, numbers in sorted(counts.items())]
     return Grid("Findings in the newest set of each line", ("source", "line", *SEVERITIES, "fixed before"), rows)
@@ -389,7 +390,7 @@ BROKE: dict[str, Cell] = {
 
 def _in_time(heading: str, spans: Iterable[SpanRow], released: set[str], cells: dict[str, Cell]) -> Iterator[Grid]:
     """Spans by line; the spans of a rule between the same revisions are a single row, with their messages."""
-    for line, of_line in groupby(spans, key=_line):
+    for line, of_line in groupby(spans, key=line_of):
         rows = []
         for _, same in groupby(sorted(of_line, key=_ends), key=_ends):
             some = list(same)

@@ -18,11 +18,16 @@ from kiplint.pipeline.tables import Cells, Sets
 from kiplint.text.words import did_you_mean
 
 _PAIR: Final = "client_source, client, broker_source, broker"
-_STATUSES: Final = f"SELECT {_PAIR}, status, count(*) AS rpcs FROM matrix GROUP BY ALL"
-_IN_TROUBLE: Final = f"""
-SELECT {_PAIR}, list(DISTINCT name ORDER BY name) AS names FROM matrix
-WHERE list_contains($1, status) AND NOT list_contains($2, concat(api_key, ' ', name)) GROUP BY ALL
+_OF_CONTENTS: Final = f"""
+SELECT {_PAIR}, c.* EXCLUDE (client_root, broker_root) FROM release_pairs JOIN (
+  SELECT client_root, broker_root, {{}} GROUP BY ALL
+) c USING (client_root, broker_root)
 """
+_STATUSES: Final = _OF_CONTENTS.format("status, count(*) AS rpcs FROM cells")
+_IN_TROUBLE: Final = _OF_CONTENTS.format(
+    "list(DISTINCT name ORDER BY name) AS names FROM cells "
+    "WHERE list_contains($1, status) AND NOT list_contains($2, concat(api_key, ' ', name))"
+)
 _CELLS: Final = """
 SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM matrix
 WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 ORDER BY api_key, name

@@ -37,8 +37,10 @@ from kiplint.pipeline.tables import (
 
 COUNTED = (Blobs, Trees, Files, Messages, Findings, Changes)
 _OF_CLIENTS = """
-SELECT status, count(*) AS cells FROM matrix WHERE NOT list_contains($1, concat(api_key, ' ', name))
-GROUP BY 1 ORDER BY 2 DESC, 1
+SELECT status, sum(count)::BIGINT AS cells FROM release_pairs JOIN (
+  SELECT client_root, broker_root, status, count(*) AS count FROM cells
+  WHERE NOT list_contains($1, concat(api_key, ' ', name)) GROUP BY ALL
+) USING (client_root, broker_root) GROUP BY 1 ORDER BY 2 DESC, 1
 """
 _SPANS = f"""
 SELECT p.*, {AUTHOR} FROM spans p

@@ -36,12 +36,15 @@ _RPCS: Final = f"""
 SELECT {_OF_SET}, o.api_key, o.name, o.lowest, o.highest, o.offered, o.request_headers, o.response_headers, o.deprecated
 FROM sets s JOIN offers o ON o.root = s.root
 """
-_MATRIX: Final = f"""
+_RELEASE_PAIRS: Final = """
 WITH tagged AS (SELECT DISTINCT source, release, root FROM releases)
 SELECT c.source AS client_source, c.release AS client, b.source AS broker_source, b.release AS broker,
-  {", ".join(f"m.{name}" for name in list(Cells.COLUMNS)[2:])}
+  c.root AS client_root, b.root AS broker_root
 FROM tagged c JOIN tagged b ON $across OR c.source = b.source
-JOIN cells m ON m.client_root = c.root AND m.broker_root = b.root
+"""
+_MATRIX: Final = f"""
+SELECT client_source, client, broker_source, broker, {", ".join(f"m.{name}" for name in list(Cells.COLUMNS)[2:])}
+FROM release_pairs p JOIN cells m ON m.client_root = p.client_root AND m.broker_root = p.broker_root
 """
 
 VIEWS: Final[Mapping[str, str]] = {
@@ -51,14 +54,15 @@ VIEWS: Final[Mapping[str, str]] = {
     "set_fields": "The fields of every message of every revision; `field` is the path from the message down.",
     "releases": "The revisions that are releases, in the order of their lines.",
     "rpcs": "The RPCs of every revision: versions for clients, what brokers offer, and headers.",
-    "matrix": "What each release as a client and each as a broker agree on, by RPC; with `--across` of all sources.",
+    "release_pairs": "Each release as a client and each as a broker, of a source; with `--across` of all sources.",
+    "matrix": "What each release as a client and each as a broker agree on, by RPC.",
 }
 """What each view has, by its name."""
 
 
 def definitions(*, across: bool) -> Mapping[str, str]:
     """The views as queries, by name; `across` pairs the releases of all sources in `matrix`."""
-    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS, _MATRIX)
+    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS, _RELEASE_PAIRS, _MATRIX)
     return {name: text.replace("$across", str(across)).strip() for name, text in zip(VIEWS, texts, strict=True)}
 
 
