@@ -52,7 +52,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs editor snapshots clean
+.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs pictures editor snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -158,6 +158,7 @@ clean: ## remove .venv, caches and build results
 $(VENV)/created:
 	@for python in $(PYTHON); do \
 	  if $$python -c '$(USABLE)' >/dev/null 2>&1; then \
+	    echo "Creating $(VENV) with $$python"; \
 	    $$python -m venv $(VENV) && touch $@ && exit; \
 	    exit 1; \
 	  fi; \
@@ -166,6 +167,7 @@ $(VENV)/created:
 	exit 1
 
 $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
+	@echo "Installing kiplint into $(VENV)"
 	@$(PIP) install --editable .
 	@$(BIN)/python -m compileall -q src
 	@touch $@ $(VENV)/packs
@@ -178,6 +180,7 @@ $(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kipl
 
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.
 $(VENV)/installed-dev: $(VENV)/installed
+	@echo "Installing the tools of the tests into $(VENV)"
 	@$(PIP) install --upgrade pip
 	@$(PIP) install --group dev --editable '.[bytes,lsp,pipeline]'
 	@touch $@
