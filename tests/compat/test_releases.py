@@ -11,8 +11,12 @@ import pytest
 import kiplint
 from conftest import ROOT
 from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.compat.negotiation.releases import release_matrix
 from kiplint.engine.errors import UsageError
+from kiplint.model.schemas import SchemaSet
 from tools import kiplint as run
+
+from .test_served import both_modes
 
 NEGOTIATE = ROOT / "fixtures/negotiate"
 SETS = (
@@ -48,6 +52,21 @@ def test_the_command() -> None:
     bad = pairs["refused/client", "refused/broker"]
     assert bad["statuses"] == Counter(row.brokers[0].status for row in found.rpcs)
     assert bad["trouble"] == sorted(row.name for row in found.rpcs if row.status == "refused")
+
+
+def test_brokers_are_in_a_mode_that_they_have() -> None:
+    sets = [("2.8.0", SchemaSet(both_modes())), ("4.0.0", SchemaSet(both_modes()[4:]))]
+    modes = {
+        mode: {release.name: release.mode for release in release_matrix(sets, mode=mode).releases}
+        for mode in (None, "zookeeper")
+    }
+    assert modes == {
+        None: {"2.8.0": "kraft", "4.0.0": "kraft"}, "zookeeper": {"2.8.0": "zookeeper", "4.0.0": "kraft"},
+    }  # fmt: skip
+    note = release_matrix(sets, mode="zookeeper").note
+    assert note.endswith(" Brokers of 2.8.0 are in ZooKeeper mode; for KRaft mode: --mode kraft.")
+    with pytest.raises(UsageError, match="4.0.0 cannot run in ZooKeeper mode"):
+        release_matrix(sets[1:], mode="zookeeper")
 
 
 def test_what_it_refuses() -> None:

@@ -134,24 +134,40 @@ def test_matrix_as_a_page(lake: Lake) -> None:
     page = printed("matrix", str(lake.path), "--output-format", "html")
     found = json.loads(printed("matrix", str(lake.path), "--output-format", "json"))
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert data["releases"] == found["releases"]
+    assert " ".join(data["names"]).split() == found["releases"]
+    alike = [names.split() for names in data["names"]]
+    firsts = {some[0] for some in alike}
     numbers = [int(one) for one in re.findall(r'<button type="button" class="q\d[a-z ]*">(\d+)<', page)]
-    assert numbers == [one["statuses"]["agreed"] for one in found["pairs"]]
+    pairs = [one for one in found["pairs"] if {one["client"], one["broker"]} <= firsts]
+    assert (data["releases"], numbers) == (
+        ["1.0.0 to 1.1.0", "1.2.0", "2.0.0"], [one["statuses"]["agreed"] for one in pairs],
+    )  # fmt: skip
     pair = json.loads(printed("matrix", str(lake.path), "2.0.0", "1.2.0", "--output-format", "json"))["rpcs"]
-    size, places = len(data["releases"]), [data["releases"].index(name) for name in ("2.0.0", "1.2.0")]
-    row = data["rows"][data["pairs"][places[0] * size + places[1]]].split(",")
+    size, places = len(data["releases"]), [[name in some for some in alike].index(True) for name in ("2.0.0", "1.2.0")]
+    kraft = data["modes"][0]
+    row = kraft["rows"][kraft["pairs"][places[0] * size + places[1]]].split(",")
     told = [(rpc[0], data["codes"][one[0]][1], one[1:]) for rpc, one in zip(data["rpcs"], row, strict=True) if one]
     assert told == [
         (one["api_key"], one["status"], "" if one["chosen"] is None else str(one["chosen"])) for one in pair
     ]
     keys = [key for key, *_ in data["rpcs"]]
-    assert data["broker"][places[1]][keys.index(42)] == "0-3"
+    assert kraft["broker"][places[1]][keys.index(42)] == "0-3"
 
 
 def test_matrix_of_a_pair(lake: Lake) -> None:
     told = printed("matrix", str(lake.path), "2.0.0", "1.2.0")
     assert told.splitlines()[0] == "2.0.0 as client, 1.2.0 as broker"
     assert "  42   DeleteGroups               0-3       3       2/1     agreed" in told.splitlines()
+
+
+def test_matrix_in_a_mode(lake: Lake) -> None:
+    texts, tables = (printed("matrix", str(lake.path), *mode) for mode in (("--mode", "kraft"), ()))
+    assert texts == tables
+    done = ask("matrix", str(lake.path), "--mode", "zookeeper")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("cannot run in ZooKeeper mode, only in KRaft mode; leave --mode zookeeper out\n")
+    done = ask("matrix", str(lake.path), "2.0.0", "1.2.0", "--mode", "kraft")
+    assert done.err == "error: --mode is for all releases; for a pair: kiplint negotiate --mode kraft\n"
 
 
 def test_matrix_takes_two_releases_or_none(lake: Lake) -> None:

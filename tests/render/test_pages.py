@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser
 
 import kiplint
+from compat.test_served import both_modes
 from conftest import ROOT
 from kiplint.commands.negotiate.result import MatrixResult
 from kiplint.commands.negotiate.run import negotiate_all
@@ -22,6 +23,7 @@ from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.compat.judge import BREAKS
 from kiplint.engine.finding import SEVERITIES
+from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
 from kiplint.render.page import set_titles
@@ -337,6 +339,35 @@ def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[st
     trouble = [str(one["statuses"].get("agreed", 0)) for one in found["pairs"] if one["trouble"]]
     assert set(trouble) <= set(seen.texts(".matrix button"))
     assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
+
+
+def test_matrix_has_both_modes_and_a_row_for_releases_that_are_alike(browser: Browser, tmp_path: Path) -> None:
+    sets = [(name, SchemaSet(both_modes())) for name in ("2.8.0:", "2.8.1:")]
+    last = SchemaSet(both_modes()[4:])
+    made = Made(MatrixResult.of([*sets, ("4.0.0:", last)]), tmp_path / "page.html")
+    seen = Visit(browser, made.file)
+    heads, numbers = (lambda: seen.texts(".matrix tbody th")), (lambda: seen.texts(".matrix button"))
+    assert heads() == ["2.8.0 to 2.8.1", "4.0.0"]
+    kraft = numbers()
+    assert (
+        "Brokers of 2.8.0 to 2.8.1 are in KRaft mode; for ZooKeeper mode: --mode zookeeper." in seen.texts(".lead")[0]
+    )
+    seen.page.locator("select[name=mode]").select_option(label="ZooKeeper where brokers can")
+    zookeeper = MatrixResult.of([*sets, ("4.0.0:", last)], mode="zookeeper").matrix
+    pairs = [(client, broker) for client in ("2.8.0:", "4.0.0:") for broker in ("2.8.0:", "4.0.0:")]
+    assert numbers() == [str(sum(cell.status == "agreed" for cell in zookeeper.pairs[pair])) for pair in pairs]
+    assert "are in ZooKeeper mode" in seen.texts(".lead")[0]
+    button = seen.page.locator(".matrix button").nth(1)
+    label = f"2.8.0 to 2.8.1 as the client of 4.0.0: {numbers()[1]} RPCs can be used"
+    assert button.get_attribute("aria-label") == label
+    button.hover()
+    assert seen.texts(".matrix .on th, .matrix th.on") == ["4.0.0", "2.8.0 to 2.8.1"]
+    seen.page.locator("[type=search]").fill("2.8.1")
+    assert (heads(), seen.texts("#counted")) == (["2.8.0 to 2.8.1"], ["4 of 9 pairs"])
+    seen.page.reload()
+    assert (heads(), len(kraft)) == (["2.8.0 to 2.8.1"], 4)
+    assert (seen.said, seen.violations()) == ([], [])
+    seen.close()
 
 
 def test_the_report_on_a_lake_shows_what_the_json_has(

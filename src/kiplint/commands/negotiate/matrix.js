@@ -9,9 +9,10 @@ kiplint.start = () => {
   const grid = [...table.tBodies[0].rows].map((row) => [...row.cells].slice(1));
   const heads = [...table.tHead.rows[0].cells].slice(1);
   const buttons = grid.map((row) => row.map((cell) => cell.firstElementChild));
-  const numbers = buttons.map((row) => row.map((one) => one && one.textContent));
-  const looks = buttons.map((row) => row.map((one) => one && one.className));
-  const rows = data.rows.map((text) => text.split(","));
+  for (const mode of data.modes) mode.rows = mode.rows.map((text) => text.split(","));
+  let mode = data.modes[0];
+  const number = (at, to) => String(mode.squares[at * size + to][0]);
+  const look = (at, to) => mode.squares[at * size + to]?.[1] || "";
   const dialog = document.getElementById("pair");
   const body = document.getElementById("pair-body");
   let here = [0, 0];
@@ -24,18 +25,20 @@ kiplint.start = () => {
   };
   const title = (client, broker) => `${data.releases[client]}/${data.releases[broker]}`;
   const pairs = new Map(data.releases.flatMap((_, client) => data.releases.map((_, broker) => [title(client, broker), [client, broker]])));
-  const outcomes = (client, broker) => rows[data.pairs[client * size + broker]];
+  const outcomes = (client, broker) => mode.rows[mode.pairs[client * size + broker]];
 
   /* The grid: which rows and columns are there, and what their squares say. */
   kiplint.filtered = (query) => {
     const words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
     const rpc = query.get("rpc");
+    mode = data.modes[Number(query.get("mode") || 0)] || data.modes[0];
+    document.getElementById("note").textContent = mode.note;
     const only = query.get("only");
-    const fits = data.releases.map((name) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word)));
-    const bad = (at, to) => Boolean(looks[at][to]) && looks[at][to].includes("bad");
-    const row = fits.map((fit, at) => fit && (!only || looks[at].some((_, to) => bad(at, to))));
+    const fits = data.names.map((name) => words.length === 0 || words.some((word) => name.toLowerCase().includes(word)));
+    const bad = (at, to) => look(at, to).includes("bad");
+    const row = fits.map((fit, at) => fit && (!only || fits.some((_, to) => bad(at, to))));
     const column = fits.map((fit, to) => fit && (!only || row.some((kept, at) => kept && bad(at, to))));
-    let count = 0;
+    let [count, total] = [0, 0];
     heads.forEach((head, to) => { head.hidden = !column[to]; });
     grid.forEach((cells, at) => {
       cells[0].parentElement.hidden = !row[at];
@@ -44,10 +47,13 @@ kiplint.start = () => {
         cell.hidden = !column[to];
         const one = buttons[at][to];
         if (!one || !column[to]) return;
-        count += !only || bad(at, to);
+        if (!only || bad(at, to)) count += data.sizes[at] * data.sizes[to];
+        const wrong = bad(at, to) ? ", some in trouble" : "";
+        one.title = `${data.releases[at]} as the client of ${data.releases[to]}: ${number(at, to)} RPCs can be used${wrong}`;
+        one.setAttribute("aria-label", one.title);
         if (!rpc) {
-          one.textContent = numbers[at][to];
-          one.className = looks[at][to];
+          one.textContent = number(at, to);
+          one.className = look(at, to);
         } else {
           const state = outcomes(at, to)[Number(rpc)];
           const version = state.slice(1);
@@ -56,11 +62,12 @@ kiplint.start = () => {
         }
       });
     });
+    data.sizes.forEach((clients, at) => data.sizes.forEach((brokers, to) => { total += look(at, to) ? clients * brokers : 0; }));
     document.getElementById("legend").hidden = Boolean(rpc);
     document.getElementById("nothing").hidden = count > 0;
     table.hidden = count === 0;
     const name = rpc ? `, versions of ${data.rpcs[Number(rpc)][1]}` : "";
-    document.getElementById("counted").textContent = (count === size * size ? `${count} pairs` : `${count} of ${size * size} pairs`) + name;
+    document.getElementById("counted").textContent = (count === total ? `${count} pairs` : `${count} of ${total} pairs`) + name;
   };
 
   /* One square can be reached by Tab, the others from there by arrows. */
@@ -81,6 +88,16 @@ kiplint.start = () => {
     do { at += Math.sign(step[0]); to += Math.sign(step[1]); } while (grid[at]?.[to] && (!buttons[at][to]?.offsetParent || (Math.abs(step[1]) === size && grid[at][to + Math.sign(step[1])])));
     if (buttons[at]?.[to]?.offsetParent) stand(at, to, true);
   });
+  /* The row and the column of the square under the pointer, or with the focus. */
+  const cross = (event) => {
+    const button = event.target.closest("button");
+    const [at, to] = button ? place(button) : [-1, -1];
+    grid.forEach((cells, row) => cells[0].parentElement.classList.toggle("on", row === at));
+    heads.forEach((head, column) => head.classList.toggle("on", column === to));
+  };
+  table.addEventListener("pointerover", cross);
+  table.addEventListener("focusin", cross);
+  table.addEventListener("pointerleave", cross);
   table.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
@@ -99,7 +116,7 @@ kiplint.start = () => {
       const [key, name, between] = data.rpcs[rpc];
       const title = make("th", "", name, " ", make("span", "key", String(key)));
       if (between) title.append(" ", make("span", "tag", "between brokers"));
-      const cells = [data.client[client][rpc] || "-", data.broker[broker][rpc] || "-"].concat(version ? [state.slice(1)] : []);
+      const cells = [data.client[client][rpc] || "-", mode.broker[broker][rpc] || "-"].concat(version ? [state.slice(1)] : []);
       const line = make("tr", "", title, ...cells.map((text) => make("td", "mono", text)));
       line.dataset.rpc = name;
       return line;
@@ -130,7 +147,7 @@ kiplint.start = () => {
   };
   kiplint.open = (name) => {
     const [client, broker] = pairs.get(name) || [];
-    if (client !== undefined && data.pairs[client * size + broker] >= 0) {
+    if (client !== undefined && mode.pairs[client * size + broker] >= 0) {
       stand(client, broker, false);
       show(client, broker);
       return true;

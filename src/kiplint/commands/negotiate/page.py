@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any, TextIO
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TextIO
 
 from kiplint.commands.negotiate.result import MatrixResult, NegotiationResult
 from kiplint.commands.negotiate.text import steps
-from kiplint.compat.negotiation.releases import ReleaseMatrix, RpcCell
+from kiplint.compat.negotiation.releases import ReleaseMatrix, ReleaseOffers, RpcCell
 from kiplint.compat.negotiation.result import TROUBLE, RpcRow
+from kiplint.compat.roles import TITLES as MODES
 from kiplint.compat.roles import is_between_nodes
 from kiplint.render.page import Tally, anchors, set_titles, write_page
 from kiplint.text.show import printable
@@ -95,74 +96,121 @@ CODES = {status: "ABCDEFGH"[index] for index, status in enumerate(STATUSES)}
 LEVELS = 5
 """How many tints there are from the fewest RPCs to the most."""
 
-Square = tuple[int, int, bool]
-"""A pair in the grid: the number of its usable RPCs, its tint, and whether other RPCs are in trouble."""
+Square = tuple[int, str]
+"""A pair in the grid: the number of its usable RPCs, and its look: a tint, and `bad` if others are in trouble."""
 
 RpcKey = tuple[int, str]
 """The API key and the name of an RPC."""
 
 
+class Group(NamedTuple):
+    """Releases next to each other that are alike as clients and as brokers, and their title."""
+
+    title: str
+    names: list[str]
+
+
 def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
-    """Write the page of a matrix."""
+    """Write the page of a matrix, with a row and a column for each group of releases that are alike."""
     matrix = result.matrix
-    names = [release.name for release in matrix.releases]
-    titles = set_titles(*names)
-    agreed = {pair: sum(cell.status == "agreed" for cell in cells) for pair, cells in matrix.pairs.items()}
-    least, most = min(agreed.values(), default=0), max(agreed.values(), default=0)
-
-    def square(client: str, broker: str) -> Square | None:
-        if not matrix.has(client, broker):
-            return None
-        number = agreed[client, broker]
-        level = (number - least) * (LEVELS - 1) // max(1, most - least)
-        return number, level, (client, broker) in matrix.trouble
-
+    matrices = [matrix, *([result.other] if result.other else [])]
+    groups = _groups(matrices)
+    squares = [_squares(each, groups) for each in matrices]
+    rpcs = sorted(
+        {(cell.api_key, cell.name) for each in matrices for cells in {*each.pairs.values()} for cell in cells}
+    )
     write_page(
         "commands/negotiate/matrix.html",
         out,
         scripts=("commands/negotiate/matrix.js",),
-        data=_script_data(matrix),
-        releases=titles,
-        rows=[
-            (title, [square(client, broker) for broker in names]) for title, client in zip(titles, names, strict=True)
-        ],
+        data={
+            "releases": [group.title for group in groups],
+            "names": [" ".join(map(printable, group.names)) for group in groups],
+            "sizes": [len(group.names) for group in groups],
+            "rpcs": [[key, printable(name), is_between_nodes(key, name)] for key, name in rpcs],
+            "codes": {code: [STATUSES[status], status, status in TROUBLE] for status, code in CODES.items()},
+            "client": [[release.client.get(key, "") for key, _ in rpcs] for release in _firsts(matrix, groups)],
+            "modes": [_mode(*one, groups, rpcs) for one in zip(matrices, squares, strict=True)],
+        },
+        releases=[group.title for group in groups],
+        rows=[(group.title, squares[0][at * len(groups) : (at + 1) * len(groups)]) for at, group in enumerate(groups)],
         note=matrix.note,
+        switches=[("1", f"{MODES['zookeeper']} where brokers can")] if result.other else [],
         trouble=len(matrix.trouble),
         pairs=len(matrix.pairs),
         tallies=[
-            Tally("releases", "releases", len(names)),
+            Tally("releases", "releases", len(matrix.releases)),
             Tally("pairs", "pairs", len(matrix.pairs)),
             Tally("trouble", "in trouble", len(matrix.trouble), "warning"),
         ],
-        rpcs=[(str(index), f"{name} ({key})") for index, (key, name) in enumerate(_rpc_keys(matrix))],
+        rpcs=[(str(index), f"{name} ({key})") for index, (key, name) in enumerate(rpcs)],
         broken=result.broken,
     )
 
 
-def _rpc_keys(matrix: ReleaseMatrix) -> list[RpcKey]:
-    """Every RPC under every name that it has, by API key."""
-    return sorted({(cell.api_key, cell.name) for cells in set(matrix.pairs.values()) for cell in cells})
+def _groups(matrices: Sequence[ReleaseMatrix]) -> list[Group]:
+    names = [release.name for release in matrices[0].releases]
+
+    def likeness(place: int) -> object:
+        name = names[place]
+        sides = [each.releases[place][1:] for each in matrices]
+        return sides, [
+            [(each.pairs.get((name, other)), each.pairs.get((other, name))) for other in names] for each in matrices
+        ]
+
+    groups: list[list[int]] = []
+    for place in range(len(names)):
+        if groups and likeness(groups[-1][0]) == likeness(place):
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    titles = set_titles(*names)
+    return [
+        Group(
+            titles[some[0]] if len(some) == 1 else f"{titles[some[0]]} to {titles[some[-1]]}",
+            [names[at] for at in some],
+        )
+        for some in groups
+    ]
 
 
-def _script_data(matrix: ReleaseMatrix) -> dict[str, Any]:
-    """The data of the page's script; pairs that are alike share a row."""
-    rpcs = _rpc_keys(matrix)
+def _firsts(matrix: ReleaseMatrix, groups: Sequence[Group]) -> list[ReleaseOffers]:
+    releases = {release.name: release for release in matrix.releases}
+    return [releases[group.names[0]] for group in groups]
+
+
+def _squares(matrix: ReleaseMatrix, groups: Sequence[Group]) -> list[Square | None]:
+    """The squares of a grid, row by row; None for pairs that are not known."""
+    pairs = [(client.names[0], broker.names[0]) for client in groups for broker in groups]
+    agreed = {pair: sum(cell.status == "agreed" for cell in cells) for pair, cells in matrix.pairs.items()}
+    least, most = min(agreed.values(), default=0), max(agreed.values(), default=0)
+    return [
+        (
+            agreed[pair],
+            f"q{(agreed[pair] - least) * (LEVELS - 1) // max(1, most - least)}{' bad' * (pair in matrix.trouble)}",
+        )
+        if pair in agreed
+        else None
+        for pair in pairs
+    ]
+
+
+def _mode(
+    matrix: ReleaseMatrix, squares: Sequence[Square | None], groups: Sequence[Group], rpcs: Sequence[RpcKey]
+) -> dict[str, Any]:
+    """What the page's script reads of brokers in a mode; pairs that are alike share a row."""
     columns = {rpc: column for column, rpc in enumerate(rpcs)}
     rows: dict[tuple[RpcCell, ...], int] = {}
-    names = [release.name for release in matrix.releases]
     pairs = [
-        rows.setdefault(matrix.pairs[client, broker], len(rows)) if matrix.has(client, broker) else -1
-        for client in names
-        for broker in names
+        rows.setdefault(matrix.pairs[pair], len(rows)) if pair in matrix.pairs else -1
+        for pair in ((client.names[0], broker.names[0]) for client in groups for broker in groups)
     ]
     return {
-        "releases": set_titles(*names),
-        "rpcs": [[key, printable(name), is_between_nodes(key, name)] for key, name in rpcs],
-        "codes": {code: [STATUSES[status], status, status in TROUBLE] for status, code in CODES.items()},
         "rows": [_row(cells, columns) for cells in rows],
         "pairs": pairs,
-        "client": [[release.client.get(key, "") for key, _ in rpcs] for release in matrix.releases],
-        "broker": [[release.broker.get(key, "") for key, _ in rpcs] for release in matrix.releases],
+        "squares": squares,
+        "note": printable(matrix.note),
+        "broker": [[release.broker.get(key, "") for key, _ in rpcs] for release in _firsts(matrix, groups)],
     }
 
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 from msgspec import Meta
 
 from kiplint.compat.negotiation.clients import ClientRelease, ClientRow
-from kiplint.compat.negotiation.releases import ReleaseMatrix
+from kiplint.compat.negotiation.releases import ReleaseMatrix, release_matrix
 from kiplint.compat.negotiation.result import Negotiation
-from kiplint.render.report import RunResult, written_by
+from kiplint.compat.roles import Mode
+from kiplint.model.schemas import SchemaSet
+from kiplint.render.report import RunResult, Status, written_by
 
 
 class NegotiationResult(RunResult, frozen=True):
@@ -128,6 +130,8 @@ class MatrixResult(RunResult, frozen=True):
 
     matrix: ReleaseMatrix
     """The releases, and each pair of them."""
+    other: ReleaseMatrix | None = None
+    """The same with the brokers that can run in two modes in the other one; None where there are none."""
 
     command = "matrix"
     renderers: ClassVar[Mapping[str, str]] = {
@@ -135,6 +139,22 @@ class MatrixResult(RunResult, frozen=True):
         "html": "kiplint.commands.negotiate.page:write_matrix",
     }
     unread = "not compared"
+
+    @classmethod
+    def of(
+        cls,
+        sets: Sequence[tuple[str, SchemaSet]],
+        unread: tuple[str, ...] = (),
+        *,
+        unstable: bool = False,
+        mode: Mode | None = None,
+    ) -> MatrixResult:
+        """The matrix of sets, each a name and a schema set. Raises UsageError for a mode that no set has."""
+        matrix = release_matrix(sets, unstable=unstable, mode=mode)
+        both = not mode and any(len(release.modes) > 1 for release in matrix.releases)
+        other = release_matrix(sets, unstable=unstable, mode="zookeeper") if both else None
+        status: Status = "error" if unread else "findings" if matrix.trouble else "ok"
+        return cls(matrix, other, status=status, broken=unread)
 
     @property
     def document(self) -> MatrixDocument:

@@ -18,7 +18,6 @@ from kiplint.compat.negotiation.clients import (
 )
 from kiplint.compat.negotiation.negotiate import Named, read_features
 from kiplint.compat.negotiation.negotiate import negotiate as agree
-from kiplint.compat.negotiation.releases import release_matrix
 from kiplint.compat.negotiation.sides import Side, client_side, ranged_side
 from kiplint.compat.roles import Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
@@ -181,6 +180,4 @@ def negotiate_all(
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"{name} is named twice")
-    matrix = release_matrix([(tree.name, tree.main) for tree in trees], unstable=unstable, mode=mode)
-    unread = broken(*trees)
-    return MatrixResult(matrix, status="error" if unread else "findings" if matrix.trouble else "ok", broken=unread)
+    return MatrixResult.of([(tree.name, tree.main) for tree in trees], broken(*trees), unstable=unstable, mode=mode)

@@ -67,6 +67,10 @@ class MatrixRoom:
         lake: LakeArgument
         client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
         broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
+        mode: Annotated[
+            Literal["zookeeper", "kraft"] | None,
+            Option("The mode of the brokers, where they support both.", usual="kraft where they can"),
+        ] = None
         output_format: Annotated[
             Literal["text", "json", "markdown", "html"],
             Option("How to write the result; html is for all releases."),
@@ -86,17 +90,23 @@ class MatrixRoom:
         as_page = options.open or options.output_format.startswith("html")
         if client and as_page:
             raise UsageError("the page is of all releases: name none; the address of a pair is behind its number")
+        if client and options.mode:
+            raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {options.mode}")
         reader = open_lake(options.lake)
-        from kiplint.pipeline.answers.matrix import matrix, pair_matrix, release_matrix
+        from kiplint.pipeline.answers.matrix import definitions, matrix, only_known, pair_matrix
 
         if as_page:
+            from msgspec.structs import replace
+
             from kiplint.cli.output import present
             from kiplint.commands.negotiate.result import MatrixResult
 
-            result = MatrixResult(release_matrix(reader, sides=True))
+            made = MatrixResult.of(definitions(reader), mode=options.mode)
+            other = only_known(reader, made.other) if made.other else None
+            result = replace(made, matrix=only_known(reader, made.matrix), other=other, status="ok")
             form = "html" if options.open and "=" not in options.output_format else options.output_format
             return present(result, form, options.color, opened=options.open)
-        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
+        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, options.mode)
         return present_answer(answer, options.output_format, options.color)
 
 

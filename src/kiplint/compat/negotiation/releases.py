@@ -5,10 +5,9 @@ Releases with the same RPCs in the same versions are compared only once.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, product
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import msgspec
@@ -17,7 +16,7 @@ from kiplint.compat.negotiation.exchange import exchange
 from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side, broker_side, check_mode, client_side
-from kiplint.compat.roles import Mode, is_between_nodes
+from kiplint.compat.roles import TITLES, Mode, is_between_nodes, modes_of
 from kiplint.model.headers import header_map
 from kiplint.model.schemas import SchemaSet
 
@@ -37,11 +36,16 @@ class RpcCell(NamedTuple):
 
 
 class ReleaseOffers(NamedTuple):
-    """The versions of each RPC that a release uses as a client, and offers as a broker, by API key."""
+    """The versions of each RPC that a release uses as a client, and offers as a broker, by API key.
+
+    `modes` are the modes that its brokers can run in, `mode` is the mode in which they are taken.
+    """
 
     name: str
     client: Mapping[int, str]
     broker: Mapping[int, str]
+    mode: Mode
+    modes: tuple[Mode, ...]
 
 
 class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
@@ -60,17 +64,16 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def note(self) -> str:
-        """How many pairs have no trouble."""
-        return (
-            f"{len(self.pairs) - len(self.trouble):,} of {len(self.pairs):,} pairs agree on every RPC of clients "
-            "that both have."
-        )
-
-    def document(self) -> dict[str, Any]:
-        """What the JSON says; its fields are only ever added to."""
-        names = [release.name for release in self.releases]
-        pairs = [pair for pair in product(names, names) if pair in self.pairs]
-        return {"version": 1, "releases": names, "pairs": [_pair(self, pair) for pair in pairs]}
+        """How many pairs have no trouble, and in which mode the brokers are that can run in two."""
+        fine = len(self.pairs) - len(self.trouble)
+        counted = f"{fine:,} of {len(self.pairs):,} pairs agree on every RPC of clients that both have."
+        both = [release for release in self.releases if len(release.modes) > 1]
+        if not both:
+            return counted
+        mode: Mode = both[0].mode
+        other: Mode = "zookeeper" if mode == "kraft" else "kraft"
+        span = _span([release.name.removesuffix(":") for release in both])
+        return f"{counted} Brokers of {span} are in {TITLES[mode]} mode; for {TITLES[other]} mode: --mode {other}."
 
     def has(self, client: str, broker: str) -> bool:
         """Whether the pair is known."""
@@ -90,11 +93,19 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
 def release_matrix(
     sets: Sequence[tuple[str, SchemaSet]], *, unstable: bool = False, mode: Mode | None = None
 ) -> ReleaseMatrix:
-    """The matrix of sets, each a name and a schema set. Raises UsageError for a mode that a set does not have."""
-    for name, schemas in sets:
-        check_mode(name, schemas, mode)
+    """The matrix of sets, each a name and a schema set; `mode` is for the brokers that can run in it.
+
+    Raises UsageError for a mode that no set has.
+    """
+    modes = [modes_of(schemas) for _, schemas in sets]
+    if not any(mode in known or not known for known in modes):
+        for name, schemas in sets:
+            check_mode(name, schemas, mode)
     clients = [client_side(name, schemas) for name, schemas in sets]
-    brokers = [broker_side(name, schemas, unstable=unstable, mode=mode) for name, schemas in sets]
+    brokers = [
+        broker_side(name, schemas, unstable=unstable, mode=mode if mode in known else None)
+        for (name, schemas), known in zip(sets, modes, strict=True)
+    ]
     known: dict[tuple[Any, Any], tuple[RpcCell, ...]] = {}
     pairs: dict[Pair, tuple[RpcCell, ...]] = {}
     client_keys, broker_keys = ([_comparison_key(side) for side in sides] for sides in (clients, brokers))
@@ -104,8 +115,8 @@ def release_matrix(
                 known[client_key, broker_key] = tuple(_cells(client, broker))
             pairs[client.name, broker.name] = known[client_key, broker_key]
     releases = (
-        ReleaseOffers(client.name, _versions(client), _versions(broker))
-        for client, broker in zip(clients, brokers, strict=True)
+        ReleaseOffers(client.name, _versions(client), _versions(broker), broker.mode, known_modes)
+        for client, broker, known_modes in zip(clients, brokers, modes, strict=True)
     )
     return ReleaseMatrix(tuple(releases), pairs)
 
@@ -145,12 +156,6 @@ def _handshake(offer: Offer) -> Any:
 
 def _versions(side: Side) -> dict[int, str]:
     return {key: str(offer.versions) for key, offer in side.offers.items()}
-
-
-def _pair(matrix: ReleaseMatrix, pair: Pair) -> dict[str, Any]:
-    statuses = dict(sorted(Counter(cell.status for cell in matrix.pairs[pair]).items()))
-    trouble = matrix.trouble.get(pair, [])
-    return {"client": pair[0], "broker": pair[1], "statuses": statuses, "trouble": trouble}
 
 
 def _span(brokers: Sequence[str]) -> str:

@@ -6,15 +6,20 @@ A release belongs to a source. If two sources have a tag with the same name, the
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from kiplint.compat.negotiation.releases import ReleaseMatrix, ReleaseOffers, RpcCell
+import msgspec
+
+from kiplint.compat.negotiation.releases import ReleaseMatrix, release_matrix
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.compat.roles import is_between_nodes
+from kiplint.compat.roles import Mode, is_between_nodes
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, ranged, typed
+from kiplint.model.schemas import SchemaSet
+from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, typed
+from kiplint.pipeline.answers.points import Point, tree_at
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.tables import Cells, Sets
+from kiplint.pipeline.tables import Blobs, Cells, Sets
 from kiplint.text.words import did_you_mean
 
 _PAIR: Final = "client_source, client, broker_source, broker"
@@ -33,6 +38,7 @@ SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM matrix
 WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 ORDER BY api_key, name
 """
 _ORDERED: Final = "SELECT source, release FROM releases WHERE root {} (SELECT root FROM trees) ORDER BY ALL"
+_ROOTS: Final = "SELECT source, release, root FROM releases"
 _DEFINED: Final = _ORDERED.format("IN").replace("ORDER BY ALL", "ORDER BY source, lineage, position")
 _UNDEFINED: Final = _ORDERED.format("NOT IN")
 
@@ -47,16 +53,29 @@ class Release(NamedTuple):
 Pair = tuple[Release, Release]
 
 
-def matrix(reader: Reader) -> PairsDocument:
-    """All pairs of releases that have definitions: for each the RPCs by status, and those in trouble."""
+def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
+    """All pairs of releases that have definitions: for each the RPCs by status, and those in trouble.
+
+    With a `mode` they are made of the definitions, with the brokers that can run in that mode in it. Raises UsageError
+    for a mode that no release has.
+    """
     reader.require(Cells, Sets)
     called = _names(reader)
     order = {release: at for at, release in enumerate(called)}
-    pairs: dict[Pair, Counter[str]] = {}
-    for row in reader.duck.rows(_STATUSES):
-        pairs.setdefault(_pair_of(row), Counter())[row["status"]] += row["rpcs"]
-    cells = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
-    trouble = {_pair_of(row): tuple(row["names"]) for row in cells}
+    pairs: dict[Pair, Mapping[str, int]] = {}
+    trouble: dict[Pair, tuple[str, ...]] = {}
+    if mode:
+        made = only_known(reader, release_matrix(definitions(reader), mode=mode))
+        names = {name: release for release, name in called.items()}
+        for (client, broker), cells in made.pairs.items():
+            pair = names[client], names[broker]
+            pairs[pair] = Counter(cell.status for cell in cells)
+            trouble[pair] = tuple(made.trouble.get((client, broker), ()))
+    else:
+        for row in reader.duck.rows(_STATUSES):
+            pairs[_pair_of(row)] = {**pairs.get(_pair_of(row), {}), row["status"]: row["rpcs"]}
+        troubled = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
+        trouble = {_pair_of(row): tuple(row["names"]) for row in troubled}
     rows = (
         ReleasePair(
             client.name,
@@ -86,31 +105,23 @@ def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
     return CellsDocument(1, ours.name, theirs.name, ours.source, theirs.source, typed(CellRow, rows))
 
 
-def release_matrix(reader: Reader, *, sides: bool = False) -> ReleaseMatrix:
-    """The matrix that the lake holds; with `sides` also which versions each release has as client and as broker."""
+def definitions(reader: Reader) -> list[tuple[str, SchemaSet]]:
+    """The definitions of every release, each with what it is called."""
+    reader.require(Sets, Blobs)
+    called = _names(reader)
+    roots = {Release(row["source"], row["release"]): row["root"] for row in reader.duck.rows(_ROOTS)}
+    return [
+        (name, tree_at(reader, Point(name, release.source, roots[release])).main) for release, name in called.items()
+    ]
+
+
+def only_known(reader: Reader, matrix: ReleaseMatrix) -> ReleaseMatrix:
+    """A matrix without the pairs that the lake has not, which are those across sources unless it was made with them."""
     reader.require(Cells, Sets)
     called = _names(reader)
-    cells: dict[tuple[str, str], list[RpcCell]] = {}
-    known: dict[RpcCell, RpcCell] = {}
-    for row in reader.duck.rows(f"SELECT {_PAIR}, api_key, name, status, chosen FROM matrix"):
-        cell = RpcCell(row["api_key"], row["name"], row["status"], row["chosen"])
-        client, broker = _pair_of(row)
-        cells.setdefault((called[client], called[broker]), []).append(known.setdefault(cell, cell))
-    offers = _offers(reader) if sides else {}
-    releases = (ReleaseOffers(name, *offers.get(release, ({}, {}))) for release, name in called.items())
-    return ReleaseMatrix(tuple(releases), {pair: tuple(sorted(some)) for pair, some in cells.items()})
-
-
-def _offers(reader: Reader) -> dict[Release, tuple[dict[int, str], dict[int, str]]]:
-    """By release, the versions of each RPC that it uses as a client, and those that it offers as a broker."""
-    offers: dict[Release, tuple[dict[int, str], dict[int, str]]] = {}
-    sql = "SELECT source, release, api_key, lowest, highest, offered FROM rpcs WHERE release IS NOT NULL"
-    for row in reader.duck.rows(sql):
-        ours, theirs = offers.setdefault(Release(row["source"], row["release"]), ({}, {}))
-        ours[row["api_key"]] = ranged(row["lowest"], row["highest"])
-        if row["offered"] is not None:
-            theirs[row["api_key"]] = ranged(row["lowest"], row["offered"])
-    return offers
+    pairs = map(_pair_of, reader.duck.rows(f"SELECT DISTINCT {_PAIR} FROM matrix"))
+    known = {(called[client], called[broker]) for client, broker in pairs}
+    return msgspec.structs.replace(matrix, pairs={pair: some for pair, some in matrix.pairs.items() if pair in known})
 
 
 def between_nodes(reader: Reader) -> list[str]:
