@@ -392,6 +392,16 @@ def test_the_report_on_a_lake_shows_what_the_json_has(
     )
     assert charts == ["sample main: from 2 RPCs in 9 versions to 3 in 14; 1 with request header 3"]
     assert seen.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
+    errors = [row for row in found["findings"] if row["open"] and row["severity"] == "error"]
+    open_first = [one["rule"] for one in errors]
+    script = "found => found.filter((one) => !one.closest('.fold')).map((one) => one.dataset.rule)"
+    assert seen.page.locator("[data-item]").evaluate_all(script) == open_first
+    assert seen.texts("[aria-labelledby=newest] tbody td") == ["main", "1", "1", "0", "1"]
+    contents = seen.page.locator(".contents a").evaluate_all("found => found.map((one) => one.hash)")
+    assert contents[:4] == ["#first", "#unreleased", "#open", "#fixed"]
+    assert all(seen.page.locator(f"[id='{anchor[1:]}']").count() == 1 for anchor in contents)
+    seen.page.locator(".contents a[href='#fixed']").click()
+    assert seen.texts("#fixed .commit > summary") == ["2024-01-08 0000000000 sample main 1 of 1"]
     seen.page.locator("input[name=state][value=fixed]").check()
     assert seen.texts("[data-item] .tag:last-child") == ["fixed"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Any, NamedTuple, TextIO
@@ -20,6 +20,8 @@ from kiplint.commands.pipeline.text import (
     forked,
     is_tags,
     line_of,
+    open_findings,
+    short,
 )
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
@@ -103,6 +105,14 @@ def _steps(points: Sequence[tuple[int, int]]) -> str:
     return " ".join(f"{x},{y}" for x, y in kept)
 
 
+SECTIONS = {
+    "Open errors, and breaks that were released": "first",
+    "Breaks that no release has": "unreleased",
+    "Other open findings": "open",
+    "Fixed findings": "fixed",
+}
+"""The titles of the entries, in their order and in that of `STATES` behind the first, with their anchors."""
+
 STATES = {"break": "breaks", "open": "open", "fixed": "fixed"}
 MARKS = {"break": "error", "open": "warning", "fixed": "good"}
 LIFE = 100
@@ -118,6 +128,50 @@ class Event(NamedTuple):
     bar: tuple[int, int]
 
 
+class Section(NamedTuple):
+    """Entries of a kind: those that matter first are open; of others each commit has a row with its entries."""
+
+    anchor: str
+    title: str
+    commits: list[tuple[str, list[Event]]]
+    folded: bool
+
+    @property
+    def number(self) -> int:
+        """How many entries there are."""
+        return sum(len(events) for _, events in self.commits)
+
+
+def _sections(events: Sequence[Event]) -> list[Section]:
+    """The entries by kind: what is open and grave or broke a release, and below it the rest."""
+    parts: dict[str, list[Event]] = {title: [] for title in SECTIONS}
+    first, *rest = parts
+    for event in events:
+        shipped = event.state == "break" and (event.row.first_release or event.row.before_first_release)
+        grave = event.state == "open" and event.row.severity == "error"
+        parts[first if shipped or grave else rest[list(STATES).index(event.state)]].append(event)
+    return [
+        Section(
+            anchor,
+            title,
+            [(("" if title == first else commit), some) for commit, some in _commits(part)],
+            title != first,
+        )
+        for (title, anchor), part in zip(SECTIONS.items(), parts.values(), strict=True)
+        if part
+    ]
+
+
+def _commits(events: Iterable[Event]) -> Iterator[tuple[str, list[Event]]]:
+    commits: dict[tuple[str, str | None], list[Event]] = {}
+    for event in events:
+        commits.setdefault((event.line, event.row.introduced_commit), []).append(event)
+    for (line, commit), some in commits.items():
+        row = some[0].row
+        told = (day(row.introduced_time), short(commit), f"by {by(row)}" if by(row) else "", line)
+        yield " ".join(filter(None, told)), some
+
+
 def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     """Write the page."""
     document = result.document
@@ -126,11 +180,15 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     events = list(_events(document, lines, result.severity))
     released = {row.source for row in document.sources if is_tags(row)}
     names = sorted({event.line for event in events})
+    sections = _sections(events)
+    drift = {fork: {row.status: row.layouts for row in rows} for fork, rows in groupby(document.drift, key=called)}
     write_page(
         "commands/pipeline/page.html",
         out,
         sources=document.sources,
-        summary=[Tally(label, label, number) for label, number in document.counts.items()],
+        summary=[Tally(part.anchor, part.title, part.number, "" if part.folded else "error") for part in sections],
+        newest=open_findings(document.findings),
+        sections=sections,
         charts=list(_charts(lines)),
         events=events,
         states=[
@@ -142,7 +200,8 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         rules=[(rule, rule) for rule in sorted({event.row.rule for event in events})],
         matrix=sorted(document.matrix.items(), key=lambda pair: -pair[1]),
         trouble=TROUBLE,
-        drift=document.drift,
+        drift=drift,
+        statuses=sorted({row.status for row in document.drift}),
         collisions=document.collisions,
         problems=document.problems,
         day=day,

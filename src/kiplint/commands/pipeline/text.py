@@ -330,7 +330,7 @@ def _report(document: documents.ReportDocument, severity: str) -> Iterator[Grid]
     lines = [(row.source, row.lineage, row.kind, shown(row.sets), _place(row)) for row in document.sources]
     numbers = ", ".join(f"{count:,} {name}" for name, count in document.counts.items())
     yield Grid("Sources", ("source", "line", "kind", "sets", "location"), lines, f"Distinct: {numbers}")
-    yield _open(document.findings)
+    yield open_findings(document.findings)
     severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
     heading = f"{' and '.join(severities).capitalize()} findings in time"
     found = [row for row in once(document.findings) if row.severity in severities]
@@ -358,7 +358,8 @@ def _place(source: Any) -> str:
     return f"{source.location} (as of {since}: it could not be read since)" if since else source.location
 
 
-def _open(findings: Iterable[SpanRow]) -> Grid:
+def open_findings(findings: Iterable[SpanRow]) -> Grid:
+    """How many findings of each severity the newest set of each line has, and how many it has no more."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for row in findings:
         counts.setdefault(line_of(row), Counter())[row.severity if row.open else "fixed"] += 1

@@ -111,6 +111,16 @@ document.addEventListener("DOMContentLoaded", () => {
       const label = group.querySelector("[data-left]");
       if (label) label.textContent = left;
     }
+    const narrowed = words.length + wanted.length > 0;
+    for (const fold of all("details.fold")) {
+      if (narrowed && !fold.open) {
+        fold.open = true;
+        fold.dataset.opened = "";
+      } else if (!narrowed && "opened" in fold.dataset) {
+        fold.open = false;
+        delete fold.dataset.opened;
+      }
+    }
     if (shown) shown.textContent = count === items.length ? `${count} ${shown.dataset.shown}` : `${count} of ${items.length} ${shown.dataset.shown}`;
     if (nothing) nothing.hidden = count > 0 || items.length === 0;
     mark(words);
@@ -195,7 +205,11 @@ document.addEventListener("DOMContentLoaded", () => {
     form.addEventListener("change", changed);
     all("[data-clear]").forEach((button) => button.addEventListener("click", () => { clear(); form.elements.search?.focus(); }));
   }
-  const steps = () => all("[data-item]:not([hidden])").map((item) => item.querySelector("summary, a, button") || item).filter((one) => one.offsetParent);
+  const steps = () => all("[data-item]:not([hidden])").map((item) => item.querySelector("summary, a, button") || item).filter((one) => one.offsetParent || one.closest("details.fold"));
+  const stand = (one) => {
+    for (let fold = one?.closest("details.fold"); fold; fold = fold.parentElement.closest("details.fold")) fold.open = true;
+    one?.focus();
+  };
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.matches("input[type=search], input[type=text], select");
@@ -211,12 +225,12 @@ document.addEventListener("DOMContentLoaded", () => {
       event.target.blur();
     } else if (event.key === "Enter" && event.target.type === "search") {
       event.preventDefault();
-      steps()[0]?.focus();
+      stand(steps()[0]);
     } else if ((event.key === "j" || event.key === "k") && !typing) {
       if (kiplint.step?.(event.key === "j" ? 1 : -1)) return;
       const list = steps();
       const at = list.indexOf(document.activeElement);
-      list[Math.max(0, Math.min(list.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
+      stand(list[Math.max(0, Math.min(list.length - 1, at + (event.key === "j" ? 1 : -1)))]);
     }
   });
 
