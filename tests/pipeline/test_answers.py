@@ -55,7 +55,7 @@ def test_report_as_markdown(lake: Lake) -> None:
 def test_report_as_a_page(lake: Lake) -> None:
     found = json.loads(printed("report", str(lake.path), "--output-format", "json"))
     page = printed("report", str(lake.path), "--output-format", "html")
-    assert page.count("<details ") == len(found["findings"]) + len(found["breaks"])
+    assert page.count(" data-item ") == len(found["findings"]) + len(found["breaks"])
     assert "sample main: from 10 RPCs in 38 versions to 10 in 40; 1 with request header 3" in page
     adoption = json.loads(printed("rollout", str(lake.path), "--output-format", "json"))["sets"]
     assert found["history"] == adoption
