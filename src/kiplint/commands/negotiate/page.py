@@ -103,7 +103,7 @@ RpcKey = tuple[int, str]
 """The API key and the name of an RPC."""
 
 
-class Group(NamedTuple):
+class AlikeReleases(NamedTuple):
     """Releases next to each other that are alike as clients and as brokers, and their title."""
 
     title: str
@@ -148,7 +148,7 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
     )
 
 
-def _groups(matrices: Sequence[ReleaseMatrix]) -> list[Group]:
+def _groups(matrices: Sequence[ReleaseMatrix]) -> list[AlikeReleases]:
     names = [release.name for release in matrices[0].releases]
 
     def likeness(place: int) -> object:
@@ -166,7 +166,7 @@ def _groups(matrices: Sequence[ReleaseMatrix]) -> list[Group]:
             groups.append([place])
     titles = set_titles(*names)
     return [
-        Group(
+        AlikeReleases(
             titles[some[0]] if len(some) == 1 else f"{titles[some[0]]} to {titles[some[-1]]}",
             [names[at] for at in some],
         )
@@ -174,12 +174,12 @@ def _groups(matrices: Sequence[ReleaseMatrix]) -> list[Group]:
     ]
 
 
-def _firsts(matrix: ReleaseMatrix, groups: Sequence[Group]) -> list[ReleaseOffers]:
+def _firsts(matrix: ReleaseMatrix, groups: Sequence[AlikeReleases]) -> list[ReleaseOffers]:
     releases = {release.name: release for release in matrix.releases}
     return [releases[group.names[0]] for group in groups]
 
 
-def _squares(matrix: ReleaseMatrix, groups: Sequence[Group]) -> list[Square | None]:
+def _squares(matrix: ReleaseMatrix, groups: Sequence[AlikeReleases]) -> list[Square | None]:
     """The squares of a grid, row by row; None for pairs that are not known."""
     pairs = [(client.names[0], broker.names[0]) for client in groups for broker in groups]
     agreed = {pair: sum(cell.status == "agreed" for cell in cells) for pair, cells in matrix.pairs.items()}
@@ -196,7 +196,7 @@ def _squares(matrix: ReleaseMatrix, groups: Sequence[Group]) -> list[Square | No
 
 
 def _mode(
-    matrix: ReleaseMatrix, squares: Sequence[Square | None], groups: Sequence[Group], rpcs: Sequence[RpcKey]
+    matrix: ReleaseMatrix, squares: Sequence[Square | None], groups: Sequence[AlikeReleases], rpcs: Sequence[RpcKey]
 ) -> dict[str, Any]:
     """What the page's script reads of brokers in a mode; pairs that are alike share a row."""
     columns = {rpc: column for column, rpc in enumerate(rpcs)}
