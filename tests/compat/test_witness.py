@@ -92,11 +92,12 @@ def test_witnesses_show_another_value(types: tuple[str, str], shown: list[tuple[
     assert [found["old"], found["new"]] == shown
 
 
-def test_witnesses_of_text_and_bytes_and_of_swapped_fields_show_values() -> None:
+@pytest.mark.parametrize("about", ["", "A", "B"])
+def test_witnesses_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) -> None:
     old, new = (message(field("A", kind)) for kind in ("string", "bytes"))
     assert all(one.shows == 0 for one in witnesses(old, new, 0))
     old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
-    assert [(one.hex, one.field, one.wrote, one.read_as, one.read) for one in witnesses(old, new, 0)] == [
+    assert [(one.hex, one.field, one.wrote, one.read_as, one.read) for one in witnesses(old, new, 0, about)] == [
         ("0000000100000002", "a", 1, "b", 1),
         ("0000000100000002", "b", 1, "a", 1),
     ]

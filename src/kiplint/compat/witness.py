@@ -229,7 +229,8 @@ def _tried(writer: Codec, reader: Codec, side: Side, examples: list[tuple[Sample
 def _best(tried: Tried, path: list[str]) -> Witness | None:
     best: tuple[tuple[bool, int, bool, int], Witness] | None = None
     for example, witness in tried:
-        about = bool(path) and (_is_about(example.field, path) or _is_about(witness.field, path))
+        names = (example.field, witness.field, witness.read_as if witness.outcome == "misread" else "")
+        about = bool(path) and any(_is_about(name, path) for name in names)
         rank = (not about, witness.shows, witness.outcome != "misread", len(witness.hex))
         if best is None or rank < best[0]:
             best = (rank, witness)
