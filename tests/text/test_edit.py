@@ -17,7 +17,7 @@ from kiplint.text.edit import (
     Overlap,
     apply_edits,
     collide,
-    delete_item,
+    delete_items,
     insert_comment,
     insert_item,
     insert_property,
@@ -45,7 +45,7 @@ def inserted(text: str, key: str, value: str, pointer: str = "") -> str:
 def deleted(text: str, pointer: str) -> str:
     document = Document(text.encode())
     *_, container, item = document.way(pointer)
-    return apply_edits(document.data, delete_item(document, container, item)).decode()
+    return apply_edits(document.data, delete_items(document, container, [item])).decode()
 
 
 @pytest.mark.parametrize(
@@ -192,10 +192,10 @@ def test_every_real_file_can_be_edited_anywhere(corpus: Path, end: str) -> None:
         number = chance.randrange(len(container.children) + 1)
         children = container.children
         if isinstance(value, dict) and chance.random() < 0.5 and number < len(children):
-            edits = delete_item(document, container, children[number])
+            edits = delete_items(document, container, [children[number]])
             del value[children[number].key]
         elif isinstance(value, list) and chance.random() < 0.5 and number < len(children):
-            edits = delete_item(document, container, children[number])
+            edits = delete_items(document, container, [children[number]])
             del value[number]
         elif isinstance(value, dict):
             item, after = '"new": {\n  "x": 1\n}', children[number - 1] if number else None

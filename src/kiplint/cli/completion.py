@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -146,10 +147,9 @@ def _tags(ctx: WordsBefore) -> list[str]:
     from kiplint.sources.history import version_tags
     from kiplint.sources.schema_files import SourceError
 
-    try:
+    with suppress(SourceError):
         return version_tags(ctx.params.get("repo"))[::-1]
-    except SourceError:
-        return []
+    return []
 
 
 def _messages(ctx: WordsBefore) -> list[str]:
@@ -160,7 +160,6 @@ def _messages(ctx: WordsBefore) -> list[str]:
     values = [params.get(name) for name in ("new", "source", "schemas", "set", "sets")]
     first = next((value for value in values if value), ".")
     source = first if isinstance(first, str) else first[0]
-    try:
+    with suppress(SourceError):
         return sorted({message.name for message in load(source, params.get("repo")).messages})
-    except SourceError:
-        return []
+    return []

@@ -9,7 +9,7 @@ from kiplint.fixes.new_version import BadField, FieldToAdd, add_field, add_versi
 from kiplint.fixes.sets import FileEdits, Migration, finished, migration_row
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
-from kiplint.text.edit import delete_item
+from kiplint.text.edit import delete_items
 
 
 def bump(
@@ -70,7 +70,7 @@ def release(rpc: Rpc) -> Migration:
     if request is None or not request.unstable:
         return Migration(rows=(migration_row(rpc, "unchanged"),))
     draft = Draft(request)
-    draft.add(delete_item(draft.document, draft.document.root, draft.node("/latestVersionUnstable")))
+    draft.add(delete_items(draft.document, draft.document.root, [draft.node("/latestVersionUnstable")]))
     done = (f"version {request.valid.highest} is released",)
     return Migration(tuple(finished(draft)), (migration_row(rpc, "migrated", done),))
 

@@ -28,7 +28,6 @@ from kiplint.text.edit import (
     Document,
     Edit,
     NotEditable,
-    delete_item,
     delete_items,
     insert_item,
     insert_property,
@@ -230,14 +229,14 @@ def unused_struct(case: FixerCase) -> Fix | None:
         return case.unsafe(edits)
     root, structs, node = way
     alone = len(structs.children) == 1
-    without = delete_item(document, root, structs) if alone else delete_item(document, structs, node)
+    without = delete_items(document, root, [structs]) if alone else delete_items(document, structs, [node])
     return ranked([case.unsafe(edits), case.unsafe(without)])
 
 
 def drop(case: FixerCase) -> Fix | None:
     """Take the property that the rule points to out."""
     container, node = case.item()
-    return case.unsafe(delete_item(case.document, container, node)) if node.key else None
+    return case.unsafe(delete_items(case.document, container, [node])) if node.key else None
 
 
 _ENDS: Final = ("Request", "Response", "Header", "Record", "Data", "Key", "Value")
@@ -350,7 +349,7 @@ def coerced_value(case: FixerCase) -> Fix | None:
     if meant is REFUSED:
         return None
     if meant is None:
-        return case.safe(delete_item(case.document, container, node))
+        return case.safe(delete_items(case.document, container, [node]))
     if isinstance(value, (dict, list)):
         inner = case.document.text[node.start : node.end]
         return case.safe([replace_value(case.document, node, f"[{inner}]")])
@@ -363,7 +362,8 @@ def default_null(case: FixerCase) -> Fix | None:
     node = case.at("default")
     if field.nullable and field.versions <= field.nullable:
         return case.unsafe([case.written(node, "null")])
-    return case.safe(delete_item(case.document, *case.item()))
+    container, item = case.item()
+    return case.safe(delete_items(case.document, container, [item]))
 
 
 def default_octal(case: FixerCase) -> Fix | None:

@@ -17,7 +17,7 @@ from kiplint.sources.schema_files import (
     sorted_out,
     with_context,
 )
-from kiplint.text.files import open_file, read_file
+from kiplint.text.files import open_file, read_file, standard_input
 from kiplint.text.show import printable
 
 UNNAMED = "<stdin>"
@@ -69,6 +69,14 @@ def read(path: str, *, listed: bool = False) -> bytes:
             return data + marks_of(file.read)[0]
     except OSError as error:
         raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
+
+
+def read_stdin(most: int) -> bytes:
+    """The beginning of standard input, `most` bytes; raises SourceError when it cannot be read."""
+    try:
+        return standard_input().read(most)
+    except OSError as error:
+        raise SourceError(f"cannot read standard input: {error.strerror}") from None
 
 
 def home_of(directory: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 from kiplint.sources import disk
+from kiplint.sources.disk import read_stdin
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     MOST_LOOKED_AT,
@@ -70,7 +70,7 @@ def _open(
     for name in once.values():
         if name == STDIN:
             label = stdin_filename or disk.UNNAMED
-            files.setdefault(os.path.dirname(label), {})[label] = _standard_input()
+            files.setdefault(os.path.dirname(label), {})[label] = read_stdin(LARGEST_ENTRY)
         elif os.path.isdir(name):
             yield from _some(disk.walk(name, keep), empty)
         elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
@@ -175,15 +175,6 @@ def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[Sche
         if empty is None:
             raise
         empty.append(str(error))
-
-
-def _standard_input() -> bytes:
-    if sys.stdin is None:
-        raise SourceError("cannot read standard input: it is closed")
-    try:
-        return sys.stdin.buffer.read(LARGEST_ENTRY)
-    except OSError as error:
-        raise SourceError(f"cannot read standard input: {error.strerror}") from None
 
 
 def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:

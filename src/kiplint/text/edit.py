@@ -198,13 +198,11 @@ def start_of(node: Node) -> int:
     return node.start if node.key is None else node.key_start
 
 
-def delete_item(document: Document, container: Node, item: Node) -> tuple[Edit, ...]:
-    """Take a property or element out, and its line if nothing else is on it; comments stay."""
-    return delete_items(document, container, [item])
-
-
 def delete_items(document: Document, container: Node, items: Sequence[Node]) -> tuple[Edit, ...]:
-    """Take properties or elements out; the comma before them goes too where nothing follows."""
+    """Take properties or elements out, and lines that have nothing else; comments stay.
+
+    The comma before them goes too where nothing follows.
+    """
     kept = [child for child in container.children if not any(child is item for item in items)]
     last = container.children[-1]
     edits: list[Edit] = []

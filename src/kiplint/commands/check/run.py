@@ -201,39 +201,33 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
     shown = failing if options.only_failing else findings
     return CheckResult(
         findings=shown,
-        files=len(runs[0].files.paths),
+        files=len(runs[0].paths),
         messages=sum(result.messages for result in outcomes[0].results),
         sources={path: data for outcome in reversed(outcomes) for path, data in outcome.sources.items()},
         status="findings" if failing else "ok",
         sets=parts[0].names,
         rules=rule_infos([*rules.known, *rules.rules], shown, IGNORE),
-        paths=tuple(runs[0].files.paths),
+        paths=tuple(runs[0].paths),
         stale=stale,
-        notes=(*dict.fromkeys(note for run in runs for note in run.files.empty), *notes),
-        left_out=tuple(dict.fromkeys(name for run in runs for name in run.files.left_out)),
+        notes=(*dict.fromkeys(note for run in runs for note in run.empty), *notes),
+        left_out=tuple(dict.fromkeys(name for run in runs for name in run.left_out)),
         configuration=configuration.file or "",
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
     )
 
 
-class _FileNames(msgspec.Struct):
-    """The paths of the checked files, the files left out, and the names without definitions."""
-
-    paths: list[str] = msgspec.field(default_factory=list)
-    left_out: list[str] = msgspec.field(default_factory=list)
-    empty: list[str] = msgspec.field(default_factory=list)
-
-
 class _Run:
-    """The check of a part: its sets, the rules, the options, and the files read so far."""
+    """The check of a part: its sets, the rules, the options, and the names of the files read so far."""
 
     def __init__(
         self, part: CheckPart, configuration: Configuration, rules: RuleSet, baseline: BaselineOptions | None
     ) -> None:
         self.names, self.options = part
         self.configuration, self.rules, self.baseline = configuration, rules, baseline
-        self.files = _FileNames()
+        self.paths: list[str] = []
+        self.left_out: list[str] = []
+        self.empty: list[str] = []
         self.others = OtherSets(self.names, configuration.keeps, self.options.repository)
 
     def outcome(self) -> _Outcome:
@@ -242,7 +236,7 @@ class _Run:
         findings = [finding for result in results for finding in result.findings]
         findings.sort(key=lambda finding: finding.path)
         sources = {path: data for result in results for path, data in result.sources.items()}
-        everything = recent = located(tuple(findings), self.files.paths)
+        everything = recent = located(tuple(findings), self.paths)
         if self.base is not None:
             from kiplint.compat.since import brought_about
 
@@ -269,21 +263,21 @@ class _Run:
         return find_releases(named, None, self.configuration.keeps)
 
     def _read(self) -> Iterator[SchemaFiles]:
-        """The sets, whose files are noted in `files`. Having none is an error without `changed_since` only."""
-        options, files = self.options, self.files
+        """The sets; notes their files. Having none is an error without `changed_since` only."""
+        options = self.options
         if not self.names:
             return
         try:
             for schemas in open_sets(
-                self.names, self.configuration.keeps, options.stdin_filename, options.repository, files.empty
+                self.names, self.configuration.keeps, options.stdin_filename, options.repository, self.empty
             ):
-                files.left_out += schemas.left_out
-                files.paths += [file.path for file in schemas.files if file.reported]
+                self.left_out += schemas.left_out
+                self.paths += [file.path for file in schemas.files if file.reported]
                 yield schemas
         except NothingThereError:
             if options.changed_since is None:
                 raise
-            files.empty.clear()
+            self.empty.clear()
 
     def _checked(self) -> Iterator[Checked]:
         fixer, base = _fix if self.options.fixes else None, self.base

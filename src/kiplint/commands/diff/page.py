@@ -266,14 +266,6 @@ def _folded(pairs: list[Pair]) -> Iterator[Pair]:
     """The pairs; of a long run of equal ones only the ends are kept."""
     different = [at for at, pair in enumerate(pairs) if pair.look != "same"]
     kept = {near for at in different for near in range(at - AROUND, at + AROUND + 1)}
-    hidden = 0
-    for at, pair in enumerate(pairs):
-        if at in kept:
-            if hidden:
-                yield Pair("hidden", hidden=hidden)
-            hidden = 0
-            yield pair
-        else:
-            hidden += 1
-    if hidden:
-        yield Pair("hidden", hidden=hidden)
+    for is_kept, group in groupby(enumerate(pairs), key=lambda item: item[0] in kept):
+        run = [pair for _, pair in group]
+        yield from run if is_kept else [Pair("hidden", hidden=len(run))]

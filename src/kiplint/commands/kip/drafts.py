@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
@@ -26,6 +25,7 @@ from kiplint.commands.kip.notations import find_grammars, find_others, find_stru
 from kiplint.engine.finding import Span
 from kiplint.model.load import Definition, load
 from kiplint.render.findings.json import Line
+from kiplint.sources.disk import read_stdin
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.document import Block, ShownDocument, find_blocks, read_document
 from kiplint.text.files import read_file
@@ -112,7 +112,10 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
 
     Raises SourceError where it cannot be read.
     """
-    data = _bytes(path)
+    try:
+        data = read_stdin(LARGEST) if path == STDIN else read_file(path, LARGEST)
+    except OSError as error:
+        raise SourceError(f"cannot read {path}: {error.strerror}") from None
     document = read_document(decode_text(data))
     plain = document.plain
     lines = Lines(document.text)
@@ -170,17 +173,6 @@ def _stretch_of(start: int, stretches: Sequence[tuple[int, int]]) -> tuple[int, 
     """The stretch that has an offset, or None; the stretches are in order and apart."""
     number = bisect_right(stretches, start, key=lambda stretch: stretch[0])
     return stretches[number - 1] if number and start < stretches[number - 1][1] else None
-
-
-def _bytes(path: str) -> bytes:
-    try:
-        if path == STDIN:
-            if sys.stdin is None:
-                raise SourceError("cannot read standard input: it is closed")
-            return sys.stdin.buffer.read(LARGEST)
-        return read_file(path, LARGEST)
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
 
 
 def _mark_older(definitions: Sequence[KipDefinition]) -> list[KipDefinition]:

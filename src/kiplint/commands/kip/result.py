@@ -144,20 +144,12 @@ class KipResult(Report, frozen=True):
 
 
 def _kip_object(kip: KipReport) -> KipObject:
-    return KipObject(
-        path=encodable(kip.path),
-        definitions=list(kip.definitions),
-        changes=list(map(change_object, kip.changes)),
-        differences=list(map(change_object, kip.differences)),
-        layouts=[
-            KipLayoutsObject(
-                message_name=new.message.name,
-                message_type=new.message.type,
-                layouts=[layout_object(new.message, versions) for versions in new.ranges],
-            )
-            for new in kip.layouts
-        ],
-        unread=list(kip.unread),
-        loose=kip.loose,
-        grammar=kip.grammar,
-    )
+    layouts = [
+        KipLayoutsObject(
+            new.message.name, new.message.type, [layout_object(new.message, versions) for versions in new.ranges]
+        )
+        for new in kip.layouts
+    ]
+    changes, differences = (list(map(change_object, side)) for side in (kip.changes, kip.differences))
+    named = (list(kip.definitions), changes, differences, layouts, list(kip.unread), kip.loose, kip.grammar)
+    return KipObject(encodable(kip.path), *named)

@@ -99,17 +99,15 @@ def _direct(path: UpgradePath, color: bool, width: int | None) -> list[str]:
     lines = [title(f"Not in one step from {path.source} to {path.target}", color)]
     if not path.direct.modes:
         lines.append("  no common mode: one runs with ZooKeeper only, the other without it")
-    without = [blocker for blocker in path.direct.blockers if blocker.kind == "no-common-version"]
-    if without:
-        lines.append(f"  {plural(len(without), 'RPC')} without a common version:")
-        lines += paragraph((f"{rpc.name} {rpc.old} / {rpc.new}" for rpc in without), "    ", width)
-    gone = [blocker for blocker in path.direct.blockers if blocker.kind == "gone"]
-    if gone:
-        lines.append(f"  {plural(len(gone), 'RPC')} no longer served:")
-        lines += paragraph((f"{rpc.name} {rpc.old}{_listeners(rpc)}" for rpc in gone), "    ", width)
+    for kind, what in (("no-common-version", "without a common version"), ("gone", "no longer served")):
+        if rpcs := [blocker for blocker in path.direct.blockers if blocker.kind == kind]:
+            lines.append(f"  {plural(len(rpcs), 'RPC')} {what}:")
+            lines += paragraph(map(_blocker, rpcs), "    ", width)
     return lines
 
 
-def _listeners(rpc: Blocker) -> str:
-    """The listeners that no longer serve an RPC which the newer set still has."""
-    return f" (by {' and '.join(rpc.listeners)})" if rpc.listeners else ""
+def _blocker(rpc: Blocker) -> str:
+    """An RPC with its versions, or with the listeners that no longer serve it where the newer set still has it."""
+    if rpc.kind == "no-common-version":
+        return f"{rpc.name} {rpc.old} / {rpc.new}"
+    return f"{rpc.name} {rpc.old}" + (f" (by {' and '.join(rpc.listeners)})" if rpc.listeners else "")
