@@ -38,6 +38,9 @@ def run(options: Options) -> int:
 
 def sections(rule: Rule, color: bool) -> list[str]:
     """The paragraphs that explain a rule."""
+    from pathlib import Path
+
+    from kiplint.engine.packs import shipped
     from kiplint.engine.verify import examples
     from kiplint.render.table import BOLD, DIM, paint
     from kiplint.text.show import printable
@@ -49,13 +52,15 @@ def sections(rule: Rule, color: bool) -> list[str]:
     ]
     if rule.source:
         parts.append(f"Source: {printable(rule.source)}")
-    folder = examples(rule, _fixtures())
+    folder = examples(rule, Path(shipped("fixtures")))
     if folder and (folder / "old").is_dir():
         parts.append(f"{paint('Example', BOLD, color)}\n{_change(rule, folder, color)}")
     if folder and (folder / "bad").is_dir():
+        good = sorted((folder / "good").glob("*.json"))
+        texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in good[:2])
         parts += [
             f"{paint('Wrong', BOLD, color)}\n{_finding(rule, folder, color)}",
-            f"{paint('Right', BOLD, color)}\n{_good(folder)}",
+            f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts),
         ]
     if rule.params:
         values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
@@ -71,14 +76,6 @@ def sections(rule: Rule, color: bool) -> list[str]:
         f'To switch it off: --ignore {rule.id}, or in kiplint.toml: ignore = ["{rule.id}"]'
     )
     return parts
-
-
-def _fixtures() -> Path:
-    from pathlib import Path
-
-    from kiplint.engine.packs import shipped
-
-    return Path(shipped("fixtures"))
 
 
 def _finding(rule: Rule, folder: Path, color: bool) -> str:
@@ -103,11 +100,6 @@ def _change(rule: Rule, folder: Path, color: bool) -> str:
     out = StringIO()
     write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
     return indent(out.getvalue().rstrip().rpartition("\n")[0].rstrip(), "  ")
-
-
-def _good(folder: Path) -> str:
-    files = sorted((folder / "good").glob("*.json"))
-    return "\n\n".join(indent(file.read_text(errors="replace").strip(), "  ") for file in files[:2])
 
 
 def _toml(value: object) -> str:

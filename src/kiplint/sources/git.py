@@ -116,24 +116,6 @@ def _trusting(stderr: bytes) -> str:
     return f"; if you trust it: {command}" if command else ""
 
 
-class Rest:
-    """The remainder of an object that is read from a pipe."""
-
-    def __init__(self, pipe: Any, size: int) -> None:
-        self._pipe, self._left = pipe, size
-
-    def read(self, size: int) -> bytes:
-        """The next bytes, none at the end."""
-        piece: bytes = self._pipe.read(min(size, self._left))
-        self._left -= len(piece)
-        return piece
-
-    def skip(self) -> None:
-        """Go to the end."""
-        while self.read(PIECE):
-            pass
-
-
 class Objects:
     """The objects of one repository; the first request starts git. Threads must not share them.
 
@@ -263,9 +245,17 @@ class Objects:
             raise SourceError(f"the git repository {self.where} holds too much in one folder")
         data: bytes = pipe.read(length)
         if size > length:
-            rest = Rest(pipe, size - length)
-            data += marks_of(rest.read)[0]
-            rest.skip()
+            left = size - length
+
+            def read(most: int) -> bytes:
+                nonlocal left
+                piece: bytes = pipe.read(min(most, left))
+                left -= len(piece)
+                return piece
+
+            data += marks_of(read)[0]
+            while read(PIECE):
+                pass
         if len(data) < length or pipe.read(1) != b"\n":
             self._fail()
         return GitObject(words[1].decode(), data, len(words[0]) // 2)

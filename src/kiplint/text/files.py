@@ -18,21 +18,15 @@ from typing import BinaryIO, Final, TextIO
 
 from kiplint.text.decode import MAX_BYTES
 
-_READING: Final = os.O_RDONLY | sum(
-    getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK", "O_NOINHERIT")
-)
-_WRITING: Final = (
-    os.O_WRONLY
-    | os.O_CREAT
-    | os.O_EXCL
-    | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NOINHERIT"))
-)
 
-_SENDING: Final = (
-    os.O_WRONLY
-    | os.O_CREAT
-    | sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK", "O_NOINHERIT"))
-)
+def _flags(names: str) -> int:
+    """Those of the flags that the system has."""
+    return sum(getattr(os, f"O_{name}", 0) for name in names.split())
+
+
+_READING: Final = os.O_RDONLY | _flags("BINARY CLOEXEC NOCTTY NONBLOCK NOINHERIT")
+_WRITING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flags("BINARY CLOEXEC NOFOLLOW NOINHERIT")
+_SENDING: Final = os.O_WRONLY | os.O_CREAT | _flags("CLOEXEC NOCTTY NONBLOCK NOINHERIT")
 _OF_THE_SYSTEM: Final = ("/dev", "/proc")
 
 _LEAST: Final = 1 << 12

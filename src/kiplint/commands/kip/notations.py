@@ -329,8 +329,11 @@ def _field(item: str, rule: _Rule, waiting: Mapping[str, deque[_Rule]], versions
         properties["nullableVersions"] = versions
     if "tagged" in rule.remark:
         properties["taggedVersions"] = versions
-    pieces = {key: supplied(json.dumps(value), rule.start) for key, value in properties.items()}
-    return _Field(pieces, inner, rule.start)
+    return _made(properties, inner, rule.start)
+
+
+def _made(properties: Mapping[str, str], fields: Sequence[_Field], place: int) -> _Field:
+    return _Field({key: supplied(json.dumps(value), place) for key, value in properties.items()}, fields, place)
 
 
 # Structs: `FetchRequestV3 {`, a field and its type in each line, `}`
@@ -356,13 +359,11 @@ def find_structs(plain: str) -> Iterator[Form | Unread]:
                 yield Unread(start, name, reason)
             continue
         version = int(match["version"] or 0)
-        fields = [_simple(member[1], _kafka_type(member[2]), f"{version}+", start) for member in members]
+        fields = [
+            _made({"name": member[1], "type": _kafka_type(member[2]), "versions": f"{version}+"}, (), start)
+            for member in members
+        ]
         yield _known(start, match.end(), _message(match, version, False, fields, start))
-
-
-def _simple(name: str, kind: str, versions: str, place: int) -> _Field:
-    properties = {"name": name, "type": kind, "versions": versions}
-    return _Field({key: supplied(json.dumps(value), place) for key, value in properties.items()}, (), place)
 
 
 # Notations that are not read

@@ -100,9 +100,12 @@ def review(
     checked = run_check(names, options, **chosen)
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
-    if rollout == "always" or (rollout == "auto" and since.revision and comparison.declares_headers):
+    declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
+    if rollout == "always" or (rollout == "auto" and since.revision and declares_headers):
         rows = comparison.rollout(configuration)
-    readings = _readings(names, since.revision, readers, configuration, chosen) if comparison.is_any else ()
+    trees = comparison.trees
+    is_any = any({*old.sources.values()} != {*new.sources.values()} for old, new in trees) or not trees
+    readings = _readings(names, since.revision, readers, configuration, chosen) if is_any else ()
     others: list[tuple[Finding, Origin]] = []
     if rollout == "always":
         others += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
@@ -136,7 +139,7 @@ def review(
         entries=entries,
         additions=additions,
         base=since.revision,
-        released=comparison.released,
+        released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
         touched=frozenset(map(heading, changes)),
         readers=readings,
@@ -217,21 +220,6 @@ class Comparison(NamedTuple):
     def sources(self) -> dict[str, bytes]:
         """The files of both sides."""
         return {path: data for tree, _ in self.trees for path, data in tree.sources.items()} | self.after_sources
-
-    @property
-    def released(self) -> tuple[str, ...]:
-        """The names of the releases."""
-        return self.releases.names if self.releases else ()
-
-    @property
-    def is_any(self) -> bool:
-        """Whether any file is otherwise than in the base."""
-        return any({*old.sources.values()} != {*new.sources.values()} for old, new in self.trees) or not self.trees
-
-    @property
-    def declares_headers(self) -> bool:
-        """Whether a definition has headerVersions."""
-        return any(b'"headerVersions"' in data for data in self.after_sources.values())
 
     def rollout(self, configuration: Configuration) -> tuple[RolloutRow, ...]:
         """The RPCs with their request headers."""
