@@ -124,7 +124,9 @@ def release_tags(keep: Callable[[str], bool], repository: Path | None = None) ->
 
 
 def advice(base: Path, repository: Path | None, releases: Releases | None) -> tuple[str, ...]:
-    """The advice to set `released` where the base is a revision, but not a tag, of a repository with release tags."""
+    """What the releases are; without any, the advice to set `released` for a revision that is not a release tag."""
+    if releases:
+        return (str(releases),)
     revision, colon, _ = os.fspath(base).partition(":")
     if releases is not None or not colon or os.path.exists(base):
         return ()

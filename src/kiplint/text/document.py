@@ -73,12 +73,9 @@ class DocumentBlocks(NamedTuple):
     loose: tuple[int, ...]
 
 
-class _Frame:
-    __slots__ = ("keys", "start")
-
-    def __init__(self, start: int) -> None:
-        self.start = start
-        self.keys: set[str] = set()
+class _Frame(NamedTuple):
+    start: int
+    keys: set[str]
 
 
 class _Scan:
@@ -108,7 +105,7 @@ class _Scan:
         if kind:
             self._string(kind, start, end)
         elif match.group() == "{":
-            self.stack.append(_Frame(start))
+            self.stack.append(_Frame(start, set()))
         elif self.stack:
             self._close(self.stack.pop(), end)
         return end

@@ -184,8 +184,7 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
     if options.changed_since and runs[0].names and not (options.as_hook or options.strictly):
         from kiplint.compat.released import advice
 
-        releases = runs[0].releases
-        notes = (str(releases),) if releases else advice(f"{options.changed_since}:", None, None)
+        notes = advice(f"{options.changed_since}:", None, runs[0].releases)
     if baseline is not None:
         from kiplint.commands.check.baseline import apply_baseline
 

@@ -73,7 +73,7 @@ def diff(
     trees = [before, *(load(path, repository, configuration.keeps) for path in paths[1:])]
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
-    notes += (str(releases),) if releases else advice(old, repository, releases)
+    notes += advice(old, repository, releases)
     result = compare(paths, trees, rules, fail_on_breaks, messages, releases)
     return replace(result, notes=notes, configuration=configuration.file or "")
 

@@ -82,7 +82,7 @@ def rollout(
         header=header,
         configuration=configuration.file or "",
         notes=(
-            *((str(releases),) if releases else advice(sets[0] if base else "", repository, releases)),
+            *advice(sets[0] if base else "", repository, releases),
             *configuration.misnamed(
                 configured, {message.name for tree in (head, base) if tree for message in tree.messages}
             ),
