@@ -171,7 +171,7 @@ def write(name: str, text: str, into: Path, scratch: Path, source: Path) -> None
     place = re.search(r" IN (\S+)", text)
     words = text.replace(place[0], "").split() if place else text.split()
     env = {key: value for key, value in os.environ.items() if not key.startswith(("GITHUB_", "CI"))}
-    env |= {"COLUMNS": "120", "NO_COLOR": "", "PYTHONPATH": str(source)}
+    env |= {"COLUMNS": "120", "NO_COLOR": "", "SOURCE_DATE_EPOCH": "1", "PYTHONPATH": str(source)}
     done = subprocess.run(
         [sys.executable, "-P", "-m", "kiplint", *words],
         check=False,

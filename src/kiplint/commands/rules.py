@@ -35,8 +35,17 @@ def run(options: Options) -> int:
     from kiplint.render.table import table, width_of
 
     if options.verify:
-        number, problems = verify_pack(*options.verify)
-        for problem in problems or [f"{number} rules hold against their examples"]:
+        from pathlib import Path
+
+        from kiplint.compat.judge import messages_of
+        from kiplint.engine.packs import load_pack
+        from kiplint.engine.verify import verify
+        from kiplint.readers.outcome import readings
+
+        pack, fixtures = options.verify
+        loaded = load_pack(pack)
+        problems = list(verify(loaded, Path(fixtures), messages_of, readings))
+        for problem in problems or [f"{len(loaded)} rules hold against their examples"]:
             print(problem)
         return FINDINGS if problems else CLEAN
     shown = selected(options.selectors)
@@ -97,16 +106,3 @@ def selected(selectors: Sequence[str]) -> list[Rule]:
     for selector in selectors:
         check_selector(selector, known)
     return [rule for rule in known if not selectors or any(matches(selector, rule.id) for selector in selectors)]
-
-
-def verify_pack(pack: str, fixtures: str) -> tuple[int, list[str]]:
-    """How many rules a pack has, and what is wrong with it or with what its rules make of their examples."""
-    from pathlib import Path
-
-    from kiplint.compat.judge import messages_of
-    from kiplint.engine.packs import load_pack
-    from kiplint.engine.verify import verify
-    from kiplint.readers.outcome import readings
-
-    loaded = load_pack(pack)
-    return len(loaded), list(verify(loaded, Path(fixtures), messages_of, readings))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from enum import Enum, auto
 from typing import Final
 
 import msgspec
@@ -96,13 +95,7 @@ def _is_sound(text: str) -> bool:
     return scanned.root is not None and not any(problem.kind in _HOPELESS for problem in scanned.problems)
 
 
-class Missing(Enum):
-    """The type of `MISSING`."""
-
-    MISSING = auto()
-
-
-MISSING: Final = Missing.MISSING
+MISSING: Final = msgspec.UNSET
 """Stands for the value of a text that has none."""
 
 _HOPELESS: Final = frozenset({"invalid-json", "too-deep"})
