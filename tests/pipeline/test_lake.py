@@ -89,7 +89,7 @@ def grow(lake: Lake, problem: str) -> None:
 
 
 def problems(reader: Reader) -> list[str]:
-    return sorted(row["problem"] for row in reader.rows(Problems)) if reader.has(Problems) else []
+    return sorted(row["problem"] for row in reader.rows(Problems)) if reader.count(Problems) else []
 
 
 def told(path: Path) -> list[str]:

@@ -35,7 +35,6 @@ THREADS = 8
 """Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
 EVERY, PATIENCE = 0.05, 20
 """On interrupt: poll interval in seconds, and maximum polls while the running git calls of threads are stopped."""
-Problem = tuple[str, str]
 
 
 class Revisions(msgspec.Struct, frozen=True):
@@ -184,15 +183,17 @@ def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]
 
 
-def list_all(sources: Sequence[Source], patterns: tuple[str, ...]) -> tuple[list[Line], list[Problem], list[Problem]]:
+def list_all(
+    sources: Sequence[Source], patterns: tuple[str, ...]
+) -> tuple[list[Line], list[tuple[str, str]], list[tuple[str, str]]]:
     """The lines of history of all sources; what is wrong with those that cannot be listed, and their lines.
 
     A line that cannot be listed is a source and a lineage: each that it may have had, where no lineage is named. All
     is in the order of the sources. Raises UsageError for two equal lines.
     """
     lines: dict[tuple[str, str], Line] = {}
-    problems: list[Problem] = []
-    lost: list[Problem] = []
+    problems: list[tuple[str, str]] = []
+    lost: list[tuple[str, str]] = []
     for source, outcome in zip(sources, _by_threads(sources, patterns), strict=True):
         if isinstance(outcome, str):
             problems.append((source.name, outcome))

@@ -14,8 +14,8 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot, StageState
 from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize, verify
-from kiplint.pipeline.listing import Line, Problem, list_all, read_source
-from kiplint.pipeline.stage import STAGES, Context, Engine, Stage, Work, undone
+from kiplint.pipeline.listing import Line, list_all, read_source
+from kiplint.pipeline.stage import STAGES, Context, Engine, Problem, Stage, Work, undone
 from kiplint.pipeline.tables import Files, Sets
 from kiplint.text.words import did_you_mean, plural
 

@@ -85,6 +85,10 @@ def _digest(data: bytes) -> str:
     return sha256(data).hexdigest()[:16]
 
 
+Problem = tuple[str, str]
+"""A subject, and what is wrong with it."""
+
+
 class Context(NamedTuple):
     """What a run is about, as stages need it.
 
@@ -96,7 +100,7 @@ class Context(NamedTuple):
 
     engine: Engine
     lines: tuple[Line, ...]
-    problems: tuple[tuple[str, str], ...]
+    problems: tuple[Problem, ...]
     paths: tuple[str, ...]
     upstream: str
     lost: tuple[tuple[str, str], ...] = ()
@@ -198,8 +202,6 @@ With so many for a core it does not wait long in any case, and each costs as muc
 """
 A_CLUSTER = 8
 """The cores that a cluster is taken to have which does not tell."""
-Problem = tuple[str, str]
-"""A subject, and what is wrong with it."""
 
 
 class Work:

@@ -12,7 +12,6 @@ from kiplint.pipeline.lake.schema import Columns, columns
 from kiplint.pipeline.lake.upkeep import DamagedPart
 from kiplint.pipeline.tables import Cells, Drift, Problems, Sources, Spans
 
-Version = Literal[1]
 Row = dict[str, Any]
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
 Text = str | None
@@ -61,10 +60,15 @@ def ranged(lowest: int | None, highest: int | None) -> str:
     return str(lowest) if lowest == highest else f"{lowest}-{highest}"
 
 
-class QueryDocument(msgspec.Struct, frozen=True):
+class LakeDocument(msgspec.Struct, frozen=True):
+    """An answer."""
+
+    version: Literal[1]
+
+
+class QueryDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline query` answers; `truncated` where there are more rows."""
 
-    version: Version
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     truncated: bool
@@ -102,23 +106,21 @@ class Reviewer(msgspec.Struct, frozen=True):
     last: Time | None
 
 
-class BlameDocument(msgspec.Struct, frozen=True):
+class BlameDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline blame` answers; `released` are the sources that have releases.
 
     `reviewers` are those who know the messages best, with `--reviewers` only.
     """
 
-    version: Version
     of: str
     events: tuple[HistoryEvent, ...]
     released: tuple[str, ...]
     reviewers: tuple[Reviewer, ...] | None = None
 
 
-class RecentDocument(msgspec.Struct, frozen=True):
+class RecentDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline changes` answers."""
 
-    version: Version
     since: Time
     changes: tuple[HistoryEvent, ...]
 
@@ -137,10 +139,9 @@ class RevisionState(msgspec.Struct, frozen=True, kw_only=True):
     versions: int
 
 
-class AdoptionDocument(msgspec.Struct, frozen=True):
+class AdoptionDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline rollout` answers."""
 
-    version: Version
     header: int
     sets: tuple[RevisionState, ...]
 
@@ -156,19 +157,17 @@ class ReleasePair(msgspec.Struct, frozen=True):
     trouble: tuple[str, ...]
 
 
-class PairsDocument(msgspec.Struct, frozen=True):
+class PairsDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline matrix LAKE` answers; `undefined` are releases without definitions, in no pair."""
 
-    version: Version
     releases: tuple[str, ...]
     pairs: tuple[ReleasePair, ...]
     undefined: tuple[str, ...]
 
 
-class CellsDocument(msgspec.Struct, frozen=True):
+class CellsDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline matrix LAKE CLIENT BROKER` answers."""
 
-    version: Version
     client: str
     broker: str
     client_source: str
@@ -230,10 +229,9 @@ class ForkRow(msgspec.Struct, frozen=True, kw_only=True):
     breaks: tuple[ForkMessage, ...]
 
 
-class ForksDocument(msgspec.Struct, frozen=True):
+class ForksDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline forks` answers; upstream's revision `against` has so many `messages`."""
 
-    version: Version
     upstream: str
     against: str
     messages: int
@@ -249,10 +247,9 @@ class DriftCount(msgspec.Struct, frozen=True):
     layouts: int
 
 
-class ReportDocument(msgspec.Struct, frozen=True):
+class ReportDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline report` answers."""
 
-    version: Version
     sources: tuple[SourceRow, ...]
     counts: dict[str, int]
     findings: tuple[SpanRow, ...]
@@ -264,10 +261,9 @@ class ReportDocument(msgspec.Struct, frozen=True):
     history: tuple[RevisionState, ...] = ()
 
 
-class IntegrityDocument(msgspec.Struct, frozen=True):
+class IntegrityDocument(LakeDocument, frozen=True):
     """What `kiplint pipeline verify` answers: how many files were read, with how many rows, and the damaged ones."""
 
-    version: Version
     parts: int
     rows: int
     damaged: tuple[DamagedPart, ...]

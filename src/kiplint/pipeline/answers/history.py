@@ -18,6 +18,7 @@ from kiplint.pipeline.answers.documents import (
 )
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.answers.views import TAGS
+from kiplint.pipeline.lake.lake import moment_of
 from kiplint.pipeline.tables import Messages, Offers, Sets, Spans
 from kiplint.text.words import did_you_mean
 
@@ -80,17 +81,12 @@ def _is_meant(subject: str, name: str) -> bool:
 
 def changes(reader: Reader, since: str | None = None) -> RecentDocument:
     """The events since a time in ISO 8601, a day being its beginning. Raises UsageError for what is none."""
-    begin = _begin(since) if since else datetime.now(UTC) - USUAL
-    reader.require(Spans, Sets)
-    return RecentDocument(1, begin.isoformat(), typed(HistoryEvent, reader.duck.rows(_RECENT, [begin])))
-
-
-def _begin(since: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(since)
+        begin = moment_of(since, end=False) if since else datetime.now(UTC) - USUAL
     except ValueError:
         raise UsageError(f"--since takes a date (2026-01-31) or a time (2026-01-31T12:00), not {since}") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    reader.require(Spans, Sets)
+    return RecentDocument(1, begin.isoformat(), typed(HistoryEvent, reader.duck.rows(_RECENT, [begin])))
 
 
 _ADOPTED = """

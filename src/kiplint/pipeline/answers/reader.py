@@ -46,14 +46,10 @@ class Reader:
 
         return Duck(self)
 
-    def has(self, kind: type[TableFrame]) -> bool:
-        """Whether a stage has written a table."""
-        return kind.NAME in self.snapshot.tables
-
     def require(self, *kinds: type[TableFrame]) -> None:
         """Raise UsageError when the stage that writes one of these has not run."""
         for kind in kinds:
-            if not self.has(kind):
+            if kind.NAME not in self.snapshot.tables:
                 raise UsageError(f"{self.lake} has no {kind.NAME} yet: run the other stages of `kiplint pipeline run`")
 
     def parts(self, kind: type[TableFrame]) -> Parts:

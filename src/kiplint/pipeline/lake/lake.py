@@ -95,7 +95,10 @@ def state_as_of(storage: Storage, when: str) -> Snapshot:
     elif of_run := [row for row in rows if row.run == when]:
         states = of_run
     else:
-        moment = end_of(when)
+        try:
+            moment = moment_of(when, end=True)
+        except ValueError:
+            raise UsageError(f"{when} is not a date (2026-01-31), a time (2026-01-31T12:00), or a run") from None
         states = [row for row in rows if row.published and row.published <= moment]
     if not states:
         known = f"; its first is of {rows[0].published:%Y-%m-%dT%H:%M:%S}" if rows and rows[0].published else ""
@@ -105,13 +108,10 @@ def state_as_of(storage: Storage, when: str) -> Snapshot:
     return states[-1]
 
 
-def end_of(when: str) -> datetime:
-    """A time in ISO 8601; a day is taken as its end, and a time without a zone as UTC. Raises UsageError."""
-    try:
-        moment = datetime.fromisoformat(when)
-    except ValueError:
-        raise UsageError(f"{when} is not a date (2026-01-31), a time (2026-01-31T12:00), or a run") from None
-    if len(when) <= 10:
+def moment_of(when: str, *, end: bool) -> datetime:
+    """A time in ISO 8601, in UTC unless it has a zone; a day is its beginning, or its end. Raises ValueError."""
+    moment = datetime.fromisoformat(when)
+    if end and len(when) <= 10:
         moment = moment.replace(hour=23, minute=59, second=59, microsecond=999_999)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
