@@ -80,9 +80,7 @@ def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
     for tag in ("2.7.0", "3.9.0-rc3", "confluent-8.3.0"):
         for one in load(f"{tag}:", str(history)).main.rpcs:
             known.setdefault(one.api_key, set()).add(one.name)
-    assert {key: set(names.split()) for key, names in BETWEEN_NODES.items()} == {
-        key: known[key] for key in BETWEEN_NODES
-    }
+    assert {key: set(names) for key, names in BETWEEN_NODES.items()} == {key: known[key] for key in BETWEEN_NODES}
     assert all(name in known[key] for key, name in OF_KRAFT.items())
     assert all(name in known[key] for key, (name, _) in OF_CLIENTS.items())
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -308,6 +308,9 @@ def _ranges_below(container: Container) -> Iterator[VersionRange]:
         reached.update(map(id, structs))
 
 
+ChangeOfField = TypeVar("ChangeOfField", bound=FieldChange)
+
+
 class ComparedVersion:
     """One version of a message or struct that both sets have; it stands for all on which nothing changes.
 
@@ -332,6 +335,10 @@ class ComparedVersion:
     def _empty(self) -> tuple[set[int], set[int]]:
         """For each side, the indexes of the structs without bytes: none of their fields is in this version."""
         return _without_bytes(self.old, self.plain), _without_bytes(self.new, self.plain)
+
+    def change(self, kind: type[ChangeOfField], pair: FieldPair, *values: Any, **named: Any) -> ChangeOfField:
+        """A change of a field in this version; its `versions` are left empty."""
+        return kind(self.messages, NONE, pair, self.around, *values, **named)
 
     def is_empty(self, pair: FieldPair) -> bool:
         """Whether a field has no bytes on either side, so that its position does not matter."""
@@ -371,29 +378,28 @@ def _differences(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[
     moved = [after for before, after in zip(was, now, strict=True) if before is not after]
     if moved:
         names = tuple(field.name for _, field in now if field)
-        yield kinds.FieldsReordered(compared.messages, NONE, moved[0], compared.around, same=compared.same, order=names)
+        yield compared.change(kinds.FieldsReordered, moved[0], same=compared.same, order=names)
     elif compared.same:
         yield from _shifted_field(compared, now)
 
 
 def _pair_differences(compared: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
-    place = (compared.messages, NONE, pair, compared.around)
     was, now = (field is not None and compared.version in field.versions for field in pair)
     was_tagged, now_tagged = (
         field is not None and compared.version in field.versions and compared.version in field.tagged and flexible
         for field, flexible in zip(pair, compared.flexible, strict=True)
     )
     if was and now and was_tagged != now_tagged:
-        yield kinds.TaggedMoved(*place, tagged=now_tagged)
+        yield compared.change(kinds.TaggedMoved, pair, tagged=now_tagged)
     elif was and now:
         yield from _differences_of_both(compared, pair)
     elif was_tagged:
-        yield kinds.TagRemoved(*place)
+        yield compared.change(kinds.TagRemoved, pair)
     elif now_tagged:
-        yield kinds.NewTag(*place)
+        yield compared.change(kinds.NewTag, pair)
     elif (was or now) and not compared.same:
         before, after = (field.type if field and there else "" for field, there in zip(pair, (was, now), strict=True))
-        yield kinds.LayoutChanged(*place, before, after)
+        yield compared.change(kinds.LayoutChanged, pair, before, after)
 
 
 def _differences_of_both(compared: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
@@ -405,7 +411,7 @@ def _differences_of_both(compared: ComparedVersion, pair: FieldPair) -> Iterator
     after = slot_of(new, version, compared.flexible[1])
     same = slot_tokens(before) == slot_tokens(after) if version in new.tagged else compared.same
     if old.tag != new.tag and version in old.tagged:
-        yield kinds.TagChanged(compared.messages, NONE, pair, compared.around)
+        yield compared.change(kinds.TagChanged, pair)
     yield from _encoding_differences(compared, pair, before, after, same=same)
 
 
@@ -413,21 +419,20 @@ def _encoding_differences(
     compared: ComparedVersion, pair: FieldPair, old: Slot, new: Slot, *, same: bool
 ) -> Iterator[FieldChange]:
     """How the encoding of one field differs; `same` tells whether the bytes are equal."""
-    place = (compared.messages, NONE, pair, compared.around)
     was, now = describe(old), describe(new)
     if (old.array, old.kind) != (new.array, new.kind):
         if old.compact == new.compact:  # both follow from the version being flexible, which is not part of the change
             was, now = was.removeprefix("compact "), now.removeprefix("compact ")
         if same and _has_same_meaning(old, new):
-            yield kinds.TypeRetyped(*place, was, now)
+            yield compared.change(kinds.TypeRetyped, pair, was, now)
         else:
-            yield kinds.LayoutChanged(*place, was, now, same)
+            yield compared.change(kinds.LayoutChanged, pair, was, now, same)
         return
     if old.nullable != new.nullable:
-        yield (kinds.NullabilityWidened if new.nullable else kinds.NullabilityNarrowed)(*place)
+        yield compared.change(kinds.NullabilityWidened if new.nullable else kinds.NullabilityNarrowed, pair)
     sized = old.array or old.kind in ("string", "bytes", "records")
     if not compared.plain and old.compact != new.compact and sized:
-        yield kinds.FlexibleChanged(*place, was, now)
+        yield compared.change(kinds.FlexibleChanged, pair, was, now)
 
 
 def _has_same_meaning(old: Slot, new: Slot) -> bool:
@@ -455,7 +460,7 @@ def _replaced_fields(compared: ComparedVersion, pairs: list[FieldPair]) -> Itera
             continue
         after = free.get((was[before.field.index], slot_tokens(before, plain=compared.plain)))
         pair = (before.field, after.field if after else None)
-        yield kinds.FieldRenamed(compared.messages, NONE, pair, compared.around)
+        yield compared.change(kinds.FieldRenamed, pair)
         if after:
             yield from _encoding_differences(compared, pair, before, after, same=True)
 
@@ -467,7 +472,7 @@ def _shifted_field(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterato
         if old and new and was[old.index] != now[new.index]:
             before = (slot.field.name for slot in compared.old.slots if was[slot.field.index] == now[new.index])
             holder = next(before, "")
-            yield kinds.FieldsReordered(compared.messages, NONE, (old, new), compared.around, same=True, holder=holder)
+            yield compared.change(kinds.FieldsReordered, (old, new), same=True, holder=holder)
             return
 
 

@@ -28,29 +28,15 @@ OF_KRAFT: Final = {52: "Vote", 53: "BeginQuorumEpoch", 54: "EndQuorumEpoch", 55:
 """What 2.7 defines and does not enable: the Raft quorum (KIP-595). 2.8, the first release that declares
 listeners, has no `zkBroker` among theirs."""
 
+_BETWEEN_NODES: Final = """
+4=LeaderAndIsr 5=StopReplica 6=UpdateMetadata 7=ControlledShutdown 27=WriteTxnMarkers 56=AlterIsr/AlterPartition
+58=Envelope 67=AllocateProducerIds 52=Vote 53=BeginQuorumEpoch 54=EndQuorumEpoch 59=FetchSnapshot 82=UpdateRaftVoter
+62=BrokerRegistration 63=BrokerHeartbeat 70=ControllerRegistration 73=AssignReplicasToDirs
+83=InitializeShareGroupState 84=ReadShareGroupState 85=WriteShareGroupState 86=DeleteShareGroupState
+87=ReadShareGroupStateSummary
+"""
 BETWEEN_NODES: Final = {
-    4: "LeaderAndIsr",
-    5: "StopReplica",
-    6: "UpdateMetadata",
-    7: "ControlledShutdown",
-    27: "WriteTxnMarkers",
-    56: "AlterIsr AlterPartition",
-    58: "Envelope",
-    67: "AllocateProducerIds",
-    52: "Vote",
-    53: "BeginQuorumEpoch",
-    54: "EndQuorumEpoch",
-    59: "FetchSnapshot",
-    82: "UpdateRaftVoter",
-    62: "BrokerRegistration",
-    63: "BrokerHeartbeat",
-    70: "ControllerRegistration",
-    73: "AssignReplicasToDirs",
-    83: "InitializeShareGroupState",
-    84: "ReadShareGroupState",
-    85: "WriteShareGroupState",
-    86: "DeleteShareGroupState",
-    87: "ReadShareGroupStateSummary",
+    int(key): names.split("/") for key, _, names in (pair.partition("=") for pair in _BETWEEN_NODES.split())
 }
 """The RPCs that only brokers and controllers send to each other: API key -> names, old and new.
 
@@ -68,7 +54,7 @@ AddPartitionsToTxn 4 and above are for a broker that verifies a transaction (KIP
 
 def is_between_nodes(key: int, name: str) -> bool:
     """Whether brokers and controllers send an RPC to each other, and no client does."""
-    return name in BETWEEN_NODES.get(key, "").split()
+    return name in BETWEEN_NODES.get(key, ())
 
 
 def kept_by_brokers(key: int, name: str, versions: VersionRange) -> VersionRange:

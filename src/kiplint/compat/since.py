@@ -16,7 +16,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet, Surroundings
 from kiplint.sources.disk import home_of
-from kiplint.sources.git import is_revision, is_unborn
+from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.open import OtherSets, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.lines import decode_text
@@ -135,7 +135,7 @@ def places(
         place = f"{revision}:{inner}"
         if place not in known:
             known.add(place)
-            if not inner or _is_there(place, repository):
+            if not inner or open_repository(repository).find(place) is not None:
                 yield place
 
 
@@ -143,9 +143,3 @@ def _inner(path: str, top: str) -> str:
     """A path relative to the top of a repository, with slashes; empty for the top itself."""
     inner = os.path.relpath(os.path.realpath(path or os.curdir), os.path.realpath(top)).replace(os.sep, "/")
     return "" if inner == "." else inner
-
-
-def _is_there(place: str, repository: str | None) -> bool:
-    from kiplint.sources.git import open_repository
-
-    return open_repository(repository).find(place) is not None

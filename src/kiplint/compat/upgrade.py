@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -21,9 +21,6 @@ from kiplint.compat.roles import Mode, is_between_nodes, is_served, modes_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.versions import VersionRange
-
-if TYPE_CHECKING:
-    from networkx import DiGraph
 
 
 class Blocker(msgspec.Struct, frozen=True):
@@ -238,11 +235,14 @@ def upgrade_path(releases: Sequence[UpgradeRelease], mode: Mode | None = None) -
     It has the fewest steps; of several such paths, each step goes as far ahead as possible. `mode` is the mode of the
     cluster at first, by default any that the first release can run in.
     """
-    import networkx
-
     graph = make_graph(releases)
-    goals = [(len(releases) - 1, end) for end in releases[-1].served]
-    distances = networkx.multi_source_dijkstra_path_length(graph.reverse(copy=False), goals) if goals else {}
+    distances: dict[Stop, int] = {}
+    for stop in reversed(graph):  # what leads on from a state comes after it
+        steps = [distances[place] + 1 for place in graph[stop] if place in distances]
+        if stop[0] == len(releases) - 1:
+            distances[stop] = 0
+        elif steps:
+            distances[stop] = min(steps)
     starts: list[Stop] = [(0, start) for start in releases[0].served if mode in (None, start)]
     reached = [place for place in starts if place in distances]
     places = _walk(graph, distances, min(reached, key=lambda place: distances[place])) if reached else []
@@ -261,10 +261,8 @@ def upgrade_path(releases: Sequence[UpgradeRelease], mode: Mode | None = None) -
     )
 
 
-def make_graph(releases: Sequence[UpgradeRelease]) -> DiGraph[Stop]:
-    """The graph of states: an edge for every upgrade that is possible in one roll, and for every migration."""
-    import networkx
-
+def make_graph(releases: Sequence[UpgradeRelease]) -> dict[Stop, list[Stop]]:
+    """By state, in the order of releases and modes: where one upgrade that is possible, or a migration, leads."""
     known: dict[str, UpgradeRelease] = {}
     alike = [known.setdefault(repr(release[1:-1]), release) for release in releases]  # patch releases are mostly equal
 
@@ -273,19 +271,16 @@ def make_graph(releases: Sequence[UpgradeRelease]) -> DiGraph[Stop]:
         return interoperate(*pair[old, new], mode)
 
     pair = {(id(old), id(new)): (old, new) for old in alike for new in alike}
-    graph: DiGraph[Stop] = networkx.DiGraph()
-    graph.add_nodes_from((index, mode) for index, release in enumerate(releases) for mode in release.served)
-    for index, mode in list(graph):
+    graph: dict[Stop, list[Stop]] = {}
+    for index, mode in [(index, mode) for index, release in enumerate(releases) for mode in release.served]:
         later = range(index + 1, len(releases))
-        graph.add_edges_from(
-            ((index, mode), (other, mode)) for other in later if fit(id(alike[index]), id(alike[other]), mode)
-        )
+        graph[index, mode] = [(other, mode) for other in later if fit(id(alike[index]), id(alike[other]), mode)]
         if mode == "zookeeper" and releases[index].migrates:
-            graph.add_edge((index, mode), (index, "kraft"))
+            graph[index, mode].append((index, "kraft"))
     return graph
 
 
-def _walk(graph: DiGraph[Stop], distances: Mapping[Stop, float], start: Stop) -> list[Stop]:
+def _walk(graph: Mapping[Stop, Sequence[Stop]], distances: Mapping[Stop, int], start: Stop) -> list[Stop]:
     places = [start]
     while distances[places[-1]]:
         here = places[-1]
@@ -294,10 +289,11 @@ def _walk(graph: DiGraph[Stop], distances: Mapping[Stop, float], start: Stop) ->
     return places
 
 
-def _reachable(graph: DiGraph[Stop], starts: Sequence[Stop]) -> set[int]:
-    import networkx
-
-    return {index for start in starts for index, _ in (start, *networkx.descendants(graph, start))}
+def _reachable(graph: Mapping[Stop, Sequence[Stop]], starts: Sequence[Stop]) -> set[int]:
+    reached = {*starts}
+    for stop in graph:
+        reached.update(graph[stop] if stop in reached else ())
+    return {index for index, _ in reached}
 
 
 def _step(releases: Sequence[UpgradeRelease], before: Stop, after: Stop) -> Step:

@@ -61,7 +61,8 @@ def load_pack(file: str) -> list[Rule]:
 
 def installed_packs() -> Iterator[str]:
     """The pack files that installed Python packages name through the entry points `kiplint.packs`."""
-    if not _any_announced():
+    announced = map(_announces, filter(os.path.isdir, sys.path))
+    if not any(announced):
         return
     from importlib.metadata import entry_points
 
@@ -74,23 +75,15 @@ def installed_packs() -> Iterator[str]:
         yield from [os.fspath(files)] if isinstance(files, (str, os.PathLike)) else map(os.fspath, files)
 
 
-def _any_announced() -> bool:
-    """Whether some installed package has packs: importlib.metadata is slow, and nearly always for nothing."""
-    return any(_announces(file) for folder in filter(os.path.isdir, sys.path) for file in _entry_points(folder))
-
-
-def _entry_points(folder: str) -> Iterator[str]:
+def _announces(folder: str) -> bool:
+    """Whether a package installed there has packs: importlib.metadata is slow, and nearly always for nothing."""
     try:
         names = os.listdir(folder)
     except OSError:
-        return
-    for name in names:
-        if name.endswith((".dist-info", ".egg-info")):
-            yield os.path.join(folder, name, "entry_points.txt")
-
-
-def _announces(file: str) -> bool:
-    return os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True)
+        return False
+    installed = (name for name in names if name.endswith((".dist-info", ".egg-info")))
+    files = (os.path.join(folder, name, "entry_points.txt") for name in installed)
+    return any(os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True) for file in files)
 
 
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:

@@ -100,7 +100,7 @@ def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]
             for selector, level in severities.items()
             if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id))
         ]
-        changed.append(replace(rule, severity=_level(levels[-1])) if levels else rule)
+        changed.append(replace(rule, severity=cast("Level", levels[-1])) if levels else rule)
     return changed
 
 
@@ -140,10 +140,6 @@ def _is_range(value: object) -> bool:
         return isinstance(value, str) and VersionRange.parse(value) is not None
     except InvalidRange:
         return False
-
-
-def _level(text: str) -> Level:
-    return next(level for level in LEVELS if level == text)
 
 
 OF_RPCS: Final = ("frozen", "exempt")
@@ -199,12 +195,8 @@ def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed
             usual = frozenset(_keys(rule.spec.params[param]))
             of_rpcs = param in OF_RPCS
             there = {_base(name) for name in names} if of_rpcs else {*names}
-            for word in _keys(rule.params[param]):
-                if (
-                    word not in there
-                    and word not in usual
-                    and (detail := _no_such_name(word, there, usual, of_rpcs=of_rpcs))
-                ):
+            for word in [word for word in _keys(rule.params[param]) if word not in there and word not in usual]:
+                if detail := _no_such_name(word, there, usual, of_rpcs=of_rpcs):
                     yield Misnamed(rule.id, param, word, detail)
 
 

@@ -38,13 +38,12 @@ _ABOUT = "The client instance ID, which tells this client from all other instanc
 
 def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> tuple[list[FileEdits], MigrationRow]:
     """RequestHeader with the version and the field in it; nothing when it has both."""
-    if message is None:
-        look = ("RequestHeader is not among the files: give it version 3 with ClientInstanceId",)
-        return [], MigrationRow("RequestHeader", -1, "left", "", "", {}, (), look)
-    before = str(message.valid)
-    if not message.valid or message.valid.highest < version - 1:
-        look = (f"RequestHeader has versions {message.valid}: version {version} does not follow them",)
-        return [], MigrationRow("RequestHeader", -1, "left", before, before, {}, (), look)
+    before = str(message.valid) if message else ""
+    if message is None or not message.valid or message.valid.highest < version - 1:
+        look = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
+        if message:
+            look = f"RequestHeader has versions {before}: version {version} does not follow them"
+        return [], MigrationRow("RequestHeader", -1, "left", before, before, {}, (), (look,))
     draft = Draft(message)
     done: list[str] = []
     if version not in message.valid:
@@ -56,9 +55,8 @@ def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> t
         done.append("ClientInstanceId")
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
     files = finished(draft)
-    return files, MigrationRow(
-        "RequestHeader", -1, "migrated" if files else "unchanged", before, after, {}, tuple(done)
-    )
+    state: State = "migrated" if files else "unchanged"
+    return files, MigrationRow("RequestHeader", -1, state, before, after, {}, tuple(done))
 
 
 def _field(version: int, *, tagged: bool) -> dict[str, Any]:
