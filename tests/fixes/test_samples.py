@@ -157,7 +157,7 @@ def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
     return len(kept), len(unmigrated)
 
 
-MIGRATED = ("trunk", "3.9.0-rc3", "automq", "redpanda")
+MIGRATED = ("trunk", "3.9.0-rc3", "automq", "linkedin")
 
 
 @pytest.mark.parametrize("name", MIGRATED)
