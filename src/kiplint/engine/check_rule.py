@@ -131,16 +131,12 @@ Check = Callable[[str, Words], None]
 
 def length(rule: Rule) -> int:
     """About how many parts the expressions of a rule have, with the names of `let` written out."""
-    return written_out(_expressions(rule), rule.spec.let)
-
-
-def _expressions(rule: Rule) -> Iterator[str]:
+    expressions: list[str] = []
     for _, text, check in _texts(rule):
-        if check is _expression:
-            yield text
-        else:
-            with suppress(ExpressionError):
-                yield from (piece.expression for piece in template_parts(text) if piece.expression)
+        with suppress(ExpressionError):
+            holes = [piece.expression for piece in template_parts(text)] if check is not _expression else [text]
+            expressions += filter(None, holes)
+    return written_out(expressions, rule.spec.let)
 
 
 def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:

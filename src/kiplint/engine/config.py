@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypedDict, Unpack, get_args
@@ -212,16 +213,12 @@ def find_config(start: str) -> str | None:
     while True:
         for name in FILES:
             file = os.path.join(folder, name)
-            if os.path.isfile(file) and (name != "pyproject.toml" or _mentions_kiplint(file)):
+            if os.path.isfile(file) and (name != "pyproject.toml" or b"[tool.kiplint" in read_file(file, cut=True)):
                 return file
         above = os.path.dirname(folder)
         if above == folder:
             return None
         folder = above
-
-
-def _mentions_kiplint(file: str) -> bool:
-    return b"[tool.kiplint" in read_file(file, cut=True)
 
 
 def read_config(file: str) -> Config:
@@ -297,8 +294,6 @@ def _is_deep(value: object) -> bool:
 
 
 def _explain(file: str, text: str, error: str) -> str:
-    import re
-
     unknown = re.search(r"unknown field `([^`]*)`", error)
     if not unknown:
         place = re.search(r"at `\$\.?([^`]*)`", error)
@@ -313,8 +308,6 @@ def _explain(file: str, text: str, error: str) -> str:
 
 def _choices(name: str, error: str) -> str:
     """The allowed values of a key that has another word."""
-    import re
-
     wrong = re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL)
     choices = get_args({"fail-on": FailOn, "severity": Level}.get(name))
     if not wrong or not choices:
@@ -323,16 +316,12 @@ def _choices(name: str, error: str) -> str:
 
 
 def _line(text: str, name: str) -> int:
-    import re
-
     match = re.search(rf"(?m)^[ \t]*\[?[\"']?(?:tool\.kiplint\.)?{re.escape(name)}\b", text) if name else None
     return text.count("\n", 0, match.start()) + 1 if match else 1
 
 
 def place_of(word: str, file: str) -> str:
     """The `file:line` of a word in a configuration, or in the files it extends; line 1 if it is nowhere."""
-    import re
-
     text = read_text(file)
     escaped = re.escape(word)
     match = re.search(

@@ -113,12 +113,9 @@ class Anchor(NamedTuple):
 
 def anchor(element: Any, name: str) -> Anchor:
     """The place of an element, or of its property `name` unless that is empty; a set is at its directory."""
-    if isinstance(element, ProblemElement):
-        noted = element.noted
-        return Anchor(element.file, noted.pointer, "", element.message_name, noted.start, noted.end)
     if isinstance(element, TextElement):
         return _in_text(element)
-    if isinstance(element, ReadingElement):
+    if isinstance(element, (ProblemElement, ReadingElement)):
         return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
     if isinstance(element, SchemaSet):
         return Anchor(element.directory or os.curdir, "", "", "")

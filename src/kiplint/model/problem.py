@@ -28,7 +28,7 @@ class ProblemElement:
         self.noted = noted
         self.kind, self.detail, self.word = noted.kind, noted.detail, noted.word
         self.is_harmless, self.pointer = noted.harmless, noted.pointer
-        self.file = file
+        self.file, self.start, self.end = file, noted.start, noted.end
         self.message_name = message.name if message else ""
         self._message = message
 

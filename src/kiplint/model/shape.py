@@ -168,14 +168,15 @@ class _Repair:
         elif self.named in WORDS and not isinstance(self.value, (dict, list)):
             self._note("unknown-enum-value", self._enum_detail())
         else:
-            self._note("wrong-type", f"{_quote(self.named)} is {self._expected()}, not {_noun(self.value)}")
+            inside = self.path and isinstance(self.path[-1], int)
+            kind = self.kind if not inside else "strings" if self.named == "listeners" else "list"
+            expected = _EXPECTED.get(kind, "a string")
+            self._note("wrong-type", f"{_quote(self.named)} is {expected}, not {_noun(self.value)}")
         if self.holder is None:
             return False
         self.holder[self.path[-1]] = read
-        required = ("name", "type", "validVersions")
-        return not (read is REFUSED and len(self.path) == 1 and self.path[0] in required) and self._stand_in(read)
-
-    def _stand_in(self, read: Any) -> bool:
+        if read is REFUSED and len(self.path) == 1 and self.path[0] in ("name", "type", "validVersions"):
+            return False
         if read is REFUSED and self.path[-1] in _STAND_INS:
             self.holder[self.path[-1]] = _STAND_INS[str(self.path[-1])]
         return True
@@ -185,11 +186,6 @@ class _Repair:
         near = did_you_mean(self.value.strip(), allowed) if isinstance(self.value, str) else ""
         hint = near or f"; it is one of {', '.join(allowed)}"
         return f"{_quote(self.value)} is not a value of {_quote(self.named)}{hint}"
-
-    def _expected(self) -> str:
-        if self.path and isinstance(self.path[-1], int):
-            return "a list of strings" if self.named == "listeners" else "a list of objects"
-        return _EXPECTED.get(self.kind, "a string")
 
 
 _EXPECTED = {
