@@ -243,6 +243,18 @@ def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], 
     assert seen.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
 
 
+def test_a_page_of_many_proofs_has_sentences_for_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = SMALL_ONES["diff"]()
+    sides = []
+    for most in (400, 0):
+        monkeypatch.setattr("kiplint.commands.diff.page.MOST_PROOFS", most)
+        page = io.StringIO()
+        write("html", result, page)
+        sides.append((page.getvalue().count('class="proof"'), page.getvalue().count('class="lanes"')))
+    (proofs, lanes), short = sides
+    assert (proofs == lanes > 0, short) == (True, (proofs, 0))
+
+
 def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     changes = pages("diff").document["changes"]
     seen = visit("diff")

@@ -23,6 +23,8 @@ from kiplint.versions import NONE, VersionRange
 
 MARKS = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info", "none": ""}
 TITLES = {"none": "adds"}
+MOST_PROOFS = 200
+"""The bytes of proofs are shown field by field up to the RPC with this one; later ones are sentences."""
 MOST_LAYOUTS = 6
 """How many versions of one message are shown side by side."""
 
@@ -74,8 +76,10 @@ def _entries(changes: Sequence[Judged]) -> Iterator[DiffEntry]:
     groups = [(name, list(group)) for name, group in groupby(ordered, key=heading)]
     groups.sort(key=lambda group: (BREAKS.index(group[1][0].breaks), group[0]))
     names = anchors([name for name, _ in groups])
+    proven = 0
     for (name, group), anchor in zip(groups, names, strict=True):
         counts = Counter(change.breaks for change in group)
+        proven += sum(len(change.proof) for change in group)
         message = group[0].change.message
         places = anchors([f"{anchor}.{change.rule.rpartition('/')[2]}" for change in group])
         yield DiffEntry(
@@ -85,7 +89,10 @@ def _entries(changes: Sequence[Judged]) -> Iterator[DiffEntry]:
             _bars(group),
             [(what, counts[what]) for what in BREAKS if counts[what]],
             MARKS[group[0].breaks],
-            [(change, place, proofs(change)) for change, place in zip(group, places, strict=True)],
+            [
+                (change, place, proofs(change) if proven <= MOST_PROOFS else sentences(change))
+                for change, place in zip(group, places, strict=True)
+            ],
             list(_layouts(group)),
         )
 
@@ -173,6 +180,11 @@ Proof = tuple[str, tuple[Lane, ...]]
 def proofs(change: Judged) -> list[Proof]:
     """The proofs of a change."""
     return [(sentence(witness), tuple(_lanes(change, witness))) for witness in change.proof]
+
+
+def sentences(change: Judged) -> list[Proof]:
+    """The proofs of a change as sentences alone."""
+    return [(sentence(witness), ()) for witness in change.proof]
 
 
 def _lanes(change: Judged, witness: Witness) -> Iterator[Lane]:
