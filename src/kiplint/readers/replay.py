@@ -120,16 +120,8 @@ def _loose_integer(value: Any) -> bool:
     return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
 
 
-def _loose_boolean(value: Any) -> bool:
-    return value in (0, 1) if isinstance(value, (bool, int, float)) else str(value).lower() in _TRUTHS
-
-
-def _objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
-
-
-def _texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+def _list_of(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(isinstance(item, kind) for item in value)
 
 
 CHECKS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
@@ -143,14 +135,17 @@ CHECKS: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "scalar": ("text, a number, true or false", lambda value: isinstance(value, (str, int, float))),
     "textOrInteger": ("text or an integer", lambda value: isinstance(value, str) or type(value) is int),
     "looseInteger": ("an integer", _loose_integer),
-    "looseBoolean": ("true or false", _loose_boolean),
+    "looseBoolean": (
+        "true or false",
+        lambda value: value in (0, 1) if isinstance(value, (int, float)) else str(value).lower() in _TRUTHS,
+    ),
     "looseText": ("text", lambda value: isinstance(value, (str, int, float))),
     "versions": ("a range of versions", lambda value: isinstance(value, str)),
     "type": ("a type", lambda value: isinstance(value, str)),
-    "texts": ("a list of texts", _texts),
+    "texts": ("a list of texts", _list_of(str)),
     "list": ("a list", lambda value: isinstance(value, list)),
-    "fields": ("a list of fields", _objects),
-    "structs": ("a list of structs", _objects),
+    "fields": ("a list of fields", _list_of(dict)),
+    "structs": ("a list of structs", _list_of(dict)),
 }
 """By kind: its name in messages, and a test of values."""
 

@@ -394,7 +394,8 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
     for at, part in enumerate(parts, 1):
         entry = _entry(revision, walked, part, root)
         if entry.mode.startswith(FILE) and at == len(parts):
-            return _tree(name, revision, walked, _siblings(root, entry), objects), part
+            beside = {file.name: file.id for file in entries(root) if is_json(file)}
+            return _tree(name, revision, walked, {"": {**beside, part: entry.id}}, objects), part
         if entry.mode != FOLDER:
             what = {b"120000": "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
             raise SourceError(f"cannot read {revision}:{'/'.join([*walked, part])}: it is {what}")
@@ -493,12 +494,6 @@ def entries(tree: GitObject) -> Iterator[TreeEntry]:
         if name not in ("", ".", "..") and "/" not in name:
             yield TreeEntry(data[at:space].lstrip(b"0"), name, data[end + 1 : after].hex())
         at = after
-
-
-def _siblings(tree: GitObject, chosen: TreeEntry) -> dict[str, dict[str, str]]:
-    """The JSON files of one folder, as `_folders` returns them, and the chosen file with any name."""
-    files = {entry.name: entry.id for entry in entries(tree) if is_json(entry)}
-    return {"": {**files, chosen.name: chosen.id}}
 
 
 def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str, str]]:

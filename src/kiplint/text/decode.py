@@ -108,11 +108,9 @@ def blank_line_comments(data: bytes) -> bytes:
 
 def blank_text(text: str) -> str:
     """`blank_comments` for a decoded text."""
-    return re.sub(_TOKEN, _blank_text_match, text)
-
-
-def _blank_text_match(match: re.Match[str]) -> str:
-    return match.group() if match["comment"] is None else re.sub(_NOT_LINE_END, " ", match.group())
+    return re.sub(
+        _TOKEN, lambda match: match[0] if match["comment"] is None else re.sub(_NOT_LINE_END, " ", match[0]), text
+    )
 
 
 def _blank_exactly(data: bytes, *, keep_blocks: bool = False) -> bytes:

@@ -102,7 +102,8 @@ class _Reader:
         if comment.block:
             return self._malformed(comment, f"{word} in a block comment; write it after //")
         arguments = _ARGUMENTS.fullmatch(directive["rest"])
-        selectors = _selectors(arguments["selectors"]) if arguments else ()
+        parts = arguments["selectors"].split(",") if arguments else []
+        selectors = tuple(part.strip() for part in parts if part.strip())
         if arguments is None or not selectors:
             return self._malformed(comment, f"{word} names no rule; write {word}[RULE] and a reason")
         reason = arguments["reason"].strip().lstrip("-:, \t")
@@ -129,7 +130,3 @@ class _Reader:
 
     def _malformed(self, comment: Comment, detail: str) -> Problem:
         return Problem("malformed-ignore", detail, "", comment.start, comment.end)
-
-
-def _selectors(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())

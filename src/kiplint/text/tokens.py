@@ -78,7 +78,11 @@ def _meaning(match: re.Match[str], quote: str) -> tuple[str, str, str]:
         case "low":
             return _joined(match["high"], match["low"]), "", ""
         case "unit":
-            return _unit(literal, int(match["unit"], 16))
+            code = int(match["unit"], 16)
+            if not 0xD800 <= code <= 0xDFFF:
+                return chr(code), "", ""
+            detail = "is half of a surrogate pair and stands alone; write both halves or the character"
+            return REPLACEMENT, "invalid-json", f"the escape {literal} {detail}"
         case "byte":
             code = int(match["byte"], 16)
             return chr(code), "json5-only", f"the escape {literal} is not JSON; write \\u{code:04x}"
@@ -87,21 +91,11 @@ def _meaning(match: re.Match[str], quote: str) -> tuple[str, str, str]:
         case "zero":
             return "\0", "json5-only", "the escape \\0 is not JSON; write \\u0000"
         case "control":
-            return literal, "invalid-json", _control(literal)
+            code = ord(literal)
+            escape = _SHORT.get(literal, f"\\u{code:04x}")
+            return literal, "invalid-json", f"the control character U+{code:04X} in a string; write {escape}"
         case _:
             return _escape(match["other"], quote)
-
-
-def _unit(literal: str, code: int) -> tuple[str, str, str]:
-    if 0xD800 <= code <= 0xDFFF:
-        detail = "is half of a surrogate pair and stands alone; write both halves or the character"
-        return REPLACEMENT, "invalid-json", f"the escape {literal} {detail}"
-    return chr(code), "", ""
-
-
-def _control(char: str) -> str:
-    escape = _SHORT.get(char, f"\\u{ord(char):04x}")
-    return f"the control character U+{ord(char):04X} in a string; write {escape}"
 
 
 def _escape(char: str, quote: str) -> tuple[str, str, str]:
