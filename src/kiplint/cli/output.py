@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -127,7 +127,7 @@ def present(result: RunResult, form: str, color: str, *, opened: bool = False) -
     if file:
         _write_file(Output(form, file, color == "always"), result)
     if opened:
-        _open_page(result.command, lambda out: write(PAGE, result, out), file)
+        _open_page(result, file)
     if not file and (not opened or form not in ("text", PAGE)):
         write(form, result, sys.stdout, color=use_color(color, sys.stdout))
     for note in result.notes:
@@ -176,7 +176,7 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
             continue
         _write_file(output, result)
         if output.opened:
-            _open_page(result.command, lambda out: write(PAGE, result, out), output.file, quiet=quiet)
+            _open_page(result, output.file, quiet=quiet)
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
 
@@ -197,40 +197,32 @@ def _write_file(output: Output, result: RunResult) -> None:
 
 
 def _write_out(result: Report, output: Output, statistics: bool) -> None:
+    """Write a result to standard output; with `statistics` text is the counts alone, and annotations precede them."""
     counted = statistics and output.format in ("text", "github")
     if not (counted and output.format == "text"):
         write(output.format, result, sys.stdout, color=output.color)
     if counted:
-        sys.stdout.write(_statistics(result))
+        counts = Counter((finding.rule, finding.severity) for finding in result.findings)
+        width = len(str(max(counts.values(), default=0)))
+        rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        sys.stdout.writelines(f"{count:>{width}}  {severity:<7}  {rule}\n" for (rule, severity), count in rows)
 
 
-def _statistics(result: Report) -> str:
-    counts = Counter((finding.rule, finding.severity) for finding in result.findings)
-    width = len(str(max(counts.values(), default=0)))
-    rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return "".join(f"{count:>{width}}  {severity:<7}  {rule}\n" for (rule, severity), count in rows)
+def _open_page(result: RunResult, file: str | None = None, *, quiet: bool = False) -> None:
+    """Open the page of a result in the browser, and print where it is; warn when no browser can open it.
 
-
-def _open_page(command: str, write: Callable[[TextIO], None], file: str | None = None, *, quiet: bool = False) -> None:
-    """Open the page in a file; without one write it to a temporary file that stays. Raises UsageError."""
+    Without a file it is written to a temporary file that stays. Raises UsageError.
+    """
     import tempfile
-
-    if file:
-        _show_page(file, quiet=quiet)
-        return
-    try:
-        file = os.path.join(tempfile.mkdtemp(prefix="kiplint-"), f"{command.replace(' ', '-')}.html")
-        with open(file, "w", encoding="utf-8", newline="\n") as out:
-            write(out)
-    except OSError as error:
-        raise UsageError(f"cannot write a page to open: {error.strerror}") from None
-    _show_page(file, quiet=quiet)
-
-
-def _show_page(file: str, *, quiet: bool = False) -> None:
-    """Open a page in the browser, and print where it is; warn when no browser can open it."""
     from pathlib import Path
 
+    try:
+        if not file:
+            file = os.path.join(tempfile.mkdtemp(prefix="kiplint-"), f"{result.command.replace(' ', '-')}.html")
+            with open(file, "w", encoding="utf-8", newline="\n") as out:
+                write(PAGE, result, out)
+    except OSError as error:
+        raise UsageError(f"cannot write a page to open: {error.strerror}") from None
     page = Path(file).resolve()
     if not (_has_screen() and _opened(page.as_uri())):
         warn(f"warning: no browser could be opened; the report is {page}")
