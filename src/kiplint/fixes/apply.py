@@ -49,20 +49,36 @@ def fix_set(
     def checked(files: Files, findings: Sequence[Finding]) -> CheckedFiles:
         return CheckedFiles(files, (*findings, *others(files)))
 
-    def step(batch: Sequence[Finding]) -> tuple[dict[str, bytes], list[Finding], list[Regression] | None]:
-        """The files with the fixes applied, their findings, and what is worse; None where the fixes fix nothing."""
-        changed = _changed(now, batch)
+    now, changed = dict(files), dict(files)
+    first = findings = after = list(check(now))
+    refused: dict[str, tuple[Finding, Regression | None]] = {}
+
+    def step(kept: Sequence[Finding], more: Sequence[Finding]) -> list[Regression] | None:
+        """What the fixes of `more` make worse beside those that are kept; None where they fix nothing."""
+        nonlocal changed, after
+        changed = _changed(now, (*kept, *more))
         after = list(check(changed))
         still = {(item.identity, item.message) for item in after}
-        if all((item.identity, item.message) in still for item in batch):
-            return changed, after, None
-        likely = any(item.fix and item.fix.applicability == "unsafe" for item in batch)
+        if all((item.identity, item.message) in still for item in more):
+            return None
+        likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*kept, *more))
         before, now_after = checked(now, findings), checked(changed, after)
-        return changed, after, list(regressions(before, now_after, likely=likely, base=base, releases=releases))
+        return list(regressions(before, now_after, likely=likely, base=base, releases=releases))
 
-    now = dict(files)
-    first = findings = list(check(now))
-    refused: dict[str, tuple[Finding, Regression | None]] = {}
+    def accepted(kept: list[Finding], more: list[Finding]) -> list[Finding]:
+        """The kept findings, and those of `more` whose fixes make nothing worse beside them; refuses the others."""
+        worse = step(kept, more)
+        if worse == []:
+            return [*kept, *more]
+        if len(more) == 1:
+            refused[more[0].identity] = (more[0], next(iter(worse or ()), None))
+            return kept
+        paths = {regression.path for regression in worse or ()}
+        ordered = sorted(more, key=lambda item: any(path in paths for path, _ in _edits(item.fix)))
+        for half in (ordered[: len(ordered) // 2], ordered[len(ordered) // 2 :]):
+            kept = accepted(kept, half)
+        return kept
+
     for _ in range(MOST_ROUNDS):
         candidates = [
             item
@@ -72,17 +88,11 @@ def fix_set(
         batch = _without_collisions(candidates)
         if not batch:
             break
-        changed, after, worse = step(batch)
-        if worse == []:
+        if kept := accepted([], batch):
+            if len(kept) < len(batch):
+                step([], kept)
             now, findings = changed, after
             refused.clear()  # what made things worse before may be right now
-            continue
-        paths = {regression.path for regression in worse or ()}
-        suspects = [item for item in batch if any(path in paths for path, _ in _edits(item.fix))] or batch
-        reasons = [worse] if len(suspects) == 1 else [step([item])[2] for item in suspects]
-        bad = [(item, why) for item, why in zip(suspects, reasons, strict=True) if why != []]
-        bad = bad or [(item, worse) for item in suspects[1:]]
-        refused |= {item.identity: (item, next(iter(why or ()), None)) for item, why in bad}
     hidden = unreadable(first) - unreadable(findings)
     if not _counts([item for item in findings if item.path not in hidden]) < _counts(first):
         now, findings = dict(files), first
