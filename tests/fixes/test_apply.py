@@ -15,7 +15,7 @@ import pytest
 from fixes.mutations import mutated
 from fixes.support import Files, folder, is_within, said, wire, words_said
 from kiplint.engine.config import Config
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import FileEdit, Finding, Fix, Span
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set
@@ -197,3 +197,21 @@ def test_a_patch_can_be_applied(tmp_path: Path) -> None:
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=text, check=True)
     assert {path: (tmp_path / path).read_bytes() for path in after} == after
     assert not "".join(patch(before, before))
+
+
+def test_a_fix_that_makes_something_worse_holds_no_other_back() -> None:
+    """Five fixes that are right alone; a rule about the whole set reports once four of them are made."""
+
+    def check(files: Mapping[str, bytes]) -> list[Finding]:
+        span = Span(1, 1, 1, 2)
+        wrong = [path for path, data in files.items() if data == b"a"]
+        edits = {path: Fix("safe", (FileEdit(path, 0, 1, "b"),)) for path in wrong}
+        shown = [("old", path, edits[path]) for path in wrong] + [("many", "0", None)] * (len(wrong) < 2)
+        return [
+            Finding(rule, "error", rule, path, span, "", "", "", identity=f"{rule} {path}", fix=fix)
+            for rule, path, fix in shown
+        ]
+
+    result = fix_set({str(number): b"a" for number in range(5)}, check)
+    assert len(result.after) == 3
+    assert [(refused.rule, why.rule) for refused, why in result.refused] == [("old", "many")] * 2
