@@ -63,14 +63,14 @@ def pictures(history: Path, lake: Path) -> list[Picture]:
     return [
         Picture(
             "terminal",
-            ("check", "kip-1313", "tags/gap/bad", "--isolated", "--color", "always"),
+            ("check", "kip-1313/DeleteGroupsResponse.json", "tags/gap/bad", "--isolated", "--color", "always"),
             height=430,
         ),
         Picture("check", ("check", "tags", "versions", "rpc", "--isolated"), "*"),
         Picture("diff", ("diff", "compat/layout-changed/old", "compat/layout-changed/new"), "ListMoves", 860),
         Picture("rollout", ("rollout", "1.0.0:", "main:", *repo)),
         Picture("negotiate", ("negotiate", "2.0.0:", "1.0.0:", "1.2.0:", *repo)),
-        Picture("matrix", ("negotiate", "--matrix", *_NEGOTIATING), height=700, folder="negotiate"),
+        Picture("matrix", ("negotiate", "--matrix", *_NEGOTIATING), height=900, folder="negotiate"),
         Picture("lake", ("pipeline", "report", str(lake)), height=1000),
         Picture("show", ("show", "--all", "sets/broker"), "MetadataRequest"),
     ]
