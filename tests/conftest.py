@@ -151,9 +151,9 @@ def canary(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     places = request.getfixturevalue("planted")
-    before = [state(one) for one in places]
+    before = [state(place) for place in places]
     yield
-    assert [state(one) for one in places] == before, "this test has touched what is not its own"
+    assert [state(place) for place in places] == before, "this test has touched what is not its own"
 
 
 @pytest.fixture(scope="session")

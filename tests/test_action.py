@@ -166,7 +166,7 @@ class TestBase:
 
     @staticmethod
     def rules(done: Finished) -> list[str]:
-        return [one.title for one in done.log.annotations if one.title.startswith("compat/")]
+        return [annotation.title for annotation in done.log.annotations if annotation.title.startswith("compat/")]
 
     @pytest.mark.parametrize(
         ("base", "found"), [("1.0.0", ["compat/layout-changed"]), ("trunk~1", ["compat/layout-changed"]), ("2.0.0", [])]
@@ -200,7 +200,7 @@ class TestBase:
         before = git(runner.workspace, "for-each-ref")
         done = runner.run("push", base=base)
         assert (done.code, done.outputs["status"]) == (2, "error")
-        (said,) = (one.text for one in done.log.annotations if one.title == "kiplint")
+        (said,) = (annotation.text for annotation in done.log.annotations if annotation.title == "kiplint")
         assert said.startswith(f"base: there is no revision {base}, and it cannot be fetched: ")
         assert not (runner.workspace / "pwned").exists()
         assert git(runner.workspace, "for-each-ref") == before
@@ -268,7 +268,7 @@ class TestPaths:
         git(runner.workspace, "commit", "-q", "--amend", "-m", "base")
         change(runner.workspace / "more here", thing(response=UNTOLD))
         done = pull_request(runner, paths="schemas\n'more here'")
-        assert [one.place for one in done.log.annotations] == [
+        assert [annotation.place for annotation in done.log.annotations] == [
             "more here/schemas/ThingResponse.json:18:7-18:23",
             "more here/schemas/ThingResponse.json:16:7-16:21",
         ]
@@ -276,7 +276,7 @@ class TestPaths:
     def test_one_that_the_base_has_not(self, runner: Runner) -> None:
         change(runner.workspace / "more", thing(response=UNTOLD))
         done = pull_request(runner, paths="more schemas")
-        assert [one.title for one in done.log.annotations] == ["style/about-missing"]
+        assert [annotation.title for annotation in done.log.annotations] == ["style/about-missing"]
         base = git(runner.workspace, "rev-parse", "--short", "HEAD~1")
         assert f"more is not in {base}, so there is nothing to compare it with" in done.log.lines
         assert done.code == 0
@@ -284,7 +284,10 @@ class TestPaths:
     def test_single_files(self, runner: Runner) -> None:
         change(runner.workspace, thing(request=GAP, response=UNTOLD))
         done = pull_request(runner, paths="schemas/ThingResponse.json")
-        assert [one.title for one in done.log.annotations] == ["compat/layout-changed", "style/about-missing"]
+        assert [annotation.title for annotation in done.log.annotations] == [
+            "compat/layout-changed",
+            "style/about-missing",
+        ]
 
     @pytest.mark.parametrize(
         ("paths", "title", "said"),
@@ -315,7 +318,7 @@ class TestChangedOnly:
         base = git(runner.workspace, "rev-parse", "HEAD~1")
         payload = {"pull_request": {"base": {"sha": base}}} if event == "pull_request" else {}
         done = runner.run(event, payload, fail_on_breaks="none", **inputs)
-        return [one.title for one in done.log.annotations if not one.title.startswith("compat/")]
+        return [annotation.title for annotation in done.log.annotations if not annotation.title.startswith("compat/")]
 
     def test_a_pull_request_tells_what_it_brought_about(self, aged: Runner) -> None:
         assert self.found(aged) == ["style/about-missing"]
@@ -344,7 +347,7 @@ def test_annotations_of_all_commands_are_shared_out_fairly(runner: Runner) -> No
     text = json.dumps({**request, "fields": [*request["fields"], *crowd]}, indent=2)
     files["schemas/ThingRequest.json"] = f"// Version 1 is like version 0.\n{text}".encode()
     change(runner.workspace, files)
-    errors = [one.title for one in pull_request(runner).log.annotations if one.level == "error"]
+    errors = [annotation.title for annotation in pull_request(runner).log.annotations if annotation.level == "error"]
     assert len(errors) == 10
     assert errors.count("compat/layout-changed") == 1
 
@@ -375,7 +378,9 @@ class TestRollout:
     def test_it_is_an_error_when_it_is_asked_for(self, declared: Runner) -> None:
         done = pull_request(declared, rollout="true")
         assert (done.code, done.outputs["errors"], done.outputs["status"]) == (1, "1", "findings")
-        assert [(one.level, one.title) for one in done.log.annotations] == [("error", "kip-1313/v3-missing")]
+        assert [(annotation.level, annotation.title) for annotation in done.log.annotations] == [
+            ("error", "kip-1313/v3-missing")
+        ]
 
     def test_it_can_be_left_out(self, declared: Runner) -> None:
         assert "KIP-1313:" not in pull_request(declared, rollout="false").summary
@@ -401,11 +406,11 @@ class TestReaders:
         assert "Other readers:\n" in done.summary
         for said in ("kafka-protocol-rs fail (1 definition)", "kio take the wrong header (1 message)"):
             assert said in done.summary
-        assert not any(one.title.startswith("readers/") for one in done.log.annotations)
+        assert not any(annotation.title.startswith("readers/") for annotation in done.log.annotations)
 
     def test_annotations_are_there_when_they_are_asked_for(self, declared: Runner) -> None:
         done = pull_request(declared, readers="true")
-        titles = {one.title for one in done.log.annotations if one.level == "notice"}
+        titles = {annotation.title for annotation in done.log.annotations if annotation.level == "notice"}
         assert {"readers/kafka-protocol-rs", "readers/kio"} <= titles
 
     def test_what_does_nothing_to_them_is_not_spoken_of(self, runner: Runner) -> None:
@@ -473,7 +478,7 @@ def sarif_runs(file: Path) -> list[Any]:
     """The runs of a log, each held to what is asked of a log with one."""
     document = json.loads(file.read_text("utf-8"))
     Standard.model_validate(document)
-    return [valid_run({**document, "runs": [one]}) for one in document["runs"]]
+    return [valid_run({**document, "runs": [run]}) for run in document["runs"]]
 
 
 def test_reports_of_comparisons(runner: Runner) -> None:
@@ -481,22 +486,22 @@ def test_reports_of_comparisons(runner: Runner) -> None:
     change(runner.workspace, thing(request=GAP, response=UNTOLD))
     done = pull_request(runner, rollout="true", formats="junit=out/k.xml json=out/k.json")
     assert done.code == 2
-    told = [one.text for one in done.log.annotations if one.title.startswith("kiplint ")]
+    told = [annotation.text for annotation in done.log.annotations if annotation.title.startswith("kiplint ")]
     assert told == ["cannot write out/k.xml: No such file or directory"]
     (runner.workspace / "out").mkdir()
     pull_request(runner, rollout="true", sarif_file="all.sarif", formats="junit=out/k.xml json=out/k.json")
     rules = ["tags/gap", "compat/layout-changed", "kip-1313/v3-missing", "style/about-missing"]
     (run,) = sarif_runs(runner.workspace / "all.sarif")
     assert run["automationDetails"]["id"] == "kiplint/review/"
-    assert sorted(one["ruleId"] for one in run["results"]) == sorted(rules)
+    assert sorted(result["ruleId"] for result in run["results"]) == sorted(rules)
     document = json.loads((runner.workspace / "out/k.json").read_text("utf-8"))
-    assert [(one["rule"], one["origin"], one["breaks"]) for one in document["findings"]] == [
+    assert [(finding["rule"], finding["origin"], finding["breaks"]) for finding in document["findings"]] == [
         ("tags/gap", "check", "none"),
         ("compat/layout-changed", "diff", "wire"),
         ("kip-1313/v3-missing", "rollout", "none"),
         ("style/about-missing", "check", "none"),
     ]
-    assert [one["rule"] for one in document["additions"]] == ["compat/new-tag"]
+    assert [addition["rule"] for addition in document["additions"]] == ["compat/new-tag"]
     assert document["rollout"]["summary"]["missing"] == 1
 
 
@@ -505,10 +510,10 @@ def test_reports_are_written_to_files(runner: Runner) -> None:
     done = runner.run("push", sarif_file="kip lint.sarif", formats="junit=kiplint.xml\n'json=kip lint.json'")
     assert done.log.annotations == [FAULTS[0]]
     (log,) = sarif_runs(runner.workspace / "kip lint.sarif")
-    assert [one["ruleId"] for one in log["results"]] == ["tags/gap"]
-    assert [one["rule"] for one in json.loads((runner.workspace / "kip lint.json").read_text())["findings"]] == [
-        "tags/gap"
-    ]
+    assert [result["ruleId"] for result in log["results"]] == ["tags/gap"]
+    assert [
+        finding["rule"] for finding in json.loads((runner.workspace / "kip lint.json").read_text())["findings"]
+    ] == ["tags/gap"]
     assert (runner.workspace / "kiplint.xml").is_file()
 
 
@@ -519,7 +524,7 @@ def test_no_more_is_annotated_than_is_shown(runner: Runner) -> None:
     change(runner.workspace, {"schemas/ThingRequest.json": request})
     done = pull_request(runner, fail_on="info")
     counts = {name: int(value) for name, value in done.outputs.items() if name != "status"}
-    levels = [one.level for one in done.log.annotations]
+    levels = [annotation.level for annotation in done.log.annotations]
     assert levels == sorted(levels, key=["error", "warning", "notice"].index)
     shown = {name: levels.count(level) for name, level in (("errors", "error"), ("warnings", "warning"))}
     assert counts["warnings"] == 12
@@ -549,12 +554,12 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
     folder = "".join(char for char in name if char not in "/\r")
     change(runner.workspace, {f"schemas/{folder}/X.json": both, **thing(response=field(name, "int64"))})
     done = pull_request(runner)
-    for one in done.log.annotations:
-        assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", one.title), one
-        assert one.place.startswith("schemas/"), one
-        assert "\n" not in one.text
-        assert "\n" not in one.place
-    assert "compat/layout-changed" in {one.title for one in done.log.annotations}
+    for annotation in done.log.annotations:
+        assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", annotation.title), annotation
+        assert annotation.place.startswith("schemas/"), annotation
+        assert "\n" not in annotation.text
+        assert "\n" not in annotation.place
+    assert "compat/layout-changed" in {annotation.title for annotation in done.log.annotations}
     assert (done.log.groups, done.log.matchers) == (
         ["kiplint review"],
         [str(MATCHER)],
@@ -585,7 +590,7 @@ class TestMatcher:
     ]
 
     def read(self, line: str) -> list[dict[str, str]]:
-        found = [(one, re.search(one["regexp"], line)) for one in self.PATTERNS]
+        found = [(pattern, re.search(pattern["regexp"], line)) for pattern in self.PATTERNS]
         keys = ("file", "line", "column", "severity", "code", "message")
         return [{key: match[one[key]] for key in keys if key in one} for one, match in found if match]
 

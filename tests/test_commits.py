@@ -33,10 +33,10 @@ def repository(tmp_path: Path) -> Path:
     """A repository with both hooks, run by the interpreter of the tests, and nothing committed."""
     git(tmp_path, "init", "-q")
     hooks = []
-    for one in HOOKS:
-        words = one["entry"].removeprefix("kiplint ")
+    for hook in HOOKS:
+        words = hook["entry"].removeprefix("kiplint ")
         entry = f"{sys.executable} -m kiplint {words}"
-        hooks.append({**one, "language": "system", "entry": entry})
+        hooks.append({**hook, "language": "system", "entry": entry})
     config = {"repos": [{"repo": "local", "hooks": hooks}]}
     (tmp_path / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
     return tmp_path
@@ -58,12 +58,12 @@ def committed(repository: Path, **files: str) -> None:
 def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
     """What each hook made of the index: whether it passed, and what it said."""
     found = {}
-    for one in HOOKS:
-        command = [sys.executable, "-m", "pre_commit", "run", one["id"], *words]
+    for hook in HOOKS:
+        command = [sys.executable, "-m", "pre_commit", "run", hook["id"], *words]
         git(repository, "add", "-A")
         env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "pre-commit"), "PYTHONUNBUFFERED": "1"}
         done = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
-        found[one["id"]] = (done.returncode == 0, done.stdout + done.stderr)
+        found[hook["id"]] = (done.returncode == 0, done.stdout + done.stderr)
     return found
 
 

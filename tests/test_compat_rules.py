@@ -103,7 +103,7 @@ def test_example_is_there(rule: Rule) -> None:
 @every_rule
 def test_change_reads(rule: Rule, rendered: SnapshotAssertion) -> None:
     changes, old, new = compare(rule, side(rule, "old"), side(rule, "new"))
-    assert {one.rule for one in changes} == {rule.id} | COMPANIONS.get(rule.id, set())
+    assert {change.rule for change in changes} == {rule.id} | COMPANIONS.get(rule.id, set())
     assert text(changes, old, new) == rendered
 
 
@@ -146,7 +146,7 @@ def test_example_has_no_other_mistake(rule: Rule) -> None:
     rules = make_ruleset(config, load_rules(config, ""))
     for name in ("old", "new"):
         findings = check_set([Input(path, data) for path, data in side(rule, name)], rules).findings
-        assert {one.rule for one in findings} == MISTAKES.get((rule.id, name), set())
+        assert {finding.rule for finding in findings} == MISTAKES.get((rule.id, name), set())
 
 
 @every_rule
@@ -161,12 +161,12 @@ def test_breaks_are_proved(rule: Rule) -> None:
         "v3-on-released",
         "version-dropped",
     }
-    for one in changes:
-        assert one.breaks in BREAKS
-        if one.breaks in ("wire", "storage") and one.rule.partition("/")[2] not in without:
-            assert one.old["layout"]
-            assert one.new["layout"]
-            assert one.old["layout"] != one.new["layout"]
+    for change in changes:
+        assert change.breaks in BREAKS
+        if change.breaks in ("wire", "storage") and change.rule.partition("/")[2] not in without:
+            assert change.old["layout"]
+            assert change.new["layout"]
+            assert change.old["layout"] != change.new["layout"]
 
 
 @every_rule
@@ -243,7 +243,7 @@ def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]
     assert explain.run(explain.Options(rule.id)) == 0
     said = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
-    assert {one.rule for one in example.changes} == {rule.id}
+    assert {change.rule for change in example.changes} == {rule.id}
     report = text(*example).rstrip().rpartition("\n")[0].rstrip()
     shown = said.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0].partition("\n\nParameters")[0]
     assert shown == textwrap.indent(report, "  ")

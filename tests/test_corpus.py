@@ -131,7 +131,7 @@ def check(folder: Path, root: Path) -> Result:
 
 
 def listed(findings: list[Finding]) -> list[str]:
-    return sorted(f"{one.path} {one.pointer} {one.rule}" for one in findings)
+    return sorted(f"{finding.path} {finding.pointer} {finding.rule}" for finding in findings)
 
 
 def with_severity(results: dict[str, Result], severity: str) -> list[Finding]:
@@ -163,7 +163,10 @@ def test_every_file_is_read(results: dict[str, Result]) -> None:
 
 
 def test_there_is_no_error(results: dict[str, Result]) -> None:
-    assert listed([one for result in results.values() for one in result.findings if one.severity == "error"]) == []
+    assert (
+        listed([finding for result in results.values() for finding in result.findings if finding.severity == "error"])
+        == []
+    )
 
 
 def test_warnings_are_the_real_ones(results: dict[str, Result]) -> None:
@@ -172,8 +175,8 @@ def test_warnings_are_the_real_ones(results: dict[str, Result]) -> None:
 
 def test_the_readme_quotes_findings_of_trunk(results: dict[str, Result], repo: Path) -> None:
     shown = {
-        f"{one.path}:{one.span.line}:{one.span.column}: {one.severity} {one.rule} {one.summary}"
-        for one in results["clients"].findings
+        f"{finding.path}:{finding.span.line}:{finding.span.column}: {finding.severity} {finding.rule} {finding.summary}"
+        for finding in results["clients"].findings
     }
     quoted = (repo / "README.md").read_text("utf-8").partition("```text\n")[2].partition("```")[0].splitlines()
     assert len(quoted) == 3
@@ -185,7 +188,7 @@ def test_notes_are_few(results: dict[str, Result]) -> None:
 
 
 def test_warnings_of_the_generator_s_own_tests(results: dict[str, Result]) -> None:
-    found = [one for one in results[TESTS].findings if one.rule not in UNLIKE_KAFKA]
+    found = [finding for finding in results[TESTS].findings if finding.rule not in UNLIKE_KAFKA]
     assert listed(found) == TEST_WARNINGS.strip().splitlines()
 
 

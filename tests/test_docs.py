@@ -110,7 +110,7 @@ def test_every_bad_example_is_shown() -> None:
 def test_every_fact_is_described(name: str) -> None:
     page = _page("facts")
     assert facts(name)
-    assert [one.name for one in facts(name).values() if f"| `{one.name}` |" not in page or not one.about] == []
+    assert [fact.name for fact in facts(name).values() if f"| `{fact.name}` |" not in page or not fact.about] == []
 
 
 def test_every_function_is_described() -> None:
@@ -122,7 +122,9 @@ def test_every_command_and_option_is_described() -> None:
     commands = dict(_commands("kiplint", typer.main.get_command(make_app())))
     assert _headings(page)[1:] == list(commands)
     for command in commands.values():
-        assert [word for one in command.params for word in one.opts if word[0] == "-" and f"`{word}" not in page] == []
+        assert [
+            word for param in command.params for word in param.opts if word[0] == "-" and f"`{word}" not in page
+        ] == []
 
 
 def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -242,9 +244,9 @@ def test_every_block_is_run_or_written_or_tried_elsewhere(page: Path) -> None:
     for block in blocks:
         if block["language"] == "console":
             shown = "".join(
-                f"$ {one.text}\n{one.output}".replace("\n> ", "\n")
-                for one in steps(block[0] + "\n")
-                if isinstance(one, Command)
+                f"$ {step.text}\n{step.output}".replace("\n> ", "\n")
+                for step in steps(block[0] + "\n")
+                if isinstance(step, Command)
             )
             assert shown == block["body"].replace("\n> ", "\n"), "a block begins with a command"
         else:
@@ -306,5 +308,5 @@ def test_a_page_with_a_wrong_output_is_noticed(tmp_path: Path) -> None:
             "```", "",
         ]
     )  # fmt: skip
-    assert [isinstance(one, File) for one in steps(page)] == [True, *[False] * 5]
+    assert [isinstance(step, File) for step in steps(page)] == [True, *[False] * 5]
     assert [run.holds for run in play(page, ROOT / "docs", tmp_path)] == [True, True, False, False, True]

@@ -44,7 +44,7 @@ def is_taken(path: str) -> bool:
 
 def test_the_manifest_is_written_out_of_the_catalogue() -> None:
     assert (ROOT / ".pre-commit-hooks.yaml").read_text("utf-8") == hooks.make()
-    assert list(MANIFEST) == [one.id for one in hooks.HOOKS]
+    assert list(MANIFEST) == [hook.id for hook in hooks.HOOKS]
 
 
 def test_pre_commit_takes_the_manifest() -> None:

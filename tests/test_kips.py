@@ -12,7 +12,7 @@ from kiplint.commands.kip.result import KipResult
 from kiplint.commands.kip.run import kip
 
 ROW = re.compile(r"^\| KIP-(?P<kip>\d+) \| (?P<base>\S*) ?\| (?P<against>\S*) ?\| (?P<finds>.+) \|$", re.MULTILINE)
-ROWS = {one["kip"]: one for one in ROW.finditer((ROOT / "docs/guide/kips.md").read_text("utf-8"))}
+ROWS = {match["kip"]: match for match in ROW.finditer((ROOT / "docs/guide/kips.md").read_text("utf-8"))}
 TRUNK = "kafka-trunk-2026-08"
 
 
@@ -43,7 +43,7 @@ def test_the_guide_has_all_five() -> None:
 @pytest.mark.parametrize("number", ["511", "1242", "1313"])
 def test_what_is_found_is_in_the_guide(number: str, kips: Path) -> None:
     result = read(number, kips)
-    found = [f"{one.span.line} `{one.rule}`" for one in result.findings if one.severity != "info"]
+    found = [f"{finding.span.line} `{finding.rule}`" for finding in result.findings if finding.severity != "info"]
     assert sorted(ROWS[number]["finds"].split(", ")) == sorted(found)
     assert result.status == "findings"
 
@@ -59,5 +59,5 @@ def test_what_is_read_without_definitions(number: str, kips: Path) -> None:
 
 
 def test_the_slip_of_kip_1313_needs_no_base(kips: Path) -> None:
-    (slip,) = [one for one in kip(kips / "kip-1313.txt", config={}).findings if one.severity == "error"]
+    (slip,) = [finding for finding in kip(kips / "kip-1313.txt", config={}).findings if finding.severity == "error"]
     assert (slip.rule, slip.message_name, slip.span.line) == ("rpc/versions-differ", "DeleteGroupsResponse", 168)

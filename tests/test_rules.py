@@ -120,7 +120,7 @@ def test_good_example_has_no_finding(rule: Rule) -> None:
 @every_rule
 def test_bad_example_reads(rule: Rule, rendered: SnapshotAssertion) -> None:
     result = check(rule, files_of(rule, "bad"))
-    assert rule.id in {one.rule for one in result.findings}
+    assert rule.id in {finding.rule for finding in result.findings}
     assert text(result) == rendered
 
 
@@ -128,13 +128,13 @@ def test_bad_example_reads(rule: Rule, rendered: SnapshotAssertion) -> None:
 def test_findings_lie_inside_their_file(rule: Rule) -> None:
     files = files_of(rule, "bad")
     lines = {file.path: Lines(decode_text(file.data)) for file in files}
-    for one in check(rule, files).findings:
-        line, column, end_line, end_column = astuple(one.span)
-        assert 1 <= column <= len(lines[one.path].line(line)) + 1
-        assert 1 <= end_column <= len(lines[one.path].line(end_line)) + 1
-        if one.rule in POINTLESS:
+    for finding in check(rule, files).findings:
+        line, column, end_line, end_column = astuple(finding.span)
+        assert 1 <= column <= len(lines[finding.path].line(line)) + 1
+        assert 1 <= end_column <= len(lines[finding.path].line(end_line)) + 1
+        if finding.rule in POINTLESS:
             assert (line, column, end_line, end_column) == (1, 1, 1, 1)
-        elif one.rule in LONG:
+        elif finding.rule in LONG:
             assert (line, column) < (end_line, end_column)
         else:
             assert line == end_line

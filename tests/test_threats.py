@@ -33,4 +33,6 @@ def test_what_shows_it_is_there(repo: Path, shown: str) -> None:
 
 
 def _text(file: Path) -> str:
-    return file.read_text("utf-8") if file.is_file() else "\n".join(one.read_text("utf-8") for one in file.glob("*.py"))
+    return (
+        file.read_text("utf-8") if file.is_file() else "\n".join(path.read_text("utf-8") for path in file.glob("*.py"))
+    )

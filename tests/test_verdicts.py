@@ -43,7 +43,7 @@ class Judged(NamedTuple):
 
 @pytest.fixture(scope="module")
 def judged(verdicts: Path, corpus: Path) -> dict[str, list[Judged]]:
-    return {name: [Judged(one, tuple(one.errors)) for one in cases(verdicts, corpus, name)] for name in NAMES}
+    return {name: [Judged(case, tuple(case.errors)) for case in cases(verdicts, corpus, name)] for name in NAMES}
 
 
 def sound(judged: list[Judged], verdict: str) -> list[Judged]:

@@ -111,9 +111,9 @@ def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
 
 def test_boundaries_of_a_message() -> None:
     cutting = [VersionRange.parse("2+"), VersionRange.parse("0-3"), NONE, ALL]
-    assert [str(one) for one in boundaries(cutting, VersionRange.parse("1-8"))] == ["1", "2-3", "4-8"]
+    assert [str(boundary) for boundary in boundaries(cutting, VersionRange.parse("1-8"))] == ["1", "2-3", "4-8"]
     assert list(boundaries(cutting, NONE)) == []
-    assert [str(one) for one in boundaries([], ALL)] == ["0+"]
+    assert [str(boundary) for boundary in boundaries([], ALL)] == ["0+"]
 
 
 @given(bounds, bounds | st.just(MAX_VERSION))

@@ -86,7 +86,7 @@ def check(
 
 def ids(findings: Sequence[Finding]) -> list[str]:
     """The rules of the findings, in their order."""
-    return [one.rule for one in findings]
+    return [finding.rule for finding in findings]
 
 
 def complaint(action: Callable[[], object]) -> str:

@@ -31,7 +31,7 @@ class Case:
 
     @property
     def errors(self) -> list[str]:
-        return sorted({one.rule for one in self.findings if one.severity == "error"})
+        return sorted({finding.rule for finding in self.findings if finding.severity == "error"})
 
     @property
     def findings(self) -> list[Finding]:

@@ -141,8 +141,8 @@ def compare(data: bytes) -> None:
     """A definition and itself, or what came before it."""
     old, new, *_ = (*data.split(b"\0\0\0\0"), data)
     before, after = (make_tree(name, [("", [(NAME, one)])]) for name, one in (("old", old), ("new", new)))
-    for one in judge(compare_trees(before, after), rules(), before.sources, after.sources):
-        _ = (one.message, one.proof, one.span)
+    for change in judge(compare_trees(before, after), rules(), before.sources, after.sources):
+        _ = (change.message, change.proof, change.span)
 
 
 def repository(data: bytes) -> None:

@@ -69,7 +69,10 @@ def read_templates(corpus: Path, rules: Sequence[Rule]) -> list[Template]:
     told: dict[tuple[Path, str], set[str]] = {}
     for one in found:
         told.setdefault(_rpc(one), set()).update(_names(one) - kept - ALSO_A_WORD)
-    return [_template(one, one.path.parent.relative_to(corpus).as_posix(), kept, told[_rpc(one)]) for one in found]
+    return [
+        _template(finding, finding.path.parent.relative_to(corpus).as_posix(), kept, told[_rpc(finding)])
+        for finding in found
+    ]
 
 
 def variations(templates: Sequence[Template]) -> Iterator[Variation]:

@@ -33,5 +33,7 @@ def test_help_shows_examples_one_a_line(tmp_path: Path, name: str) -> None:
 def test_every_command_of_the_top_has_examples() -> None:
     modules = [room(GROUP, name) for name in names(GROUP)]
     assert [
-        one.__name__ for one in modules if not hasattr(one, "COMMANDS") and not shown(one.EPILOG).startswith(AS_IT_IS)
+        module.__name__
+        for module in modules
+        if not hasattr(module, "COMMANDS") and not shown(module.EPILOG).startswith(AS_IT_IS)
     ] == []

@@ -94,9 +94,9 @@ def here(tmp_path: Path) -> Path:
 
 
 def without_fingerprints(findings: list[dict[str, object]]) -> list[dict[str, object]]:
-    for one in findings:
-        assert len(str(one["fingerprint"])) == 32
-    return [{**one, "fingerprint": ""} for one in findings]
+    for finding in findings:
+        assert len(str(finding["fingerprint"])) == 32
+    return [{**finding, "fingerprint": ""} for finding in findings]
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_json(here: Path, schema: Draft202012Validator) -> None:
     assert (ran.code, ran.err) == (1, "")
     assert list(document) == ["version", "findings", "summary"]
     assert without_fingerprints(document["findings"]) == FINDINGS
-    assert [list(one) for one in document["findings"]] == [list(one) for one in FINDINGS]
+    assert [list(finding) for finding in document["findings"]] == [list(finding) for finding in FINDINGS]
     assert (document["version"], document["summary"]) == (1, SUMMARY)
     assert ran.out.startswith('{\n  "version": 1,\n')
     assert ran.out.endswith("}\n")

@@ -167,19 +167,19 @@ SMALL = Config(ignore=QUIET)
 
 
 def worst(found: list[Finding]) -> str | None:
-    graded = [one for severity in SEVERITIES for one in found if one.severity == severity]
+    graded = [finding for severity in SEVERITIES for finding in found if finding.severity == severity]
     return graded[0].severity if graded else None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_each_case(case: Case) -> None:
     found = check(case.data, SMALL)
-    gravest = {one.rule for one in found if one.severity == worst(found)}
+    gravest = {finding.rule for finding in found if finding.severity == worst(found)}
     assert (case.rule in gravest) if case.rule else (found == []), ids(found)[:10]
     assert len(found) <= 2 * MAX_PROBLEMS or case.name.startswith("many-")
-    for one in found:
-        assert one.message.isprintable()
-        assert len(one.message) < 1000
+    for finding in found:
+        assert finding.message.isprintable()
+        assert len(finding.message) < 1000
 
 
 def test_what_is_found_does_not_grow_with_what_is_said_of_it() -> None:
@@ -188,7 +188,9 @@ def test_what_is_found_does_not_grow_with_what_is_said_of_it() -> None:
     data = definition(*names, name="X" * 400_000 + "Request")
     found = check(data, Config(select=["versions"]))
     assert len(found) == 2000
-    assert sum(len(one.message) + len(one.message_name) + len(one.identity) for one in found) < 4 * len(data)
+    assert sum(len(finding.message) + len(finding.message_name) + len(finding.identity) for finding in found) < 4 * len(
+        data
+    )
 
 
 def test_names_are_those_of_no_two_cases() -> None:
@@ -242,8 +244,8 @@ def test_a_directory_of_all_of_them_as_json(told: dict[str, Ran], output: str) -
     ran = told[output]
     assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
     rows = json.loads(ran.out)["findings"] if output == "json" else [json.loads(line) for line in ran.out.splitlines()]
-    assert {one["path"] for one in rows} >= {f"{case.name}.json" for case in CASES if case.rule and is_walked(case)}
-    assert SHOWN in {one["path"] for one in rows}
+    assert {row["path"] for row in rows} >= {f"{case.name}.json" for case in CASES if case.rule and is_walked(case)}
+    assert SHOWN in {row["path"] for row in rows}
 
 
 def is_walked(case: Case) -> bool:
@@ -264,7 +266,7 @@ def test_named_alone_it_is_checked_or_refused(case: Case, folder: Path, capfd: p
         assert str(error).endswith(" is JSON, but not a message definition (it has no validVersions)")
         assert case.rule is not None
     else:
-        assert [one.data for one in found.files if one.reported] == [case.data]
+        assert [file.data for file in found.files if file.reported] == [case.data]
 
 
 @pytest.mark.parametrize("name", ["deep-arrays", "not-utf8", "megabytes-of-comments", "nul", "binary", "empty"])

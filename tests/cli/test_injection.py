@@ -91,7 +91,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (top / "pack.json").write_text(json.dumps(PACK))
     (top / "kiplint.toml").write_text('rule-packs = ["pack.json"]\nselect = ["all"]\n')
     (top / "kip.md").write_bytes(
-        b"".join(b"# %s\n```json\n%s\n```\n" % (NAME.encode(), one.read_bytes()) for one in (top / FOLDER).glob("X*"))
+        b"".join(b"# %s\n```json\n%s\n```\n" % (NAME.encode(), path.read_bytes()) for path in (top / FOLDER).glob("X*"))
     )
     (top / "values.json").write_text(json.dumps({NAME: NAME}))
     (top / "broken").mkdir()
@@ -101,7 +101,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def body(*texts: str) -> str:
     """The bytes of XRequest 0 with these strings, in hexadecimal digits."""
-    data = b"".join(len(one.encode()).to_bytes(2, "big") + one.encode() for one in texts)
+    data = b"".join(len(text.encode()).to_bytes(2, "big") + text.encode() for text in texts)
     return data.hex()
 
 

@@ -69,7 +69,9 @@ def read(segments: list[Segment], known: Catalog | None = None) -> list[Captured
 
 
 def shown(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
-    return sorted((one.direction, one.api_version, one.correlation_id, one.stream_offset, one.whole) for one in frames)
+    return sorted(
+        (frame.direction, frame.api_version, frame.correlation_id, frame.stream_offset, frame.whole) for frame in frames
+    )
 
 
 def test_the_capture_of_the_guide_is_what_its_script_writes(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
         keys = [key for key in wanted[name][0] if key not in ("at_fault", "detail", "verdict")]
         rows = [{key: one[key] for key in keys} for one in found[name]]
         assert rows == [{key: one[key] for key in keys} for one in wanted[name]]
-    assert [one["rule"] for one in found["problems"]] == ["codec/trailing-bytes", "codec/null-not-allowed"]
+    assert [problem["rule"] for problem in found["problems"]] == ["codec/trailing-bytes", "codec/null-not-allowed"]
     plain = wanted.keys() - {"by_api", "problems", "file", "schema"}
     assert {key: found[key] for key in plain} == {key: wanted[key] for key in plain}
 
@@ -110,12 +112,12 @@ def test_repeated_and_reordered_segments_change_nothing(seed: int, start: int) -
 def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
     rng = random.Random(seed)
     segments = segments_of(20, rng)
-    lost = rng.choice([one for one in segments if one.data and one.source == CLIENT])
+    lost = rng.choice([segment for segment in segments if segment.data and segment.source == CLIENT])
     hole = range(lost.sequence - 1001, lost.sequence - 1001 + len(lost.data))
     touched = {place // 17 for place in hole}
-    (said,) = conversations(echo(), connections([one for one in segments if one is not lost])).spoken
-    assert said.unpaired == 20 - sum(one.direction == "response" for one in said.frames)
-    found = [one for one in said.frames if one.direction == "request"]
+    (said,) = conversations(echo(), connections([segment for segment in segments if segment is not lost])).spoken
+    assert said.unpaired == 20 - sum(frame.direction == "response" for frame in said.frames)
+    found = [frame for frame in said.frames if frame.direction == "request"]
     whole = {one.correlation_id for one in found if one.whole}
     assert whole <= set(range(20)) - touched
     # Where a length was lost, the next frame is found again by what it looks like.
@@ -129,7 +131,9 @@ def test_a_capture_may_begin_in_the_middle(seed: int) -> None:
     rng = random.Random(seed)
     segments = segments_of(20, rng)
     first = rng.randint(3, 10)
-    cut = [one for one in segments[2:] if one.source == SERVER or one.sequence >= 1001 + first * 17 - 16]
+    cut = [
+        segment for segment in segments[2:] if segment.source == SERVER or segment.sequence >= 1001 + first * 17 - 16
+    ]
     requests = [one.correlation_id for one in read(cut) if one.direction == "request" and one.whole]
     assert set(range(first + 1, 20)) <= set(requests) <= set(range(first, 20))
     # Responses to requests that were not captured have no version to be read in.
@@ -184,7 +188,7 @@ def captured(*, six: bool = False, vlan: bool = False) -> bytes:
 @pytest.mark.parametrize("vlan", [False, True])
 def test_packets_of_the_internet_and_its_successor(six: bool, vlan: bool) -> None:
     found = read_capture(echo(), captured(six=six, vlan=vlan))
-    assert [(one.direction, one.correlation_id, one.server[1]) for one in found.frames] == [
+    assert [(frame.direction, frame.correlation_id, frame.server[1]) for frame in found.frames] == [
         ("request", 5, 9092),
         ("response", 5, 9092),
     ]
@@ -212,8 +216,8 @@ def test_captures_are_hostile() -> None:
             found = read_capture(echo(), bytes(made))
         except UnreadableCapture:
             continue
-        for one in found.frames:
-            one.decode(echo(), spans=True)
+        for frame in found.frames:
+            frame.decode(echo(), spans=True)
 
 
 def flexible() -> Catalog:

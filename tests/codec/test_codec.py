@@ -73,7 +73,7 @@ def test_the_explaining_reader_has_problems_where_the_fast_one_fails(seed: int) 
             value = codec.read(data)
         except Malformed:
             assert explained.problems
-            assert all(0 <= one.offset <= len(data) and one.rule in RULES for one in explained.problems)
+            assert all(0 <= problem.offset <= len(data) and problem.rule in RULES for problem in explained.problems)
         else:
             assert (explained.problems, explained.value) == ((), value)
             assert codec.decode(codec.write(value)).problems == ()
@@ -128,7 +128,9 @@ def test_problems_of_plain_versions(kind: str, others: dict[str, Any], data: str
 )
 def test_problems_of_flexible_versions(data: str, rules: list[str]) -> None:
     made = message(field("Name", "string"), field("Code", "int16", "3+", tag=0, taggedVersions="3+"))
-    assert [one.rule for one in Codec(made, 3).decode(bytes.fromhex(data)).problems] == [f"codec/{r}" for r in rules]
+    assert [problem.rule for problem in Codec(made, 3).decode(bytes.fromhex(data)).problems] == [
+        f"codec/{r}" for r in rules
+    ]
 
 
 def test_offsets_and_paths_lead_to_the_value() -> None:
@@ -238,7 +240,7 @@ def test_structs_as_deep_as_they_may_be_are_read() -> None:
 def test_elements_without_bytes_are_bounded() -> None:
     codec = Codec(message(field("Empty", "[]Nothing", fields=[field("Later", versions="2+")])), 0)
     assert codec.read(b"\0\0\0\2") == {"empty": [{}, {}]}
-    assert [one.rule for one in codec.decode(b"\x7f\xff\xff\xff").problems] == ["codec/too-many-elements"]
+    assert [problem.rule for problem in codec.decode(b"\x7f\xff\xff\xff").problems] == ["codec/too-many-elements"]
 
 
 @pytest.mark.parametrize("name", ["X\0Request", "X\ud800", 'X"""\n', "X{}'\\"])

@@ -84,7 +84,7 @@ def test_a_damaged_batch_is_told_where_it_is() -> None:
     bad = batch([record(0, b"k", b"v")], crc=7)
     found, problems = read_batches(good + bad, 100)
     assert len(found) == 2
-    assert [(one.rule, one.offset) for one in problems] == [("codec/crc-mismatch", 100 + len(good) + 17)]
+    assert [(problem.rule, problem.offset) for problem in problems] == [("codec/crc-mismatch", 100 + len(good) + 17)]
     assert "checksum is 0x00000007" in problems[0].message
 
 
@@ -120,7 +120,7 @@ def test_many_small_bombs_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     data = batch([record(0, b"k", b"0" * 60_000)], codec=1)
     found, problems = read_batches(data * 5)
     assert [len(one["records"]) for one in found] == [1, 1, 0, 0, 0]
-    assert {one.rule for one in problems} == {"codec/records-packed"}
+    assert {problem.rule for problem in problems} == {"codec/records-packed"}
     assert "no more are unpacked" in problems[0].message
     assert [len(one["records"]) for one in read_batches(data)[0]] == [1]
 

@@ -43,7 +43,7 @@ def run(here: Path, *words: str, sets: tuple[str, ...] = ("a", "b")) -> Ran:
 
 
 def recorded(here: Path) -> int:
-    return sum(one["count"] for one in json.loads((here / "known.json").read_text("utf-8"))["findings"])
+    return sum(finding["count"] for finding in json.loads((here / "known.json").read_text("utf-8"))["findings"])
 
 
 @pytest.fixture
@@ -219,9 +219,9 @@ def test_the_document_has_what_is_stale(known: Path) -> None:
     schema = json.loads(kiplint("schema", "output", cwd=known).out)
     Draft202012Validator(schema).validate(document)
     (entry,) = [
-        one
-        for one in json.loads((known / "known.json").read_text("utf-8"))["findings"]
-        if "[Field99]" in one["place"] and one["message_name"] == "BRequest"
+        finding
+        for finding in json.loads((known / "known.json").read_text("utf-8"))["findings"]
+        if "[Field99]" in finding["place"] and finding["message_name"] == "BRequest"
     ]
     assert document["stale"] == [{**entry, "left": 0}]
     run(known, "--update-baseline", "--output-format", "json=out.json")
@@ -233,7 +233,7 @@ def test_every_format_leaves_recorded_findings_out(known: Path) -> None:
     ran = run(known, "--output-format", "json=out.json")
     assert ran.code == 1
     document = json.loads((known / "out.json").read_text("utf-8"))
-    assert [one["pointer"] for one in document["findings"]] == ["/fields/100/name"]
+    assert [finding["pointer"] for finding in document["findings"]] == ["/fields/100/name"]
     assert document["summary"] == {"files": 4, "messages": 4, "errors": 1, "warnings": 0, "infos": 0}
 
 

@@ -83,7 +83,7 @@ def test_json_lines_answer_in_order(tmp_path: Path) -> None:
     assert list(first) == ["message", "version", "header_version", "header", "value", "length", "problems"]
     value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": True}
     assert (first["header"], first["value"], first["length"], first["problems"]) == (None, value, 4, [])
-    assert [one["rule"] for one in second["problems"]] == ["codec/trailing-bytes"]
+    assert [problem["rule"] for problem in second["problems"]] == ["codec/trailing-bytes"]
     assert third["message"] == "SaslHandshakeResponse"
 
 
@@ -181,7 +181,7 @@ def test_elements_are_counted_over_the_run(tmp_path: Path) -> None:
     body = b"\0\0\0\x0f" + b"\0\1a" * 15
     words = ["--body", "MetadataRequest@0", body.hex(), body.hex(), "--limit", "2"]
     ran = kiplint("decode", "--set", SET, *words, "--output-format", "json", cwd=tmp_path)
-    assert [[one["rule"] for one in frame["problems"]] for frame in json.loads(ran.out)["frames"]] == [
+    assert [[problem["rule"] for problem in frame["problems"]] for frame in json.loads(ran.out)["frames"]] == [
         [],
         ["codec/too-many-elements"],
     ]
@@ -315,7 +315,7 @@ def test_places_are_kept_of_so_many_values_and_of_all_records(monkeypatch: pytes
     cursor = Cursor(b"", 0, spans=True)
     for kind in ("int16", "int32", "int64", "compact nullable records"):
         cursor.row(0, 0, "a", kind, None)
-    assert [one.type for one in cursor.spans] == ["int16", "int32", "compact nullable records"]
+    assert [span.type for span in cursor.spans] == ["int16", "int32", "compact nullable records"]
 
 
 @pytest.mark.parametrize(

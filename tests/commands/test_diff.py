@@ -514,6 +514,6 @@ def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path
     for names in (("old", "new/clients/XRequest.json"), ("old/clients/XRequest.json", "new")):
         ran = kiplint("diff", *names, "--output-format", "json", cwd=tmp_path)
         document = json.loads(ran.out)
-        changes = [(one["message_name"], one["rule"]) for one in document["changes"]]
+        changes = [(change["message_name"], change["rule"]) for change in document["changes"]]
         assert changes == [("XRequest", "compat/new-version")]
         assert (ran.code, document["summary"]["messages"]) == (0, 1)

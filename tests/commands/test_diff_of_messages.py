@@ -16,7 +16,7 @@ SETS = (ROOT / "fixtures/sets/broker/clients", ROOT / "fixtures/kip-1313")
 
 def names(*globs: str) -> set[str]:
     found = diff(*SETS, messages=globs).changes
-    return {one.message_name for one in found}
+    return {finding.message_name for finding in found}
 
 
 def text(result: DiffResult) -> list[str]:

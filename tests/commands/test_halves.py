@@ -30,7 +30,7 @@ def tree(tmp_path: Path) -> Path:
 
 def said(*sets: Path | str, repository: Path | None = None) -> list[str]:
     found = check(*sets, select=["rpc/request-missing", "rpc/response-missing"], repository=repository).findings
-    return sorted(one.message.partition("; ")[2].replace("\\", "/") for one in found)
+    return sorted(finding.message.partition("; ")[2].replace("\\", "/") for finding in found)
 
 
 def test_within_one_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,7 +65,7 @@ def test_a_finding_about_a_pair_belongs_to_both_halves(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
 
     def told(*files: str) -> list[str]:
-        return [one.path for one in check(*files, select=["rpc/versions-differ"]).findings]
+        return [finding.path for finding in check(*files, select=["rpc/versions-differ"]).findings]
 
     assert told("XRequest.json") == ["XRequest.json"]
     assert told("XResponse.json") == ["XResponse.json"]

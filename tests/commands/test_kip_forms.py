@@ -158,7 +158,7 @@ def test_a_page_is_read_and_nothing_is_left_out_in_silence(page: str) -> None:
     definitions, unread, errors = PAGES[page]
     assert [(row.line, row.name, row.valid_versions, row.state) for row in report.definitions] == definitions
     assert [(row.line, row.name, row.reason) for row in report.unread] == unread
-    assert [(one.span.line, one.rule) for one in result.findings if one.severity == "error"] == errors
+    assert [(finding.span.line, finding.rule) for finding in result.findings if finding.severity == "error"] == errors
     assert result.status == ("findings" if errors else "ok")
     assert [note.partition(" of ")[0] for note in result.notes] == (
         [f"{len(unread)} part{'s' * (len(unread) > 1)}"] if unread else []
@@ -210,9 +210,9 @@ def fields(read: Kip) -> list[str]:
 
 
 def listed(fields: Iterable[Field]) -> Iterator[str]:
-    for one in fields:
-        yield f"{one.path} {one.type} {one.versions}"
-        yield from listed(one.struct.fields if one.struct else ())
+    for field in fields:
+        yield f"{field.path} {field.type} {field.versions}"
+        yield from listed(field.struct.fields if field.struct else ())
 
 
 def part(fields: str, versions: str = "0-2") -> str:
@@ -300,12 +300,14 @@ def checked(text: str, base: Path) -> KipResult:
 def test_findings_about_what_the_base_has_are_left_out(base: Path) -> None:
     file = base / "XRequest.json"
     file.write_text(BASE.replace('"int8"', '"int9"'))
-    assert {one.rule for one in checked(patched(*PATCH), base).findings if one.message_name == "XRequest"} >= {
-        "fields/unknown-type"
-    }
-    assert [one.span.line for one in checked(patched(*PATCH), base).findings if one.rule == "fields/unknown-type"] == [
-        10
-    ]
+    assert {
+        finding.rule for finding in checked(patched(*PATCH), base).findings if finding.message_name == "XRequest"
+    } >= {"fields/unknown-type"}
+    assert [
+        finding.span.line
+        for finding in checked(patched(*PATCH), base).findings
+        if finding.rule == "fields/unknown-type"
+    ] == [10]
 
 
 @pytest.mark.parametrize(
@@ -376,7 +378,11 @@ def test_a_table_adds_fields_to_the_base(base: Path) -> None:
 )
 def test_what_a_table_gets_wrong(row: str, errors: list[tuple[str, int, int]], base: Path) -> None:
     result = checked("XRequest:\n\n| Name | Type | Versions |\n|---|---|---|\n" + row + "\n\n", base)
-    found = [(one.rule, one.span.line, one.span.column) for one in result.findings if one.severity == "error"]
+    found = [
+        (finding.rule, finding.span.line, finding.span.column)
+        for finding in result.findings
+        if finding.severity == "error"
+    ]
     assert [one for one in found if one[0] not in ("rpc/response-missing", "compat/response-not-bumped")] == errors
 
 

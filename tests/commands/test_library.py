@@ -37,7 +37,7 @@ def test_importing_it_imports_nothing_more(repo: Path) -> None:
 def test_a_check_can_be_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(repo)
     result = kiplint.check("fixtures/kip-1313")
-    assert [one.rule for one in result.findings] == ["rpc/versions-differ"]
+    assert [finding.rule for finding in result.findings] == ["rpc/versions-differ"]
     assert (result.status, repr(result)) == ("findings", "<CheckResult: 1 error in 12 files>")
     assert str(result).splitlines()[0].startswith("fixtures/kip-1313/DeleteGroupsResponse.json:13:3: error rpc/")
     assert kiplint.check(Path("fixtures/sets/broker")).status == "ok"

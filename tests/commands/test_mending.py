@@ -41,7 +41,7 @@ def broker(tmp_path: Path, repo: Path) -> Path:
 
 
 def contents(where: Path) -> dict[str, bytes]:
-    return {one.relative_to(where).as_posix(): one.read_bytes() for one in where.rglob("*") if one.is_file()}
+    return {path.relative_to(where).as_posix(): path.read_bytes() for path in where.rglob("*") if path.is_file()}
 
 
 def test_diff_prints_a_patch_that_does_what_fix_does(here: Path) -> None:
@@ -193,7 +193,7 @@ def test_the_migration_is_whole_and_is_told(broker: Path, repo: Path) -> None:
 def test_a_named_file_brings_its_other_half(broker: Path) -> None:
     ran = kiplint("migrate", "kip-1313", "clients/MetadataRequest.json", "--output-format", "json", cwd=broker)
     document = json.loads(ran.out)
-    states = {one["name"]: one["state"] for one in document["rpcs"]}
+    states = {rpc["name"]: rpc["state"] for rpc in document["rpcs"]}
     assert {name for name, state in states.items() if state == "migrated"} == {"RequestHeader", "Metadata"}
     assert set(states.values()) == {"migrated", "declared", "exempt"}  # once some declare headers, all have to
     assert document["summary"]["files"] == 21
@@ -209,7 +209,7 @@ def test_new_definitions_as_json(broker: Path) -> None:
     Draft202012Validator(json.loads(kiplint("schema", "new", cwd=broker).out)).validate(document)
     assert not (broker / "clients" / "DescribeRacksRequest.json").exists()
     assert json.loads(kiplint(*words, cwd=broker).out) == document
-    assert {one["path"]: one["text"].encode() for one in document["files"]} == {
+    assert {file["path"]: file["text"].encode() for file in document["files"]} == {
         name: data for name, data in contents(broker).items() if "Racks" in name
     }
 
@@ -226,7 +226,7 @@ def test_several_directories_are_told_apart(broker: Path) -> None:
         "clients", "", "fork", "", "4 migrated, 16 declared and 2 exempt; 42 files would change.",
     ]  # fmt: skip
     ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--output-format", "json", cwd=broker)
-    assert {one["directory"] for one in json.loads(ran.out)["rpcs"]} == {"clients", "fork"}
+    assert {rpc["directory"] for rpc in json.loads(ran.out)["rpcs"]} == {"clients", "fork"}
     ran = kiplint("migrate", "kip-1313", "clients/LeaderAndIsrRequest.json", cwd=broker)
     assert (ran.code, ran.out) == (0, "1 dead; 0 files changed.\n")
     ran = kiplint("migrate", "bump", "clients/MetadataRequest.json", "--schemas", "clients", cwd=broker)
@@ -420,7 +420,7 @@ def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
     before = b'{ "name": "XData", "type": "data", "validVersions": "0",\n  "fields": [] }\n'
     path.write_bytes(before)
     document = json.loads(kiplint("check", "--output-format", "json", cwd=tmp_path).out)
-    (found,) = (one for one in document["findings"] if one["rule"] == "versions/flexible-missing")
+    (found,) = (finding for finding in document["findings"] if finding["rule"] == "versions/flexible-missing")
     assert [fix["edits"][0]["text"] for fix in found["fixes"]] == [
         ', "flexibleVersions": "0+"', ', "flexibleVersions": "none"',
     ]  # fmt: skip

@@ -82,7 +82,7 @@ def test_unstable_rpcs_of_3_9(history: Path) -> None:
 def test_several_brokers(history: Path) -> None:
     found = between(history, "confluent-8.3.0", "3.9.0-rc3", "2.4.0")
     fetch = row(found, "Fetch")
-    assert [one.chosen for one in fetch.brokers] == [17, 11]
+    assert [broker.chosen for broker in fetch.brokers] == [17, 11]
     assert (fetch.usable, fetch.chosen) == ("4-11", 11)
     assert row(found, "DescribeCluster").status == "not-everywhere"
 

@@ -137,7 +137,7 @@ def test_all_messages(folder: Path) -> None:
     document = json.loads(ran.out)
     first, second = document["messages"]
     assert (document["version"], first["message_name"], first["layouts"][0]["header_version"]) == (1, "ARecord", None)
-    assert [one["versions"] for one in second["layouts"]] == ["0", "1", "2", "3-5"]
+    assert [layout["versions"] for layout in second["layouts"]] == ["0", "1", "2", "3-5"]
     assert second["layouts"][3:] == MESSAGE["layouts"]
     jsonschema.validate(document, schema("show"))
     assert (

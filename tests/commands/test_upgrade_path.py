@@ -53,8 +53,8 @@ def test_the_path_to_kafka_4(releases: dict[str, UpgradeRelease]) -> None:
 def test_the_jump_to_kafka_4(releases: dict[str, UpgradeRelease]) -> None:
     found = upgrade_path([releases[FIRST], releases[LAST]])
     assert (found.found, found.direct.modes, found.furthest) == (False, (), FIRST)
-    gone = {one.name for one in found.direct.blockers if one.kind == "gone"}
-    others = [(one.name, one.old, one.new) for one in found.direct.blockers if one.kind != "gone"]
+    gone = {blocker.name for blocker in found.direct.blockers if blocker.kind == "gone"}
+    others = [(blocker.name, blocker.old, blocker.new) for blocker in found.direct.blockers if blocker.kind != "gone"]
     assert (gone, others) == (ZOOKEEPER_RPCS, [("WriteTxnMarkers", "0", "1-2")])
 
 

@@ -375,13 +375,13 @@ def test_dead_messages_come_and_go_unnoticed() -> None:
 def test_one_half_bumped_alone() -> None:
     old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
     bumped = {**old, "XRequest.json": definition(A, validVersions="0-7")}
-    (lag,) = (one for one in changes(old, bumped) if one.breaks == "support")
+    (lag,) = (change for change in changes(old, bumped) if change.breaks == "support")
     assert (lag.rule, lag.kind, lag.versions) == ("compat/response-not-bumped", "response-not-bumped", "6-7")
     assert lag.message == "XResponse has no versions 6-7, which its request was bumped to"
     partly = {**bumped, "XResponse.json": response(A, validVersions="0-6")}
     assert [one for one in told(old, partly) if "support" in one] == ["response-not-bumped support 7"]
     other = {**old, "XResponse.json": response(A, validVersions="0-6")}
-    (lag,) = (one for one in changes(old, other) if one.breaks == "support")
+    (lag,) = (change for change in changes(old, other) if change.breaks == "support")
     assert (lag.message_name, lag.kind) == ("XRequest", "request-not-bumped")
 
 
@@ -419,7 +419,7 @@ def test_a_live_rpc_whose_one_half_drops_versions_is_an_error() -> None:
     assert (request.severity, answer.severity) == ("warning", "error")
     assert answer.message == "XResponse: versions 0-1 are no longer valid, and its request still has 1"
     none = response(validVersions="none", flexibleVersions="none")
-    assert [one.severity for one in changes(old, {**old, "XResponse.json": none})] == ["error"]
+    assert [change.severity for change in changes(old, {**old, "XResponse.json": none})] == ["error"]
 
 
 # Headers
@@ -670,9 +670,9 @@ def in_two(one: dict[str, bytes], two: dict[str, bytes]) -> dict[str, bytes]:
 def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
     old = in_two(both("0-5", "0-5"), both("0-5", "0-5"))
     good = in_two(both("0-6", "0-6"), both("0-5", "0-5"))
-    assert [one.rule for one in changes(old, good) if one.severity == "error"] == []
+    assert [change.rule for change in changes(old, good) if change.severity == "error"] == []
     bad = in_two(both("0-6", "0-5"), both("0-6", "0-6"))
-    (wrong,) = (one for one in changes(old, bad) if one.severity == "error")
+    (wrong,) = (change for change in changes(old, bad) if change.severity == "error")
     assert (wrong.rule, wrong.path) == ("compat/response-not-bumped", "new/a/XRequest.json")
 
 
@@ -690,8 +690,8 @@ def test_a_live_rpc_that_loses_one_half_is_an_error(gone: str, left: str) -> Non
 
 def test_a_gap_between_distant_releases_is_in_neither_of_the_two() -> None:
     (one,) = (
-        one
-        for one in changes(definition(A, validVersions="0-2"), definition(A, validVersions="5"))
-        if "gap" in one.rule
+        change
+        for change in changes(definition(A, validVersions="0-2"), definition(A, validVersions="5"))
+        if "gap" in change.rule
     )
     assert one.message == "XRequest: versions 3-4 are in neither set: the new versions start at 5"

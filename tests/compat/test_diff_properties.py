@@ -120,7 +120,7 @@ def _covers(text: str, version: int) -> bool:
 def whole(body: Layout) -> Tokens:
     """The tokens of a layout with those of the fields in its tag sections, at every depth."""
     tags = tuple((one.field.tag, slot_tokens(one), whole(one.body) if one.body else ()) for one in body.tags or ())
-    inner = tuple(whole(one.body) for one in body.slots if one.body)
+    inner = tuple(whole(slot.body) for slot in body.slots if slot.body)
     return (tokens(body), tags, inner)
 
 

@@ -36,7 +36,7 @@ class Evolved(NamedTuple):
     @property
     def breaks(self) -> bool:
         """Whether kiplint calls it a break of the bytes."""
-        return any(one.breaks in ("wire", "storage") for one in self.changes)
+        return any(change.breaks in ("wire", "storage") for change in self.changes)
 
     @property
     def is_breaking(self) -> bool:
@@ -45,7 +45,7 @@ class Evolved(NamedTuple):
 
     @property
     def label(self) -> str:
-        row, rules = self.row, sorted({one.rule for one in self.changes})
+        row, rules = self.row, sorted({change.rule for change in self.changes})
         return f"{row['id']} {row['base']} {row['family']} {row['sub']} is {row['truth']}: {row['truth_why']}; {rules}"
 
 
@@ -69,42 +69,42 @@ def cases(verdicts: Path, corpus: Path) -> list[Evolved]:
 
 def test_there_are_cases_of_every_kind(cases: list[Evolved]) -> None:
     assert len(cases) > 300
-    assert {one.row["truth"] for one in cases} == {"breaking", "compatible"}
-    assert {one.breaks for one in cases} == {True, False}
-    assert any(REORDERED in (one.row.get("policy") or []) for one in cases)
+    assert {case.row["truth"] for case in cases} == {"breaking", "compatible"}
+    assert {case.breaks for case in cases} == {True, False}
+    assert any(REORDERED in (case.row.get("policy") or []) for case in cases)
 
 
 def test_breaks_of_bytes_are_breaks(cases: list[Evolved]) -> None:
-    missed = [one.label for one in cases if one.is_breaking and not one.breaks and one.row["id"] not in EXCEPTIONS]
+    missed = [case.label for case in cases if case.is_breaking and not case.breaks and case.row["id"] not in EXCEPTIONS]
     assert missed == []
 
 
 def test_what_leaves_the_bytes_alone_is_no_break(cases: list[Evolved]) -> None:
-    wrong = [one.label for one in cases if one.breaks and not one.is_breaking and one.row["id"] not in EXCEPTIONS]
+    wrong = [case.label for case in cases if case.breaks and not case.is_breaking and case.row["id"] not in EXCEPTIONS]
     assert wrong == []
 
 
 def test_the_truth_is_met_nearly_always(cases: list[Evolved]) -> None:
-    met = sum(one.breaks == one.is_breaking for one in cases)
+    met = sum(case.breaks == case.is_breaking for case in cases)
     assert met >= SHARE * len(cases)
 
 
 def test_every_exception_is_needed_and_has_a_reason(cases: list[Evolved]) -> None:
-    needed = {one.row["id"] for one in cases if one.breaks != one.is_breaking}
+    needed = {case.row["id"] for case in cases if case.breaks != case.is_breaking}
     assert [name for name in EXCEPTIONS if name not in needed] == []
     assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
 
 
 def test_every_break_is_proved_by_two_layouts(cases: list[Evolved]) -> None:
     """But for those of the message as a whole, which leave the layouts of its versions alone."""
-    grave = [change for one in cases for change in one.changes if change.breaks in ("wire", "storage")]
+    grave = [change for case in cases for change in case.changes if change.breaks in ("wire", "storage")]
     proved = [one for one in grave if one.rule not in WHOLE]
     assert len(proved) > 100
     assert [one for one in proved if one.old["layout"] == one.new["layout"]] == []
 
 
 def test_nullability_is_said_to_be_that(cases: list[Evolved]) -> None:
-    alone = [one for one in cases if one.row.get("nullability_only") and one.breaks]
+    alone = [case for case in cases if case.row.get("nullability_only") and case.breaks]
     assert alone
     for one in alone:
         rules = {change.rule for change in one.changes if change.breaks in ("wire", "storage")}

@@ -103,8 +103,8 @@ def _told(history: Path, tags: list[str]) -> Iterator[Told]:
     trees = (load(f"{tag}:", str(history)) for tag in tags)
     for old, new in pairwise(trees):
         assert not old.broken + new.broken
-        for one in judge(compare_trees(old, new), rules, old.sources, new.sources):
-            yield Told(f"{old.name} {new.name}".replace(":", ""), one)
+        for change in judge(compare_trees(old, new), rules, old.sources, new.sources):
+            yield Told(f"{old.name} {new.name}".replace(":", ""), change)
 
 
 def test_all_releases_are_there(tags: list[str]) -> None:
@@ -113,7 +113,7 @@ def test_all_releases_are_there(tags: list[str]) -> None:
 
 
 def test_what_breaks_the_wire(changes: list[Told]) -> None:
-    found = [one for one in changes if one.change.breaks == "wire"]
+    found = [change for change in changes if change.change.breaks == "wire"]
     assert {(one.pair, one.rule, f"{one.change.message_name} {one.change.versions}") for one in found} == WIRE
     assert len(found) == len(WIRE)
     assert {one.change.severity for one in found} == {"error"}
@@ -123,20 +123,20 @@ def test_what_breaks_storage(changes: list[Told]) -> None:
     known = {
         (pair, rule, name) for pair, rules in STORAGE.items() for rule, names in rules.items() for name in names.split()
     }
-    found = [one for one in changes if one.change.breaks == "storage"]
+    found = [change for change in changes if change.change.breaks == "storage"]
     assert {(one.pair, one.rule, one.change.message_name) for one in found} == known
     assert {one.change.message_type for one in found} <= {"metadata", "data", "coordinator-key", "coordinator-value"}
 
 
 def test_every_break_of_a_version_is_proved(changes: list[Told]) -> None:
-    grave = [one.change for one in changes if one.change.breaks in ("wire", "storage")]
+    grave = [change.change for change in changes if change.change.breaks in ("wire", "storage")]
     assert [
         one for one in grave if one.rule != "compat/message-removed" and one.old["layout"] == one.new["layout"]
     ] == []
 
 
 def test_no_change_is_told_twice(changes: list[Told]) -> None:
-    keys = [(one.pair, one.change.path, one.change.rule, one.change.message) for one in changes]
+    keys = [(change.pair, change.change.path, change.change.rule, change.change.message) for change in changes]
     assert len(set(keys)) == len(keys)
 
 
@@ -148,7 +148,9 @@ def test_no_change_is_told_twice(changes: list[Told]) -> None:
     ],
 )
 def test_bytes_that_became_records_are_the_same_bytes(changes: list[Told], pair: str, field: str) -> None:
-    about = [one.change for one in changes if one.pair == pair and one.change.message.startswith(f"{field}: ")]
+    about = [
+        change.change for change in changes if change.pair == pair and change.change.message.startswith(f"{field}: ")
+    ]
     assert {one.breaks for one in about} == {"source"}
     (one,) = (one for one in about if one.rule == "compat/type-retyped")
     assert (one.rule, one.kind, one.breaks, one.severity) == ("compat/type-retyped", "same-bytes", "source", "info")
@@ -156,34 +158,36 @@ def test_bytes_that_became_records_are_the_same_bytes(changes: list[Told], pair:
 
 
 def test_renumbered_coordinator_keys_are_the_same_on_disk(changes: list[Told]) -> None:
-    moved = [one for one in changes if one.rule == "record-type-moved"]
+    moved = [change for change in changes if change.rule == "record-type-moved"]
     assert {one.pair for one in moved} == {"confluent-8.0.0 confluent-8.1.0"}
     assert {one.change.breaks for one in moved} == {"source"}
     assert sorted(one.change.message_name for one in moved) == sorted(RENUMBERED.split())
-    others = [one for one in changes if one.pair == moved[0].pair and one.change.breaks == "storage"]
+    others = [change for change in changes if change.pair == moved[0].pair and change.change.breaks == "storage"]
     assert not {one.change.message_name for one in others} & {*RENUMBERED.split()}
 
 
 def test_a_renamed_message_is_not_gone(changes: list[Told]) -> None:
-    renamed = {one.change.message for one in changes if one.rule == "message-renamed"}
+    renamed = {change.change.message for change in changes if change.rule == "message-renamed"}
     assert "SubscriptionInfoData: SubscriptionInfo is called SubscriptionInfoData now" in renamed
     assert "AlterPartitionRequest: AlterIsrRequest is called AlterPartitionRequest now" in renamed
 
 
 def test_patch_releases_break_nothing(changes: list[Told]) -> None:
-    patches = [one for one in changes if len({tuple(order(tag)[1][:2]) for tag in one.pair.split()}) == 1]
-    assert {one.change.breaks for one in patches} <= {"none", "semantics"}
+    patches = [change for change in changes if len({tuple(order(tag)[1][:2]) for tag in change.pair.split()}) == 1]
+    assert {patch.change.breaks for patch in patches} <= {"none", "semantics"}
 
 
 def test_old_versions_go_with_apache_4_only(changes: list[Told]) -> None:
     dropped = [
-        one for one in changes if one.rule in ("version-dropped", "message-removed") and one.change.breaks == "support"
+        change
+        for change in changes
+        if change.rule in ("version-dropped", "message-removed") and change.change.breaks == "support"
     ]
     assert {one.pair for one in dropped if one.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
     assert {one.change.severity for one in dropped} == {"warning"}
 
 
 def test_every_break_of_bytes_has_a_witness(changes: list[Told]) -> None:
-    breaks = [one for one in changes if one.change.breaks in ("wire", "storage")]
+    breaks = [change for change in changes if change.change.breaks in ("wire", "storage")]
     assert len(breaks) > 40
     assert [(one.pair, one.rule, one.change.message_name) for one in breaks if not one.change.proof] == []

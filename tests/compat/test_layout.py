@@ -66,7 +66,7 @@ def test_lengths(kind: str, nullable: str, plain: tuple[str, str], flexible: tup
 def test_nullable_in_some_versions_only() -> None:
     made = message(field("A", "string", nullableVersions="1-2"), flexibleVersions="none")
     assert [layout(made, version).slots[0].nullable for version in range(4)] == [False, True, True, False]
-    assert [str(one) for one in intervals(made)] == ["0", "1-2", "3-5"]
+    assert [str(interval) for interval in intervals(made)] == ["0", "1-2", "3-5"]
 
 
 def test_a_field_that_is_never_compact() -> None:
@@ -91,7 +91,7 @@ def test_fields_come_in_their_order_in_the_versions_that_have_them() -> None:
         "C int32, A int32",
         "C int32, A int32, tags {}",
     ]
-    assert [str(one) for one in intervals(made)] == ["0-1", "2", "3-5"]
+    assert [str(interval) for interval in intervals(made)] == ["0-1", "2", "3-5"]
 
 
 def test_structs_stand_in_line_without_a_box() -> None:
@@ -182,12 +182,12 @@ def test_what_depends_on_flexible_versions_can_be_left_out() -> None:
 
 def test_a_renamed_field_ends_an_interval_although_the_bytes_do_not() -> None:
     made = message(field("A", versions="0-1"), field("B", versions="2+"), flexibleVersions="none")
-    assert [str(one) for one in intervals(made)] == ["0-1", "2-5"]
+    assert [str(interval) for interval in intervals(made)] == ["0-1", "2-5"]
 
 
 def test_a_boundary_that_changes_nothing_is_none() -> None:
     made = message(field("A", "int32", "0+", nullableVersions="none"), field("B", versions="7+"), flexibleVersions="9+")
-    assert [str(one) for one in intervals(made)] == ["0-5"]
+    assert [str(interval) for interval in intervals(made)] == ["0-5"]
 
 
 def test_what_a_tag_holds_ends_an_interval_too() -> None:
@@ -197,19 +197,19 @@ def test_what_a_tag_holds_ends_an_interval_too() -> None:
         "tags {0: Part (Id compact string)}",
         "tags {0: Part (Id compact nullable string)}",
     ]
-    assert [str(one) for one in intervals(made)] == ["0-2", "3", "4-5"]
+    assert [str(interval) for interval in intervals(made)] == ["0-2", "3", "4-5"]
 
 
 @pytest.mark.parametrize(("valid", "wanted"), [("none", []), ("3", ["3"]), ("2-4", ["2", "3-4"])])
 def test_only_valid_versions_have_layouts(valid: str, wanted: list[str]) -> None:
-    assert [str(one) for one in intervals(message(field("A", "string"), validVersions=valid))] == wanted
+    assert [str(interval) for interval in intervals(message(field("A", "string"), validVersions=valid))] == wanted
 
 
 def test_versions_are_never_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Mock(side_effect=layout)
     monkeypatch.setattr("kiplint.model.layout.layout", asked)
     made = message(field("A", "string"), field("B", versions="20000+"), validVersions="0-32767", flexibleVersions="9+")
-    assert [str(one) for one in intervals(made)] == ["0-8", "9-19999", "20000+"]
+    assert [str(interval) for interval in intervals(made)] == ["0-8", "9-19999", "20000+"]
     assert [call.args[1] for call in asked.call_args_list] == [0, 9, 20000]
 
 
@@ -272,8 +272,8 @@ def test_intervals_partition_the_valid_versions(made: Message) -> None:
 
 @given(messages(), st.data())
 def test_nothing_changes_inside_an_interval(made: Message, data: st.DataObject) -> None:
-    for one in intervals(made):
-        bodies = [layout(made, data.draw(st.integers(one.lowest, one.highest))) for _ in range(2)]
+    for interval in intervals(made):
+        bodies = [layout(made, data.draw(st.integers(interval.lowest, interval.highest))) for _ in range(2)]
         assert len({tokens(body) for body in bodies}) == 1
         assert len({shown_layout(body) for body in bodies}) == 1
         assert len({tuple(lines(body)) for body in bodies}) == 1
@@ -296,7 +296,7 @@ def test_layouts_hold_what_the_definition_says(made: Message, version: int) -> N
     assert [one.field for one in body.slots] == [one for one in present if one not in tagged]
     assert (body.tags is None) is (version not in made.flexible)
     if body.tags is not None:
-        assert [one.field.tag for one in body.tags] == sorted(one.tag or 0 for one in tagged)
+        assert [tag.field.tag for tag in body.tags] == sorted(one.tag or 0 for one in tagged)
     for one in body.slots:
         assert one == slot(one.field, version, version in made.flexible)
         assert one.nullable is (version in one.field.nullable)

@@ -198,10 +198,10 @@ def test_refusal_is_a_matter_of_each_connection(repo: Path) -> None:
     folder = repo / "fixtures/negotiate"
     brokers = [stored(folder / "refused/broker"), stored(folder / "telemetry/old-broker")]
     found = negotiate(stored(folder / "refused/client"), brokers)
-    assert [one.status for one in row(found, "GetTelemetrySubscriptions").brokers] == ["agreed", "agreed"]
-    assert [one.chosen for one in row(found, "GetTelemetrySubscriptions").brokers] == [1, 0]
+    assert [broker.status for broker in row(found, "GetTelemetrySubscriptions").brokers] == ["agreed", "agreed"]
+    assert [broker.chosen for broker in row(found, "GetTelemetrySubscriptions").brokers] == [1, 0]
     assert row(found, "DeleteGroups").status == "refused"
-    assert [one.status for one in row(found, "DeleteGroups").brokers] == ["refused", "client-only"]
+    assert [broker.status for broker in row(found, "DeleteGroups").brokers] == ["refused", "client-only"]
 
 
 # RPCs
@@ -302,7 +302,7 @@ def judged(text: str, file: str = "features.json") -> list[tuple[bool, int | Non
     features = read_features(file, text.encode())
     sides = [("c", SchemaSet(rpc("Fetch", 1, "0-5"))), ("b", SchemaSet(rpc("Fetch", 1, "2-9")))]
     found = negotiate(sides[0], sides[1:], features)
-    return [(one.usable, one.rpcs[0].version, one.rpcs[0].message) for one in found.features]
+    return [(feature.usable, feature.rpcs[0].version, feature.rpcs[0].message) for feature in found.features]
 
 
 @pytest.mark.parametrize(

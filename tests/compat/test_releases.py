@@ -31,7 +31,7 @@ SETS = (
 
 def test_every_pair_is_what_negotiate_says() -> None:
     matrix = negotiate_all(*(NEGOTIATE / name for name in SETS)).matrix
-    names = [one.name for one in matrix.releases]
+    names = [release.name for release in matrix.releases]
     for (client, broker), (ours, theirs) in zip(product(names, names), product(SETS, SETS), strict=True):
         found = kiplint.negotiate(NEGOTIATE / ours, NEGOTIATE / theirs).negotiation
         said = [(row.api_key, row.name, row.brokers[0].status, row.brokers[0].chosen) for row in found.rpcs]
@@ -47,7 +47,7 @@ def test_the_command() -> None:
     assert ran.out.splitlines()[0] == "Pairs in trouble"
     document = json.loads(run(*words, "--output-format", "json", cwd=NEGOTIATE).out)
     assert (document["version"], document["releases"]) == (1, ["refused/client", "refused/broker"])
-    pairs = {(one["client"], one["broker"]): one for one in document["pairs"]}
+    pairs = {(pair["client"], pair["broker"]): pair for pair in document["pairs"]}
     found = kiplint.negotiate(NEGOTIATE / "refused/client", NEGOTIATE / "refused/broker").negotiation
     bad = pairs["refused/client", "refused/broker"]
     assert bad["statuses"] == Counter(row.brokers[0].status for row in found.rpcs)

@@ -204,7 +204,7 @@ def test_the_way_from_zookeeper_to_kraft(three: list[UpgradeRelease]) -> None:
 def test_what_stands_in_the_way_of_the_jump(three: list[UpgradeRelease]) -> None:
     found = upgrade_path(three).direct
     assert (found.possible, found.modes) == (False, ())
-    assert [(one.name, one.kind, one.old, one.new) for one in found.blockers] == [
+    assert [(blocker.name, blocker.kind, blocker.old, blocker.new) for blocker in found.blockers] == [
         ("Fetch", "no-common-version", "0-3", "4-6"),
         ("LeaderAndIsr", "gone", "0-1", None),
         ("UpdateMetadata", "gone", "0", None),

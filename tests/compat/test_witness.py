@@ -41,7 +41,7 @@ def test_breaks_and_witnesses_are_the_same(pair: tuple[JSON, JSON]) -> None:
 
 
 def the_one(old: Message, new: Message, version: int = 0) -> list[tuple[str, str, str]]:
-    return [(one.writer, one.outcome, one.hex) for one in witnesses(old, new, version)]
+    return [(witness.writer, witness.outcome, witness.hex) for witness in witnesses(old, new, version)]
 
 
 def test_fields_that_trade_places_are_misread_silently() -> None:
@@ -58,7 +58,7 @@ def test_null_is_refused_in_one_direction() -> None:
 
 def test_a_tag_that_moved_is_lost() -> None:
     old, new = (message(field("A", versions="3+", tag=tag, taggedVersions="3+")) for tag in (0, 1))
-    assert [one.outcome for one in witnesses(old, new, 3)] == ["misread", "misread"]
+    assert [witness.outcome for witness in witnesses(old, new, 3)] == ["misread", "misread"]
 
 
 def test_a_struct_without_bytes_may_stand_anywhere() -> None:
@@ -88,16 +88,19 @@ def test_renames_and_new_tags_are_no_breaks() -> None:
 )
 def test_witnesses_show_another_value(types: tuple[str, str], shown: list[tuple[str, object, object]]) -> None:
     old, new = (message(field("A", kind)) for kind in types)
-    found = {one.writer: (one.hex, one.wrote, one.read) for one in witnesses(old, new, 0)}
+    found = {witness.writer: (witness.hex, witness.wrote, witness.read) for witness in witnesses(old, new, 0)}
     assert [found["old"], found["new"]] == shown
 
 
 @pytest.mark.parametrize("about", ["", "A", "B"])
 def test_witnesses_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) -> None:
     old, new = (message(field("A", kind)) for kind in ("string", "bytes"))
-    assert all(one.shows == 0 for one in witnesses(old, new, 0))
+    assert all(witness.shows == 0 for witness in witnesses(old, new, 0))
     old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
-    assert [(one.hex, one.field, one.wrote, one.read_as, one.read) for one in witnesses(old, new, 0, about)] == [
+    assert [
+        (witness.hex, witness.field, witness.wrote, witness.read_as, witness.read)
+        for witness in witnesses(old, new, 0, about)
+    ] == [
         ("0000000100000002", "a", 1, "b", 1),
         ("0000000100000002", "b", 1, "a", 1),
     ]

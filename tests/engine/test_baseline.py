@@ -124,7 +124,7 @@ def test_recorded_and_found_add_up(debt: list[int], now: list[int]) -> None:
 
 def test_an_entry_that_a_merge_has_doubled_counts_twice() -> None:
     text = render(Baseline(findings=(entry(),)))
-    (line,) = [one for one in text.split(b"\n") if b"fingerprint" in one]
+    (line,) = [word for word in text.split(b"\n") if b"fingerprint" in word]
     assert parse(text.replace(line, line + b",\n" + line), "b.json").findings == (entry(count=2),)
 
 

@@ -65,7 +65,7 @@ def test_words_by_number(value: object, single: bool) -> None:
 def test_a_message_chooses_its_words(tmp_path: Path) -> None:
     rule = {"when": "True", "message": "{versions:version|versions} {versions}, {len(name):letter|letters}"}
     found = run(tmp_path, rule, field("A", versions="0"), field("Bc", versions="1+"))
-    assert [one.message for one in found] == ["version 0, letter", "versions 1+, letters"]
+    assert [finding.message for finding in found] == ["version 0, letter", "versions 1+, letters"]
 
 
 CASES = [
@@ -77,16 +77,16 @@ ARRAY, TAGGED, PLAIN = field("A", "[]int8"), field("T", tag=0, taggedVersions="0
 
 def test_cases_alone_are_the_expectation(tmp_path: Path) -> None:
     found = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, PLAIN)
-    assert [(one.message, one.severity, one.pointer, one.instead) for one in found] == [
+    assert [(finding.message, finding.severity, finding.pointer, finding.instead) for finding in found] == [
         ("an array", "error", "/fields/0/type", '"int8"'),
         ("tag 0", "info", "/fields/1", ""),
     ]
-    assert [one.summary for one in found] == ['an array; write "int8"', "tag 0"]
+    assert [finding.summary for finding in found] == ['an array; write "int8"', "tag 0"]
 
 
 def test_a_severity_that_is_asked_for_holds(tmp_path: Path) -> None:
     found = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, severity={"house/one": "warning"})
-    assert [one.severity for one in found] == ["warning", "warning"]
+    assert [finding.severity for finding in found] == ["warning", "warning"]
 
 
 def test_the_first_case_speaks(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_first_case_speaks(tmp_path: Path) -> None:
 def test_cases_beside_an_expectation(tmp_path: Path, last: dict[str, Any]) -> None:
     rule = {"expect": "name == 'P'", "says": CASES, **last}
     found = run(tmp_path, rule, ARRAY, TAGGED, PLAIN, field("Q"))
-    assert [one.message for one in found] == ["an array", "tag 0", "plain"]
+    assert [finding.message for finding in found] == ["an array", "tag 0", "plain"]
 
 
 def test_names_for_expressions(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_names_for_expressions(tmp_path: Path) -> None:
         "levels": [{"when": "left.lowest == 3", "severity": "info"}],
     }
     found = run(tmp_path, rule, field("A", versions="0-1"), field("B", versions="0-2"), field("C", versions="2+"))
-    assert [(one.message, one.instead, one.severity) for one in found] == [
+    assert [(finding.message, finding.instead, finding.severity) for finding in found] == [
         ("A unmet_requirements 2-3", '"0-3"', "error"),
         ("B unmet_requirements 3", '"0-3"', "info"),
     ]
@@ -203,5 +203,5 @@ def test_packs_are_read_by_people(file: Path) -> None:
         texts = [rule.get("message", ""), rule.get("instead", "")]
         texts += [case.get(part, "") for case in rule.get("says", ()) for part in ("message", "instead")]
         holes = [piece.expression for text in texts for piece in template_parts(text) if piece.expression]
-        conditional = [one for one in holes if any(isinstance(node, ast.IfExp) for node in ast.walk(parse(one)))]
+        conditional = [hole for hole in holes if any(isinstance(node, ast.IfExp) for node in ast.walk(parse(hole)))]
         assert conditional == [], rule["id"]

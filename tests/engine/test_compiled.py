@@ -133,7 +133,7 @@ def test_a_stale_module_is_not_used(modules: Path, text: str) -> None:
     write(modules, "tags", text.replace("{stamp}", rules[0].stamp))
     assert module_of(rules[0]) is None
     found = findings(ruleset(rules), [("X.json", definition(field("A", tag=1, taggedVersions="0+")))])
-    assert "tags/gap" in {one.rule for one in found}
+    assert "tags/gap" in {finding.rule for finding in found}
 
 
 def test_a_wheel_asks_for_its_pack_alone(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,8 +204,8 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
 def test_deselected_rules_do_not_run() -> None:
     gap = next(rule for rule in PACKS["tags"] if rule.id == "tags/gap")
     wrong = definition(field("A", tag=1, taggedVersions="0"))
-    every = {one.rule for one in check_set([Input("X.json", wrong)], RuleSet(PACKS["tags"], [])).findings}
-    alone = [one.rule for one in check_set([Input("X.json", wrong)], RuleSet([gap], [])).findings]
+    every = {finding.rule for finding in check_set([Input("X.json", wrong)], RuleSet(PACKS["tags"], [])).findings}
+    alone = [finding.rule for finding in check_set([Input("X.json", wrong)], RuleSet([gap], [])).findings]
     assert "tags/gap" in every
     assert len(every) > 1
     assert alone == ["tags/gap"]

@@ -101,7 +101,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def found(**chosen: object) -> list[str]:
     result = kiplint.check(select=["fields/unknown-type", "tags/gap"], **chosen)  # type: ignore[arg-type]
-    return [f"{one.path} {one.rule}" for one in result.findings]
+    return [f"{finding.path} {finding.rule}" for finding in result.findings]
 
 
 EVERYTHING = [f"{side}/XData.json {rule}" for side in ("new", "old") for rule in ("fields/unknown-type", "tags/gap")]
@@ -141,7 +141,7 @@ def test_a_diff_heeds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     old, new = definition(field("A", default="1")), definition(field("A", default="2"))
     write(tmp_path, {"old/XRequest.json": old, "new/XRequest.json": new})
     ignores = {"new/X*": ["compat/default-changed"]}
-    assert [one.rule for one in kiplint.diff("old", "new").changes] == ["compat/default-changed"]
+    assert [change.rule for change in kiplint.diff("old", "new").changes] == ["compat/default-changed"]
     assert kiplint.diff("old", "new", config={"per-file-ignores": ignores}).changes == ()
 
 

@@ -40,7 +40,10 @@ def found(headers: str, *, beside: bool = True, **others: Any) -> list[Finding]:
 
 def told(findings: list[Finding]) -> list[str]:
     """Rule, the key it is at, and what to write instead."""
-    return [f"{one.rule.split('/')[1]} {one.pointer.rpartition('/')[2]} {one.instead}".strip() for one in findings]
+    return [
+        f"{finding.rule.split('/')[1]} {finding.pointer.rpartition('/')[2]} {finding.instead}".strip()
+        for finding in findings
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_the_headers_that_there_are_are_known_without_their_files(
     headers: str, others: dict[str, Any], beside: bool, said: str
 ) -> None:
     name = "XResponse" if others else "XRequest"
-    assert [one.message for one in found(headers, beside=beside, name=name, **others)] == [said]
+    assert [finding.message for finding in found(headers, beside=beside, name=name, **others)] == [said]
 
 
 def test_a_key_that_cannot_be_read_does_not_offer_none() -> None:
@@ -137,4 +140,6 @@ def test_a_mistake_in_the_request_header_is_said_of_it_alone(valid: str, flexibl
         )
         for n, name in enumerate("AB")
     }
-    assert [(one.rule, one.path) for one in check({**files, **users}, config)] == [(expected, "RequestHeader.json")]
+    assert [(finding.rule, finding.path) for finding in check({**files, **users}, config)] == [
+        (expected, "RequestHeader.json")
+    ]

@@ -24,7 +24,7 @@ def said(identity: dict[str, Any], tagged: str | None) -> list[str]:
     header: dict[str, Any] = {"type": "header", "apiKey": None, "validVersions": "1-3", "flexibleVersions": "2+"}
     text = definition(*FIRST, identity, name="RequestHeader", **header)
     config = Config(select=["kip-1313/request-header-v3"], rules=params)
-    return [one.message for one in check({"RequestHeader.json": text}, config)]
+    return [finding.message for finding in check({"RequestHeader.json": text}, config)]
 
 
 @pytest.mark.parametrize("tagged", [None, "either"])

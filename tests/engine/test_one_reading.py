@@ -26,7 +26,7 @@ def rules() -> Scopes:
 
 
 def whole(files: Files, rules: Scopes) -> list[Finding]:
-    return check_set([Input(*one) for one in files], rules.whole).findings
+    return check_set([Input(*file) for file in files], rules.whole).findings
 
 
 def by_place(findings: list[Finding]) -> list[Finding]:

@@ -81,7 +81,7 @@ def test_a_pack_in_json5_finds_mistakes(file: Path) -> None:
 
 def test_a_pack_in_json_with_comments(file: Path) -> None:
     text = "// Ours.\n" + pack(rule(id="a", when="tag == 0 // 1"), rule(id="b"))
-    assert [one.id for one in load(file, text)] == ["house/a", "house/b"]
+    assert [message.id for message in load(file, text)] == ["house/a", "house/b"]
 
 
 def test_rules_carry_what_the_pack_says(file: Path) -> None:

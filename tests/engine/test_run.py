@@ -35,7 +35,10 @@ def findings(data: bytes, **config: Any) -> list[Finding]:
 def test_findings_come_in_the_order_of_files_and_lines() -> None:
     wrong = [field("B", "int3"), field("A", tag=1, taggedVersions="3+"), field("C", "Int32", "x")]
     files = {"b/XRequest.json": definition(*wrong), "a/XRequest.json": definition(*wrong)}
-    found = [(one.path, one.span.line, one.rule) for one in check(files, Config(select=["tags", "fields", "versions"]))]
+    found = [
+        (finding.path, finding.span.line, finding.rule)
+        for finding in check(files, Config(select=["tags", "fields", "versions"]))
+    ]
     assert [one[0] for one in found] == ["b/XRequest.json"] * 4 + ["a/XRequest.json"] * 4
     assert found[:4] == sorted(found[:4])
     assert [one[2] for one in found[:4]] == [
@@ -47,10 +50,10 @@ def test_only_wanted_files_are_reported() -> None:
     rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
     files = [Input("XRequest.json", half("request"), False), Input("XResponse.json", half("response", "0-1"))]
     result = check_set(files, rules)
-    assert [(one.rule, one.path) for one in result.findings] == [("rpc/versions-differ", "XResponse.json")]
+    assert [(finding.rule, finding.path) for finding in result.findings] == [("rpc/versions-differ", "XResponse.json")]
     assert (result.files, result.messages, [*result.sources]) == (1, 1, ["XResponse.json"])
-    turned = check_set([one._replace(reported=not one.reported) for one in files], rules)
-    assert [(one.rule, one.path) for one in turned.findings] == [("rpc/versions-differ", "XRequest.json")]
+    turned = check_set([file._replace(reported=not file.reported) for file in files], rules)
+    assert [(finding.rule, finding.path) for finding in turned.findings] == [("rpc/versions-differ", "XRequest.json")]
     assert turned.sources == {"XRequest.json": half("request")}
 
 
@@ -133,7 +136,7 @@ def test_spans_are_exact() -> None:
 
 
 def fingerprints(data: bytes) -> set[str]:
-    return {one.fingerprint for one in check(data, Config(select=["tags/gap", "fields/unknown-type"]))}
+    return {finding.fingerprint for finding in check(data, Config(select=["tags/gap", "fields/unknown-type"]))}
 
 
 def broken(*before: dict[str, Any], name: str = "XRequest", **others: Any) -> bytes:
@@ -166,7 +169,7 @@ def test_fingerprints_differ_by_message_and_field(other: bytes) -> None:
 def test_fingerprints_differ_by_rule() -> None:
     data = definition(field("A", tag=-1, taggedVersions="0-1"))
     found = check(data, Config(select=["tags"]))
-    assert len({one.fingerprint for one in found}) == len(found) > 2
+    assert len({finding.fingerprint for finding in found}) == len(found) > 2
 
 
 def test_findings_say_where_their_rule_is_from() -> None:
@@ -254,8 +257,8 @@ def test_nothing_from_the_file_is_printed_raw(place: str) -> None:
     data = json.dumps({**json.loads(definition()), **given}).encode()
     found = check({"X.json": data}, Config(select=["all"]), partial=False)
     assert found
-    for one in found:
-        assert one.message.isprintable(), one
+    for finding in found:
+        assert finding.message.isprintable(), finding
 
 
 def test_a_finding_about_a_set_is_at_its_directory() -> None:

@@ -35,7 +35,7 @@ def _both(files: list[tuple[str, bytes]], rules: Scopes) -> list[object]:
 
 
 def _at_once(files: list[tuple[str, bytes]], rules: Scopes) -> list[object]:
-    return sorted(check_set((Input(*one) for one in files), rules.whole).findings, key=repr)
+    return sorted(check_set((Input(*file) for file in files), rules.whole).findings, key=repr)
 
 
 def _folders(root: Path) -> list[Path]:

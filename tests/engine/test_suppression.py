@@ -28,7 +28,7 @@ def found(
     """The rules that a definition breaks, with their lines; a gap in the tags and a field without about text are there."""
     text = TEXT.replace("{FILE}", file).replace("{ABOVE}", above).replace("{END}", end)
     findings = check({"X.json": text.encode()}, Config(select=list(select)))
-    return [(one.rule, one.span.line) for one in findings]
+    return [(finding.rule, finding.span.line) for finding in findings]
 
 
 def messages(**places: str) -> list[str]:
@@ -36,7 +36,7 @@ def messages(**places: str) -> list[str]:
         TEXT.replace("{FILE}", "").replace("{ABOVE}", places.get("above", "")).replace("{END}", places.get("end", ""))
     )
     findings = check({"X.json": text.encode()})
-    return [one.message for one in findings if one.rule.startswith(("style/unused", "style/malformed"))]
+    return [finding.message for finding in findings if finding.rule.startswith(("style/unused", "style/malformed"))]
 
 
 def test_nothing_ignored() -> None:
@@ -124,7 +124,7 @@ def test_malformed_ignores(comment: str, problem: str) -> None:
 
 def test_an_ignore_that_nothing_follows() -> None:
     text = TEXT.replace("{FILE}", "").replace("{ABOVE}", "").replace("{END}", "") + f"// kiplint: ignore[{GAP}] why"
-    said = [one.message for one in check({"X.json": text.encode()}) if one.rule == "style/malformed-ignore"]
+    said = [finding.message for finding in check({"X.json": text.encode()}) if finding.rule == "style/malformed-ignore"]
     assert said == ["ignore at the end of the file, where nothing follows it"]
 
 
@@ -154,20 +154,20 @@ def test_a_comment_in_a_string_ignores_nothing() -> None:
 
 def test_a_clean_file_with_an_ignore_is_looked_at() -> None:
     text = b'// kiplint: ignore-file[tags] why\n{ "type": "data", "name": "X", "validVersions": "0", "flexibleVersions": "0+" }'
-    assert [one.rule for one in check({"X.json": text})] == ["style/unused-ignore"]
+    assert [finding.rule for finding in check({"X.json": text})] == ["style/unused-ignore"]
 
 
 def test_an_ignore_holds_in_its_own_file_only() -> None:
     with_ignore = TEXT.replace("{FILE}", f"// kiplint: ignore-file[{GAP}] why\n")
     texts = {"A.json": with_ignore, "B.json": TEXT.replace("{FILE}", "")}
     files = {path: text.replace("{ABOVE}", "").replace("{END}", "").encode() for path, text in texts.items()}
-    assert [one.path for one in check(files, Config(select=["tags"]))] == ["B.json"]
+    assert [finding.path for finding in check(files, Config(select=["tags"]))] == ["B.json"]
 
 
 def test_syntax_can_be_ignored_too() -> None:
     text = TEXT.replace("{ABOVE}", "").replace("{END}", "").replace("\n  ]", ",\n  ]")
     files = {"X.json": text.replace("{FILE}", "// kiplint: ignore-file[syntax/trailing-comma] why\n").encode()}
-    assert [one.rule for one in check(files)] == [ABOUT, GAP]
+    assert [finding.rule for finding in check(files)] == [ABOUT, GAP]
 
 
 def test_one_line_with_many_comments_above() -> None:
@@ -179,5 +179,5 @@ def test_too_many_selectors_with_wildcards() -> None:
     file = "".join(f"// kiplint: ignore-file[tags/*{n}, {GAP}] known\n" for n in range(MOST_PATTERNS + 1))
     assert found(file=file)[0] == ("style/malformed-ignore", MOST_PATTERNS + 1)
     assert "over 1,000 selectors with wildcards in one file; name the rules" in [
-        one.message for one in check({"X.json": (file + "{}").encode()})
+        finding.message for finding in check({"X.json": (file + "{}").encode()})
     ]

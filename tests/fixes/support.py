@@ -39,14 +39,14 @@ def release(bundle: Path, tag: str, clone: Path, directory: str = "clients") -> 
 def schemas(files: Mapping[str, bytes]) -> SchemaSet:
     """The set of the files, each of which has to be readable."""
     definitions = [load(name, data) for name, data in files.items()]
-    assert not [one for one in definitions if one.message is None]
-    return SchemaSet(tuple(one.message for one in definitions if one.message))
+    assert not [definition for definition in definitions if definition.message is None]
+    return SchemaSet(tuple(definition.message for definition in definitions if definition.message))
 
 
 def after(files: Mapping[str, bytes], migration: Migration) -> Files:
     """The files after a migration, which is said to begin with what they are."""
-    assert all(files[one.path] == one.before for one in migration.files)
-    return {**files, **{one.path: one.after for one in migration.files}}
+    assert all(files[file.path] == file.before for file in migration.files)
+    return {**files, **{file.path: file.after for file in migration.files}}
 
 
 def parsed(data: bytes) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def without_abouts(value: Any) -> Any:
 def said(data: bytes) -> list[str]:
     """What the comments say, in their order."""
     text = data.decode()
-    return [one.body(text) for one in comments(text)]
+    return [comment.body(text) for comment in comments(text)]
 
 
 def words_said(data: bytes) -> list[str]:

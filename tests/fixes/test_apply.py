@@ -31,16 +31,16 @@ RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
 def found(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([Input(*one) for one in files.items()], RULES, fixer=make_fix).findings
+    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
 
 
 def severities(findings: list[Finding]) -> Counter[str]:
-    return Counter(one.rule for one in findings)
+    return Counter(finding.rule for finding in findings)
 
 
 @pytest.fixture(scope="module")
 def trees(corpus: Path) -> list[Files]:
-    return [folder(one) for one in sorted((corpus / "kafka-trunk-2026-08").iterdir()) if one.is_dir()]
+    return [folder(path) for path in sorted((corpus / "kafka-trunk-2026-08").iterdir()) if path.is_dir()]
 
 
 def pair_of(files: Files, name: str) -> Files:
@@ -130,10 +130,10 @@ def test_the_default_of_a_released_tagged_field_stays() -> None:
 
 def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
     def selected(files: Mapping[str, bytes]) -> list[Finding]:
-        return [one for one in found(files) if one.rule == "conventions/informative-not-ignorable"]
+        return [finding for finding in found(files) if finding.rule == "conventions/informative-not-ignorable"]
 
     def others(files: Mapping[str, bytes]) -> list[Finding]:
-        return [one for one in found(files) if one.rule != "conventions/informative-not-ignorable"]
+        return [finding for finding in found(files) if finding.rule != "conventions/informative-not-ignorable"]
 
     files = {"XRequest.json": definition(field("Old"), field("Reason", "string", "5+", nullableVersions="5+"))}
     assert [one.rule for one in selected(files)] == ["conventions/informative-not-ignorable"]

@@ -59,7 +59,11 @@ def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
     for name, data in before.items():
         assert is_within(said(data), said(now[name]))
     found = [
-        {(one.rule, one.path, one.pointer) for one in check(tree, partial=False) if one.severity != "info"}
+        {
+            (finding.rule, finding.path, finding.pointer)
+            for finding in check(tree, partial=False)
+            if finding.severity != "info"
+        }
         for tree in (before, now)
     ]
     assert found[1] <= found[0]
@@ -154,7 +158,7 @@ def test_the_notation_of_a_field(
         shown = {key: value for key, value in new.items() if key not in {"name", "versions", "about"}}
         kind = re.split(r"[?=@!]", notation.partition(":")[2])[0]
         assert expected is None or shown == {"type": kind, **expected}
-    new_rules = {one.rule for one in check(now)} - {one.rule for one in check(x())}
+    new_rules = {finding.rule for finding in check(now)} - {finding.rule for finding in check(x())}
     assert new_rules <= {
         "notes/undocumented-any",  # which asks what the versions before are for
         *(["conventions/response-null-not-ignorable"] if notation.endswith("?!") else []),
@@ -225,7 +229,7 @@ def test_a_new_rpc_passes_check(files: Files, *, migrated: bool) -> None:
     before = after(files, migrate(schemas(files))) if migrated else files
     new = new_rpc("FooBar", schemas(before))
     assert list(new) == ["FooBarRequest.json", "FooBarResponse.json"]
-    found = [one for one in check({**before, **new}, partial=False) if one.path in new]
+    found = [finding for finding in check({**before, **new}, partial=False) if finding.path in new]
     assert found == []
     request = parsed(new["FooBarRequest.json"])
     assert request["apiKey"] == max(one.api_key for one in schemas(before).rpcs) + 1
@@ -261,7 +265,7 @@ def test_a_new_rpc_takes_its_fields_from_the_notation(files: Files) -> None:
             {"name": "Partitions", "type": "[]int32", "versions": "0+", "about": "By index."}]},
         {"name": "GroupId", "type": "string", "versions": "0+", "entityType": "groupId", "about": "The group id."},
     ]  # fmt: skip
-    assert not [one for one in check({**files, **new}, partial=False) if one.path in new]
+    assert not [finding for finding in check({**files, **new}, partial=False) if finding.path in new]
     for name in ("FETCH" if "FetchRequest.json" in files else "METADATA", "Metadata"):
         with pytest.raises(BadName, match="there is .*Request already"):
             new_rpc(name, schemas(files))

@@ -79,7 +79,7 @@ class Mends(OneFileEach):
 def bad(rule: Rule) -> Files:
     folder = FIXTURES / rule.id / "bad"
     return dict(EXAMPLES.get(rule.id, ())) or {
-        one.relative_to(folder).as_posix(): one.read_bytes() for one in sorted(folder.rglob("*")) if one.is_file()
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
     }
 
 
@@ -87,7 +87,7 @@ def checker(rule: Rule) -> Check:
     """The default rules, and the rule itself."""
     config = Config(select=["default", rule.id])
     rules = make_ruleset(config, load_rules(config, ""))
-    return lambda files: check_set([Input(*one) for one in files.items()], rules, fixer=make_fix).findings
+    return lambda files: check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
 
 
 def mended(rule: Rule, files: Files) -> FixedSet:
@@ -95,7 +95,7 @@ def mended(rule: Rule, files: Files) -> FixedSet:
 
 
 def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]:
-    return sorted((one.rule, one.path) for one in findings)
+    return sorted((finding.rule, finding.path) for finding in findings)
 
 
 @fixable
@@ -214,7 +214,7 @@ def test_only_what_is_safe_is_done_unasked() -> None:
 
 def test_every_snapshot_belongs_to_a_rule() -> None:
     found = {
-        one.relative_to(HERE / "snapshots").with_suffix("").as_posix() for one in (HERE / "snapshots").rglob("*.txt")
+        path.relative_to(HERE / "snapshots").with_suffix("").as_posix() for path in (HERE / "snapshots").rglob("*.txt")
     }
     assert found == set(FIXABLE)
 
@@ -276,7 +276,7 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     config = Config(select=["house"], rule_packs=["house.json5"])
     rules = make_ruleset(config, load_rules(config, str(tmp_path)))
     files = {"XRequest.json": definition(field("Id", "uuid")).replace(b'"0+"\n', b'"0+",\n')}
-    found = check_set([Input(*one) for one in files.items()], rules, fixer=make_fix).findings
-    assert {one.rule: one.fix and one.fix.edits[0].text for one in found} == {
+    found = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    assert {finding.rule: finding.fix and finding.fix.edits[0].text for finding in found} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip

@@ -47,7 +47,11 @@ def migrated(files: Files) -> Files:
 
 def test_the_result_has_no_new_error_or_warning(files: Files, migrated: Files) -> None:
     before, now = (
-        {(one.rule, one.path, one.pointer) for one in check(tree, partial=False) if one.severity != "info"}
+        {
+            (finding.rule, finding.path, finding.pointer)
+            for finding in check(tree, partial=False)
+            if finding.severity != "info"
+        }
         for tree in (files, migrated)
     )
     assert now <= before
@@ -128,7 +132,7 @@ def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated:
 def test_a_run_that_broke_off_is_finished(files: Files, migrated: Files) -> None:
     migration = migrate(schemas(files))
     for count in range(0, len(migration.files), 31):
-        broken_off = {**files, **{one.path: one.after for one in migration.files[:count]}}
+        broken_off = {**files, **{file.path: file.after for file in migration.files[:count]}}
         assert after(broken_off, migrate(schemas(broken_off))) == migrated
 
 
@@ -226,7 +230,7 @@ def test_a_map_that_is_there_is_led_on_with_its_comments() -> None:
 def test_what_cannot_be_led_on_is_left_to_a_person(others: dict[str, object], problem: str) -> None:
     files = pair(**others)
     migration = migrate(schemas(files))
-    assert [one.path for one in migration.files] == ["RequestHeader.json"]
+    assert [file.path for file in migration.files] == ["RequestHeader.json"]
     row = next(row for row in migration.rows if row.name == "X")
     assert row.state == "left"
     assert problem in row.look[0]
@@ -297,7 +301,7 @@ def test_what_would_not_reach_the_goal_is_left(
     assert look in " ".join(rows[left].look)
     states = {row.state for name, row in rows.items() if name not in {left, "SaslHandshake"}}
     assert states == ({"left", "dead"} if left == "RequestHeader" else {"migrated", "dead"})
-    ours = [one for one in check(now, partial=False) if left not in one.path]
+    ours = [finding for finding in check(now, partial=False) if left not in finding.path]
     assert not [one for one in ours if one.severity != "info" and one.rule != "kip-1313/header-missing"]
 
 
@@ -342,10 +346,10 @@ def test_the_first_lines_of_a_windows_file_stay_what_they_are() -> None:
     files = pair()
     for end, mark in ((b"\r\n", b""), (b"\n", b"\xef\xbb\xbf"), (b"\r\n", b"\xef\xbb\xbf")):
         written = {name: mark + data.replace(b"\n", end) for name, data in files.items()}
-        for one in migrate(schemas(written)).files:
-            assert one.after.startswith(mark + b"{")
-            assert not one.after.endswith(b"\n")
-            assert one.after.count(b"\n") == one.after.count(end)
+        for file in migrate(schemas(written)).files:
+            assert file.after.startswith(mark + b"{")
+            assert not file.after.endswith(b"\n")
+            assert file.after.count(b"\n") == file.after.count(end)
 
 
 def test_the_note_on_the_version_stands_where_the_others_do() -> None:

@@ -34,7 +34,7 @@ def test_a_file_gets_its_new_bytes_and_keeps_its_mode(file: Path) -> None:
     replace_files([change(file)])
     assert file.read_bytes() == NEW
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    assert [one.name for one in file.parent.iterdir()] == [file.name]
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
 def refused(path: Path, message: str, within: tuple[Path, ...] = ()) -> None:
@@ -113,7 +113,7 @@ def test_a_full_disk_leaves_everything_as_it_was(small_disk: Path) -> None:
     big = [Replacement(small_disk / name, OLD, NEW * 400) for name in names]
     with pytest.raises(NotWritten, match=r"B.json was not written: there is no space left on the device"):
         replace_files(big)
-    assert {one.name: one.read_bytes() for one in small_disk.iterdir()} == dict.fromkeys(names, OLD)
+    assert {path.name: path.read_bytes() for path in small_disk.iterdir()} == dict.fromkeys(names, OLD)
 
 
 def test_a_full_disk_leaves_no_new_file(small_disk: Path) -> None:

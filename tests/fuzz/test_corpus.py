@@ -23,7 +23,7 @@ def test_what_failed_once_is_read(surface: Surface, file: Path) -> None:
 
 
 def test_inputs_are_kept_for_surfaces_that_there_are() -> None:
-    assert {one.name for one in (Path(__file__).parent / "corpus").iterdir()} <= {one.name for one in SURFACES}
+    assert {path.name for path in (Path(__file__).parent / "corpus").iterdir()} <= {one.name for one in SURFACES}
 
 
 @pytest.mark.parametrize("surface", SURFACES, ids=lambda one: one.name)

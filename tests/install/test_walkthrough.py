@@ -42,7 +42,9 @@ def test_it_works_in_under_ten_commands(tmp_path: Path) -> None:
     )
     commands = [step for step in todo if isinstance(step, Command)]
     assert len(todo) < 10
-    assert [text.replace("\x1e", "") for text in done.stdout.split("\x1e")[1:]] == [one.output for one in commands]
+    assert [text.replace("\x1e", "") for text in done.stdout.split("\x1e")[1:]] == [
+        command.output for command in commands
+    ]
     assert commands[-1] == ("echo $?", "1\n", *commands[-1][2:])
     assert commands[-2].output.startswith("::error file=SnapshotIndex.json,line=8,")
     assert (tmp_path / "schemas/.venv/bin/kiplint").is_file()

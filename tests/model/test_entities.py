@@ -39,7 +39,9 @@ def found(words: list[str], **params: object) -> Counter[str]:
     inputs = [
         Input(f"{n}.json", definition(field(entityType=word), name=f"X{n}Request")) for n, word in enumerate(words)
     ]
-    return Counter(one.severity for one in check_set(inputs, make_ruleset(config, load_rules(config, ""))).findings)
+    return Counter(
+        finding.severity for finding in check_set(inputs, make_ruleset(config, load_rules(config, ""))).findings
+    )
 
 
 def test_a_set_with_many_words_of_its_own_is_a_fork_s() -> None:

@@ -26,7 +26,7 @@ def test_entries_come_in_the_order_of_versions() -> None:
     assert [one.is_first for one in found] == [True, False, False, False]
     assert [one.is_last for one in found] == [False, False, False, True]
     assert [one.previous.key if one.previous else None for one in found] == [None, "x", "0-1", "2-4"]
-    assert [one.pointer for one in found][:2] == ["/headerVersions/x", "/headerVersions/0-1"]
+    assert [finding.pointer for finding in found][:2] == ["/headerVersions/x", "/headerVersions/0-1"]
 
 
 def test_entries_that_start_alike_come_in_the_order_of_their_ends() -> None:

@@ -34,17 +34,17 @@ def survive(data: bytes, rules: RuleSet) -> list[Finding]:
     assert found.message is not None or found.problems
     result = check_set([Input("X.json", data)], rules)
     lines = Lines(decode_text(data))
-    for one in result.findings:
-        span = one.span
+    for finding in result.findings:
+        span = finding.span
         assert (span.line, span.column) <= (span.end_line, span.end_column)
         assert 1 <= span.line <= span.end_line <= len(lines)
         assert 1 <= span.column <= len(lines.line(span.line)) + 1
         # A file of nothing but a line end has no other character to point to.
-        assert 1 <= span.end_column <= len(lines.line(span.end_line)) + 1 or one.rule == "syntax/empty-file"
-        assert one.message.isprintable()
-        assert len(one.fingerprint) == 32
+        assert 1 <= span.end_column <= len(lines.line(span.end_line)) + 1 or finding.rule == "syntax/empty-file"
+        assert finding.message.isprintable()
+        assert len(finding.fingerprint) == 32
     if found.message is None:
-        assert any(one.severity == "error" for one in result.findings)
+        assert any(finding.severity == "error" for finding in result.findings)
     return result.findings
 
 
@@ -198,5 +198,5 @@ def test_a_sound_file() -> None:
 )
 def test_problems_and_what_is_left(data: bytes, kinds: list[str], name: str | None) -> None:
     found = load("X.json", data)
-    assert sorted(one.kind for one in found.problems) == sorted(kinds)
+    assert sorted(problem.kind for problem in found.problems) == sorted(kinds)
     assert (found.message.name if found.message else None) == name

@@ -23,7 +23,7 @@ def with_comments(
 
 
 def told(*lines: str, **others: object) -> list[tuple[str, str, tuple[str, ...]]]:
-    return [(str(one.versions), one.verb, one.names) for one in with_comments(*lines, **others).notes]  # type: ignore[arg-type]
+    return [(str(note.versions), note.verb, note.names) for note in with_comments(*lines, **others).notes]  # type: ignore[arg-type]
 
 
 def test_sentences() -> None:
@@ -45,7 +45,7 @@ def test_lists_of_errors() -> None:
     whole = with_comments(
         "// Errors:", "// - NOT_CONTROLLER (version 0+)", "// - STALE", "// - NOT_CONTROLLER (versions 1 to 2)"
     )
-    assert [(one.error, str(one.versions), one.is_repeated, one.place) for one in whole.notes] == [
+    assert [(note.error, str(note.versions), note.is_repeated, note.place) for note in whole.notes] == [
         ("NOT_CONTROLLER", "0+", False, 8),
         ("NOT_CONTROLLER", "1-2", True, 10),
     ]
@@ -156,7 +156,7 @@ def test_a_name_in_another_case() -> None:
 
 def test_whose_versions_they_are() -> None:
     lines = ("// Version 1 of XResponse is new.", "// Version 2 of YRequest is new.")
-    assert [one.foreign_message for one in with_comments(*lines).notes] == ["", "YRequest"]
+    assert [note.foreign_message for note in with_comments(*lines).notes] == ["", "YRequest"]
 
 
 def test_versions_that_nobody_tells_of() -> None:

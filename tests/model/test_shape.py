@@ -172,7 +172,7 @@ def test_wrong_types_of_items(given: dict[str, Any], pointer: str, detail: str, 
 
 def test_numbers_among_listeners_are_coerced() -> None:
     given = {**document(), "listeners": [1]}
-    assert [one[:2] for one in problems(given)] == [("coerced-value", "/listeners/0")]
+    assert [problem[:2] for problem in problems(given)] == [("coerced-value", "/listeners/0")]
     assert repaired(given)["listeners"] == ["1"]
 
 
@@ -217,7 +217,7 @@ def test_a_tagged_field_may_leave_out_its_versions() -> None:
 
 def test_blank_tagged_versions_are_no_versions() -> None:
     given = with_field(versions=LEFT_OUT, taggedVersions=" ")
-    assert [one[:2] for one in problems(given)] == [("missing-property", "/fields/0/versions")]
+    assert [problem[:2] for problem in problems(given)] == [("missing-property", "/fields/0/versions")]
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_unknown_properties(name: str, hint: str) -> None:
 
 def test_properties_belong_where_they_belong() -> None:
     given = {**document(), "nullableVersions": "0+", "commonStructs": [{"name": "S", "versions": "0+", "type": "S"}]}
-    assert sorted(one[:2] for one in problems(given)) == [
+    assert sorted(problem[:2] for problem in problems(given)) == [
         ("unknown-property", "/commonStructs/0/type"),
         ("unknown-property", "/nullableVersions"),
     ]
@@ -284,7 +284,7 @@ def test_everything_at_once_and_at_depth() -> None:
         extra={},
         commonStructs=[{"name": 5, "versions": "0+", "fields": [field("E", fields=[field("F", mapKey=[])])]}],
     )
-    assert sorted(one[:2] for one in problems(given)) == [
+    assert sorted(problem[:2] for problem in problems(given)) == [
         ("coerced-value", "/apiKey"),
         ("coerced-value", "/commonStructs/0/name"),
         ("coerced-value", "/fields/0/fields/0/ignorable"),
@@ -308,7 +308,7 @@ def test_everything_at_once_and_at_depth() -> None:
 
 def test_pointers_are_those_of_the_original() -> None:
     given = document(1, 2, field("A", tag="x"))
-    assert sorted(one[:2] for one in problems(given)) == [
+    assert sorted(problem[:2] for problem in problems(given)) == [
         ("wrong-type", "/fields/0"),
         ("wrong-type", "/fields/1"),
         ("wrong-type", "/fields/2/tag"),

@@ -32,11 +32,11 @@ def test_structs_come_common_first_and_each_before_those_inside_it() -> None:
         field("Five", "E"),
         commonStructs=[common("S", field("Six", "T", fields=[field("V")])), common("U", field("W"))],
     )
-    assert [one.name for one in whole.structs] == ["S", "T", "U", "A", "B", "C", "D"]
+    assert [struct.name for struct in whole.structs] == ["S", "T", "U", "A", "B", "C", "D"]
     assert [one.name for one in whole.all_fields] == [
         "One", "Four", "Five", "Six", "V", "W", "Two", "Three", "X", "Y", "Z",
     ]  # fmt: skip
-    assert [one.pointer for one in whole.structs] == [
+    assert [struct.pointer for struct in whole.structs] == [
         "/commonStructs/0",
         "/commonStructs/0/fields/0",
         "/commonStructs/1",
@@ -45,8 +45,8 @@ def test_structs_come_common_first_and_each_before_those_inside_it() -> None:
         "/fields/0/fields/1",
         "/fields/1",
     ]
-    assert [one.path for one in whole.structs] == ["S", "S.Six", "U", "One", "One.Two", "One.Three", "Four"]
-    assert [(one.is_common, one.in_common_struct) for one in whole.structs[:4]] == [
+    assert [struct.path for struct in whole.structs] == ["S", "S.Six", "U", "One", "One.Two", "One.Three", "Four"]
+    assert [(struct.is_common, struct.in_common_struct) for struct in whole.structs[:4]] == [
         (True, False), (False, True), (True, False), (False, False),
     ]  # fmt: skip
 
@@ -80,10 +80,10 @@ def test_twins_and_use() -> None:
         field("One", "A", fields=[field("X")]), field("Two", "[]A", fields=[field("Y")]), field("Three", "S"),
         commonStructs=[common("S"), common("T", field("Z", "U")), common("S"), common("U")],
     )  # fmt: skip
-    assert [(one.name, one.twin and one.twin.pointer) for one in whole.structs] == [
+    assert [(struct.name, struct.twin and struct.twin.pointer) for struct in whole.structs] == [
         ("S", "/commonStructs/2"), ("T", None), ("S", "/commonStructs/0"), ("U", None), ("A", "/fields/1"), ("A", "/fields/0"),
     ]  # fmt: skip
-    assert {one.name: one.name in whole.referenced_types for one in whole.structs} == {
+    assert {struct.name: struct.name in whole.referenced_types for struct in whole.structs} == {
         "S": True,
         "T": False,
         "U": True,
@@ -95,12 +95,17 @@ def test_twins_and_use() -> None:
 
 def test_the_property_that_names_a_struct() -> None:
     whole = message(field("A", "[]S", fields=[field("B")]), commonStructs=[common("C", field("D"))])
-    assert {one.name: one.name_property for one in whole.structs} == {"S": "type", "C": "name"}
+    assert {struct.name: struct.name_property for struct in whole.structs} == {"S": "type", "C": "name"}
 
 
 def test_names_in_lower_case() -> None:
     whole = message(field("One", "a", fields=[field("X")]), commonStructs=[common("s"), common("S"), common("_")])
-    assert {one.name: one.name_is_upper for one in whole.structs} == {"s": False, "S": True, "_": True, "a": False}
+    assert {struct.name: struct.name_is_upper for struct in whole.structs} == {
+        "s": False,
+        "S": True,
+        "_": True,
+        "a": False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -122,7 +127,7 @@ def test_names_in_lower_case() -> None:
 def test_cycles(structs: dict[str, str], cycles: dict[str, str]) -> None:
     whole = uses(**structs)
     assert whole.cycles == cycles
-    assert {one.name: one.cycle for one in whole.structs if one.cycle} == cycles
+    assert {struct.name: struct.cycle for struct in whole.structs if struct.cycle} == cycles
 
 
 def test_a_cycle_through_a_struct_in_place() -> None:

@@ -71,7 +71,7 @@ def test_only_what_is_wanted_is_looked_at() -> None:
     assert second.odd_words == ()
     SchemaSet((first, second), selected=frozenset(["ARequest.json"]))
     vars(first).pop("odd_words", None)
-    assert [one.word for one in first.odd_words] == ["brokre", "the", "is"]
+    assert [word.word for word in first.odd_words] == ["brokre", "the", "is"]
 
 
 def test_a_real_word_is_no_slip_of_another() -> None:

@@ -64,9 +64,9 @@ def test_report_as_a_page(lake: Lake) -> None:
 def test_blame_of_an_rpc(lake: Lake) -> None:
     events = json.loads(printed("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
     told = [
-        (one["event"], one["rule"], one["commit"][:10], one["release"])
-        for one in events
-        if (one["lineage"], one["message_name"], one["severity"]) == ("main", "SaslHandshakeRequest", "error")
+        (event["event"], event["rule"], event["commit"][:10], event["release"])
+        for event in events
+        if (event["lineage"], event["message_name"], event["severity"]) == ("main", "SaslHandshakeRequest", "error")
     ]
     assert told == [
         ("changed", "compat/frozen-bumped", "c589f250cc", None),
@@ -217,5 +217,5 @@ def test_report_in_formats_of_findings(lake: Lake, sources: tuple[str, ...]) -> 
         for row in rows
     ]
     document = json.loads(printed("report", str(lake.path), "--output-format", "json"))
-    newest = {(one["rule"], one["message_name"]) for one in document["findings"] if one["open"]}
+    newest = {(finding["rule"], finding["message_name"]) for finding in document["findings"] if finding["open"]}
     assert {(row["rule"], row["message_name"]) for row in rows} == newest

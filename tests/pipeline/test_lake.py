@@ -73,9 +73,9 @@ def put(lake: Lake, name: str, *problems: str) -> Parts:
     """Stage rows of a table."""
     if name == TABLE:
         return write_table(
-            table(Problems.COLUMNS, [("ingest", "x", one) for one in problems]), lake.storage, lake.stage(name)
+            table(Problems.COLUMNS, [("ingest", "x", problem) for problem in problems]), lake.storage, lake.stage(name)
         )
-    rows = [(one, "definition", 1, b"x", None) for one in problems]
+    rows = [(problem, "definition", 1, b"x", None) for problem in problems]
     return write_table(table(Blobs.COLUMNS, rows), lake.storage, lake.stage(name))
 
 
@@ -193,7 +193,7 @@ def test_a_writer_leaves_nothing_staged(tmp_path: Path) -> None:
     with lake.writing():
         put(lake, TABLE, "a")
         (lake.path / lake.stage("used by this writer alone")).mkdir(parents=True)
-    assert sorted(one.name for one in lake.path.iterdir()) == ["KIPLINT-LAKE", TABLE, RUNS]
+    assert sorted(path.name for path in lake.path.iterdir()) == ["KIPLINT-LAKE", TABLE, RUNS]
 
 
 def test_no_name_is_staged_twice(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def listed(lake: Lake, *sources: str) -> list[tuple[str, str]]:
     """Read lines into a lake as far as that needs no session; what is wrong with sources."""
-    lines, problems, lost = list_all([read_source(one) for one in sources], ())
+    lines, problems, lost = list_all([read_source(source) for source in sources], ())
     context = Context(Engine(b""), tuple(lines), tuple(problems), (), "", tuple(lost))
     with lake.writing():
         work = Work(NO_SPARK, lake, lake.snapshot())

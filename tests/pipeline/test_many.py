@@ -61,7 +61,7 @@ def sources(places: Path, stored: str) -> list[Source]:
 
 def test_lines_and_problems_of_many_kinds_of_sources(places: Path, sources: list[Source]) -> None:
     lines, problems, _ = list_all(sources, PATTERNS)
-    assert [(one.source, len(one.revisions), one.shallow) for one in lines] == [
+    assert [(line.source, len(line.revisions), line.shallow) for line in lines] == [
         ("a", 10, False),
         ("a", 3, False),
         ("b", 5, False),

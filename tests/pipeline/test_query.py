@@ -159,5 +159,5 @@ def test_so_many_rows_and_no_more(reader: Reader) -> None:
 
 def test_rows_come_as_a_stream(reader: Reader) -> None:
     with stream(reader, "SELECT range AS n FROM range(100000)") as batches:
-        sizes = [one.num_rows for one in batches]
+        sizes = [batch.num_rows for batch in batches]
     assert (sum(sizes), max(sizes) < 10_000) == (100_000, True)

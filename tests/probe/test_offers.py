@@ -28,7 +28,7 @@ def one_broker(offered: dict[str, Any], **metadata: Any) -> Any:
 def test_what_a_client_uses() -> None:
     with server(one_broker(offer((18, 0, 5), (3, 0, 20), (0, 50, 60), (777, 0, 1)))) as address:
         found = ask(address)
-    rows = [(one.name, one.use, one.unknown, one.request_header, one.refused) for one in found.apis]
+    rows = [(api.name, api.use, api.unknown, api.request_header, api.refused) for api in found.apis]
     assert rows[1:] == [
         ("Metadata", 13, "14-20", 2, False),
         ("ApiVersions", 5, "", 2, False),
@@ -58,7 +58,7 @@ def test_an_offer_that_cannot_be() -> None:
     ]
     # Error code, count, then rows of seven bytes; the correlation id stands in front of all.
     assert [one.offset for one in found.problems] == [4 + 2 + 1 + 7 + 2, 4 + 2 + 1 + 21, 4 + 2 + 1 + 28 + 2, 6]
-    assert {one.name: one.use for one in found.apis}["Metadata"] is None
+    assert {api.name: api.use for api in found.apis}["Metadata"] is None
 
 
 def test_a_warning_alone_is_no_failure() -> None:
@@ -150,7 +150,7 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
         assert found.err == "warning: 127.0.0.1:1 is left out: no connection: Connection refused\n"
         document = json.loads(found.out)
         assert (found.code, document["brokers"]) == (2, [address])
-        rows = {one["name"]: one for one in document["rpcs"]}
+        rows = {rpc["name"]: rpc for rpc in document["rpcs"]}
         assert (rows["Metadata"]["chosen"], rows["Metadata"]["brokers"][0]["versions"]) == (9, "0-9")
         assert (rows["Api777"]["status"], rows["SaslHandshake"]["status"]) == ("broker-only", "client-only")
         assert document["exchanges"][0]["used"] == 5

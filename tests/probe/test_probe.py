@@ -90,10 +90,10 @@ def test_the_way_back_to_version_0() -> None:
     with server(broker) as address:
         found = ask(address)
     assert (found.error, found.tried, found.api_versions) == (None, (5, 0), 0)
-    assert [(one.rule, one.field) for one in found.problems] == [
+    assert [(problem.rule, problem.field) for problem in found.problems] == [
         ("connection/sasl-handshake-version", "apiKeys[1].maxVersion")
     ]
-    assert [(one.name, one.use, one.unknown) for one in found.apis] == [
+    assert [(api.name, api.use, api.unknown) for api in found.apis] == [
         ("SaslHandshake", 1, "2-7"),
         ("ApiVersions", 0, ""),
         ("", None, "1-2"),
@@ -116,7 +116,7 @@ def test_an_answer_that_is_malformed() -> None:
 
     with server(talk) as address:
         problems = ask(address).problems
-    assert [(one.rule, one.offset) for one in problems] == [
+    assert [(problem.rule, problem.offset) for problem in problems] == [
         ("codec/trailing-bytes", 12),
         ("connection/answered-not-offered", 6),
     ]
@@ -208,7 +208,7 @@ def test_the_mock_cluster_of_librdkafka(tmp_path: Path) -> None:
     assert ran.code == 1 and second["error"] == "no connection: Connection refused"
     assert (first["error"], len(first["nodes"])) == (None, 3)
     assert first["cluster_id"].startswith("mockCluster")
-    names = {one["name"]: one for one in first["apis"]}
+    names = {api["name"]: api for api in first["apis"]}
     assert names["Metadata"]["use"] is not None
     text = kiplint("probe", address, "--client", SET, cwd=tmp_path).out
     assert text.startswith(f"{address}: cluster mockCluster")

@@ -24,7 +24,7 @@ def schemas(tmp_path: Path) -> Path:
     same = {"apiKey": 36, "validVersions": "0-2", "flexibleVersions": "2+"}
     token = field("AuthBytes", "bytes")
     answer = (field("ErrorCode", "int16"), field("ErrorMessage", "string", nullableVersions="0+"), token)
-    files = {one.name: one.read_bytes() for one in SET.glob("*.json")}
+    files = {path.name: path.read_bytes() for path in SET.glob("*.json")}
     files["SaslAuthenticateRequest.json"] = definition(token, name="SaslAuthenticateRequest", **same)
     files["SaslAuthenticateResponse.json"] = definition(
         *answer,

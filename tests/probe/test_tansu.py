@@ -43,8 +43,8 @@ def test_it_offers_what_it_has(tansu: str, corpus: Path) -> None:
     found = once_it_listens(tansu, client=corpus / "kafka-trunk-2026-08" / "clients")
     assert (found.error, found.cluster_id, found.complaints) == (None, "tansu_cluster", ())
     assert found.nodes == (f"111={tansu}",)
-    names = {one.name: one for one in found.apis}
+    names = {api.name: api for api in found.apis}
     assert (names["Fetch"].use, names["Fetch"].unknown) == (17, "0-3")
     # It answers ApiVersions 5, which it does not offer.
-    assert [one.rule for one in found.problems] == ["connection/answered-not-offered"]
+    assert [problem.rule for problem in found.problems] == ["connection/answered-not-offered"]
     assert found.is_in_order

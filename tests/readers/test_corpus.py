@@ -30,20 +30,20 @@ def read(corpus: Path, source: str, name: str = "*", since: str | None = None) -
 @pytest.mark.parametrize(("name", "release"), [(name, one) for name, some in FINE.items() for one in some])
 def test_what_a_reader_was_generated_of_is_fine(name: str, release: str, corpus: Path) -> None:
     result = read(corpus, f"{release}:clients", name)
-    assert [one.message for one in result.findings] == []
+    assert [finding.message for finding in result.findings] == []
     assert result.rows[0].reads > 30
 
 
 def test_text_behind_describe_producers_request(corpus: Path) -> None:
     stumble = {"envoy", "kafka-protocol-rs", "kafka-python", "kio", "nisshi", "platformatic", "redpanda"}
     result = read(corpus, "2.8.0:clients", since="2.7.2")
-    hit = [one for one in result.findings if one.message_name == "DescribeProducersRequest"]
+    hit = [finding for finding in result.findings if finding.message_name == "DescribeProducersRequest"]
     assert {one.rule.removeprefix("readers/") for one in hit} == stumble
     assert {one.message.rpartition(": ")[2] for one in hit} == {"text follows the definition"}
     assert {one.path.rpartition("/")[2] for one in hit} == {"DescribeProducersRequest.json"}
     assert {one.span.line for one in hit} == {31}
     after = read(corpus, "3.0.0:clients")
-    assert "DescribeProducersRequest" not in {one.message_name for one in after.findings}
+    assert "DescribeProducersRequest" not in {finding.message_name for finding in after.findings}
 
 
 @pytest.mark.parametrize("release", ["3.6.2", "3.7.0", "3.9.0-rc3", "confluent-8.1.0"])
@@ -52,7 +52,7 @@ def test_tags_in_quotes(release: str, corpus: Path) -> None:
     (row,) = read(corpus, f"{release}:clients", "kafka-python").rows
     (other,) = read(corpus, f"{release}:clients", "kafka-protocol-rs").rows  # which has learned to take them
     quoted = release in ("3.7.0", "3.9.0-rc3")
-    assert [(one.finding.message_name, one.reading.versions) for one in row.misreads] == (
+    assert [(misread.finding.message_name, misread.reading.versions) for misread in row.misreads] == (
         [("BrokerHeartbeatRequest", "1")] if quoted else []
     )
     assert other.fails == other.misreads == ()
@@ -60,7 +60,7 @@ def test_tags_in_quotes(release: str, corpus: Path) -> None:
 
 def test_the_trunk(corpus: Path) -> None:
     result = check_readers(corpus / TRUNK, select=["readers"], config={})
-    assert Counter(one.rule for one in result.findings) == {"readers/envoy": 22, "readers/redpanda": 14}
+    assert Counter(finding.rule for finding in result.findings) == {"readers/envoy": 22, "readers/redpanda": 14}
     assert {row.profile.name: row.reads for row in result.rows} == {
         "envoy": 188, "kafka-protocol-rs": 203, "kafka-python": 182, "kio": 193,
         "librdkafka": 40, "nisshi": 158, "platformatic": 95, "redpanda": 88,
@@ -79,7 +79,7 @@ def test_header_versions_on_the_trunk(corpus: Path, tmp_path: Path) -> None:
     told = {
         row.profile.name: (
             sum(one.reading.why == "it knows no property headerVersions" for one in row.fails),
-            sum(one.reading.what == "header" for one in row.misreads),
+            sum(misread.reading.what == "header" for misread in row.misreads),
         )
         for row in result.rows
     }
@@ -87,4 +87,4 @@ def test_header_versions_on_the_trunk(corpus: Path, tmp_path: Path) -> None:
         "envoy": (0, 82), "kafka-protocol-rs": (182, 0), "kafka-python": (0, 90), "kio": (0, 90),
         "librdkafka": (0, 0), "nisshi": (0, 78), "platformatic": (0, 0), "redpanda": (85, 0),
     }  # fmt: skip
-    assert {one.reading.taken for row in result.rows for one in row.misreads} == {"request header 2"}
+    assert {misread.reading.taken for row in result.rows for misread in row.misreads} == {"request header 2"}

@@ -42,7 +42,9 @@ def files(mistake: Mistake) -> list[Input]:
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: f"{one.message}.{one.field['name']}")
 def test_what_finds_a_mistake(mistake: Mistake, rules: RuleSet) -> None:
-    before = {one.rule for one in check_set(files(mistake), rules).findings if one.message_name == mistake.message}
+    before = {
+        finding.rule for finding in check_set(files(mistake), rules).findings if finding.message_name == mistake.message
+    }
     if mistake.rule is None:
         assert not {rule for rule in before if rule.startswith(("conventions", "notes"))}
     else:

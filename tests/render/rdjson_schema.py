@@ -38,7 +38,7 @@ VALIDATOR = Draft202012Validator(RESULT)
 def assert_rdjson(document: Any) -> None:
     """Refuse what is no such document, or has a range that ends before it begins."""
     VALIDATOR.validate(document)
-    for one in document["diagnostics"]:
-        for span in (one["location"]["range"], *(each["range"] for each in one.get("suggestions", ()))):
+    for diagnostic in document["diagnostics"]:
+        for span in (diagnostic["location"]["range"], *(each["range"] for each in diagnostic.get("suggestions", ()))):
             start, end = ((span[name]["line"], span[name]["column"]) for name in ("start", "end"))
             assert start <= end

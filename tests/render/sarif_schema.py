@@ -97,5 +97,5 @@ def valid_run(document: Any) -> Any:
     (run,) = document["runs"]
     ids = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert len(ids) == len({*ids})
-    assert [ids[one["ruleIndex"]] for one in run["results"]] == [one["ruleId"] for one in run["results"]]
+    assert [ids[result["ruleIndex"]] for result in run["results"]] == [result["ruleId"] for result in run["results"]]
     return run

@@ -220,11 +220,13 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
         "found => found.map((one) => [one.querySelector('.message').textContent, one.dataset.rule, one.dataset.breaks])"
     )
     shown = [tuple(one) for one in seen.page.locator("[data-part]").evaluate_all(script)]
-    assert sorted(shown) == sorted((one["message"], one["rule"], one["breaks"]) for one in changes)
+    assert sorted(shown) == sorted((change["message"], change["rule"], change["breaks"]) for change in changes)
     summary = pages("diff").document["summary"]
     numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
     assert numbers == {("adds" if what == "none" else what): str(summary[what]) for what in BREAKS}
-    proofs = [f"{proof['writer']} writes version {proof['version']} as " for one in changes for proof in one["proof"]]
+    proofs = [
+        f"{proof['writer']} writes version {proof['version']} as " for change in changes for proof in change["proof"]
+    ]
     told = seen.page.locator(".proof > p").evaluate_all("found => found.map((one) => one.textContent.slice(6).trim())")
     assert sorted(text.partition(" as ")[0] + " as " for text in told) == sorted(proofs)
 
@@ -232,7 +234,7 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
 def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     changes = pages("small diff").document["changes"]
     seen = visit("small diff")
-    (broken,) = [one for one in changes if one["proof"]]
+    (broken,) = [change for change in changes if change["proof"]]
     seen.page.locator("details").first.locator("summary").click()
     for lanes, proof in zip(seen.page.locator(".lanes").all(), broken["proof"], strict=True):
         writes, reads = lanes.locator("table").all()
@@ -261,7 +263,7 @@ def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], page
     what = changes[0]["breaks"]
     seen.page.locator(f"input[name=breaks][value={what}]").check()
     left = seen.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
-    assert left.count() == len([one for one in changes if one["breaks"] == what])
+    assert left.count() == len([change for change in changes if change["breaks"] == what])
     assert set(left.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
 
 
@@ -283,9 +285,9 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
             [told(rpc["client"]), told(rpc["chosen"]), headers, told(rpc["response_header"]), rpc["status"]]
         )
         theirs = [
-            ",".join([*(told(one[name]) for name in ("versions", "chosen", "request_header", "response_header")),
-                      one["status"] + ", deprecated" * one["deprecated"]])
-            for one in rpc["brokers"]
+            ",".join([*(told(broker[name]) for name in ("versions", "chosen", "request_header", "response_header")),
+                      broker["status"] + ", deprecated" * broker["deprecated"]])
+            for broker in rpc["brokers"]
         ]  # fmt: skip
         return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
 
@@ -345,7 +347,7 @@ def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[st
     seen.page.locator("[type=search]").fill("")
     seen.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
     cells = [one for pair in result.matrix.pairs.values() for one in pair if one.name == "ApiVersions"]
-    assert seen.texts(".matrix button") == [str(one.chosen) for one in cells]
+    assert seen.texts(".matrix button") == [str(cell.chosen) for cell in cells]
     seen.page.locator("select[name=rpc]").select_option("")
     seen.page.locator("input[name=only]").check()
     trouble = [str(one["statuses"].get("agreed", 0)) for one in found["pairs"] if one["trouble"]]
@@ -398,14 +400,14 @@ def test_the_report_on_a_lake_shows_what_the_json_has(
         return (row["rule"], f"{row['severity']}: {row['message']}", *told, *releases, row["path"])
 
     assert shown == {line(row) for row in [*found["findings"], *found["breaks"]]}
-    assert seen.texts("#collisions tbody th") == [one["message_name"] for one in found["collisions"]]
+    assert seen.texts("#collisions tbody th") == [collision["message_name"] for collision in found["collisions"]]
     charts = seen.page.locator(".chart svg[role=img]").evaluate_all(
         "found => found.map((one) => one.getAttribute('aria-label'))"
     )
     assert charts == ["sample main: from 2 RPCs in 9 versions to 3 in 14; 1 with request header 3"]
     assert seen.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
     errors = [row for row in found["findings"] if row["open"] and row["severity"] == "error"]
-    open_first = [one["rule"] for one in errors]
+    open_first = [error["rule"] for error in errors]
     script = "found => found.filter((one) => !one.closest('.fold')).map((one) => one.dataset.rule)"
     assert seen.page.locator("[data-item]").evaluate_all(script) == open_first
     assert seen.texts("[aria-labelledby=newest] tbody td") == ["main", "1", "1", "0", "1"]
@@ -419,9 +421,9 @@ def test_the_report_on_a_lake_shows_what_the_json_has(
 
 
 def _flat_fields(body: dict[str, Any]) -> Iterator[list[str]]:
-    for one in body["fields"]:
-        yield [one["name"], one["encoding"], one["bytes"]]
-        yield from _flat_fields(one) if "fields" in one else ()
+    for field in body["fields"]:
+        yield [field["name"], field["encoding"], field["bytes"]]
+        yield from _flat_fields(field) if "fields" in field else ()
     if "tags" in body:
         yield ["tagged fields", "tag section", "varint+"]
         for tag, one in body["tags"].items():
@@ -447,7 +449,7 @@ def test_show_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
 
 def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     messages = pages("shipped show").document["messages"]
-    one = next(one for one in messages if one["message_name"] == "MetadataRequest")
+    one = next(message for message in messages if message["message_name"] == "MetadataRequest")
     first, last = one["layouts"][0], one["layouts"][-1]
     seen = visit("shipped show")
     seen.page.locator("[type=search]").fill("metadatarequest")
@@ -467,9 +469,9 @@ def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Cal
 
 def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     layouts = [
-        (one["message_name"], layout["lowest"], layout["highest"], layout["versions"])
-        for one in pages("shipped show").document["messages"]
-        for layout in one["layouts"]
+        (message["message_name"], layout["lowest"], layout["highest"], layout["versions"])
+        for message in pages("shipped show").document["messages"]
+        for layout in message["layouts"]
     ]
     name, _, highest, versions = max(layouts, key=lambda row: (row[2] - row[1], row[0]))
     seen = visit("shipped show", f"{name}@{highest}")
@@ -553,22 +555,22 @@ def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Vis
 def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     found = pages("rollout").document
     seen = visit("rollout")
-    rows = {(one["name"], str(one["api_key"]), one["status"]) for one in found["rpcs"]}
+    rows = {(rpc["name"], str(rpc["api_key"]), rpc["status"]) for rpc in found["rpcs"]}
     names = [tuple(text.rsplit(" ", 1)) for text in seen.texts("[data-item] .name")]
     assert {(*name, status) for name, status in zip(names, seen.texts("[data-item] summary .tag"), strict=True)} == rows
     assert len(names) == len(found["rpcs"])
     script = """found => Object.fromEntries(found.map((one) => [one.id,
       [...one.querySelectorAll(".strip i:not(.gap)")].map((cell) => [cell.textContent, cell.title])]))"""
     strips = seen.page.locator("[data-item]").evaluate_all(script)
-    for one in found["rpcs"]:
-        told = strips[one["name"]]
+    for rpc in found["rpcs"]:
+        told = strips[rpc["name"]]
         assert all(
             f"header {number}" in title
-            for versions, number in one["header_versions"].items()
+            for versions, number in rpc["header_versions"].items()
             for text, title in told
             if text in versions.split("-")
         )
-        assert (told == []) is (one["versions"] == "none")
+        assert (told == []) is (rpc["versions"] == "none")
     seen.page.locator("input[name=status]").first.check()
     assert len(set(seen.texts("[data-item] summary .tag"))) == 1
 

@@ -109,7 +109,7 @@ def sarif(*words: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -
 
 
 def marks(run: Any) -> list[str]:
-    return [one["partialFingerprints"]["primaryLocationLineHash"] for one in run["results"]]
+    return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]]
 
 
 def test_on_github(here: Path, runner: Runner) -> None:
@@ -204,8 +204,8 @@ def test_odd_paths(here: Path, runner: Runner) -> None:
         escaped = name.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
         assert line.startswith(f"::error file=set/{escaped},line=9,")
         uris = [
-            one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-            for one in sarif("check", "set", cwd=here)["results"]
+            result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+            for result in sarif("check", "set", cwd=here)["results"]
         ]
         assert {
             re.sub("%([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), uri).encode("latin-1").decode()
@@ -328,7 +328,7 @@ def test_a_diff(releases: Path, runner: Runner) -> None:
 def test_a_diff_as_sarif(releases: Path) -> None:
     found = sarif("diff", "old", "new", cwd=releases)
     assert found["automationDetails"]["id"] == "kiplint/diff/"
-    by_rule = {one["ruleId"]: one for one in found["results"]}
+    by_rule = {result["ruleId"]: result for result in found["results"]}
     (related,) = by_rule["compat/new-version"]["relatedLocations"]
     assert related["physicalLocation"]["artifactLocation"]["uri"].startswith("old/X")
     rules = {rule["id"]: rule for rule in found["tool"]["driver"]["rules"]}
@@ -389,10 +389,10 @@ def test_files_of_a_revision_are_those_of_the_repository(releases: Path, runner:
         assert {*re.findall(r"file=([^,]*)", ran.out)} == {"new/XRequest.json", "new/XResponse.json"}
     found = sarif("diff", "HEAD:old", "HEAD:new", cwd=releases / "new")
     places = [
-        one[kind][0]["physicalLocation"]["artifactLocation"]["uri"]
-        for one in found["results"]
+        result[kind][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for result in found["results"]
         for kind in ("locations", "relatedLocations")
-        if kind in one
+        if kind in result
     ]
     assert {*places} == {"new/XRequest.json", "new/XResponse.json", "old/XRequest.json", "old/XResponse.json"}
     assert "HEAD:old/XRe" in json.dumps(found)
@@ -406,7 +406,7 @@ def test_standard_input_keeps_its_name(here: Path) -> None:
 def test_the_top_of_the_repository_is_found_from_below(here: Path) -> None:
     (here / "set/deep").mkdir()
     found = sarif("check", "..", cwd=here / "set/deep")
-    uris = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in found["results"]}
+    uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in found["results"]}
     assert uris == {"set/Tags.json"}
     rows = json.loads(
         kiplint("check", "set", "--output-format", "gitlab", cwd=here, env={"CI_PROJECT_DIR": str(here / "set")}).out

@@ -28,7 +28,7 @@ def run(one: Report) -> Any:
 
 
 def marks(*found: Finding) -> list[str]:
-    return [one["partialFingerprints"]["primaryLocationLineHash"] for one in run(report(*found))["results"]]
+    return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run(report(*found))["results"]]
 
 
 def test_one_finding() -> None:
@@ -102,8 +102,8 @@ def test_what_could_not_be_read_is_no_success() -> None:
 def test_each_rule_once_and_by_its_index() -> None:
     found = run(report(finding("b/x", "info"), finding("a/y", "warning"), finding("b/x", "info", "other")))
     assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["a/y", "b/x"]
-    assert [one["ruleIndex"] for one in found["results"]] == [1, 0, 1]
-    assert [one["level"] for one in found["results"]] == ["note", "warning", "note"]
+    assert [result["ruleIndex"] for result in found["results"]] == [1, 0, 1]
+    assert [result["level"] for result in found["results"]] == ["note", "warning", "note"]
 
 
 def test_a_rule_that_nobody_described_is_described_by_its_id() -> None:
@@ -139,7 +139,7 @@ def test_the_place_before_a_change() -> None:
     same, moved, new = finding(path="a.json"), finding(path="b.json"), finding(path="c.json")
     before = ((same.path, same.span), ("4.0.0:old b.json", Span(2, 3, 2, 4)), None)
     found = run(report(same, moved, new, before=before, sets=("4.0.0:",)))
-    assert [one.get("relatedLocations") for one in found["results"]] == [
+    assert [result.get("relatedLocations") for result in found["results"]] == [
         None,
         [
             {
@@ -208,7 +208,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> int:
 
 def test_a_run_that_is_too_large_says_what_it_leaves_out(small: int) -> None:
     found = run(report(*many(small, "info"), *many(3, "warning"), *many(2)))
-    assert [one["level"] for one in found["results"]] == ["error"] * 2 + ["warning"] * 3 + ["note"] * (small - 5)
+    assert [result["level"] for result in found["results"]] == ["error"] * 2 + ["warning"] * 3 + ["note"] * (small - 5)
     assert found["invocations"] == [
         {
             "executionSuccessful": True,

@@ -53,12 +53,12 @@ def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
 
     def named(*globs: str) -> list[str]:
         found = diff(old, new, messages=globs)
-        return sorted({one.message_name for one in found.changes})
+        return sorted({change.message_name for change in found.changes})
 
     assert named("X") == ["XRequest", "XResponse"]
     assert named("*Response") == ["XResponse"]
     assert named("*Response", "Y*") == ["XResponse", "YRecord"]
     assert diff(old, new, messages=["Y*"]).messages == 1
-    assert {one.message_name for one in diff_all(old, new, messages=["Y*"]).changes} == {"YRecord"}
+    assert {change.message_name for change in diff_all(old, new, messages=["Y*"]).changes} == {"YRecord"}
     with pytest.raises(UsageError, match="YRecrd: neither of the two has such a message"):
         diff(old, new, messages=["YRecrd"])

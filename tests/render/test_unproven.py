@@ -30,7 +30,7 @@ def changed(folder: Path, *, widened: bool) -> DiffResult:
 def told(result: DiffResult) -> tuple[list[object], object, str]:
     document = json.loads(written("json", result))
     lines = [line for line in written("text", result).splitlines() if line]
-    return [one.get("unproven") for one in document["changes"]], document["summary"].get("unproven"), lines[-1]
+    return [change.get("unproven") for change in document["changes"]], document["summary"].get("unproven"), lines[-1]
 
 
 def test_a_break_with_its_proof(tmp_path: Path) -> None:

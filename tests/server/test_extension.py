@@ -19,7 +19,7 @@ def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
     code = (folder / manifest["main"]).read_text(encoding="utf-8")
     settings = manifest["contributes"]["configuration"]["properties"]
     assert set(re.findall(r'\.get\("(\w+)"\)', code)) == {name.removeprefix("kiplint.") for name in settings}
-    commands = {one["command"] for one in manifest["contributes"]["commands"]}
+    commands = {command["command"] for command in manifest["contributes"]["commands"]}
     assert set(re.findall(r'registerCommand\("([\w.]+)"', code)) == commands
     assert settings["kiplint.command"]["default"] == []
     assert manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] == ["kiplint.command"]

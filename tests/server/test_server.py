@@ -176,7 +176,7 @@ async def test_what_a_field_means(rack: Opened, client: Any) -> None:
 async def test_what_may_be_written(rack: Opened, client: Any) -> None:
     async def labels(position: types.Position) -> list[str]:
         found = await client.text_document_completion_async(types.CompletionParams(rack.name, position))
-        return [one.label for one in found.items]
+        return [item.label for item in found.items]
 
     assert "[]Rack" in await labels(rack.at('"[]Rack"'))
     assert (await labels(rack.at('"versions": "1+", "about": "The spare', 13)))[:2] == ["1+", "0+"]
@@ -228,7 +228,7 @@ async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path
     params = types.ReferenceParams(types.ReferenceContext(include_declaration=True), rack.name, use)
     assert len(await client.text_document_references_async(params)) == 3
     edit = await client.text_document_rename_async(types.RenameParams(rack.name, use, "Shelf"))
-    assert [one.new_text for one in edit.changes[rack.uri]] == ["Shelf", "Shelf", "Shelf"]
+    assert [change.new_text for change in edit.changes[rack.uri]] == ["Shelf", "Shelf", "Shelf"]
     with pytest.raises(JsonRpcException, match="begins with a capital letter"):
         await client.text_document_rename_async(types.RenameParams(rack.name, use, "shelf"))
     partner = await client.text_document_definition_async(types.DefinitionParams(rack.name, rack.at('"apiKey"')))
@@ -237,20 +237,20 @@ async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path
 
 async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) -> None:
     (whole,) = await client.text_document_document_symbol_async(types.DocumentSymbolParams(rack.name))
-    assert [(one.name, one.detail) for one in whole.children] == [
+    assert [(child.name, child.detail) for child in whole.children] == [
         ("Limit", "int32 0+"), ("Racks", "[]Rack 1+"), ("Spares", "[]Rack 1+"), ("Rack", "1+"),
     ]  # fmt: skip
     folds = await client.text_document_folding_range_async(types.FoldingRangeParams(rack.name))
     assert [(one.start_line, one.end_line) for one in folds] == [(0, 17), (8, 11), (13, 16), (14, 15), (14, 15)]
     everywhere = types.Range(types.Position(0, 0), types.Position(99, 0))
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(rack.name, everywhere))
-    assert [one.label for one in hints] == ["0-1", "1", "1", "1"]
+    assert [hint.label for hint in hints] == ["0-1", "1", "1", "1"]
 
 
 async def test_the_symbols_of_the_workspace(rack: Opened, client: Any) -> None:
     rack.write(rack.text)
     symbols = await client.workspace_symbol_async(types.WorkspaceSymbolParams("RACK"))
-    assert [(one.name, one.container_name, one.location.uri == rack.uri) for one in symbols] == [
+    assert [(symbol.name, symbol.container_name, symbol.location.uri == rack.uri) for symbol in symbols] == [
         ("ReadRackRequest", None, True), ("Rack", "ReadRackRequest", True), ("Racks", "ReadRackRequest", True),
         ("ReadRackResponse", None, False),
     ]  # fmt: skip
@@ -303,7 +303,7 @@ async def test_every_definition_is_shown_as_check_finds_it(client: LanguageClien
     result = kiplint.check(folder, config={})
     for path in sorted(folder.glob("*.json"))[::20]:
         opened = Opened(client, path, path.read_text(encoding="utf-8"))
-        expected = sorted(one.rule for one in result.findings if Path(one.path).resolve() == path)
+        expected = sorted(finding.rule for finding in result.findings if Path(finding.path).resolve() == path)
         assert sorted(one[0] for one in await opened.found()) == expected
         opened.close()
 

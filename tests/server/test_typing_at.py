@@ -36,4 +36,4 @@ def test_the_keys_around_and_what_is_replaced() -> None:
 def test_nothing_falls_over_at_any_place() -> None:
     text = '{ "a": [1, {"b": \'x\'}, "c, // no\n], // yes\n "d": tru }\n]]} {'
     places = [typing_at(text, offset) for offset in range(len(text) + 1)]
-    assert {one.pointer for one in places if one} == {"", "/a", "/a/1"}
+    assert {place.pointer for place in places if place} == {"", "/a", "/a/1"}

@@ -15,7 +15,7 @@ S = {"name": "S", "versions": "0+", "fields": [A]}
 
 
 def found(*fields: dict[str, Any], **others: Any) -> list[tuple[str, str]]:
-    return [(one.rule, one.severity) for one in check(definition(*fields, **others), CONFIG)]
+    return [(finding.rule, finding.severity) for finding in check(definition(*fields, **others), CONFIG)]
 
 
 def common(**others: Any) -> dict[str, Any]:

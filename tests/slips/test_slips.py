@@ -58,7 +58,7 @@ def told(files: dict[str, str], finding: Finding, home: str) -> str:
 def test_a_slip_gives_the_findings_that_a_reviewer_wants(slip: Slip, rules: RuleSet) -> None:
     files = files_of(slip)
     home = slip.file.rpartition("/")[2]
-    assert tuple(told(files, one, home) for one in check(files, rules)) == slip.found
+    assert tuple(told(files, finding, home) for finding in check(files, rules)) == slip.found
 
 
 @by_name

@@ -41,7 +41,7 @@ def sets(*names: str, repository: str | None = None) -> list[SchemaFiles]:
 
 def paths(*names: str, repository: str | None = None) -> list[str]:
     """The paths of the files asked for, in all sets that names stand for."""
-    return [file.path for one in sets(*names, repository=repository) for file in one.files if file.reported]
+    return [file.path for schemas in sets(*names, repository=repository) for file in schemas.files if file.reported]
 
 
 def error(*names: str, repository: str | None = None) -> str:

@@ -95,7 +95,7 @@ def test_paths_inside() -> None:
 
 def test_sources_of_a_release_are_taken_from_their_folder_on() -> None:
     make_tar("kafka.tgz", {"kafka-4.0.0-src/a/A.json": GOOD, "kafka-4.0.0-src/b/B.json": GOOD}, "w:gz")
-    assert [(one.directory, one.relative) for one in sets("kafka.tgz")] == [
+    assert [(schemas.directory, schemas.relative) for schemas in sets("kafka.tgz")] == [
         ("kafka.tgz!/kafka-4.0.0-src/a", "a"),
         ("kafka.tgz!/kafka-4.0.0-src/b", "b"),
     ]
@@ -150,7 +150,7 @@ def test_entries_of_one_name() -> None:
         out.writestr("A.json", OTHER)
     assert error("x.zip") == "cannot read x.zip: it has two entries A.json"
     make_tar("x.tar", {"A.json": OTHER, "./A.json": GOOD})
-    assert [one.files[0].data for one in sets("x.tar")] == [GOOD]
+    assert [schemas.files[0].data for schemas in sets("x.tar")] == [GOOD]
 
 
 def test_encrypted() -> None:

@@ -46,4 +46,4 @@ def test_of_a_repository(tmp_path: Path) -> None:
         (first, told),
         (second, CommitText("Jo Łuk", "", (first,), None, (), ())),
     ]
-    assert [(one.commit, one.release, one.text) for one in tags(objects)] == [(first, "1.0.0", told)]
+    assert [(tag.commit, tag.release, tag.text) for tag in tags(objects)] == [(first, "1.0.0", told)]

@@ -41,8 +41,8 @@ def test_each_tree_is_what_a_walk_finds(repository: Path) -> None:
     trees = [one.tree for one in branch(objects, "main")]
     walker = Walker(objects)
     found = list(followed(objects, trees))
-    walked = [sorted((one.path, sorted(one.files)) for one in walker.folders(tree)) for tree in trees]
-    assert [[(one.path, list(one.files)) for one in folders] for folders in found] == walked, f"seed {SEED}"
+    walked = [sorted((folder.path, sorted(folder.files)) for folder in walker.folders(tree)) for tree in trees]
+    assert [[(folder.path, list(folder.files)) for folder in folders] for folders in found] == walked, f"seed {SEED}"
     assert all(a is b for (a, b, x, y) in zip(found, found[1:], trees, trees[1:], strict=False) if x == y)
 
 

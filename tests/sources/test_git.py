@@ -178,7 +178,7 @@ def test_large_files_are_read_in_part(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = {f"f{at % 150}/X{at}.json": GOOD + b"//" + b"x" * 5_000 + b"%d" % at for at in range(3_000)}
     monkeypatch.chdir(make_repository(tmp_path / "many", many))
-    assert {file.path[5:]: file.data for one in sets("HEAD:") for file in one.files} == many
+    assert {file.path[5:]: file.data for schemas in sets("HEAD:") for file in schemas.files} == many
 
 
 def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,5 +430,5 @@ def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tm
 
 def test_folders_that_are_shared_are_all_found(kafka: Path) -> None:
     found = list(Walker(open_repository(None)).folders(cube(kafka, 3)))
-    assert [one.path for one in found] == [f"d000{a}/d000{b}" for a in range(3) for b in range(3)]
+    assert [finding.path for finding in found] == [f"d000{a}/d000{b}" for a in range(3) for b in range(3)]
     assert {len(one.files) for one in found} == {3}

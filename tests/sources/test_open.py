@@ -27,7 +27,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_directory(tmp_path: Path) -> None:
     write(tmp_path / "kafka", TREE)
-    assert [(one.directory, one.relative) for one in sets("kafka")] == [
+    assert [(schemas.directory, schemas.relative) for schemas in sets("kafka")] == [
         ("kafka/clients/message", "clients/message"),
         ("kafka/metadata", "metadata"),
     ]
@@ -42,9 +42,9 @@ def test_trees_of_all_kinds_hold_the_same(kafka: Path, tmp_path: Path) -> None:
 
     shutil.make_archive(str(tmp_path / "kafka"), "zip", kafka)
     shutil.make_archive(str(tmp_path / "kafka"), "gztar", kafka)
-    on_disk = [(one.relative, [file.data for file in one.files]) for one in sets(".")]
+    on_disk = [(schemas.relative, [file.data for file in schemas.files]) for schemas in sets(".")]
     for name in ("HEAD:", str(tmp_path / "kafka.zip"), str(tmp_path / "kafka.tar.gz")):
-        assert [(one.relative, [file.data for file in one.files]) for one in sets(name)] == on_disk
+        assert [(schemas.relative, [file.data for file in schemas.files]) for schemas in sets(name)] == on_disk
 
 
 def test_files_with_their_siblings(tmp_path: Path) -> None:
@@ -112,4 +112,4 @@ def test_comments_do_not_hide_a_definition(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("elsewhere")
 def test_a_large_file_that_ends_in_a_character(tmp_path: Path) -> None:
     write(tmp_path, {"tree/A.json": GOOD, "tree/other.json": b" " + "ü".encode() * LARGEST_ENTRY})
-    assert [one.split("/")[-1] for one in paths(str(tmp_path / "tree"))] == ["A.json"]
+    assert [path.split("/")[-1] for path in paths(str(tmp_path / "tree"))] == ["A.json"]

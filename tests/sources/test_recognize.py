@@ -105,7 +105,7 @@ def test_every_other_json_of_a_directory_with_definitions_is_meant_to_be_one(tmp
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     (found,) = open_sets([str(tmp_path)], lambda _: True)
-    names = [Path(one.path).name for one in found.files]
+    names = [Path(file.path).name for file in found.files]
     assert names == ["XRequest.json", "Y.json", "Z.json"]
     assert [Path(path).name for path in found.left_out] == ["baseline.json", "package.json"]
 

@@ -19,6 +19,6 @@ from kiplint.text.diagnose import diagnose
 )
 def test_whether_a_reader_could_be_misled(text: str, harmless: list[bool]) -> None:
     problems = diagnose(text.encode()).problems
-    assert [one.harmless for one in problems] == harmless
-    assert [one.detail.endswith(", with the same value") for one in problems] == harmless
-    assert {one.kind for one in problems} == {"duplicate-key"}
+    assert [problem.harmless for problem in problems] == harmless
+    assert [problem.detail.endswith(", with the same value") for problem in problems] == harmless
+    assert {problem.kind for problem in problems} == {"duplicate-key"}

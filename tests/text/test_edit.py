@@ -174,7 +174,7 @@ def _value(text: str, found: Node) -> object:
 
 
 def _said(text: str) -> list[str]:
-    return [one.body(text) for one in comments(text)]
+    return [comment.body(text) for comment in comments(text)]
 
 
 def _written(path: Path, end: str, *, mark: bool) -> bytes:
@@ -215,7 +215,7 @@ def test_every_real_file_can_be_edited_anywhere(corpus: Path, end: str) -> None:
 
 def _is_only_edited(document: Document, result: bytes, edits: list[Edit]) -> None:
     """What the edits do not touch is there, byte for byte, and line ends are of one kind."""
-    start, end = min(one.start for one in edits), max(one.end for one in edits)
+    start, end = min(edit.start for edit in edits), max(edit.end for edit in edits)
     assert result.startswith(document.data[:start])
     assert result.endswith(document.data[end:])
     if document.newline == "\r\n":

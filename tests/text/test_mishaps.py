@@ -35,7 +35,7 @@ def test_several_conflicts_are_counted() -> None:
     "text", ["{ =======", "<<<<<<< a\n{", ">>>>>>> b\n{\n<<<<<<< a", '{\n"a": "<<<<<<< HEAD >>>>>>> b" x}']
 )
 def test_what_only_looks_like_a_conflict(text: str) -> None:
-    assert not any("conflict" in one.detail for one in diagnose(text.encode()).problems)
+    assert not any("conflict" in problem.detail for problem in diagnose(text.encode()).problems)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_what_only_looks_like_a_conflict(text: str) -> None:
 def test_pasted_text_is_one_finding_that_says_so(text: str, first: str | None, told: str) -> None:
     problems = diagnose(text.encode()).problems
     if first is None:  # the quotes inside a string would end it: there is no guess
-        assert not any("pasted" in one.detail for one in problems)
+        assert not any("pasted" in problem.detail for problem in problems)
         return
     (one,) = problems
     assert (one.kind, text[one.start : one.end]) == ("invalid-json", first)
@@ -73,4 +73,6 @@ def test_no_break_spaces_are_one_finding() -> None:
 
 @pytest.mark.parametrize("text", ['{ "a": "\u201cq\u201d \u00a0" }', "{ 'a': '\u201c' }"])
 def test_quotes_inside_strings_are_nothing(text: str) -> None:
-    assert not any("pasted" in one.detail or "U+00A0" in one.detail for one in diagnose(text.encode()).problems)
+    assert not any(
+        "pasted" in problem.detail or "U+00A0" in problem.detail for problem in diagnose(text.encode()).problems
+    )

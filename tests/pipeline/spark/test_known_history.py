@@ -62,7 +62,7 @@ def test_versions_that_linkedin_took(report: dict[str, Any]) -> None:
         for row in report["collisions"]
         if row["source"] == "linkedin"
     }
-    assert {one for one in collisions if one[0].startswith("LeaderAndIsr")} == {
+    assert {collision for collision in collisions if collision[0].startswith("LeaderAndIsr")} == {
         ("LeaderAndIsrRequest", 3, 3),
         ("LeaderAndIsrRequest", 4, 4),
         ("LeaderAndIsrRequest", 5, 5),
