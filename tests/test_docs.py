@@ -42,11 +42,11 @@ from generator.markdown import anchor
 
 DOCS = ROOT / "docs"
 PARTS = {("docs/guide/ci.md", "yaml"), ("docs/guide/pre-commit.md", "yaml"), ("docs/guide/pre-commit.md", "text")}
-PARTS |= {("docs/guide/pipeline.md", "sh")}
+PARTS |= {("docs/guide/pipeline.md", "sh"), ("README.md", "text")}
 PARTS |= {("docs/guide/editors.md", language) for language in ("sh", "json", "lua", "toml")}
 """Pages with pieces of files, and with what pre-commit prints: tests of the action and of the hooks try those.
 
-How to reach a cluster is tried by tests/pipeline. What editors are told is theirs to try."""
+How to reach a cluster is tried by tests/pipeline, and tests/test_corpus.py finds what the README quotes. What editors are told is theirs to try."""
 
 PORT = 39065
 """Where the guide has a broker; others may listen there where the tests run."""
@@ -287,9 +287,10 @@ def test_every_ci_server_has_a_snippet_of_review() -> None:
 
 def test_the_readme_opens_with_a_finding_and_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    found, *two = list(steps(text))[:3]
-    assert isinstance(found, Command)
-    assert found.output.startswith("error[")
+    first = BLOCK.search(text)
+    assert first is not None
+    assert (first["language"], "warning fields/" in first["body"]) == ("text", True)
+    two = list(steps(text))[:2]
     assert [isinstance(one, Command) and one.text for one in two] == ["make check", "make test"]
     screen = 40
     assert "make test" in "".join(text.splitlines(keepends=True)[:screen])
