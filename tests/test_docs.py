@@ -46,7 +46,8 @@ PARTS |= {("docs/guide/pipeline.md", "sh"), ("README.md", "text")}
 PARTS |= {("docs/guide/editors.md", language) for language in ("sh", "json", "lua", "toml")}
 """Pages with pieces of files, and with what pre-commit prints: tests of the action and of the hooks try those.
 
-How to reach a cluster is tried by tests/pipeline, and tests/test_corpus.py finds what the README quotes. What editors are told is theirs to try."""
+tests/pipeline reaches a cluster, tests/test_corpus.py has the findings that the README quotes, and editors read
+their own configuration."""
 
 PORT = 39065
 """Where the guide has a broker; others may listen there where the tests run."""
