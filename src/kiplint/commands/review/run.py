@@ -303,7 +303,7 @@ def _causes(finding: Finding, change: Judged | None) -> Iterator[tuple[str, ...]
         name = finding.message_name.removesuffix("Request").removesuffix("Response")
         pointers = [(finding.path, finding.pointer), (finding.path, finding.pointer.rpartition("/")[0])]
         if finding.severity == "error" and finding.pointer:  # what an error changes is read otherwise because of it
-            yield from (("element", *pointer) for pointer in pointers if pointer[1])
+            yield "element", finding.path, finding.pointer
     else:
         name = change.change.message.base_name
         spot = change.change.spot or Spot("")
@@ -311,8 +311,8 @@ def _causes(finding: Finding, change: Judged | None) -> Iterator[tuple[str, ...]
         yield "change", heading(change), change.rule, change.field, behind_heading(change)
         if spot.pointer:
             yield "element", spot.file, spot.pointer
-        elif spot.key:
-            yield "element", spot.file, f"/{spot.key}"
+        if spot.key:
+            yield "element", spot.file, f"{spot.pointer}/{spot.key}"
     topics = [topic for topic, rules in OF_FIELD.items() if finding.rule.startswith(tuple(rules.split()))]
     for file, pointer in pointers:
         if pointer:
