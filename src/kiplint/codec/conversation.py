@@ -222,11 +222,13 @@ class Sign(NamedTuple):
     """How to recognise the frames of one direction.
 
     `pattern` matches the possible beginnings of a frame: its length and first bytes. `test` takes bytes, the position
-    after a length, and this length; it returns whether a frame may start there. `reads` returns whether a frame can be
-    decoded to its last byte, `linked` whether frames at two positions may belong to the same stream.
+    after a length, and this length; it returns whether a frame may start there, and `header` whether a broken frame
+    may. `reads` returns whether a frame can be decoded to its last byte, `linked` whether frames at two positions may
+    belong to the same stream.
     """
 
     pattern: re.Pattern[bytes]
+    header: Callable[[bytes, int, int], bool]
     test: Callable[[bytes, int, int], bool]
     reads: Callable[[bytes], bool]
     linked: Callable[[bytes, int, int], bool]
@@ -236,11 +238,12 @@ def request_sign(catalog: Catalog) -> Sign:
     """Requests have a known API key, a version, and a client id that is text and equal in the next request."""
     known = frozenset(catalog.api_keys)
 
+    def header(data: bytes, pos: int, size: int) -> bool:
+        # In a frame whose length was lost, the correlation id may be read as a length, and the client id as a version.
+        return min(size, len(data) - pos) >= 8 and 0 <= struct.unpack_from(">h", data, pos + 2)[0] <= HIGHEST_VERSION
+
     def test(data: bytes, pos: int, size: int) -> bool:
-        if size < 8 or len(data) - pos < 8:
-            return False
-        key, version = struct.unpack_from(">hh", data, pos)
-        if key not in known or not 0 <= version <= HIGHEST_VERSION:
+        if not header(data, pos, size) or struct.unpack_from(">h", data, pos)[0] not in known:
             return False
         if size < 10 or len(data) - pos < 10:
             return size == 8
@@ -253,7 +256,7 @@ def request_sign(catalog: Catalog) -> Sign:
         return size > 2 and data[pos + 8 : pos + 8 + size] == data[following + 8 : following + 8 + size]
 
     pattern = re.compile(rb"(?=[\0-\x06][\s\S]{3}[\s\S]{2}\0[\0-\x3c])")
-    return Sign(pattern, test, lambda frame: not decode_request(catalog, frame).problems, linked)
+    return Sign(pattern, header, test, lambda frame: not decode_request(catalog, frame).problems, linked)
 
 
 def response_sign(catalog: Catalog, requests: Sequence[Captured]) -> Sign:
@@ -262,8 +265,11 @@ def response_sign(catalog: Catalog, requests: Sequence[Captured]) -> Sign:
     for place, request in enumerate(requests):
         order.setdefault(request.correlation_id, []).append(place)
 
+    def header(data: bytes, pos: int, size: int) -> bool:
+        return min(size, len(data) - pos) >= 4
+
     def test(data: bytes, pos: int, size: int) -> bool:
-        return size >= 4 and len(data) - pos >= 4 and struct.unpack_from(">i", data, pos)[0] in order
+        return header(data, pos, size) and struct.unpack_from(">i", data, pos)[0] in order
 
     def reads(frame: bytes) -> bool:
         places = order.get(int.from_bytes(frame[:4], "big", signed=True), ())
@@ -276,7 +282,7 @@ def response_sign(catalog: Catalog, requests: Sequence[Captured]) -> Sign:
 
     first = b"".join(sorted({re.escape(struct.pack(">i", number)[:1]) for number in order} or {b"\0"}))
     pattern = re.compile(rb"(?=[\0-\x06][\s\S]{3}[" + first + rb"])")
-    return Sign(pattern, test, reads, linked)
+    return Sign(pattern, header, test, reads, linked)
 
 
 def cut(runs: Sequence[Run], sign: Sign, *, synchronized: bool) -> Iterator[Cut]:
@@ -308,13 +314,13 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
 
 
 def _search(run: Run, pos: int, sign: Sign) -> int:
-    """The first place of a frame that is one beyond doubt, -1 when there is none.
+    """The first place of a frame beyond doubt, -1 when there is none.
 
     Where lengths lead from the start of the run to such a frame, the run begins with a frame. Reading candidates may
     take a few times as many bytes as the run has.
     """
     data, budget = run.data, 16 * len(run.data) + MOST_WALKED
-    walk = list(itertools.islice(_walk(data), ENOUGH)) if pos == 0 else []
+    walk = list(itertools.islice(_walk(data, sign), ENOUGH)) if pos == 0 else []
     matches = (match.start() for match in sign.pattern.finditer(data, pos))
     for place, start in itertools.chain(((place, 0) for place in walk), ((place, place) for place in matches)):
         size = int.from_bytes(data[place : place + 4], "big")
@@ -332,14 +338,14 @@ def _search(run: Run, pos: int, sign: Sign) -> int:
     return -1
 
 
-def _walk(data: bytes) -> Iterator[int]:
-    """Where frames begin if one begins with the bytes."""
+def _walk(data: bytes, sign: Sign) -> Iterator[int]:
+    """Where frames begin if the bytes begin with a frame."""
     pos = 0
     while pos <= len(data) - 4:
-        yield pos
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
-        if not 4 <= size <= MOST_BYTES:
+        if size > MOST_BYTES or not sign.header(data, pos + 4, size):
             return
+        yield pos
         pos += 4 + size
 
 
