@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from benchmarks.timing import Comparison, Run, median_cpu, median_peak, median_wall
+from benchmarks.timing import Comparison, Run, least_cpu, median_cpu, median_peak, median_wall
 
 
 class SkipError(Exception):
@@ -51,8 +51,8 @@ Outcome = Row | Cost | Scale
 
 
 def pair_row(measure: str, comparison: Comparison, at_most: float | None) -> Row:
-    """The row of a comparison, whose ratio is to stay at or below a bound."""
-    ours, peer = median_wall(comparison.ours), median_wall(comparison.theirs)
+    """The row of a comparison by CPU time, whose ratio is to stay at or below a bound."""
+    ours, peer = least_cpu(comparison.ours), least_cpu(comparison.theirs)
     return ratio_row(measure, milliseconds(ours), milliseconds(peer), comparison.ratio, at_most)
 
 

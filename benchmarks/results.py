@@ -17,13 +17,13 @@ _COSTS = ("command", "wall", "CPU", "cores", "peak memory")
 _SCALES = ("series", "files", "wall", "above start-up", "files/s", "peak memory")
 
 _ABOUT = """\
-Whole processes, timed in alternating pairs (A B A B) after two warm-ups each; times are medians, a ratio is the median
-of the ratios within the pairs. Smaller ratios are better for kiplint. Timing never fails a build. Peers get the same
-amount of structure: for buf, one .proto file for each message, one Protobuf message for each struct, one field for each
-field, comments included, clean under buf's default categories; buf's native binary is run directly. buf works on
-several cores: where it shows fewer than 1.4 `cores`, the machine was busy and its ratio flatters kiplint. A first run
-is one with an empty cache directory of the user's. Messages are read and written within one process, kiplint and the
-peer in turns, by CPU time: real ones of a capture, as often as they stand in it."""
+Whole processes, run in alternating pairs (A B A B) after two warm-ups each. A ratio compares the least CPU time, user
+and system, of both; the last table adds medians of the clock and of memory. Smaller ratios are better for kiplint.
+Timing never fails a build. Peers get the same amount of structure: for buf, a .proto file for each message, a
+Protobuf message for each struct, a field for each field, comments included, clean under buf's default categories;
+buf's native binary is run directly, and works on several cores. A first run starts with an empty cache directory.
+Messages are read and written within one process, kiplint and the peer in turns: the messages of a capture, as often
+as they occur in it."""
 
 _REPRODUCE = """\
     make bench                                   # python -m benchmarks, beside an installed kiplint

@@ -25,7 +25,7 @@ def check(lab: Lab) -> Iterator[Outcome]:
         ours = lab.kiplint("check", *words, lab.corpus.clients.name)
         named = " ".join(["check", *(Path(word).name for word in words), f"{len(lab.schemas)} files"])
         comparison = compare(ours, theirs, lab.plan.pairs)
-        yield pair_row(f"{named} / buf lint", comparison, 0.6)
+        yield pair_row(f"{named} / buf lint", comparison, 0.55)
         if words:
             yield pair_row(f"{named} / without options", compare(ours, plain, lab.plan.pairs), 1.15)
         else:
@@ -87,7 +87,7 @@ def single(lab: Lab) -> Iterator[Outcome]:
     file = by_size[len(by_size) // 2].path
     ours = lab.kiplint("check", file.name, cwd=file.parent)
     comparison = compare(ours, Command((sys.executable, "-c", "import msgspec")), lab.plan.pairs)
-    yield pair_row(f"check {file.name} / import msgspec", comparison, 1.3)
+    yield pair_row(f"check {file.name} / import msgspec", comparison, 1.45)
     yield cost_of("kiplint check, one file", comparison.ours)
 
 

@@ -52,8 +52,8 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """The median over the pairs of our wall time through theirs."""
-        return statistics.median(a.wall / b.wall for a, b in zip(self.ours, self.theirs, strict=True))
+        """Our least CPU time, divided by theirs: the clock would compare the load of the machine as well."""
+        return least_cpu(self.ours) / least_cpu(self.theirs)
 
 
 def environment() -> dict[str, str]:
@@ -110,6 +110,11 @@ def median_wall(runs: Sequence[Run]) -> float:
 def median_cpu(runs: Sequence[Run]) -> float:
     """The median of user and system time together, in seconds."""
     return statistics.median(run.cpu for run in runs)
+
+
+def least_cpu(runs: Sequence[Run]) -> float:
+    """The least user and system time together, in seconds."""
+    return min(run.cpu for run in runs)
 
 
 def median_peak(runs: Sequence[Run]) -> float:

@@ -28,7 +28,7 @@ ROWS: Final = (
     ("record batches", "codec.records:MOST_UNPACKED", "bytes of a batch, unpacked", "a problem of the batch"),
     ("record batches", "codec.records:MOST_GROWN", "bytes by which a run grows", "a problem of the batch"),
     ("record batches", "codec.records:MOST_RECORDS", "records of a run", "an error; `decode --limit N` changes it"),
-    ("values to encode", "commands.encode.values:MOST_VALUES", "bytes", "an error"),
+    ("values to encode", "commands.encode.run:MOST_VALUES", "bytes", "an error"),
     ("the answer of a broker", "commands.probe.connection:MOST_ANSWER", "bytes", "an error of that broker"),
     ("the answer of a broker", "commands.probe.broker:MOST_ROWS", "rows of ApiVersions", "an error of that broker"),
     ("a message to the language server", "server.framing:MOST_BYTES", "bytes", "the server ends with an error"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -10,17 +10,20 @@ from msgspec.structs import replace
 from kiplint.codec.capture import CaptureSummary, UnreadableCapture, read_capture, summarize
 from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open_catalog
 from kiplint.codec.connection import judge_capture, problems_of
+from kiplint.codec.conversation import Address
 from kiplint.codec.exchange import Additions, BadInput, complete, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split, with_readings
 from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import MOST_RECORDS, is_exhausted, read_together, refill
 from kiplint.commands.decode.inputs import DecodeInput, InputFormat, read_inputs
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
-from kiplint.commands.decode.rows import chosen
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
+from kiplint.engine.translate import condition
+from kiplint.model.error_codes import NONE
 from kiplint.render.report import RuleInfo
+from kiplint.text.words import plural
 
 
 class _How(NamedTuple):
@@ -92,7 +95,7 @@ def decode(
     chosen_rows = listed or where or frame is not None
     with read_together(limit):
         decoded = _read(how, inputs or ("-",), input_format, summaries, notes)
-        for entry, row in chosen(decoded, where, frame) if chosen_rows else ((entry, None) for entry in decoded):
+        for entry, row in _chosen(decoded, where, frame) if chosen_rows else ((entry, None) for entry in decoded):
             rules.update(problem.rule for problem in entry.frame.problems)
             limited = limited or is_exhausted()
             if each is None:
@@ -244,3 +247,59 @@ def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
 def _info(rule: str) -> RuleInfo:
     known = RULES[rule]
     return RuleInfo(title=known.title, why=known.why, source=known.source, severity=known.severity, help=known.why)
+
+
+def _frame_rows(entries: Iterable[DecodedFrame]) -> Iterator[tuple[DecodedFrame, FrameRow]]:
+    """Frames with their rows, in order."""
+    clients: dict[tuple[str, int], str] = {}
+    for place, entry in enumerate(entries, 1):
+        captured, header = entry.captured, entry.frame.header or {}
+        client_id = header.get("clientId") or ""
+        if captured and captured.request is not None:
+            client_id = clients.get((entry.source, captured.request), "")
+        elif captured:
+            clients[entry.source, captured.number] = client_id
+        yield entry, _row(entry, place, client_id)
+
+
+def _row(entry: DecodedFrame, place: int, client_id: str) -> FrameRow:
+    frame, captured, header = entry.frame, entry.captured, entry.frame.header or {}
+    api_key = captured.api_key if captured else header.get("requestApiKey", -1)
+    names = tuple(dict.fromkeys([error.name for error in frame.errors]))
+    answer = frame.message.endswith("Response")
+    return FrameRow(
+        number=captured.number if captured else place,
+        time=captured.elapsed if captured else 0.0,
+        connection=captured.connection if captured else -1,
+        direction=captured.direction if captured else "" if not header else "response" if answer else "request",
+        api=frame.message.removesuffix("Response" if answer else "Request") or f"key {api_key}",
+        api_key=api_key,
+        version=captured.api_version if captured else frame.version,
+        client_id=client_id,
+        correlation_id=captured.correlation_id if captured else header.get("correlationId", -1),
+        size=frame.length + 4,
+        latency=captured.latency if captured and captured.latency is not None else -1.0,
+        error=names[0] if names else NONE,
+        errors=names,
+        problem=frame.problems[0].rule if frame.problems else "",
+        answered=captured is None or captured.direction == "response" or captured.answered is not False,
+        client=_address(captured.client) if captured else "",
+        server=_address(captured.server) if captured else "",
+        message=frame.message,
+    )
+
+
+def _address(end: Address) -> str:
+    return f"{end[0]}:{end[1]}"
+
+
+def _chosen(entries: Iterable[DecodedFrame], where: str, number: int | None) -> Iterator[tuple[DecodedFrame, FrameRow]]:
+    """The frames for which a condition holds, or the frame with a number. Raises UsageError."""
+    holds: Callable[[object], bool] = condition(where, FrameRow, "frame") if where else lambda row: True
+    last = 0
+    for entry, row in _frame_rows(entries):
+        last = max(last, row.number)
+        if holds(row) and number in (None, row.number):
+            yield entry, row
+    if number is not None and not 0 < number <= last:
+        raise UsageError(f"there is no frame {number}; the input has {plural(last, 'frame')}")

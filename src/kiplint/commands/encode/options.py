@@ -64,8 +64,7 @@ def _encode_message(options: Options) -> int:
 
     from kiplint.cli.output import finish
     from kiplint.cli.process import label
-    from kiplint.commands.encode.run import encode
-    from kiplint.commands.encode.values import parse_object, parse_values
+    from kiplint.commands.encode.run import encode, parse_object, parse_values
     from kiplint.render.findings.json import encoded, pretty
     from kiplint.text.show import printable
 
@@ -93,8 +92,7 @@ def _encode_message(options: Options) -> int:
 
 def _encode_lines(options: Options) -> int:
     from kiplint.cli.output import finish
-    from kiplint.commands.encode.run import encode_lines
-    from kiplint.commands.encode.values import open_lines
+    from kiplint.commands.encode.run import encode_lines, open_lines
     from kiplint.engine.errors import UsageError
     from kiplint.render.findings.json import encoded
     from kiplint.render.report import RunResult

@@ -9,8 +9,8 @@ from typing import Any, Final, TextIO
 
 from kiplint.engine.finding import Finding, Fix, Severity
 from kiplint.render.findings.json import encoded
-from kiplint.render.places import Places
 from kiplint.render.report import Report
+from kiplint.text.lines import Places
 from kiplint.text.show import printable
 
 ABOUT = "Reviewdog's diagnostic format, with suggestions that review bots can post."

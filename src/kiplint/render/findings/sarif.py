@@ -11,8 +11,8 @@ from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Fix, Severity, Span
 from kiplint.render.findings.json import encoded
 from kiplint.render.markdown import inline
-from kiplint.render.places import Places
 from kiplint.render.report import OldPlace, Report, RuleInfo, fingerprints
+from kiplint.text.lines import Places
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
