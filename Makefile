@@ -28,6 +28,9 @@ BENCH_ARGS :=
 # More for the benchmark of growth, as in `make bench-growth GROWTH_ARGS="demo --beside ../older"`.
 GROWTH_ARGS :=
 
+# More for the demo of the pipeline, as in `make pipeline-demo DEMO_ARGS=--kafka`, for the history in KIPLINT_CORPUS.
+DEMO_ARGS :=
+
 # More for the kills of the pipeline, as in `make pipeline-faults FAULTS_ARGS="--here"`.
 FAULTS_ARGS :=
 
@@ -128,8 +131,8 @@ bench-pipeline: $(VENV)/installed-dev $(VENV)/packs ## measure the pipeline's li
 bench-growth: $(VENV)/installed-dev $(VENV)/packs ## measure how the pipeline's time and memory grow with commits, forks and sources
 	@$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
-pipeline-demo: $(VENV)/installed-dev $(VENV)/packs ## run the pipeline on a sample history, and on Kafka's own where it is
-	@$(BIN)/python -m benchmarks.demo
+pipeline-demo: $(VENV)/installed-pipeline $(VENV)/packs ## run the pipeline on a sample history, and show its report
+	@$(BIN)/python -m benchmarks.demo $(DEMO_ARGS)
 
 pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 moments, also between data and commit, resume, tidy up, and compare
 	@$(BIN)/python -m benchmarks.faults $(FAULTS_ARGS)
@@ -183,6 +186,12 @@ $(VENV)/installed-dev: $(VENV)/installed
 	@echo "Installing the tools of the tests into $(VENV)"
 	@$(PIP) install --upgrade pip
 	@$(PIP) install --group dev --editable '.[bytes,lsp,pipeline]'
+	@touch $@
+
+# The extra without the tools of the tests; an environment for development has it already.
+$(VENV)/installed-pipeline: $(VENV)/installed
+	@[ -e $(VENV)/installed-dev ] || echo "Installing Spark into $(VENV)"
+	@[ -e $(VENV)/installed-dev ] || $(PIP) install --editable '.[pipeline]'
 	@touch $@
 
 # Another environment: as the one for development, with the lower bounds of what a user installs put in last.

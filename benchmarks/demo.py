@@ -1,15 +1,18 @@
-"""`make pipeline-demo`: the pipeline from nothing to a report, on the sample history and, where it is, on Kafka's own.
+"""`make pipeline-demo`: the pipeline from nothing to a report, on the sample history.
 
-The lakes stay in build/pipeline-demo, to be asked more.
+`--kafka` does the same for Kafka's own history and three forks, where the corpus is. The lakes stay in
+build/pipeline-demo, for more questions.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from benchmarks.sample import arguments, make_history, sources_of
@@ -17,33 +20,52 @@ from benchmarks.workspace import REPOSITORY, corpus_root
 
 PLACE = Path("build") / "pipeline-demo"
 FORKS = ("automq", "redpanda", "linkedin")
+SCREEN = 24
+"""The lines of the report that are shown."""
+NEXT = {
+    "sample": ("blame {lake} DeleteGroupsResponse", "changes {lake} 1.1.0..1.2.0", "forks {lake}"),
+    "kafka": ("blame {lake} FetchRequest", "changes {lake} 3.8.0..3.9.0", "forks {lake}"),
+}
 
 
 def main() -> None:
-    """Run the pipeline on one history after the other, and print what comes of it."""
+    """Run the pipeline on a history, and print the beginning of its report."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.demo", description=__doc__)
+    parser.add_argument("--kafka", action="store_true", help="read Kafka's own history and three forks")
+    options = parser.parse_args()
     os.chdir(REPOSITORY)
-    shutil.rmtree(PLACE, ignore_errors=True)
-    repository = PLACE / "sample.git"
-    make_history(repository)
-    _show("sample", sources_of(repository))
-    corpus = corpus_root()
-    history, forks = corpus / "kafka-schema-history.bundle", corpus / "kafka-forks.bundle"
-    if history.is_file() and forks.is_file():
-        sources = [f"kafka={history}#trunk", f"kafka={history}#tags"]
-        _show("kafka", [*sources, *(f"{fork}={forks}#{fork}" for fork in FORKS)])
+    if options.kafka:
+        corpus = corpus_root()
+        history, forks = corpus / "kafka-schema-history.bundle", corpus / "kafka-forks.bundle"
+        if not (history.is_file() and forks.is_file()):
+            parser.error(f"Kafka's own history is not at {corpus}: set KIPLINT_CORPUS")
+        fork_sources = (f"{fork}={forks}#{fork}" for fork in FORKS)
+        _show("kafka", [f"kafka={history}#trunk", f"kafka={history}#tags", *fork_sources])
     else:
-        print(f"\nKafka's own history is not at {corpus}: set KIPLINT_CORPUS to have it too")
+        repository = PLACE / "sample.git"
+        shutil.rmtree(repository, ignore_errors=True)
+        make_history(repository)
+        _show("sample", sources_of(repository))
 
 
 def _show(name: str, sources: Iterable[str]) -> None:
-    lake = str(PLACE / f"{name}-lake")
-    _run("run", *arguments(sources), "--out", lake)
-    _run("report", lake)
+    lake, page = PLACE / f"{name}-lake", PLACE / f"{name}.html"
+    shutil.rmtree(lake, ignore_errors=True)
+    _run("run", *arguments(sources), "--out", str(lake))
+    formats = ("--output-format", "text", "--output-format", f"html={page}")
+    report = _run("report", str(lake), *formats, stdout=subprocess.PIPE)
+    lines = report.splitlines()
+    print("\n".join(islice(lines, SCREEN)))
+    print(f"... and {len(lines) - SCREEN} more lines" if len(lines) > SCREEN else "")
+    print(f"\nThe whole report as a page: {page.resolve()}\n\nNext:")
+    for words in NEXT[name]:
+        print(f"  .venv/bin/kiplint pipeline {words.format(lake=lake)}")
 
 
-def _run(*words: str) -> None:
+def _run(*words: str, stdout: int | None = None) -> str:
     print(f"\n$ kiplint pipeline {' '.join(words)}\n", flush=True)
-    subprocess.run([sys.executable, "-P", "-m", "kiplint", "pipeline", *words], check=True)
+    command = [sys.executable, "-P", "-m", "kiplint", "pipeline", *words]
+    return subprocess.run(command, check=True, stdout=stdout, text=True).stdout or ""
 
 
 if __name__ == "__main__":
