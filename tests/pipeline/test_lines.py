@@ -91,7 +91,8 @@ def test_the_lines_whose_spans_are_made_again(
     tmp_path: Path, changed: list[tuple[str, str, str | None]], chosen: list[tuple[str, str]]
 ) -> None:
     def revision(position: int, source: str, lineage: str, release: str | None) -> tuple[object, ...]:
-        return source, lineage, position, f"c{position}", None, release, f"r{position}", *[None] * 6
+        nothing = [None] * (len(Sets.COLUMNS) - 7)
+        return source, lineage, position, f"c{position}", None, release, f"r{position}", *nothing
 
     known = [("a", "main", None), ("a", "fork", None), ("a", "tags", "0.9"), ("b", "", None)]
     old = [revision(0, *line) for line in known]

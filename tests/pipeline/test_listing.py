@@ -52,6 +52,13 @@ def test_a_branch_from_its_first_commit(history: Path, tmp_path: Path) -> None:
     assert _listed(f"a={history}", tmp_path) == told
 
 
+def test_mail_addresses_are_read_only_on_request(history: Path) -> None:
+    without, with_mail = (list_source(read_source(f"a={history}#main"), (), mail=mail) for mail in (False, True))
+    assert set(without.revisions.table["mail"].to_pylist()) == {None}
+    assert set(with_mail.revisions.table["mail"].to_pylist()) == {"sample@example.org"}
+    assert without.digest != with_mail.digest
+
+
 def test_tags_by_several_globs(history: Path, tmp_path: Path) -> None:
     def releases(globs: str) -> list[str | None]:
         return [release for _, release in _listed(f"a={history}#tags={globs}", tmp_path)]

@@ -26,7 +26,9 @@ from kiplint.sources.history import CommitText, branch, commit_text, tags
 def test_numbers(
     message: str, subject: str, request_number: int | None, kips: tuple[str, ...], jiras: tuple[str, ...]
 ) -> None:
-    assert commit_text("a b", "Jo", message) == CommitText("Jo", subject, ("a", "b"), request_number, kips, jiras)
+    assert commit_text("a b", "Jo", "jo@example.org", message) == CommitText(
+        "Jo", subject, ("a", "b"), request_number, kips, jiras, "jo@example.org"
+    )
 
 
 def test_of_a_repository(tmp_path: Path) -> None:
@@ -41,9 +43,9 @@ def test_of_a_repository(tmp_path: Path) -> None:
     git("tag", "1.0.0")
     second = [git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", ""), git("rev-parse", "HEAD")][1]
     objects = open_repository(str(tmp_path))
-    told = CommitText("Jo Łuk", "one\x1f (#1)", (), 1, ("KIP-4",), ())
-    assert [(one.commit, one.text) for one in branch(objects, "main")] == [
-        (first, told),
-        (second, CommitText("Jo Łuk", "", (first,), None, (), ())),
+    text = CommitText("Jo Łuk", "one\x1f (#1)", (), 1, ("KIP-4",), (), "jo@example.org")
+    assert [(revision.commit, revision.text) for revision in branch(objects, "main")] == [
+        (first, text),
+        (second, CommitText("Jo Łuk", "", (first,), None, (), (), "jo@example.org")),
     ]
-    assert [(tag.commit, tag.release, tag.text) for tag in tags(objects)] == [(first, "1.0.0", told)]
+    assert [(tag.commit, tag.release, tag.text) for tag in tags(objects)] == [(first, "1.0.0", text)]

@@ -98,10 +98,11 @@ def read_source(argument: str) -> Source:
     return Source(name, str(local_path(path)) if path.lower().startswith("file:/") else path, ref)
 
 
-def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
+def list_source(source: Source, patterns: tuple[str, ...], *, mail: bool = False) -> Line:
     """The revisions of a source; a bundle is unpacked until this process ends. Raises SourceError and OSError.
 
-    `patterns` choose definitions by their paths, so they are part of what a key stands for. Threads may call it.
+    `patterns` choose definitions by their paths, so they are part of what a key stands for. `mail` adds the mail
+    addresses of authors. Threads may call it.
     """
     path, location = _places(source)
     chosen = f" {_digest(*patterns)}" if patterns else ""
@@ -112,7 +113,7 @@ def list_source(source: Source, patterns: tuple[str, ...]) -> Line:
         row = (state + chosen, "", "", None, None, *_commit_values(Revision("", "", 0)))
         return Line(source.name, "", FILES, path, location, *_known([row]))
     revisions, shallow, candidates = _revisions(source, location)
-    rows = [_row(revision, chosen) for revision in revisions]
+    rows = [_row(revision, chosen, mail=mail) for revision in revisions]
     return Line(source.name, source.ref or "HEAD", GIT, path, location, *_known(rows), shallow, candidates)
 
 
@@ -143,9 +144,9 @@ def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:
     return Revisions(len(rows), packed), sha256(packed).hexdigest()[:40]
 
 
-def _row(revision: Revision, chosen: str) -> tuple[object, ...]:
+def _row(revision: Revision, chosen: str, *, mail: bool) -> tuple[object, ...]:
     places = revision.tree + chosen, revision.tree, revision.commit, _time(revision), text(revision.release) or None
-    return (*places, *_commit_values(revision))
+    return (*places, *_commit_values(revision, mail=mail))
 
 
 def _time(revision: Revision) -> datetime | None:
@@ -155,7 +156,7 @@ def _time(revision: Revision) -> datetime | None:
         return None
 
 
-def _commit_values(revision: Revision) -> Iterable[object]:
+def _commit_values(revision: Revision, *, mail: bool = False) -> Iterable[object]:
     message = revision.text
     yield from (
         text(message.author),
@@ -165,6 +166,7 @@ def _commit_values(revision: Revision) -> Iterable[object]:
         list(message.kips),
     )
     yield [text(number) for number in message.jiras]
+    yield text(message.mail) if mail and message.mail else None
 
 
 def _state(path: str) -> str:
@@ -184,7 +186,7 @@ def _digest(*parts: str) -> str:
 
 
 def list_all(
-    sources: Sequence[Source], patterns: tuple[str, ...]
+    sources: Sequence[Source], patterns: tuple[str, ...], *, mail: bool = False
 ) -> tuple[list[Line], list[tuple[str, str]], list[tuple[str, str]]]:
     """The lines of history of all sources; what is wrong with those that cannot be listed, and their lines.
 
@@ -194,7 +196,7 @@ def list_all(
     lines: dict[tuple[str, str], Line] = {}
     problems: list[tuple[str, str]] = []
     lost: list[tuple[str, str]] = []
-    for source, outcome in zip(sources, _by_threads(sources, patterns), strict=True):
+    for source, outcome in zip(sources, _by_threads(sources, patterns, mail), strict=True):
         if isinstance(outcome, str):
             problems.append((source.name, outcome))
             lost += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
@@ -205,20 +207,20 @@ def list_all(
     return list(lines.values()), problems, lost
 
 
-def _outcome(patterns: tuple[str, ...], source: Source) -> Outcome:
+def _outcome(patterns: tuple[str, ...], mail: bool, source: Source) -> Outcome:
     try:
-        return list_source(source, patterns)
+        return list_source(source, patterns, mail=mail)
     except (SourceError, OSError) as error:
         return text(str(error))
 
 
-def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...]) -> list[Outcome]:
+def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...], mail: bool) -> list[Outcome]:
     if len(sources) < 2:
-        return [_outcome(patterns, source) for source in sources]
+        return [_outcome(patterns, mail, source) for source in sources]
     from concurrent.futures import ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(min(THREADS, len(sources)))
-    begun = [pool.submit(_outcome, patterns, source) for source in sources]
+    begun = [pool.submit(_outcome, patterns, mail, source) for source in sources]
     try:
         # A signal that comes just before a wait without an end would only be heard at that end.
         while wait(begun, 1).not_done:

@@ -35,6 +35,7 @@ class Request(msgspec.Struct, frozen=True):
     upstream: str = ""
     config: str = ""
     across: bool = False
+    mail: bool = False
 
 
 class Done(NamedTuple):
@@ -88,7 +89,7 @@ def run(
     if upstream not in names:
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
-        context = _context(engine, request, upstream, *list_all(sources, request.paths))
+        context = _context(engine, request, upstream, *list_all(sources, request.paths, mail=request.mail))
         snapshot = _remember(lake, request)
         if repair:
             snapshot = undone(snapshot, {damage.table for damage in verify(lake, snapshot)})
@@ -202,7 +203,7 @@ def make_request(
     if add or remove or resume:
         if (asked.sources or asked.paths) and (asked.sources, asked.paths) != (before.sources, before.paths):
             raise UsageError("--resume goes on with the sources of the run before; leave the others out")
-        named = {name: value for name in ("upstream", "config", "across") if (value := getattr(asked, name))}
+        named = {name: value for name in ("upstream", "config", "across", "mail") if (value := getattr(asked, name))}
         return _changed(replace(before, **named), tuple(map(_absolute, add)), remove)
     if set(asked.sources) != set(before.sources):
         other = _difference(asked.sources, before.sources)

@@ -30,13 +30,14 @@ class Sets(TableFrame):
     """`position` counts from 0 along the lineage; `release` is the tag; `root` names the content, see `trees`.
 
     The columns from `author` (as `.mailmap` has it) on are read out of the commit: its first line, the pull request
-    behind it, and the numbers of KIPs and of JIRA's issues (KAFKA-1) anywhere in its message.
+    behind it, and the numbers of KIPs and of JIRA's issues (KAFKA-1) anywhere in its message. `mail`, the address of
+    the author, is null unless the run had `--mail`.
     """
 
     ABOUT = "The revisions of each line of history, in order: commits of a branch, tags, or a single directory."
     COLUMNS: ClassVar[Columns] = columns(
         "source, lineage, position int, commit, time timestamp, release, root, author, subject, parents array<string>, "
-        "pull_request int, kips array<string>, jiras array<string>"
+        "pull_request int, kips array<string>, jiras array<string>, mail"
     )
 
 

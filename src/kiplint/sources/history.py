@@ -22,7 +22,7 @@ from kiplint.sources.git import (
 )
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 
-_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%B%x00")
+_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%aE%n%B%x00")
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
 _JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
 _OTHER_JIRA: Final = re.compile(r"(?:\[[^\]]{0,80}\]\s*)*\[?([A-Z][A-Z0-9]{1,15}-[0-9]{1,7})\b")
@@ -30,7 +30,7 @@ _PULL_REQUEST: Final = re.compile(r"\(#([0-9]{1,9})\)\s*\Z|\AMerge pull request 
 
 
 class CommitText(NamedTuple):
-    """A commit's author and parents, and the first line and the numbers of its message.
+    """A commit's author, by name and mail address, its parents, and the first line and the numbers of its message.
 
     `kips` and `jiras` are as they are written (KIP-1313, KAFKA-1), each once and in order; `pull_request` is that which
     GitHub puts behind the first line of a squashed commit, or before that of a merge.
@@ -42,6 +42,7 @@ class CommitText(NamedTuple):
     pull_request: int | None = None
     kips: tuple[str, ...] = ()
     jiras: tuple[str, ...] = ()
+    mail: str = ""
 
 
 class Commit(NamedTuple):
@@ -56,13 +57,13 @@ class Commit(NamedTuple):
 def commits(objects: Objects, *which: str) -> Iterator[Commit]:
     """The commits that `git rev-list` lists, none where it fails."""
     for record in objects.run("rev-list", *_COMMIT_TEXT, *which, "--").split("\0"):
-        lines = record.lstrip("\n").split("\n", 4)
-        if len(lines) == 5:  # the first one is `commit ID`
+        lines = record.lstrip("\n").split("\n", 5)
+        if len(lines) == 6:  # the first one is `commit ID`
             commit, tree, time = lines[1].split()
             yield Commit(commit, tree, int(time), commit_text(*lines[2:]))
 
 
-def commit_text(parents: str, author: str, message: str) -> CommitText:
+def commit_text(parents: str, author: str, mail: str, message: str) -> CommitText:
     """Parse a commit's message."""
     subject = message.strip().partition("\n")[0].strip()
     request = _PULL_REQUEST.search(subject)
@@ -76,6 +77,7 @@ def commit_text(parents: str, author: str, message: str) -> CommitText:
         int(request[1] or request[2]) if request else None,
         tuple(dict.fromkeys(kips)),
         tuple(dict.fromkeys([*jiras, *_JIRA.findall(message)])),
+        mail,
     )
 
 

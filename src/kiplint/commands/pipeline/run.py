@@ -59,6 +59,7 @@ class Options(Group, frozen=True):
     across: Annotated[
         bool, Option("Hold the releases of each source against those of the others too, in the matrix.")
     ] = False
+    mail: Annotated[bool, Option("Store the mail addresses of authors too, in the table sets.")] = False
     config: Annotated[str | None, Option("A kiplint.toml with the rules to run.", "FILE", usual="the defaults")] = None
     cluster: Cluster = Cluster()
     quiet: Annotated[bool, Option("Print nothing but errors.", alias="-q")] = False
@@ -83,8 +84,10 @@ def run(options: Options) -> int:
 
     stages = check_stages(options.stages)
     lake = Lake(options.out)
-    asked = Request(options.source, options.path, options.upstream or "", options.config or "", options.across)
-    request = make_request(lake, asked, resume=options.resume, add=options.add, remove=options.remove)
+    request = Request(
+        options.source, options.path, options.upstream or "", options.config or "", options.across, options.mail
+    )
+    request = make_request(lake, request, resume=options.resume, add=options.add, remove=options.remove)
     console = Console(options.quiet)
     try:
         with one_session(options.cluster, quiet=options.quiet) as session:
