@@ -28,6 +28,7 @@ from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
 from kiplint.render.page import set_titles
 from kiplint.render.report import RunResult
+from kiplint.text.files import open_to_write
 
 from .browser import Visit, chromium
 from .lake import lake_document
@@ -57,9 +58,8 @@ class Made:
         self.result = result
         self.document: Any = msgspec.to_builtins(result.document)
         self.file = file
-        out = io.StringIO()
-        write("html", result, out)
-        file.write_text(out.getvalue(), "utf-8")
+        with open_to_write(str(file)) as out:
+            write("html", result, out)
 
 
 def _check(corpora: Path | None) -> RunResult:

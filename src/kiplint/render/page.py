@@ -19,6 +19,7 @@ import msgspec
 from markupsafe import Markup
 
 from kiplint import __version__
+from kiplint.render.links import linked, own_address
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.text.show import as_json_text, printable
 from kiplint.text.words import plural
@@ -87,11 +88,13 @@ class Tally(NamedTuple):
     mark: str = ""
 
 
-def write_page(template: str, out: TextIO, *, scripts: Sequence[str] = (), data: Any = None, **values: Any) -> None:
+def write_page(
+    template: str, out: TextIO, *, shown: str = "", scripts: Sequence[str] = (), data: Any = None, **values: Any
+) -> None:
     """Write the page that a template makes of the values.
 
     The template is a path below the package `kiplint`. `scripts`, paths too, are pieces of script beside that of every
-    page, and `data` is what they read, as JSON.
+    page, and `data` is what they read, as JSON. Pages beside it know it by what is `shown`, see `PagesBeside`.
     """
     style = _text("style.css")
     script = "".join(_text(name) for name in ("script.js", *scripts))
@@ -103,6 +106,7 @@ def write_page(template: str, out: TextIO, *, scripts: Sequence[str] = (), data:
         data=None if data is None else as_data(data),
         kiplint_version=__version__,
         made=provenance(),
+        shown=shown,
         **values,
     )
     out.write(text + "\n")
@@ -115,11 +119,12 @@ def beside(file: str) -> str:
 
 
 class Provenance(NamedTuple):
-    """How a page was made: the time, the command line, and the commit of the working directory; empty if unknown."""
+    """How a page was made: time, command line, commit of the working directory and its address; empty if unknown."""
 
     time: str
     command: str
     commit: str
+    address: str
 
 
 def provenance() -> Provenance:
@@ -128,9 +133,13 @@ def provenance() -> Provenance:
     program = sys.argv[0].replace(os.sep, "/")
     is_command = program.rpartition("/")[2] in ("kiplint", "kiplint.exe") or program.endswith("kiplint/__main__.py")
     words = shlex.join(["kiplint", *sys.argv[1:]]) if is_command else ""
-    commit = os.environ.get("GITHUB_SHA") or (is_revision("HEAD") and open_repository(None).run("rev-parse", "HEAD"))
+    pushed = os.environ.get("GITHUB_SHA", "")
+    commit = pushed or (is_revision("HEAD") and open_repository(None).run("rev-parse", "HEAD")) or ""
     return Provenance(
-        f"{time:%Y-%m-%d %H:%M} UTC", re.sub(r"(?<=://)[^/@\s]*@", "", words), (commit or "").strip()[:12]
+        f"{time:%Y-%m-%d %H:%M} UTC",
+        re.sub(r"(?<=://)[^/@\s]*@", "", words),
+        commit.strip()[:12],
+        f"{own_address()}/commit/{pushed}" if own_address() and pushed else "",
     )
 
 
@@ -196,7 +205,7 @@ def _environment() -> Environment:
         finalize=_finalize,
         auto_reload=False,
     )
-    environment.filters |= {"plural": plural, "text": as_text, "beside": beside}
+    environment.filters |= {"plural": plural, "text": as_text, "beside": beside, "linked": linked}
     return environment
 
 

@@ -106,7 +106,8 @@ def open_to_write(path: str, *, append: bool = False) -> TextIO:
         raise OSError(errno.ENXIO, "it is a socket, or a pipe that nobody reads", path) from None
     if hasattr(os, "set_blocking"):
         os.set_blocking(file, True)
-    return open(file, "a" if append else "w", encoding="utf-8", newline="\n")
+    # By its path, so that the file knows its name.
+    return open(path, "a" if append else "w", encoding="utf-8", newline="\n", opener=lambda path, flags: file)
 
 
 def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
 from typing import NamedTuple, TextIO
@@ -18,6 +18,7 @@ from kiplint.compat.released import unstable_version
 from kiplint.compat.witness import HEADER, Witness, sentence
 from kiplint.model.layout import layout, lines, unfolded
 from kiplint.model.message import Message
+from kiplint.render.links import PagesBeside
 from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page
 from kiplint.versions import NONE, VersionRange
 
@@ -32,7 +33,8 @@ MOST_LAYOUTS = 6
 class DiffEntry(NamedTuple):
     """An RPC, or a message outside of RPCs: its versions, how many changes break what, and the changes.
 
-    A change has the anchor that links to it, and its proofs; layouts of a version, before and after, have a title.
+    A change has the anchor that links to it, its proofs, and the addresses of its layouts in pages of `show`, each with
+    a word. Layouts of a version, before and after, have a title.
     """
 
     name: str
@@ -41,14 +43,15 @@ class DiffEntry(NamedTuple):
     bars: list[tuple[str, Strip]]
     counts: list[tuple[str, int]]
     mark: str
-    changes: list[tuple[Judged, str, list[Proof]]]
+    changes: list[tuple[Judged, str, list[Proof], list[tuple[str, str]]]]
     layouts: list[tuple[str, list[Pair]]]
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write the page, the RPCs with the worst breaks first."""
     counts = Counter(change.breaks for change in result.changes)
-    entries = list(_entries(result.changes))
+    beside = PagesBeside(out)
+    entries = list(_entries(result.changes, lambda change: list(_layouts_beside(change, result.sets, beside))))
     rules = sorted({change.rule for change in result.changes})
     old, new = set_titles(*result.sets[:2])
     write_page(
@@ -69,7 +72,19 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     )
 
 
-def _entries(changes: Sequence[Judged]) -> Iterator[DiffEntry]:
+def _layouts_beside(change: Judged, sets: tuple[str, ...], beside: PagesBeside) -> Iterator[tuple[str, str]]:
+    """The message of a change, before and after, in the pages of `show` that are beside the page."""
+    for word, name, message in zip(("before", "after"), sets, change.change.messages, strict=False):
+        if message is not None:
+            version = change.change.versions.lowest if change.change.versions else -1
+            (anchor,) = anchors([message.name])
+            if address := beside.link("show", (name,), f"{anchor}@{version}", anchor):
+                yield word, address
+
+
+def _entries(
+    changes: Sequence[Judged], layouts_beside: Callable[[Judged], list[tuple[str, str]]]
+) -> Iterator[DiffEntry]:
     ordered = sorted(
         changes, key=lambda change: (heading(change), BREAKS.index(change.breaks), change.message_type, change.rule)
     )
@@ -90,7 +105,7 @@ def _entries(changes: Sequence[Judged]) -> Iterator[DiffEntry]:
             [(what, counts[what]) for what in BREAKS if counts[what]],
             MARKS[group[0].breaks],
             [
-                (change, place, proofs(change) if proven <= MOST_PROOFS else sentences(change))
+                (change, place, proofs(change) if proven <= MOST_PROOFS else sentences(change), layouts_beside(change))
                 for change, place in zip(group, places, strict=True)
             ],
             list(_layouts(group)),

@@ -141,6 +141,9 @@ kiplint.start = () => {
     if (!parts.length) used.open = true;
     document.getElementById("pair-title").textContent = `${data.releases[client]} as the client of ${data.releases[broker]}`;
     body.replaceChildren(...parts, used);
+    const link = document.getElementById("pair-link");
+    link.hidden = !data.links[title(client, broker)];
+    link.setAttribute("href", data.links[title(client, broker)] || "#");
     if (!dialog.open) dialog.showModal();
     document.getElementById("pair-close").focus();
     body.scrollTop = 0;

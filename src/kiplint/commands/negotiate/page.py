@@ -12,6 +12,7 @@ from kiplint.compat.negotiation.releases import ReleaseMatrix, ReleaseOffers, Rp
 from kiplint.compat.negotiation.result import TROUBLE, RpcRow
 from kiplint.compat.roles import TITLES as MODES
 from kiplint.compat.roles import is_between_nodes
+from kiplint.render.links import PagesBeside
 from kiplint.render.page import Tally, anchors, set_titles, write_page
 from kiplint.text.show import printable
 
@@ -46,6 +47,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/negotiate/page.html",
         out,
+        shown=PagesBeside(out).shown("negotiate", negotiation.client, *negotiation.brokers),
         client=client,
         brokers=brokers,
         summary=[Tally("", "RPCs", negotiation.summary.rpcs), *(tally for tally in tallies if tally.number)],
@@ -130,6 +132,7 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
             "rpcs": [[key, printable(name), is_between_nodes(key, name)] for key, name in rpcs],
             "codes": {code: [STATUSES[status], status, status in TROUBLE] for status, code in CODES.items()},
             "client": [[release.client.get(key, "") for key, _ in rpcs] for release in _firsts(matrix, groups)],
+            "links": _negotiations(groups, PagesBeside(out)),
             "modes": [_mode(*one, groups, rpcs) for one in zip(matrices, squares, strict=True)],
         },
         releases=[group.title for group in groups],
@@ -146,6 +149,17 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         rpcs=[(str(index), f"{name} ({key})") for index, (key, name) in enumerate(rpcs)],
         broken=result.broken,
     )
+
+
+def _negotiations(groups: Sequence[AlikeReleases], beside: PagesBeside) -> dict[str, str]:
+    """The pages of `negotiate` beside the matrix, by the titles of client and broker as addresses in it have them."""
+    titles = {beside.place(name): group.title for group in groups for name in group.names}
+    return {
+        f"{titles[client]}/{titles[broker]}": address
+        for address, (client, *brokers) in beside.pages("negotiate")
+        for broker in brokers
+        if client in titles and broker in titles
+    }
 
 
 def _groups(matrices: Sequence[ReleaseMatrix]) -> list[AlikeReleases]:

@@ -26,6 +26,7 @@ from kiplint.commands.pipeline.text import (
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.documents import ReportDocument, RevisionState, SpanRow
+from kiplint.render.links import repository_address
 from kiplint.render.page import Tally, anchors, write_page
 
 WIDTH, HEIGHT = 600, 110
@@ -186,6 +187,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         "commands/pipeline/page.html",
         out,
         sources=document.sources,
+        addresses={row.source: repository_address(row.location) for row in document.sources if row.location},
         summary=[Tally(part.anchor, part.title, part.number, "" if part.folded else "error") for part in sections],
         newest=open_findings(document.findings),
         sections=sections,

@@ -11,7 +11,8 @@ from msgspec import UNSET, UnsetType
 from kiplint.commands.show.result import FieldObject, LayoutObject, LayoutResult, LayoutsResult, MessageObject, Tags
 from kiplint.model.fields import Field
 from kiplint.model.message import Message
-from kiplint.render.page import Strip, Tally, anchors, strip, write_page
+from kiplint.render.links import PagesBeside
+from kiplint.render.page import MOST_CELLS, Strip, Tally, anchors, strip, write_page
 
 PARTNERS = {"Request": "Response", "Response": "Request"}
 
@@ -31,14 +32,14 @@ class LayoutRow(NamedTuple):
 class MessageEntry(NamedTuple):
     """A message: its JSON, its anchor in the page, the anchor of its request or response, its versions and fields.
 
-    A range of versions has its layout, its anchor, and the rows of the layout.
+    A range of versions has its layout, the anchor of each version, and the rows of the layout.
     """
 
     message: MessageObject
     anchor: str
     partner: str
     bar: Strip
-    versions: list[tuple[LayoutObject, str, list[LayoutRow]]]
+    versions: list[tuple[LayoutObject, list[str], list[LayoutRow]]]
     fields: Sequence[Field]
 
 
@@ -57,6 +58,7 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
     write_page(
         "commands/show/page.html",
         out,
+        shown=PagesBeside(out).shown("show", result.source),
         scripts=("commands/show/page.js",),
         entries=sorted(entries, key=lambda entry: (entry.message.set, entry.message.message_name)),
         whole=isinstance(result, LayoutsResult),
@@ -76,14 +78,15 @@ def _entry(message: MessageObject, anchor: str, source: Message, known: Mapping[
 
     end = next((end for end in PARTNERS if name.endswith(end)), "")
     partner = known.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""
-    versions: list[tuple[LayoutObject, str, list[LayoutRow]]] = []
+    versions: list[tuple[LayoutObject, list[str], list[LayoutRow]]] = []
     for layout in message.layouts:
         before = {row[:4] for row in versions[-1][2]} if versions else None
         rows = [
             row._replace(new=before is not None and row[:4] not in before)
             for row in _rows(layout.fields, layout.tags, 0)
         ]
-        versions.append((layout, f"{anchor}@{layout.lowest}", rows))
+        last = min(layout.highest, layout.lowest + MOST_CELLS)
+        versions.append((layout, [f"{anchor}@{version}" for version in range(layout.lowest, last + 1)], rows))
     return MessageEntry(message, anchor, partner, strip([flexible], source.valid, look), versions, source.all_fields)
 
 

@@ -112,6 +112,8 @@ class LayoutResult(RunResult, frozen=True):
     """The message."""
     ranges: tuple[VersionRange, ...]
     """The ranges of versions, lowest first."""
+    source: str = ""
+    """The name of the set, as the caller wrote it."""
 
     command = "show"
     renderers = written_by("show", "text", "html")
@@ -143,6 +145,8 @@ class LayoutsResult(RunResult, frozen=True):
 
     messages: tuple[LayoutResult, ...]
     """The messages with their layouts, by name."""
+    source: str = ""
+    """The name of the set, as the caller wrote it."""
 
     command = "show"
     renderers = LayoutResult.renderers

@@ -21,7 +21,7 @@ def show_all(source: Path = ".", *, repository: Path | None = None) -> LayoutsRe
     """
     tree = load(source, repository)
     messages = sorted(tree.messages, key=lambda message: (message.name, message.file))
-    return LayoutsResult(tuple(_layouts(message, None) for message in messages), broken=broken(tree))
+    return LayoutsResult(tuple(_layouts(message, None) for message in messages), tree.name, broken=broken(tree))
 
 
 def show(message: str, source: Path = ".", *, repository: Path | None = None) -> LayoutResult | LayoutsResult:
@@ -40,8 +40,8 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
         raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known)}")
     results = [_layouts(named[half], _version(version, named[half]) if at else None) for half in halves]
     if name in named:
-        return replace(results[0], broken=broken(tree))
-    return LayoutsResult(tuple(results), broken=broken(tree))
+        return replace(results[0], source=tree.name, broken=broken(tree))
+    return LayoutsResult(tuple(results), tree.name, broken=broken(tree))
 
 
 def _layouts(message: Message, only: VersionRange | None) -> LayoutResult:

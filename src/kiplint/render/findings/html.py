@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from kiplint.engine.finding import SEVERITIES, Span
 from kiplint.render.findings.json import FindingObject, finding_object
+from kiplint.render.links import PagesBeside, own_address
 from kiplint.render.page import Tally, anchors, set_titles, write_page
 from kiplint.render.report import Report
 from kiplint.text.lines import Lines, decode_text
@@ -37,16 +38,17 @@ class SourceLine(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A finding, the anchor that links to it, and the lines around it."""
+    """A finding, its anchor, the lines around it, and the address of its message's layouts in a page of `show`."""
 
     finding: FindingObject
     anchor: str
     lines: tuple[SourceLine, ...]
+    layouts: str
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the page."""
-    items = list(items_of(report))
+    items = list(items_of(report, PagesBeside(out)))
     groups = groups_of(items, report)
     files = {group.path: group.name for group in groups}
     numbers = {path: str(number) for number, path in enumerate(sorted(files))}
@@ -90,7 +92,8 @@ class ItemGroup(NamedTuple):
 
 def groups_of(items: Iterable[Item], report: Report) -> list[ItemGroup]:
     """The findings by severity and file, in their order."""
-    base = _repository_address()
+    address, commit = own_address(), os.environ.get("GITHUB_SHA", "")
+    base = f"{address}/blob/{commit}/" if address and commit else ""
     groups = []
     for (_, path), some in groupby(items, key=lambda item: (item.finding.severity, item.finding.path)):
         group = list(some)
@@ -101,16 +104,10 @@ def groups_of(items: Iterable[Item], report: Report) -> list[ItemGroup]:
     return groups
 
 
-def _repository_address() -> str:
-    """Where GitHub shows the files of the commit that an action runs on; empty elsewhere."""
-    parts = [os.environ.get(name, "") for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_SHA")]
-    server, repository, commit = parts
-    return f"{server}/{repository}/blob/{commit}/" if all(parts) and server.startswith("https://") else ""
-
-
-def items_of(report: Report) -> Iterator[Item]:
+def items_of(report: Report, beside: PagesBeside) -> Iterator[Item]:
     """The findings, the worst first, then by file and line."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
+    set_of = lru_cache(maxsize=2)(lambda path: _set_of(path, report.sets))
     findings = sorted(
         report.findings,
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.path, finding.span.line, finding.span.column),
@@ -118,7 +115,16 @@ def items_of(report: Report) -> Iterator[Item]:
     names = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
     for finding, anchor in zip(findings, names, strict=True):
         known = finding.path in report.sources
-        yield Item(finding_object(finding), anchor, tuple(_excerpt(lines(finding.path), finding.span)) if known else ())
+        shown = finding_object(finding)
+        layouts = beside.link("show", (set_of(finding.path),), *anchors([shown.message_name or ""]))
+        yield Item(shown, anchor, tuple(_excerpt(lines(finding.path), finding.span)) if known else (), layouts)
+
+
+def _set_of(path: str, sets: tuple[str, ...]) -> str:
+    """The set that a file is of. Paths are relative to the working directory, names of sets as the caller has them."""
+    ways = path, os.path.abspath(path)
+    holders = (name for name in sets if any(way.startswith((name, os.path.abspath(name))) for way in ways))
+    return next(holders, sets[0] if sets else ".")
 
 
 def _excerpt(lines: Lines, span: Span) -> Iterator[SourceLine]:
