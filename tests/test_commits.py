@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,15 +57,16 @@ def committed(repository: Path, **files: str) -> None:
 
 
 def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
-    """What each hook made of the index: whether it passed, and what it said."""
-    found = {}
-    for hook in HOOKS:
-        command = [sys.executable, "-m", "pre_commit", "run", hook["id"], *words]
-        git(repository, "add", "-A")
-        env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "pre-commit"), "PYTHONUNBUFFERED": "1"}
-        done = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
-        found[hook["id"]] = (done.returncode == 0, done.stdout + done.stderr)
-    return found
+    """By hook: whether it passes on the index, and its output."""
+    git(repository, "add", "-A")
+    env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "pre-commit"), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "pre_commit", "run", "--color", "never", *words]
+    done = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
+    names = {hook["name"]: hook["id"] for hook in HOOKS}
+    _, *parts = re.split(rf"(?m)^({'|'.join(map(re.escape, names))})\.+", done.stdout)
+    outputs = {names[name]: text for name, text in zip(parts[::2], parts[1::2], strict=True)}
+    assert outputs.keys() == set(names.values()), done.stdout + done.stderr
+    return {hook: (not text.partition("\n")[0].endswith("Failed"), text) for hook, text in outputs.items()}
 
 
 def test_a_first_commit_of_schemas_passes(repository: Path) -> None:

@@ -13,7 +13,7 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
@@ -177,12 +177,18 @@ OTHERS = {
     for command in COMMANDS
     if command not in TABLE
 }
-CASES = [
-    (command, words, form)
-    for command, lines in (TABLE | OTHERS).items()
-    for words in lines
-    for form in (("", *formats_of(command)) if "--output-format" not in words else ("",))
-]
+
+
+def cases(command: str, lines: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """The first line in every format, and each other line in the next format in turn."""
+    forms = ("", *formats_of(command))
+    first, *others = lines
+    yield from ((command, first, form) for form in (forms if "--output-format" not in first else ("",)))
+    for number, words in enumerate(others):
+        yield command, words, "" if "--output-format" in words else forms[number % len(forms)]
+
+
+CASES = [case for command, lines in (TABLE | OTHERS).items() for case in cases(command, lines)]
 
 
 def without_nul(word: str) -> str:
