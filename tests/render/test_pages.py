@@ -518,6 +518,35 @@ def test_a_detail_opens_and_closes_again(name: str, visit: Callable[..., Visit])
     assert linked.page.evaluate("() => document.activeElement.parentElement.id") != anchor
 
 
+def test_details_of_a_long_page_are_made_when_they_are_opened(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kiplint.render.page.MOST_IN_PLACE", 1)
+    result = _diff(None)
+    page = Made(result, tmp_path / "page.html")
+    seen = Visit(browser, page.file)
+    assert seen.page.locator(".inside").count() == 0
+    change = page.document["changes"][-1]
+    seen.page.locator("[type=search]").fill(change["message"])
+    names = seen.texts("[data-item] .name")
+    assert 0 < len(names) < seen.page.locator("[data-item]").count()
+    seen.page.locator("select[name=rule]").select_option(change["rule"])
+    seen.page.locator("[data-item]:visible > summary").first.click()
+    assert change["message"] in seen.page.locator("[data-part]:visible .message").all_text_contents()
+    assert {part.get_attribute("data-rule") for part in seen.page.locator("[data-part]:visible").all()} == {
+        change["rule"]
+    }
+    anchor = seen.page.locator("[data-part]:visible").first.get_attribute("id")
+    linked = Visit(browser, page.file, anchor or "")
+    linked.page.wait_for_function("id => document.activeElement.id === id", arg=anchor)
+    assert linked.page.locator(".inside").count() == 1
+    linked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert linked.page.locator("[data-part]").count() == len(page.document["changes"])
+    for visit in (seen, linked):
+        assert (visit.said, visit.others) == ([], [])
+        visit.close()
+
+
 def test_back_closes_what_was_opened_last_and_opens_nothing_else(visit: Callable[..., Visit]) -> None:
     seen = visit("diff")
     first, second = seen.page.locator("details[data-item] > summary").all()[:2]

@@ -43,7 +43,9 @@ def test_every_format_is_tried() -> None:
 
 @pytest.mark.parametrize("name", format_names())
 def test_none_is_lost(name: str, large: CheckResult) -> None:
-    assert COUNTED[name](written(name, large)) == NUMBER
+    text = written(name, large)
+    assert COUNTED[name](text) == NUMBER
+    assert name != "html" or len(text) < 5_000_000
 
 
 class _Pieces(io.StringIO):

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 48
 """How many versions of a row have a cell each; Kafka's longest RPC has some twenty."""
+
+
+MOST_IN_PLACE = 1_000
+"""A page with more entries than these has their details packed; they are made when an entry is opened."""
 
 
 class Cell(NamedTuple):
@@ -155,6 +160,16 @@ def as_data(value: Any) -> Markup:
     return Markup(text.translate(_IN_SCRIPT))
 
 
+def to_pack(entries: int) -> list[str] | None:
+    """Where a template collects the details of that many entries; None for a page that has them in their places."""
+    return [] if entries > MOST_IN_PLACE else None
+
+
+def pack(texts: Sequence[str]) -> Markup:
+    """Texts for the script to unpack: most details of a long page are alike, so that they are much smaller together."""
+    return Markup(base64.b64encode(zlib.compress(msgspec.json.encode([str(text) for text in texts]))).decode())
+
+
 def as_text(value: str) -> Markup:
     """Text between tags, where quotes may stay as they are: half the size of escaped JSON."""
     return Markup(printable(value).translate(_IN_TEXT))
@@ -205,7 +220,7 @@ def _environment() -> Environment:
         finalize=_finalize,
         auto_reload=False,
     )
-    environment.filters |= {"plural": plural, "text": as_text, "beside": beside, "linked": linked}
+    environment.filters |= {"plural": plural, "text": as_text, "beside": beside, "linked": linked, "pack": pack}
     return environment
 
 

@@ -19,7 +19,7 @@ from kiplint.compat.witness import HEADER, Witness, sentence
 from kiplint.model.layout import layout, lines, unfolded
 from kiplint.model.message import Message
 from kiplint.render.links import PagesBeside
-from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page
+from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, to_pack, write_page
 from kiplint.versions import NONE, VersionRange
 
 MARKS = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info", "none": ""}
@@ -46,6 +46,12 @@ class DiffEntry(NamedTuple):
     changes: list[tuple[Judged, str, list[Proof], list[tuple[str, str]]]]
     layouts: list[tuple[str, list[Pair]]]
 
+    @property
+    def parts(self) -> list[dict[str, str]]:
+        """What filters choose a change by, each once."""
+        kinds = dict.fromkeys((change.breaks, change.rule) for change, *_ in self.changes)
+        return [{"breaks": breaks, "rule": rule} for breaks, rule in kinds]
+
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write the page, the RPCs with the worst breaks first."""
@@ -63,6 +69,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
         compared=result.messages,
         tallies=[Tally(what, TITLES.get(what, what), counts[what], MARKS[what]) for what in BREAKS],
         entries=entries,
+        packed=to_pack(len(result.changes)),
         marks=MARKS,
         titles=TITLES,
         rules=[(rule, rule) for rule in rules],

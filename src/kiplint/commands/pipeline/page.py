@@ -27,7 +27,7 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers.documents import ReportDocument, RevisionState, SpanRow
 from kiplint.render.links import repository_address
-from kiplint.render.page import Tally, anchors, write_page
+from kiplint.render.page import Tally, anchors, to_pack, write_page
 
 WIDTH, HEIGHT = 600, 110
 """Of a chart, in its own units."""
@@ -193,6 +193,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         sections=sections,
         charts=list(_charts(lines)),
         events=events,
+        packed=to_pack(len(events)),
         states=[
             Tally(state, title, sum(event.state == state for event in events), MARKS[state])
             for state, title in STATES.items()

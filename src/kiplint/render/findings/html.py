@@ -13,7 +13,7 @@ from urllib.parse import quote
 from kiplint.engine.finding import SEVERITIES, Span
 from kiplint.render.findings.json import FindingObject, finding_object
 from kiplint.render.links import PagesBeside, own_address
-from kiplint.render.page import Tally, anchors, set_titles, write_page
+from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
 from kiplint.render.report import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
@@ -65,6 +65,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         numbers=numbers,
         choices=sorted(((numbers[path], name) for path, name in files.items()), key=lambda choice: choice[1]),
         count=len(items),
+        packed=to_pack(len(items)),
         rules=[(rule, rule) for rule in sorted({rule for _, rule in rules})],
         overview=sorted(rules.items(), key=lambda row: (SEVERITIES.index(row[0][0]), -row[1], row[0][1])),
         about=report.rules,

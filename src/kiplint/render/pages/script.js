@@ -21,7 +21,16 @@ const hash = (name, query) => {
 
 const kiplint = window.kiplint = { address };
 
-document.addEventListener("DOMContentLoaded", () => {
+/* The details of the entries of a long page, in their order; none where they are in their places. */
+const unpack = async () => {
+  const packed = document.getElementById("packed");
+  if (!packed) return [];
+  const bytes = Uint8Array.from(atob(packed.textContent), (char) => char.charCodeAt(0));
+  packed.remove();
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+};
+
+document.addEventListener("DOMContentLoaded", async () => {
   const form = document.querySelector("form[data-filters]");
   const items = all("[data-item]");
   const homes = all("[data-group]");
@@ -31,11 +40,26 @@ document.addEventListener("DOMContentLoaded", () => {
   const nothing = document.querySelector("[data-nothing]");
   const texts = new Map();
   let current = "";
+  let words = [];
+  let wanted = [];
 
   for (const radio of all(".theme input")) {
     radio.checked = radio.value === recall();
     radio.addEventListener("change", () => { keep(radio.value); paint(radio.value); });
   }
+  const packed = await unpack();
+  const inside = new Map(items.map((item, at) => [item, packed[at]]));
+  const build = (item) => {
+    const text = inside.get(item);
+    if (!text) return;
+    inside.delete(item);
+    textOf(item);
+    const made = make("div", "inside");
+    made.innerHTML = text;
+    item.append(made);
+    narrow(item);
+    mark();
+  };
   document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); document.getElementById("main").focus(); });
   const bar = document.querySelector(".bar");
   const measure = () => {
@@ -46,15 +70,19 @@ document.addEventListener("DOMContentLoaded", () => {
   addEventListener("resize", measure);
 
   const textOf = (item) => {
-    if (!texts.has(item)) texts.set(item, `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""} ${kiplint.words?.(item) || ""}`.toLowerCase());
+    if (!texts.has(item)) texts.set(item, `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""} ${kiplint.words?.(item) || plain(inside.get(item))}`.toLowerCase());
     return texts.get(item);
   };
+  const SIGNS = { lt: "<", gt: ">", amp: "&", "#34": '"', "#39": "'" };
+  const plain = (markup = "") => markup.replace(/<[^>]*>/g, "").replace(/&(\w+|#\d+);/g, (all, name) => SIGNS[name] ?? all);
   const asked = () => {
     const query = new URLSearchParams();
     for (const [name, value] of form ? new FormData(form) : []) if (value.trim()) query.append(name, value.trim());
     return query;
   };
-  const has = (one, wanted) => wanted.every(([name, values]) => values.includes(one.dataset[name]));
+  const parts = new Map(items.map((item) => [item, item.dataset.parts ? JSON.parse(item.dataset.parts) : [{ ...item.dataset }]]));
+  const has = (values) => wanted.every(([name, some]) => some.includes(values[name]));
+  const narrow = (item) => all("[data-part]", item).forEach((part) => { part.hidden = !has(part.dataset); });
   const regroup = (by) => {
     if (!form.elements.by || (groups !== homes) === (by !== "")) return;
     if (groups !== homes) groups.forEach((group) => group.remove());
@@ -90,19 +118,13 @@ document.addEventListener("DOMContentLoaded", () => {
     const query = asked();
     regroup(query.get("by") || "");
     if (kiplint.filtered) return kiplint.filtered(query);
-    const words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
-    const wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
+    words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
+    wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
     let count = 0;
     for (const item of items) {
-      const whole = !item.dataset.parts;
-      const inside = whole ? [] : all("[data-part]", item);
-      let some = whole && has(item, wanted);
-      for (const part of inside) {
-        part.hidden = !has(part, wanted);
-        some = some || !part.hidden;
-      }
-      const fits = some && words.every((word) => textOf(item).includes(word));
-      item.hidden = !fits;
+      if (item.dataset.parts) narrow(item);
+      const fits = parts.get(item).some(has) && words.every((word) => textOf(item).includes(word));
+      if (item.hidden === fits) item.hidden = !fits;
       count += fits;
     }
     for (const group of groups) {
@@ -123,11 +145,11 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     if (shown) shown.textContent = count === items.length ? `${count} ${shown.dataset.shown}` : `${count} of ${items.length} ${shown.dataset.shown}`;
     if (nothing) nothing.hidden = count > 0 || items.length === 0;
-    mark(words);
+    mark();
   };
   /* What a search has found is marked where it can be seen, as far as the browser can do that without changing the page. */
   const MOST_MARKS = 2000;
-  const mark = (words) => {
+  const mark = () => {
     if (!window.Highlight) return;
     const ranges = [];
     for (const item of words.length ? items : []) {
@@ -155,10 +177,14 @@ document.addEventListener("DOMContentLoaded", () => {
   const changed = () => { filter(); history.replaceState(null, "", hash(current, asked())); };
 
   /* What an address names: a detail to open, or a place to show. */
-  const find = (name) => (name ? document.getElementById(name) : null);
+  const find = (name) => {
+    if (!name) return null;
+    if (!document.getElementById(name)) for (const [item, text] of inside) if (text?.includes(` id="${name}"`)) build(item);
+    return document.getElementById(name);
+  };
   const reveal = (target) => {
     if (form && items.some((item) => item.hidden && (item === target || item.contains(target)))) clear();
-    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
+    for (let one = target; one; one = one.parentElement) if (one.tagName === "DETAILS") { build(one); one.open = true; }
     all(".target").forEach((one) => one.classList.remove("target"));
     target.classList.add("target");
     const first = target.tagName === "DETAILS" ? target.querySelector("summary") : target;
@@ -180,24 +206,25 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     if (target) reveal(target);
   };
-  addEventListener("load", () => setTimeout(() => { if (!kiplint.open && find(current)) reveal(find(current)); })); /* the browser's own jump takes the focus */
+  const settle = () => setTimeout(() => { if (!kiplint.open && find(current)) reveal(find(current)); }); /* the browser's own jump takes the focus */
+  if (document.readyState === "complete") settle();
+  else addEventListener("load", settle);
   addEventListener("popstate", follow);
   addEventListener("hashchange", follow);
 
-  for (const item of all("details[id]")) {
-    const summary = item.querySelector("summary");
-    summary.addEventListener("click", (event) => {
-      if (event.target.closest("a")) return;
-      all(".target").forEach((one) => one.classList.remove("target"));
-      if (item.open) {
-        if (current === item.id) { current = ""; history.pushState(null, "", hash("", asked())); }
-      } else {
-        current = item.id;
-        item.classList.add("target");
-        history.pushState(null, "", hash(current, asked()));
-      }
-    });
-  }
+  addEventListener("click", (event) => {
+    const item = event.target.closest("details[id] > summary")?.parentElement;
+    if (!item || event.target.closest("a")) return;
+    build(item);
+    all(".target").forEach((one) => one.classList.remove("target"));
+    if (item.open) {
+      if (current === item.id) { current = ""; history.pushState(null, "", hash("", asked())); }
+    } else {
+      current = item.id;
+      item.classList.add("target");
+      history.pushState(null, "", hash(current, asked()));
+    }
+  });
 
   if (form) {
     form.addEventListener("submit", (event) => event.preventDefault());
@@ -239,12 +266,13 @@ document.addEventListener("DOMContentLoaded", () => {
     const chosen = [...(form ? new FormData(form) : [])].filter(([, value]) => value.trim());
     document.querySelector("[data-printed]").textContent = chosen.length ? `Only ${shown?.textContent || "a part"}: ${chosen.map(([name, value]) => `${name} ${value}`).join(", ")}` : "";
   });
-  addEventListener("beforeprint", () => { folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
+  addEventListener("beforeprint", () => { [...inside.keys()].filter((item) => !item.hidden).forEach(build); folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
   addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
 
   kiplint.go = (name) => { current = name; history.pushState(null, "", hash(name, asked())); };
   if (kiplint.start) kiplint.start();
   follow();
   root.classList.add("ready");
+  if (packed.length) setTimeout(() => items.forEach(textOf)); /* so that the first key of a search is as fast as the others */
 });
 })();
