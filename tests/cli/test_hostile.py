@@ -16,7 +16,7 @@ import pytest
 
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
-from kiplint.text.decode import MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS, DEFINITION_PROBLEMS
 from tools import QUIET, Ran, check, definition, document, environment, field, ids, kiplint
 
 
@@ -53,7 +53,7 @@ COMMENT = b"// " + b"x" * 38 + b" " + b"y" * 38 + b"\n"
 CASES = [
     # depth
     Case("deep-enough", definition(field("A", "S", fields=[field("B", "T", fields=[field("C")])])), None),
-    Case("deep-fields", nested(MAX_DEPTH), "syntax/too-deep"),
+    Case("deep-fields", nested(DEFINITION_LEVELS), "syntax/too-deep"),
     Case("deep-arrays", b"[" * 100_000 + b"]" * 100_000, "syntax/too-deep"),
     Case("deep-objects", b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "syntax/too-deep"),
     Case("deep-and-open", b"[" * 100_000, "syntax/too-deep"),
@@ -77,8 +77,8 @@ CASES = [
     # size
     Case("megabytes-of-comments", COMMENT * 20_000 + definition(), "syntax/too-large"),
     Case("just-small-enough", COMMENT * 12_900 + definition(), None),
-    Case("megabytes-of-nothing", b" " * (MAX_BYTES + 1), "syntax/too-large"),
-    Case("megabytes-of-blanks", definition() + b"\n" * (MAX_BYTES - 1000), None),
+    Case("megabytes-of-nothing", b" " * (DEFINITION_BYTES + 1), "syntax/too-large"),
+    Case("megabytes-of-blanks", definition() + b"\n" * (DEFINITION_BYTES - 1000), None),
     Case("one-long-line", definition(field(about="a" * 500_000)), None),
     Case("many-fields", dump(document(*(field(f"F{n}") for n in range(2000)))), None),
     Case("many-wrong-fields", dump(document(*(field(f"F{n}", "int3") for n in range(1000)))), "fields/unknown-type"),
@@ -176,7 +176,7 @@ def test_each_case(case: Case) -> None:
     found = check(case.data, SMALL)
     gravest = {finding.rule for finding in found if finding.severity == worst(found)}
     assert (case.rule in gravest) if case.rule else (found == []), ids(found)[:10]
-    assert len(found) <= 2 * MAX_PROBLEMS or case.name.startswith("many-")
+    assert len(found) <= 2 * DEFINITION_PROBLEMS or case.name.startswith("many-")
     for finding in found:
         assert finding.message.isprintable()
         assert len(finding.message) < 1000

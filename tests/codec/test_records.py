@@ -20,9 +20,10 @@ from kiplint.codec import records
 from kiplint.codec.capture import read_capture
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.explain import MOST_PROBLEMS
-from kiplint.codec.records import MOST_UNPACKED, XERIAL, Unpackable, read_batches, unpack
+from kiplint.codec.records import XERIAL, Unpackable, read_batches, unpack
 from kiplint.codec.topics import Meaning, with_records
 from kiplint.codec.wire import varint
+from kiplint.limits import UNPACKED_BYTES, Limit
 
 
 def signed(value: int) -> bytes:
@@ -107,7 +108,7 @@ def test_records_that_are_damaged(data: bytes, rule: str, offset: int) -> None:
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_bombs_are_not_unpacked(codec: str) -> None:
-    bomb = b"\0" * (MOST_UNPACKED + 1)
+    bomb = b"\0" * (UNPACKED_BYTES + 1)
     number = ("none", "gzip", "snappy", "lz4", "zstd").index(codec)
     with pytest.raises(Unpackable):
         unpack(codec, packed(number, bomb))
@@ -116,7 +117,7 @@ def test_bombs_are_not_unpacked(codec: str) -> None:
 
 
 def test_many_small_bombs_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "MOST_GROWN", 100_000)
+    monkeypatch.setattr(records, "GROWN_BYTES", Limit(100_000, "bytes of growth", "a run"))
     data = batch([record(0, b"k", b"0" * 60_000)], codec=1)
     found, problems = read_batches(data * 5)
     assert [len(one["records"]) for one in found] == [1, 1, 0, 0, 0]
@@ -148,7 +149,9 @@ def test_messages_of_old_versions(magic: int) -> None:
 
 
 def test_random_bytes_are_no_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "MOST_UNPACKED", 2**18)  # as much room is cleared for each that is damaged
+    monkeypatch.setattr(
+        records, "UNPACKED_BYTES", Limit(2**18, "bytes", "a batch")
+    )  # as much room is cleared for each that is damaged
     rng = random.Random(3)
     for _ in range(2000):
         made = bytearray(batch([record(0, b"k", b"v" * 50), record(1, None, b"")], rng.randrange(5)))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
+from kiplint.limits import ARCHIVE_BYTES, UNFOLDED_FIELDS
 from sources.support import commit, git, make_repository, write
 from tools import Ran, definition, field, kiplint
 
@@ -393,7 +394,7 @@ def test_structs_that_unfold_without_end(tmp_path: Path) -> None:
         return definition(field("Root", "S0"), commonStructs=inner)
 
     sides(tmp_path, {"XRequest.json": text("int32")}, {"XRequest.json": text("int64")})
-    said = "too large: structs and versions unfold into too many fields"
+    said = UNFOLDED_FIELDS.exceeded("the message")
     assert diff("old", "new", cwd=tmp_path) == (2, "", f"error: old/XRequest.json: {said}\n")
 
 
@@ -442,7 +443,7 @@ def test_one_clear_line(refuse: Path, name: str, problem: str) -> None:
 
 def test_an_archive_bomb(refuse: Path) -> None:
     (refuse / "bomb.zip").write_bytes(bomb())
-    problem = "cannot read bomb.zip: unpacked, it has more than 256 MiB"
+    problem = f"cannot read bomb.zip: {ARCHIVE_BYTES.exceeded('it')}"
     assert diff("message", "bomb.zip", cwd=refuse) == (2, "", f"error: {problem}\n")
 
 

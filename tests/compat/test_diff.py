@@ -15,7 +15,7 @@ from kiplint.compat.judge import Judged, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.model.layout import DEEPEST, MOST_FIELDS
+from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from tools import complaint, definition, document, field
 
 Files = Mapping[str, bytes]
@@ -617,7 +617,7 @@ def unfolding(depth: int, kind: str) -> bytes:
 def test_structs_that_unfold_without_end() -> None:
     assert told(unfolding(8, "int32"), unfolding(8, "int64")) == ["layout-changed wire 0-5 S8.A"]
     said = complaint(lambda: changes(unfolding(40, "int32"), unfolding(40, "int64")))
-    assert said == "old/XRequest.json: too large: structs and versions unfold into too many fields"
+    assert said == UNFOLDED_FIELDS.exceeded("old/XRequest.json: the message")
 
 
 def test_versions_that_unfold_without_end() -> None:
@@ -626,14 +626,16 @@ def test_versions_that_unfold_without_end() -> None:
         return definition(*fields, validVersions="0-32767")
 
     assert len(changes(many(100, "int32"), many(100, "int64"))) == 100
-    assert "too large" in complaint(lambda: changes(many(2_000, "int32"), many(2_000, "int64")))
+    assert "the message has more than 100,000 fields" in complaint(
+        lambda: changes(many(2_000, "int32"), many(2_000, "int64"))
+    )
 
 
 def test_thousands_of_fields_are_compared() -> None:
     def many(prefix: str) -> bytes:
         return definition(*(field(f"{prefix}{number}") for number in range(5_000)))
 
-    assert MOST_FIELDS > 10_000
+    assert UNFOLDED_FIELDS > 10_000
     assert len(changes(many("A"), many("B"))) == 5_000
 
 
@@ -650,10 +652,10 @@ def test_structs_that_stand_too_deep_inside_one_another() -> None:
         structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("A", one)]} for n, one in enumerate(kinds)]
         return definition(field("Root", "S0"), commonStructs=structs)
 
-    assert len(changes(chain(DEEPEST, "int32"), chain(DEEPEST, "int64"))) == 1
-    for depth in (DEEPEST + 1, 280, 2_000):
+    assert len(changes(chain(UNFOLDED_LEVELS, "int32"), chain(UNFOLDED_LEVELS, "int64"))) == 1
+    for depth in (UNFOLDED_LEVELS + 1, 280, 2_000):
         said = complaint(lambda depth=depth: changes(chain(depth, "int32"), chain(depth, "int64")))  # type: ignore[misc]
-        assert said == "old/XRequest.json: too deep: structs are nested more than 64 levels"
+        assert said == UNFOLDED_LEVELS.exceeded("old/XRequest.json: the message")
 
 
 # Sets that share an API key, and RPCs that lose a half

@@ -185,7 +185,7 @@ def test_the_published_schema() -> None:
         ("[rules.x.params]\na" + ".a" * 3_000 + " = 1", "not TOML: values stand too deep inside one another"),
         (f'[per-file-ignores]\n"a" = {["x"] * 1_001}', "per-file-ignores: expected array of length <= 1000"),
         ("a = 1" + "0" * 5_000, "not TOML: Exceeds the limit (4300 digits) for integer string conversion"),
-        ("x" * 1_048_577, "it has more than 1,048,576 bytes"),
+        ("x" * 1_048_577, "it has more than 1 MiB; divide it"),
         (f"exclude = {['x'] * 1_001}", "exclude: expected array of length <= 1000"),
     ],
 )

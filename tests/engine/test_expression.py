@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import BIGGEST_NUMBER, MOST_CHARACTERS, MOST_LEVELS, Words, element_of, translate
+from kiplint.engine.expression import BIGGEST_NUMBER, MOST_LEVELS, Words, element_of, translate
 from kiplint.engine.language import KINDS, facts
 from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec, type_of
 from kiplint.engine.ruleset import Compiled, Hit, Violation
 from kiplint.engine.runtime import FUNCTIONS, shown
 from kiplint.engine.translate import TemplatePart, compile_in_memory, split_place, template_parts
+from kiplint.limits import EXPRESSION
 from kiplint.versions import VersionRange
 from tools import field, message, rpc, schema_set
 
@@ -261,7 +262,7 @@ ONE_FOR = "a comprehension has one `for` with one variable"
             "_a is a name of its own here; call the comprehension's variable differently",
         ),
         # text
-        ("x" * (MOST_CHARACTERS + 1), f"the expression is longer than {MOST_CHARACTERS} characters"),
+        ("x" * (EXPRESSION + 1), EXPRESSION.exceeded("the rule")),
         ("-" * 900 + "1", "cannot read " + "-" * 57 + "...: it nests too deeply"),
     ],
 )
@@ -282,7 +283,7 @@ def test_what_is_refused_in_python_s_words(expression: str) -> None:
 
 
 def test_limits_are_exact() -> None:
-    assert value("name" + " " * (MOST_CHARACTERS - 4), TOPIC) == "Topic"
+    assert value("name" + " " * (EXPRESSION - 4), TOPIC) == "Topic"
     assert value(str(BIGGEST_NUMBER - 1), TOPIC) == BIGGEST_NUMBER - 1
     # Each minus is two levels: the operation, and its operator beside the operand; then the number.
     assert value("-" * (MOST_LEVELS - 1) + "1", TOPIC) == -1

@@ -329,7 +329,7 @@ def test_the_published_schema_takes_the_shipped_packs() -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("pipe", "it is not a file"), ("/dev/zero", "it is not a file"), ("large", "it has more than 1,048,576 bytes")],
+    [("pipe", "it is not a file"), ("/dev/zero", "it is not a file"), ("large", "it has more than 1 MiB; divide it")],
 )
 def test_what_is_no_pack(tmp_path: Path, name: str, said: str) -> None:
     os.mkfifo(tmp_path / "pipe")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplint.engine.config import Config
-from kiplint.text.suppressions import MOST_PATTERNS
+from kiplint.limits import DEFINITION_GLOBS
 from tools import check
 
 GAP, NEGATIVE, ABOUT = "tags/gap", "tags/negative", "style/about-missing"
@@ -176,8 +176,8 @@ def test_one_line_with_many_comments_above() -> None:
 
 
 def test_too_many_selectors_with_wildcards() -> None:
-    file = "".join(f"// kiplint: ignore-file[tags/*{n}, {GAP}] known\n" for n in range(MOST_PATTERNS + 1))
-    assert found(file=file)[0] == ("style/malformed-ignore", MOST_PATTERNS + 1)
+    file = "".join(f"// kiplint: ignore-file[tags/*{n}, {GAP}] known\n" for n in range(DEFINITION_GLOBS + 1))
+    assert found(file=file)[0] == ("style/malformed-ignore", DEFINITION_GLOBS + 1)
     assert "over 1,000 selectors with wildcards in one file; name the rules" in [
         finding.message for finding in check({"X.json": (file + "{}").encode()})
     ]

@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 
-from kiplint.commands.probe.connection import MOST_ANSWER, ProbeError, Sasl, Tls, _scram
+from kiplint.commands.probe.connection import ProbeError, Sasl, Tls, _scram
 from kiplint.commands.probe.run import probe
+from kiplint.limits import ANSWER_BYTES
 from ports import closed_port
 from probe.support import SET, Talk, answering, ask, framed, offer, server, speaking
 from tools import complaint, kiplint
@@ -152,7 +153,7 @@ def test_an_answer_of_too_many_rows(rows: int) -> None:
     with server(refuse) as address:
         found = ask(address)
     if rows > 1_000:
-        assert found.error == "the answer of ApiVersions has 1001 apiKeys; 1000 are read at most"
+        assert found.error == "the answer of ApiVersions has more than 1,000 rows in an array"
         return
     counts = Counter(problem.rule for problem in found.problems)
     expected = {
@@ -193,7 +194,7 @@ def test_a_server_of_few_iterations_is_refused(count: int) -> None:
 
 
 def test_an_answer_that_is_too_long() -> None:
-    with server(answering((MOST_ANSWER + 1).to_bytes(4, "big") + b"\0" * 64, close=False)) as address:
+    with server(answering((ANSWER_BYTES + 1).to_bytes(4, "big") + b"\0" * 64, close=False)) as address:
         assert (ask(address).error or "").endswith("a length of 1048577 bytes")
 
 

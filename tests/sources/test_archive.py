@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from examples import TIMED
+from kiplint.limits import Limit
 from kiplint.sources import tree
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
@@ -182,12 +183,12 @@ def test_large_entries_are_read_in_part() -> None:
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = bytes(1_000_000)
-    monkeypatch.setattr(tree, "MOST_BYTES", 3 << 20)
+    monkeypatch.setattr(tree, "ARCHIVE_BYTES", Limit(3 << 20, "bytes, unpacked", "an archive"))
     make_zip("x.zip", {f"{at}.json": zeros for at in range(5)})
     make_tar("x.tar", {f"{at}.json": zeros for at in range(5)})
     make_tar("x.tgz", {"huge.bin": bytes(5_000_000), "A.json": GOOD}, "w:gz")
     for name in ("x.zip", "x.tar", "x.tgz"):
-        assert error(name) == f"cannot read {name}: unpacked, it has more than 3 MiB"
+        assert error(name) == f"cannot read {name}: it has more than 3 MiB, unpacked"
     make_zip("y.zip", {"huge.bin": bytes(5_000_000), "A.json": GOOD})
     make_tar("y.tar", {"huge.bin": bytes(5_000_000), "A.json": GOOD})
     assert len(paths("y.zip", "y.tar")) == 2
@@ -198,20 +199,20 @@ def test_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     make_zip("x.zip", files)
     make_tar("x.tgz", files, "w:gz")
     assert paths("x.zip", "x.tgz") == ["x.zip!/A.json", "x.tgz!/A.json"]
-    monkeypatch.setattr(tree, "MOST_ENTRIES", 3_000)
+    monkeypatch.setattr(tree, "ARCHIVE_ENTRIES", Limit(3_000, "entries", "an archive"))
     for name in ("x.zip", "x.tgz"):
-        assert error(name) == f"cannot read {name}: it has more than 3000 entries"
-    monkeypatch.setattr(tree, "LARGEST_REQUEST", 1 << 10)
-    line = "its directory or a header has over 0 MiB"
+        assert error(name) == f"cannot read {name}: it has more than 3,000 entries"
+    monkeypatch.setattr(tree, "ARCHIVE_HEADER", Limit(1 << 10, "bytes", "an archive"))
+    line = "it has more than 1,024 bytes"
     assert error("x.zip") == f"cannot read x.zip: {line}"
 
 
 def test_header_that_declares_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "LARGEST_REQUEST", 1 << 20)
+    monkeypatch.setattr(tree, "ARCHIVE_HEADER", Limit(1 << 20, "bytes", "an archive"))
     entry = tarfile.TarInfo("A.json")
     entry.type, entry.size = tarfile.XHDTYPE, 1 << 40
     Path("x.tar").write_bytes(entry.tobuf(tarfile.GNU_FORMAT) + bytes(2 << 20))
-    assert error("x.tar") == "cannot read x.tar: its directory or a header has over 1 MiB"
+    assert error("x.tar") == "cannot read x.tar: it has more than 1 MiB"
 
 
 def test_sizes_that_are_not_true() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kiplint.limits import Limit
 from kiplint.sources import cleanup, history
 from kiplint.sources import git as sources_git
 from kiplint.sources.git import Objects, open_repository
@@ -292,15 +293,15 @@ def test_trees_without_end(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None
         entries = b"".join(b"40000 d%d\0" % at + bytes.fromhex(tree) for at in range(10))
         tree = git(kafka, "hash-object", "-t", "tree", "-w", "--stdin", stdin=entries)
     with monkeypatch.context() as patch:
-        patch.setattr(sources_git, "DEEPEST", 9)
-        assert error(f"{tree}:") == f"{tree}: holds folders more than 9 deep"
-    monkeypatch.setattr(sources_git, "MOST_ENTRIES", 5_000)
-    assert error(f"{tree}:") == f"{tree}: holds more than 5000 files"
+        patch.setattr(sources_git, "GIT_LEVELS", Limit(9, "levels of folders", "git"))
+        assert error(f"{tree}:") == f"{tree}: has more than 9 levels of folders"
+    monkeypatch.setattr(sources_git, "GIT_ENTRIES", Limit(5_000, "entries", "git"))
+    assert error(f"{tree}:") == f"{tree}: has more than 5,000 entries"
 
 
 def test_too_much_in_one_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources_git, "MOST_AT_ONCE", 150)
-    assert error("1.0.0:") == f"the git repository {kafka} holds too much in one folder"
+    monkeypatch.setattr(sources_git, "GIT_OBJECTS", Limit(150, "bytes", "git"))
+    assert error("1.0.0:") == f"the git repository {kafka} has more than 150 bytes"
 
 
 def test_reading_again_after_the_process_is_gone(kafka: Path) -> None:
@@ -406,7 +407,7 @@ def test_a_cube_of_folders_takes_little_room(kafka: Path) -> None:
     tree = cube(kafka, 1_000)
     objects = open_repository(None)
     tracemalloc.start()
-    with pytest.raises(SourceError, match="holds more than 100000 folders or 1000000 files"):
+    with pytest.raises(SourceError, match="more than 1,000,000 entries in a tree; name the folder"):
         for _ in Walker(objects).folders(tree):
             pass
     _, peak = tracemalloc.get_traced_memory()
@@ -415,8 +416,8 @@ def test_a_cube_of_folders_takes_little_room(kafka: Path) -> None:
 
 
 def test_folders_are_counted_as_files_are(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST_FOLDERS", 8)
-    with pytest.raises(SourceError, match="holds more than 8 folders or"):
+    monkeypatch.setattr(history, "GIT_FOLDERS", Limit(8, "folders", "git"))
+    with pytest.raises(SourceError, match="has more than 8 folders"):
         list(Walker(open_repository(None)).folders(cube(kafka, 3)))
 
 

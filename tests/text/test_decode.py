@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
-from kiplint.text.decode import MAX_BYTES, MAX_DEPTH, decode
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS
+from kiplint.text.decode import decode
 from kiplint.text.diagnose import diagnose
 
 from .support import broken, commented, definitions, mutated
@@ -76,7 +77,7 @@ def test_fast(text: str, field: Field) -> None:
         '{"fields": [], "fields": [{"name": "A"}]}',
         b"{} // \xff",
         b'{"name": "\xff"}',
-        "{}" + " " * MAX_BYTES,
+        "{}" + " " * DEFINITION_BYTES,
         '{"fields": [' * 5000,
     ],
 )
@@ -86,12 +87,12 @@ def test_slow(text: str | bytes) -> None:
 
 def test_depth() -> None:
     nested: dict[str, Any] = {"a": {"]": '["'}}
-    for depth in range(3, MAX_DEPTH + 3):
-        assert (decode(json.dumps(nested).encode(), ANY, ENCODER) == nested) is (depth <= MAX_DEPTH + 1), depth
+    for depth in range(3, DEFINITION_LEVELS + 3):
+        assert (decode(json.dumps(nested).encode(), ANY, ENCODER) == nested) is (depth <= DEFINITION_LEVELS + 1), depth
         nested = {"a": nested}
     wide = [[0]] * 500
     assert decode(json.dumps(wide).encode(), ANY, ENCODER) == wide
-    at_limit = "[" * (MAX_DEPTH - 1) + "[],[{}]".replace("[{}]", "[]") + "]" * (MAX_DEPTH - 1)
+    at_limit = "[" * (DEFINITION_LEVELS - 1) + "[],[{}]".replace("[{}]", "[]") + "]" * (DEFINITION_LEVELS - 1)
     assert decode(at_limit.encode(), ANY, ENCODER) is not None
     assert decode(f"[{at_limit}]".encode(), ANY, ENCODER) is None
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.decode import MAX_BYTES, MAX_PROBLEMS, Problem
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
+from kiplint.text.decode import Problem
 from kiplint.text.diagnose import MISSING, Diagnosis, diagnose
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.tokens import join_surrogates
@@ -48,9 +49,9 @@ def test_empty_file(data: bytes, detail: str, end: int) -> None:
 
 
 def test_too_large() -> None:
-    assert diagnose(b"1" + b" " * (MAX_BYTES - 1)) == Diagnosis((), 1, "1" + " " * (MAX_BYTES - 1))
+    assert diagnose(b"1" + b" " * (DEFINITION_BYTES - 1)) == Diagnosis((), 1, "1" + " " * (DEFINITION_BYTES - 1))
     detail = "the file has more than 1,048,576 bytes, which is far more than any definition"
-    assert diagnose(b" " * (MAX_BYTES + 1)) == Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
+    assert diagnose(b" " * (DEFINITION_BYTES + 1)) == Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,7 @@ def test_what_only_the_decoder_knows(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_never_raises_and_always_explains(data: bytes) -> None:
     diagnosis = diagnose(data)
     assert diagnosis.text == decode_text(data)
-    assert len(diagnosis.problems) <= MAX_PROBLEMS + 2
+    assert len(diagnosis.problems) <= DEFINITION_PROBLEMS + 2
     for problem in diagnosis.problems:
         assert 0 <= problem.start <= problem.end <= len(diagnosis.text)
         assert problem.detail

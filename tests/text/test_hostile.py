@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.text.decode import MAX_BYTES, MAX_PROBLEMS, blank_comments, blank_line_comments, decode
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
+from kiplint.text.decode import blank_comments, blank_line_comments, decode
 from kiplint.text.diagnose import MISSING, diagnose
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
@@ -33,14 +34,14 @@ WRAPPED = [
 ]
 
 
-ENOUGH = MAX_BYTES // 16
+ENOUGH = DEFINITION_BYTES // 16
 """Bytes of which growing squares would take minutes; a few inputs are as large as they may be."""
 
 
 def exercise(data: bytes) -> None:
     diagnosis = diagnose(data)
-    assert len(diagnosis.problems) <= MAX_PROBLEMS + 1
-    assert sum(len(problem.pointer) + len(problem.detail) for problem in diagnosis.problems) < MAX_BYTES
+    assert len(diagnosis.problems) <= DEFINITION_PROBLEMS + 1
+    assert sum(len(problem.pointer) + len(problem.detail) for problem in diagnosis.problems) < DEFINITION_BYTES
     assert diagnosis.problems or diagnosis.value is not MISSING
     text = decode_text(data)
     assert len(blank_comments(data)) == len(blank_line_comments(data)) == len(data)
@@ -64,7 +65,7 @@ def test_wrapped(head: str, piece: str, tail: str) -> None:
 
 @pytest.mark.parametrize("piece", ["[", "'a", '"\\', "//", "[1,"])
 def test_as_large_as_allowed(piece: str) -> None:
-    exercise((piece * MAX_BYTES)[:MAX_BYTES].encode())
+    exercise((piece * DEFINITION_BYTES)[:DEFINITION_BYTES].encode())
 
 
 @pytest.mark.parametrize("text", ["[+" + "[" * 60, "[" * 60 + "'a'" + "]" * 60, "{a:" * 60 + "1" + "}" * 60])

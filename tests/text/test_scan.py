@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from kiplint.text.decode import MAX_DEPTH, MAX_PROBLEMS
+from kiplint.limits import DEFINITION_LEVELS, DEFINITION_PROBLEMS
 from kiplint.text.scan import scan
 from kiplint.text.tokens import SPACES
 from kiplint.text.tree import outline
@@ -125,11 +125,11 @@ def test_block_comments() -> None:
 
 
 def test_depth() -> None:
-    assert found("[" * MAX_DEPTH + "]" * MAX_DEPTH) == []
-    detail = f"more than {MAX_DEPTH} objects and arrays inside one another"
-    deep = "[" * MAX_DEPTH + "[1, {}], [2]" + "]" * MAX_DEPTH
-    assert found(deep) == [("too-deep", detail, "/0" * MAX_DEPTH, "[")]
-    assert found("[" * 9999) == [("too-deep", detail, "/0" * MAX_DEPTH, "[")]
+    assert found("[" * DEFINITION_LEVELS + "]" * DEFINITION_LEVELS) == []
+    detail = f"more than {DEFINITION_LEVELS} objects and arrays inside one another"
+    deep = "[" * DEFINITION_LEVELS + "[1, {}], [2]" + "]" * DEFINITION_LEVELS
+    assert found(deep) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]
+    assert found("[" * 9999) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]
 
 
 def test_several_mistakes_and_a_whole_tree() -> None:
@@ -164,7 +164,7 @@ def test_long_keys_stay_out_of_pointers() -> None:
 
 
 def test_problems_are_capped() -> None:
-    assert len(scan("[" + "+1,\n" * 500 + "1]").problems) == MAX_PROBLEMS
+    assert len(scan("[" + "+1,\n" * 500 + "1]").problems) == DEFINITION_PROBLEMS
 
 
 def test_nothing() -> None:

@@ -11,9 +11,10 @@ from kiplint.codec.explain import explain
 from kiplint.codec.fast import Reader, Writer, make_reader, make_writer
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.values import default_of, defaults_of, key_of
-from kiplint.codec.wire import LEFT, Decoded
+from kiplint.codec.wire import ELEMENTS, Decoded
+from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from kiplint.model.element import fact
-from kiplint.model.layout import DEEPEST, MOST_FIELDS, Layout, Slot, layout, unfolded
+from kiplint.model.layout import Layout, Slot, layout, unfolded
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES
 
@@ -36,11 +37,10 @@ class Codec:
     @fact
     def body(self) -> Layout:
         """The layout. Raises UnusableLayout."""
-        fields, depth = unfolded(self.message, MOST_FIELDS)
-        if fields > MOST_FIELDS or depth > DEEPEST:
-            raise UnusableLayout(
-                f"{self.message.name} is too large: its structs unfold too deep or into too many fields"
-            )
+        fields, depth = unfolded(self.message, UNFOLDED_FIELDS)
+        if fields > UNFOLDED_FIELDS or depth > UNFOLDED_LEVELS:
+            limit = UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else UNFOLDED_LEVELS
+            raise UnusableLayout(limit.exceeded(self.message.name))
         if self.message.cycles:
             raise UnusableLayout(f"{self.message.name} has a struct in itself: {min(self.message.cycles.values())}")
         made = layout(self.message, self.version)
@@ -74,18 +74,18 @@ class Codec:
         """
         if spans:
             return explain(self.body, data, pos, whole=whole, spans=True)
-        before = LEFT[0]
+        before = ELEMENTS.left
         try:
             value, end = self.reader(data, pos)
         except fast.READ_FAILURES:
-            end, LEFT[0] = -1, before
+            end, ELEMENTS.left = -1, before
         if end == len(data) or (not whole and 0 <= end < len(data)):
             return Decoded(value, end)
         return explain(self.body, data, pos, whole=whole, spans=False)
 
     def reads(self, data: bytes, pos: int) -> bool:
         """Whether the body reads from a position to the end of the bytes. It counts no elements."""
-        before = LEFT[0]
+        before = ELEMENTS.left
         try:
             if len(data) < _SHORT and "reader" not in vars(self):
                 return not explain(self.body, data, pos, whole=True, spans=False).problems
@@ -93,7 +93,7 @@ class Codec:
         except fast.READ_FAILURES:
             return False
         finally:
-            LEFT[0] = before
+            ELEMENTS.left = before
 
     def write(self, value: dict[str, Any]) -> bytes:
         """The bytes of values that have every field; Malformed, without a reason, when they are not right."""

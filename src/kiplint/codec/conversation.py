@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import Direction, Frame, decode_request, decode_response
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.wire import MOST_BYTES
+from kiplint.limits import FRAME_BYTES
 
 WRAP = 2**32
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
@@ -301,7 +301,7 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
     while 0 <= pos <= len(data) - 4:
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
         offset = run.offset + pos
-        if 0 <= size <= MOST_BYTES:
+        if 0 <= size <= FRAME_BYTES:
             chunk = data[pos + 4 : pos + 4 + size]
             yield Cut(offset, run.time_at(offset), chunk, whole=len(chunk) == size)
             pos += 4 + size
@@ -343,7 +343,7 @@ def _walk(data: bytes, sign: Sign) -> Iterator[int]:
     pos = 0
     while pos <= len(data) - 4:
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
-        if size > MOST_BYTES or not sign.header(data, pos + 4, size):
+        if size > FRAME_BYTES or not sign.header(data, pos + 4, size):
             return
         yield pos
         pos += 4 + size

@@ -10,7 +10,8 @@ from typing import Any
 
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
-from kiplint.codec.wire import MOST_EMPTY, Decoded, ValueSpan, base64_text, charge, float_json, uuid_text
+from kiplint.codec.wire import ELEMENTS, Decoded, ValueSpan, base64_text, float_json, uuid_text
+from kiplint.limits import EMPTY_ELEMENTS
 from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.types import WIDTHS
 from kiplint.text.words import in_bytes
@@ -202,13 +203,13 @@ class _Walk:
             self.null(slot.nullable, start, path)
             return
         least = smallest_element(slot)
-        if not least and count > MOST_EMPTY:
-            message = f"{what} is {count}, each without bytes; {MOST_EMPTY} are read at most"
+        if not least and count > EMPTY_ELEMENTS:
+            message = f"{what} is {count}, each without bytes; {EMPTY_ELEMENTS} are read at most"
             raise self.at.stop("too-many-elements", start, message, path)
         if least * count > self.at.remaining:
             message = f"{what} is {count}, each of {least} or more bytes; {self.at.remaining} are left{self.at.inside}"
             raise self.at.stop("length-beyond-end", start, message, path)
-        if not charge(count):
+        if not ELEMENTS.take(count):
             message = f"{what} is {count}, and no more elements are read in all"
             raise self.at.stop("too-many-elements", start, message, path)
         self.elements(slot, count, out[key], path, depth)

@@ -14,8 +14,7 @@ from typing import Any
 from kiplint.codec.problems import Malformed
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, key_of, smallest_element
 from kiplint.codec.wire import (
-    LEFT,
-    MOST_EMPTY,
+    ELEMENTS,
     TRUTH,
     as_bytes,
     as_float,
@@ -26,6 +25,7 @@ from kiplint.codec.wire import (
     uuid_text,
     varint,
 )
+from kiplint.limits import EMPTY_ELEMENTS
 from kiplint.model.layout import Layout, Slot
 
 Reader = Callable[[bytes, int], tuple[dict[str, Any], int]]
@@ -50,7 +50,7 @@ class _ReaderSource:
             {
                 "Malformed": Malformed,
                 "TRUTH": TRUTH,
-                "left": LEFT,
+                "elements": ELEMENTS,
                 "varint": read_varint,
                 "uuid": uuid_text,
                 "base64": base64_text,
@@ -167,10 +167,10 @@ class _ReaderSource:
             if slot.compact:
                 self.out.line(f"{count} -= 1")
             least = smallest_element(slot)
-            limit = f"{count} * {least} > len(data) - pos" if least else f"{count} > {MOST_EMPTY}"
+            limit = f"{count} * {least} > len(data) - pos" if least else f"{count} > {EMPTY_ELEMENTS}"
             self.out.line(f"if {limit}: raise Malformed")
-            self.out.line(f"left[0] -= {count}")
-            self.out.line("if left[0] < 0: raise Malformed")
+            self.out.line(f"elements.left -= {count}")
+            self.out.line("if elements.left < 0: raise Malformed")
             if slot.kind in FORMATS and slot.kind not in ("bool", "uuid", "float64"):
                 code = FORMATS[slot.kind]
                 self.out.line(f'{result} = list(unpack(f">{{{count}}}{code}", data, pos)); pos += {count} * {least}')

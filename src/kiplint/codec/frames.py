@@ -12,7 +12,8 @@ from msgspec import Meta
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import Codec, UnusableLayout, errors_in
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.wire import MOST_BYTES, ValueSpan
+from kiplint.codec.wire import ValueSpan
+from kiplint.limits import FRAME_BYTES
 from kiplint.model.error_codes import ErrorCode, error_of
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean, in_bytes
@@ -225,8 +226,8 @@ def split(data: bytes, start: int = 0) -> Iterator[StreamFrame]:
             yield StreamFrame(pos, b"", ByteProblem("codec/truncated", pos, text))
         elif size < 0:
             yield StreamFrame(pos, b"", ByteProblem("codec/length-negative", pos, f"the length of the frame is {size}"))
-        elif size > MOST_BYTES:
-            text = f"the length of the frame is {size}; {MOST_BYTES} bytes are the most"
+        elif size > FRAME_BYTES:
+            text = f"the length of the frame is {size}; {FRAME_BYTES} bytes are the most"
             yield StreamFrame(pos, b"", ByteProblem("codec/too-large", pos, text))
         elif size > left:
             text = f"the length of the frame is {size}, {in_bytes(left, 'is', 'are')} left"

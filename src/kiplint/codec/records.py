@@ -6,7 +6,6 @@ snappy, lz4 and zstd are read by cramjam, gzip by the standard library.
 from __future__ import annotations
 
 import struct
-import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +14,8 @@ from typing import Any
 
 from kiplint.codec.explain import MOST_PROBLEMS
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.wire import LEFT, base64_text, charge
+from kiplint.codec.wire import ELEMENTS, base64_text
+from kiplint.limits import BATCHES, GROWN_BYTES, RECORDS, UNPACKED_BYTES, Counter
 from kiplint.text.words import in_bytes
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -26,9 +26,7 @@ OLD_HEADER = 18
 """Of magic 0 and 1: offset, length, CRC, magic, attributes."""
 START, COVERED = 12, 21
 """Where the length of a batch counts from, and where the checksum of magic 2 does."""
-MOST_BATCHES, MOST_RECORDS = 100_000, 200_000
-"""How many batches of a field are read, and how many records of all that are read together."""
-ELEMENTS = 10
+PER_RECORD = 10
 """How many elements of arrays, and headers of records, are read for each of these records."""
 
 
@@ -45,7 +43,7 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[BytePro
     batches: list[dict[str, Any]] = []
     problems: list[ByteProblem] = []
     pos = 0
-    while len(data) - pos > START + 4 and len(batches) < MOST_BATCHES and _budget().records:
+    while len(data) - pos > START + 4 and len(batches) < BATCHES and _budget().records.left > 0:
         size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
         end = pos + START + size
         magic = data[pos + 16]
@@ -60,10 +58,10 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[BytePro
         batches.append(batch)
         problems += more
         pos = end
-    if len(batches) == MOST_BATCHES and pos < len(data):
-        text = f"{MOST_BATCHES} batches are read at most"
+    if len(batches) == BATCHES and pos < len(data):
+        text = f"{BATCHES.figure} are read at most"
         problems.append(ByteProblem("codec/too-many-elements", offset + pos, text))
-    elif not _budget().records and len(data) - pos > START + 4:
+    elif _budget().records.left <= 0 and len(data) - pos > START + 4:
         problems.append(_too_many(offset + pos))
     return batches, tuple(problems)
 
@@ -115,12 +113,11 @@ def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
         text = f"the batch has {batch['count']} records in {in_bytes(len(plain))}"
         return [ByteProblem("codec/too-many-elements", offset - 4, text)]
     reader = Records(plain, batch["baseOffset"], batch["baseTimestamp"])
-    budget = _budget()
+    counter = _budget().records
     try:
         for _ in range(batch["count"]):
-            if not budget.records:
+            if not counter.take(1):
                 return [_too_many(offset)]
-            budget.records -= 1
             batch["records"].append(reader.record())
         reader.finish()
     except Damaged as error:
@@ -130,8 +127,9 @@ def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
 
 
 def _too_many(offset: int) -> ByteProblem:
-    _budget().exceeded = True
-    text = f"more than {_budget().most_records:,} records in all; this and what follows is not read"
+    counter = _budget().records
+    counter.left = -1
+    text = f"more than {counter.most:,} records in all; this and what follows is not read"
     return ByteProblem("codec/too-many-elements", offset, text)
 
 
@@ -155,7 +153,7 @@ def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list
         problems.append(ByteProblem("codec/record-invalid", offset + pos, "the message ends inside a value"))
         return batch, problems
     if codec == "none":
-        _budget().records -= 1
+        _budget().records.take(1)
         batch["records"] = [{"offset": base, "timestamp": time, "key": _shown(key), "value": _shown(value)}]
         return batch, problems
     if codec not in CODECS or depth:
@@ -179,7 +177,7 @@ def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[BytePro
         if size < 14 or pos + START + size > len(data):
             problems.append(ByteProblem("codec/record-invalid", offset, "the packed messages end inside a message"))
             break
-        if not _budget().records:
+        if _budget().records.left <= 0:
             problems.append(_too_many(offset))
             break
         if len(problems) >= MOST_PROBLEMS:
@@ -244,7 +242,7 @@ class Records:
         count = self._varint()
         if not 0 <= count <= len(self._data) - self._pos:
             raise Damaged(f"a record with {count} headers", start)
-        if not charge(count):
+        if not ELEMENTS.take(count):
             raise Damaged(f"a record with {count} headers, and no more are read in all", start)
         headers = [{"key": self._text(), "value": _shown(self._sized())} for _ in range(count)]
         if self._pos != end:
@@ -292,10 +290,6 @@ def _shown(data: bytes | None) -> str | None:
     return None if data is None else base64_text(data)
 
 
-MOST_UNPACKED = 32 * 2**20
-"""How many bytes the records of a batch may have unpacked; Kafka's default limit of a batch is 1 MiB packed."""
-MOST_GROWN = 128 * 2**20
-"""By how many bytes all batches that are read together may grow beyond 16 times what they have packed."""
 MOST_TRIED_AGAIN = 100
 """How many of them are tried with more room: what is damaged fails there too, and room costs time."""
 XERIAL = b"\x82SNAPPY\0"
@@ -306,11 +300,10 @@ class Unpackable(Exception):  # noqa: N818
 
 
 class _Budget:
-    """What batches that are read together may still take: `grown` in bytes, `tries` with more room, and records."""
+    """What batches that are read together may still take: records, bytes to grow by, and tries with more room."""
 
     def __init__(self, records: int) -> None:
-        self.grown, self.tries, self.records, self.most_records = MOST_GROWN, MOST_TRIED_AGAIN, records, records
-        self.exceeded = False
+        self.records, self.grown, self.tries = Counter(records), Counter(GROWN_BYTES), Counter(MOST_TRIED_AGAIN)
 
 
 _BUDGET: ContextVar[_Budget] = ContextVar("_BUDGET")
@@ -322,12 +315,12 @@ def _budget() -> _Budget:
 
 def is_exhausted() -> bool:
     """Whether there was more to read than the bounds allow."""
-    return _budget().exceeded or LEFT[0] < 0
+    return min(_budget().records.left, ELEMENTS.left) < 0
 
 
 def refill() -> None:
     """Count the elements of arrays anew: what was read so far is forgotten."""
-    LEFT[0] = ELEMENTS * _budget().most_records
+    ELEMENTS.left = PER_RECORD * _budget().records.most
 
 
 @contextmanager
@@ -339,12 +332,12 @@ def read_together(records: int = 0) -> Iterator[None]:
     if _BUDGET.get(None) is not None:
         yield
         return
-    token = _BUDGET.set(_Budget(records or MOST_RECORDS))
+    token = _BUDGET.set(_Budget(records or RECORDS))
     refill()
     try:
         yield
     finally:
-        LEFT[0] = sys.maxsize
+        ELEMENTS.left = ELEMENTS.most
         _BUDGET.reset(token)
 
 
@@ -353,11 +346,11 @@ def unpack(codec: str, data: bytes) -> bytes:
     if codec == "none":
         return data
     budget = _BUDGET.get(None)
-    if budget and budget.grown < 0:
-        raise Unpackable(f"the batches before it have grown by more than {MOST_GROWN} bytes; no more are unpacked")
+    if budget and budget.grown.left < 0:
+        raise Unpackable(f"{GROWN_BYTES.exceeded('the run')}: no more are unpacked")
     unpacked = _unpack(codec, data)
     if budget:
-        budget.grown -= max(0, len(unpacked) - 16 * len(data))
+        budget.grown.take(max(0, len(unpacked) - 16 * len(data)))
     return unpacked
 
 
@@ -373,49 +366,48 @@ def _unpack(codec: str, data: bytes) -> bytes:
             return _snappy(cramjam, data)
         return _bounded(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
     except cramjam.DecompressionError as error:
-        raise Unpackable(f"the {codec} data is damaged, or more than {MOST_UNPACKED} bytes unpacked: {error}") from None
+        raise Unpackable(f"the {codec} data is damaged, or more than {UNPACKED_BYTES.figure}: {error}") from None
 
 
 def _gzip(data: bytes) -> bytes:
     machine = zlib.decompressobj(wbits=31)
     try:
-        unpacked = machine.decompress(data, MOST_UNPACKED)
+        unpacked = machine.decompress(data, UNPACKED_BYTES)
     except zlib.error as error:
         raise Unpackable(f"the gzip data is damaged: {error}") from None
     if not machine.eof:
-        raise Unpackable(f"the gzip data was cut off, or has more than {MOST_UNPACKED} bytes unpacked")
+        raise Unpackable(f"the gzip data was cut off, or has more than {UNPACKED_BYTES.figure}")
     return unpacked
 
 
 def _bounded(module: Any, data: bytes) -> bytes:
     """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
     budget = _BUDGET.get(None) or _Budget(0)
-    for size in (min(max(16 * len(data), 2**16), MOST_UNPACKED), MOST_UNPACKED):
+    for size in (min(max(16 * len(data), 2**16), UNPACKED_BYTES), UNPACKED_BYTES):
         room = bytearray(size)
         try:
             return bytes(room[: module.decompress_into(data, room)])
         except Exception:
-            if size == MOST_UNPACKED or budget.tries < 1:
+            if size == UNPACKED_BYTES or not budget.tries.take(1):
                 raise
-            budget.tries -= 1
     raise AssertionError
 
 
 def _snappy(cramjam: Any, data: bytes) -> bytes:
     """Raw blocks, alone or in the frames of the Java library that Kafka uses (a magic, two versions, sized blocks)."""
     if not data.startswith(XERIAL):
-        return _raw_snappy(cramjam, data, MOST_UNPACKED)
+        return _raw_snappy(cramjam, data, UNPACKED_BYTES)
     pos, unpacked = 16, bytearray()
     while pos < len(data):
         size = int.from_bytes(data[pos : pos + 4], "big")
         if pos + 4 + size > len(data):
             raise Unpackable("the snappy data was cut off inside a block")
-        unpacked += _raw_snappy(cramjam, data[pos + 4 : pos + 4 + size], MOST_UNPACKED - len(unpacked))
+        unpacked += _raw_snappy(cramjam, data[pos + 4 : pos + 4 + size], UNPACKED_BYTES - len(unpacked))
         pos += 4 + size
     return bytes(unpacked)
 
 
 def _raw_snappy(cramjam: Any, data: bytes, most: int) -> bytes:
     if cramjam.snappy.decompress_raw_len(data) > most:
-        raise Unpackable(f"the snappy data has more than {MOST_UNPACKED} bytes unpacked")
+        raise Unpackable(f"the snappy data has more than {UNPACKED_BYTES.figure}")
     return bytes(cramjam.snappy.decompress_raw(data))

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from kiplint.codec.problems import ByteProblem, Malformed
+from kiplint.limits import Counter
 
 
 class ValueSpan(msgspec.Struct, frozen=True):
@@ -41,21 +42,11 @@ class Decoded(msgspec.Struct, frozen=True):
     spans: tuple[ValueSpan, ...] = ()
 
 
-MOST_BYTES = 100 * 2**20
-"""The longest frame that is read: what brokers take by default (socket.request.max.bytes)."""
-MOST_EMPTY = 64
-"""How many elements without bytes one array may have: nothing in the input would bound a larger number."""
-LEFT = [sys.maxsize]
+ELEMENTS = Counter(sys.maxsize)
 """How many elements of arrays, and headers of records, are still read; `read_together` sets a bound for a run."""
 
 TRUTH = (False, True)
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-
-def charge(count: int) -> bool:
-    """Whether so many more elements may be read."""
-    LEFT[0] -= count
-    return LEFT[0] >= 0
 
 
 def read_varint(data: bytes, pos: int) -> tuple[int, int]:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Counter
 from kiplint.model.fields import Container
-from kiplint.model.layout import DEEPEST, MOST_FIELDS, headed_intervals, ranges_of, unfolded
+from kiplint.model.layout import headed_intervals, ranges_of, unfolded
 from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
@@ -21,21 +22,20 @@ from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
 
 
-class FieldBudget:
+class FieldBudget(Counter):
     """How many fields of one message may still be unfolded; raises UsageError when there are more."""
 
     def __init__(self, message: Message) -> None:
         self._file = message.file
-        self._remaining = MOST_FIELDS
+        super().__init__(UNFOLDED_FIELDS)
 
     def spend(self, container: Container, times: int = 1) -> None:
         """Count `times` layouts of a message or struct; raises UsageError also where structs are nested too deeply."""
-        fields, depth = unfolded(container, self._remaining // max(times, 1))
-        if depth > DEEPEST:
-            raise UsageError(f"{self._file}: too deep: structs are nested more than {DEEPEST} levels")
-        self._remaining -= times * fields
-        if self._remaining < 0:
-            raise UsageError(f"{self._file}: too large: structs and versions unfold into too many fields")
+        fields, depth = unfolded(container, self.left // max(times, 1))
+        if depth > UNFOLDED_LEVELS:
+            raise UsageError(UNFOLDED_LEVELS.exceeded(f"{self._file}: the message"))
+        if not self.take(times * fields):
+            raise UsageError(UNFOLDED_FIELDS.exceeded(f"{self._file}: the message"))
 
 
 def layout_intervals(message: Message) -> tuple[VersionRange, ...]:

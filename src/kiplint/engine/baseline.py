@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
+from kiplint.limits import BASELINE_BYTES
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import read_file, replace_file
 from kiplint.text.show import printable
@@ -168,14 +169,10 @@ def _block(lines: Iterable[str]) -> str:
     return f"[\n{inner}\n  ]" if inner else "[]"
 
 
-MOST_BYTES = 64 << 20
-"""A quarter of a million findings."""
-
-
 def read_baseline(file: str) -> Baseline | None:
     """The baseline of a file, None if there is no file; raises UsageError for anything but a baseline."""
     try:
-        return parse(read_file(file, MOST_BYTES), file)
+        return parse(read_file(file, BASELINE_BYTES), file)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -202,7 +199,7 @@ def write_baseline(baseline: Baseline, file: str, tree: str | None) -> None:
 def _licence(file: str) -> bytes:
     """The comments at the beginning of the file, which are kept."""
     try:
-        data = read_file(file, MOST_BYTES)
+        data = read_file(file, BASELINE_BYTES)
     except OSError:
         return b""
     head = data[: data.find(b"{")]

@@ -14,7 +14,7 @@ from msgspec import Meta
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches, misnamed
-from kiplint.text.decode import MAX_DEPTH
+from kiplint.limits import CONFIGURATIONS, DEFINITION_LEVELS
 from kiplint.text.files import fits, read_file, read_text
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -285,9 +285,9 @@ def _read(file: str) -> dict[str, Any]:
 
 
 def _is_deep(value: object) -> bool:
-    """Whether values are nested deeper than `MAX_DEPTH`."""
+    """Whether values are nested deeper than `DEFINITION_LEVELS`."""
     row = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(DEFINITION_LEVELS):
         parts = (part.values() if isinstance(part, dict) else part for part in row if isinstance(part, (dict, list)))
         row = [part for several in parts for part in several]
     return bool(row)
@@ -339,17 +339,13 @@ LISTS: Final = ("rule-packs", "exclude")
 """The keys whose values are lists of paths or globs."""
 
 
-LONGEST: Final = 20
-"""How many files may extend one another."""
-
-
 def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
     """The chain of extended files with `file` added; raises UsageError for a cycle and for a chain that is too long."""
     whole = os.path.realpath(file)
     if whole in chain:
         raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
-    if len(chain) >= LONGEST:
-        raise UsageError(f"{printable(file)} is the end of more than {LONGEST} files that each extend the next")
+    if len(chain) >= CONFIGURATIONS:
+        raise UsageError(CONFIGURATIONS.exceeded(f"the chain that ends with {printable(file)}"))
     return (*chain, whole)
 
 

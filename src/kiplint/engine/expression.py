@@ -16,19 +16,17 @@ from typing import Any, Final, NamedTuple
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.language import CLASSES, facts, kind_name
 from kiplint.engine.runtime import FUNCTIONS
+from kiplint.limits import EXPRESSION, PACK_PARTS
 from kiplint.text.words import did_you_mean
 
-MOST_CHARACTERS = 1000
 MOST_LEVELS = 100
 MOST_PARTS = 5000
-MOST_OF_A_PACK = 200_000
-"""The parts of one expression, and of all expressions of a pack, with the names of `let` written out."""
 
 
 def parse(text: str, lets: Mapping[str, ast.expr] | None = None) -> ast.expr:
     """The syntax tree of an expression, each name of `lets` replaced by what it stands for. Raises ExpressionError."""
-    if len(text) > MOST_CHARACTERS:
-        raise ExpressionError(f"the expression is longer than {MOST_CHARACTERS} characters")
+    if len(text) > EXPRESSION:
+        raise ExpressionError(EXPRESSION.exceeded("the rule"))
     try:
         with warnings.catch_warnings(action="error"):
             tree = ast.parse(text.strip(), mode="eval").body
@@ -63,7 +61,7 @@ def _written(text: str, sizes: Mapping[str, int]) -> int:
         nodes = ast.walk(parse(text))
     except ExpressionError:
         return 0
-    return min(sum(sizes.get(node.id, 1) if isinstance(node, ast.Name) else 1 for node in nodes), MOST_OF_A_PACK)
+    return min(sum(sizes.get(node.id, 1) if isinstance(node, ast.Name) else 1 for node in nodes), PACK_PARTS)
 
 
 def short(text: str) -> str:

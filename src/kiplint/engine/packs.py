@@ -11,6 +11,7 @@ import msgspec
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
+from kiplint.limits import PACK_PARTS
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import read_file, read_text
 
@@ -89,7 +90,6 @@ def _announces(folder: str) -> bool:
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
     """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
     from kiplint.engine.check_rule import bad_name, length, line_of, mistakes
-    from kiplint.engine.expression import MOST_OF_A_PACK
 
     known: set[str] = set()
     parts = 0
@@ -101,9 +101,11 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
             raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         known.add(rule.id)
         parts += length(rule)
-        if parts > MOST_OF_A_PACK:
+        if parts > PACK_PARTS:
             line = line_of(text, rule.spec.id)
-            raise UsageError(f"{file}:{line}: {rule.id}: the pack is too long with the names of `let` written out")
+            raise UsageError(
+                PACK_PARTS.exceeded(f"{file}:{line}: {rule.id}: the pack, the names of `let` written out,")
+            )
         for part, expression, problem in mistakes(rule):
             line = line_of(text, rule.spec.id, expression)
             raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")

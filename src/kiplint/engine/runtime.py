@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kiplint.limits import STEPS, Counter
 from kiplint.versions import VersionRange
 
 
@@ -47,7 +48,6 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-MOST_STEPS: Final = 50_000_000
 MORE_FOR_EACH: Final = 10_000
 """The steps of one walk, and how many more there are for each element."""
 
@@ -67,17 +67,17 @@ class TooManyStepsError(Exception):
     """The rules went through more than they may; the message is the id of the rule that took most."""
 
 
-class StepBudget:
+class StepBudget(Counter):
     """The remaining steps for all rules of one walk."""
 
     def __init__(self) -> None:
-        self.left = MOST_STEPS
+        super().__init__(STEPS)
         self.meters: list[Meter] = []
         self.patterns: dict[str, tuple[re.Pattern[str], int]] = {}
 
     def fill(self, elements: int) -> None:
         """Begin a walk over so many elements."""
-        self.left = MOST_STEPS + MORE_FOR_EACH * elements
+        self.left = STEPS + MORE_FOR_EACH * elements
         for meter in self.meters:
             meter.left = meter.taken = 0
         if len(self.patterns) > _LONGEST_PATTERN:
@@ -94,12 +94,12 @@ class StepBudget:
             self.take(steps)
             yield element
 
-    def take(self, steps: int) -> None:
+    def take(self, count: int) -> bool:
         """Take steps; raises TooManyStepsError when the budget is used up."""
-        self.left -= steps
-        if self.left < 0:
+        if not super().take(count):
             most = max(self.meters, key=lambda meter: meter.taken, default=None)
             raise TooManyStepsError(most.rule if most and most.taken else "")
+        return True
 
 
 class Meter:

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from kiplint.limits import UNFOLDED_LEVELS
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
@@ -120,22 +121,15 @@ def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = fro
     return Slot(field, kind, field.is_array, compact, version in field.nullable, body)
 
 
-MOST_FIELDS = 100_000
-"""What the layouts looked at together may have, structs unfolded. Kafka's largest message comes to a thousand."""
-
-DEEPEST = 64
-"""How far structs may stand inside one another. Kafka's deepest message comes to five."""
-
-
 def unfolded(container: Container, most: int) -> tuple[int, int]:
     """How many fields a layout has at most, structs unfolded as layouts unfold them, and how deep these stand.
 
-    Stops above `most` fields and below `DEEPEST` structs.
+    Stops above `most` fields and below `UNFOLDED_LEVELS` structs.
     """
     path: list[str] = []
     waiting = [iter(container.fields)]
     count, deepest = len(container.fields), 0
-    while waiting and count <= most and deepest <= DEEPEST:
+    while waiting and count <= most and deepest <= UNFOLDED_LEVELS:
         field = next(waiting[-1], None)
         if field is None:
             waiting.pop()

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kiplint.limits import DEFINITION_BYTES
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, layout, lines, ranges_of, tokens
 from kiplint.model.load import Definition, load
@@ -13,7 +14,6 @@ from kiplint.model.message import Message
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.profile import Profile, Reads, profiles
 from kiplint.readers.replay import Failure, replay
-from kiplint.text.decode import MAX_BYTES
 from kiplint.text.lines import decode_text
 from kiplint.versions import VersionRange, boundaries
 
@@ -44,7 +44,7 @@ def outcomes(definitions: Iterable[Definition], names: Collection[str] | None = 
     definitions = tuple(definitions)
     if not any(item.message is None or item.message.is_rpc for item in definitions):
         definitions = ()
-    texts = [(item, decode_text(item.data)) for item in definitions if len(item.data) <= MAX_BYTES]
+    texts = [(item, decode_text(item.data)) for item in definitions if len(item.data) <= DEFINITION_BYTES]
     served = {
         (item.message.api_key, listener) for item, _ in texts if item.message for listener in item.message.listeners
     }

@@ -12,7 +12,7 @@ from typing import Final
 from lsprotocol import types
 
 from kiplint.engine.finding import Span
-from kiplint.text.decode import MAX_BYTES
+from kiplint.limits import DEFINITION_BYTES
 from kiplint.text.lines import BOM, Lines
 from kiplint.text.scan import scan
 from kiplint.text.tree import Node
@@ -65,7 +65,7 @@ class Buffer:
     @property
     def fits(self) -> bool:
         """Whether it is small enough for a definition; one that is not is not looked into, and may be cut."""
-        return len(self.text) <= MAX_BYTES and len(self.data) <= MAX_BYTES
+        return len(self.text) <= DEFINITION_BYTES and len(self.data) <= DEFINITION_BYTES
 
     @cached_property
     def data(self) -> bytes:

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from kiplint.engine.errors import UsageError
+from kiplint.limits import MESSAGE_BYTES
 from kiplint.sources.schema_files import LARGEST_ENTRY, MARKS
 from kiplint.text.show import show_raw
-
-MOST_BYTES = 128 << 20
-"""The longest message that is read: more than twice the largest text that editors send, so that it may be escaped."""
 
 MOST_KEPT = 16 << 20
 """The maximum of bytes of a message that are kept: what is in no text, and as much of each text as is needed."""
@@ -138,8 +136,6 @@ def _number(length: bytes | None) -> int:
         raise UsageError(
             f"standard input: a Content-Length is {show_raw(length.decode('latin-1'))}, and no number of bytes"
         )
-    if len(length.lstrip(b"0")) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
-        raise UsageError(
-            f"standard input: a message has more than {MOST_BYTES >> 20} MiB, which is all that is read of one"
-        )
+    if len(length.lstrip(b"0")) > len(str(MESSAGE_BYTES)) or int(length) > MESSAGE_BYTES:
+        raise UsageError(MESSAGE_BYTES.exceeded("standard input: a message"))
     return int(length)

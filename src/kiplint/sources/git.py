@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from kiplint.limits import GIT_ENTRIES, GIT_LEVELS, GIT_OBJECTS, GIT_TREE, Counter
 from kiplint.sources.cleanup import at_end, forget
 from kiplint.sources.disk import home_of
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of, nearest
@@ -90,10 +91,7 @@ def complaint(stderr: bytes) -> str:
 WINDOW = 30
 """The number of names to send before reading the first answer. Twice that many fit into the smallest pipe."""
 
-MOST_AT_ONCE = 256 << 20
-"""The maximum of bytes to read for the objects of one request."""
 
-LARGEST_TREE = 32 << 20
 PIECE = 1 << 16
 
 
@@ -213,15 +211,13 @@ class Objects:
             raise
 
     def _answers(self, names: Sequence[bytes]) -> Iterator[GitObject | None]:
-        remaining = MOST_AT_ONCE
+        room = Counter(GIT_OBJECTS)
         chunks = [names[at : at + WINDOW] for at in range(0, len(names), WINDOW)]
         self._send(chunks[:1])
         for at, chunk in enumerate(chunks, 1):
             self._send(chunks[at : at + 1])
             for _ in chunk:
-                answer = self._receive(remaining)
-                remaining -= len(answer.data) if answer else 0
-                yield answer
+                yield self._receive(room)
 
     def _send(self, chunks: Sequence[Sequence[bytes]]) -> None:
         try:
@@ -231,7 +227,7 @@ class Objects:
         except OSError:
             self._fail()
 
-    def _receive(self, remaining: int) -> GitObject | None:
+    def _receive(self, room: Counter) -> GitObject | None:
         pipe = self._git.stdout
         line: bytes = pipe.readline()
         if line.endswith((b" missing\n", b" ambiguous\n")):
@@ -241,8 +237,9 @@ class Objects:
             self._fail()
         size = int(words[2])
         length = min(size, LARGEST_ENTRY) if words[1] == b"blob" else size
-        if length > min(remaining, LARGEST_TREE):
-            raise SourceError(f"the git repository {self.where} holds too much in one folder")
+        if length > GIT_TREE or not room.take(length):
+            limit = GIT_TREE if length > GIT_TREE else GIT_OBJECTS
+            raise SourceError(limit.exceeded(f"the git repository {self.where}"))
         data: bytes = pipe.read(length)
         if size > length:
             left = size - length
@@ -360,8 +357,6 @@ def _is_bare(path: str) -> bool:
     return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
 
 
-MOST_ENTRIES = 1_000_000
-DEEPEST = 200
 AT_ONCE = 64
 
 FOLDER, FILE = b"40000", b"100"
@@ -506,16 +501,16 @@ def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str,
         for path, tree in waiting:
             inside = list(entries(tree))
             count += len(inside)
-            if count > MOST_ENTRIES:
-                raise SourceError(f"{name} holds more than {MOST_ENTRIES} files")
+            if count > GIT_ENTRIES:
+                raise SourceError(GIT_ENTRIES.exceeded(name))
             before = f"{path}/" if path else ""
             inner = (entry for entry in inside if entry.mode == FOLDER and is_walked(entry.name))
             ahead += [(before + entry.name, entry.id) for entry in inner]
             if files := {entry.name: entry.id for entry in inside if is_json(entry)}:
                 folders[path] = files
         taken, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
-        if any(path.count("/") >= DEEPEST for path, _ in taken):
-            raise SourceError(f"{name} holds folders more than {DEEPEST} deep")
+        if any(path.count("/") >= GIT_LEVELS for path, _ in taken):
+            raise SourceError(GIT_LEVELS.exceeded(name))
         trees = objects.read([tree_id for _, tree_id in taken])
         waiting = [(path, tree) for (path, _), tree in zip(taken, trees, strict=True)]
     return folders

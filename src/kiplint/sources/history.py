@@ -9,17 +9,8 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from kiplint.sources.git import (
-    DEEPEST,
-    FILE,
-    FOLDER,
-    MOST_ENTRIES,
-    Objects,
-    entries,
-    is_json,
-    is_revision,
-    open_repository,
-)
+from kiplint.limits import GIT_ENTRIES, GIT_FOLDERS, GIT_LEVELS
+from kiplint.sources.git import FILE, FOLDER, Objects, entries, is_json, is_revision, open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, nearest
 
 _COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%aE%n%B%x00")
@@ -84,9 +75,6 @@ def commit_text(parents: str, author: str, mail: str, message: str) -> CommitTex
 TAGS = "tags"
 MOST_KEPT = 200_000
 """The maximum of folders in a walker's cache."""
-
-MOST_FOLDERS = 100_000
-"""The maximum of folders with JSON files in a tree. Trees that share subtrees can have billions in few bytes."""
 
 
 _PLAIN = re.compile(r"\w[\w/-]*(?:\.[\w/-]+)*")
@@ -232,16 +220,15 @@ class Walker:
             folders += bool(known.files)
             files += len(known.files)
             waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(known.below)]
-            if max(files, len(waiting)) > MOST_ENTRIES or folders > MOST_FOLDERS:
-                raise SourceError(
-                    f"{self._objects.where} holds more than {MOST_FOLDERS} folders or {MOST_ENTRIES} files"
-                )
+            if max(files, len(waiting)) > GIT_ENTRIES or folders > GIT_FOLDERS:
+                limit = GIT_FOLDERS if folders > GIT_FOLDERS else GIT_ENTRIES
+                raise SourceError(limit.exceeded(self._objects.where))
 
     def _look(self, tree: str, depth: int) -> bool:
         """Whether a tree has JSON files at any depth; remembers where."""
         if tree not in self._known:
-            if depth > DEEPEST:
-                raise SourceError(f"{self._objects.where} holds folders more than {DEEPEST} deep")
+            if depth > GIT_LEVELS:
+                raise SourceError(GIT_LEVELS.exceeded(self._objects.where))
             inside = list(entries(self._objects.read([tree])[0]))
             files = tuple((entry.name, entry.id) for entry in inside if is_json(entry))
             folders = [(entry.name, entry.id) for entry in inside if entry.mode == FOLDER and is_walked(entry.name)]
@@ -285,7 +272,7 @@ def followed(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
                 raise SourceError(f"{objects.where} is damaged")
             if _apply(step, kept, by_path):
                 folders = tuple(by_path[path] for path in sorted(by_path))
-                if len(folders) > MOST_FOLDERS or sum(len(folder.files) for folder in folders) > MOST_ENTRIES:
+                if len(folders) > GIT_FOLDERS or sum(len(folder.files) for folder in folders) > GIT_ENTRIES:
                     raise SourceError(f"{objects.where} holds more than definitions")
             yield folders
 
@@ -317,8 +304,8 @@ def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], by_path: dict[
     for path, blob in step.items():
         folder, _, name = path.rpartition("/")
         parts = folder.split("/") if folder else []
-        if len(parts) > DEEPEST:
-            raise SourceError(f"folders more than {DEEPEST} deep")
+        if len(parts) > GIT_LEVELS:
+            raise SourceError(GIT_LEVELS.exceeded("a commit"))
         if all(map(is_walked, parts)):
             touched.add(folder)
             if blob:

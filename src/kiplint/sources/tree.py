@@ -11,6 +11,7 @@ from typing import IO, Any, BinaryIO
 
 import msgspec
 
+from kiplint.limits import ARCHIVE_BYTES, ARCHIVE_ENTRIES, ARCHIVE_HEADER, Counter, Limit
 from kiplint.sources.disk import UNNAMED, home_of, shown
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
@@ -160,14 +161,6 @@ def _tops(here: str, *named: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(path for top in known for path in (os.path.normpath(top), os.path.realpath(top))))
 
 
-MOST_ENTRIES = 100_000
-MOST_BYTES = 256 << 20
-"""The maximum of unpacked bytes: of the files that are read, in a compressed tar file of all files."""
-
-LARGEST_REQUEST = 32 << 20
-"""The maximum of bytes to read at once for a size that the archive declares."""
-
-
 class Bounded:
     """A file with a limit on the bytes that are read, and that is read forwards only unless it is `seekable`.
 
@@ -181,14 +174,12 @@ class Bounded:
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, fewer at the end."""
-        self.last = self._file.read(min(size, LARGEST_REQUEST + 1) if size >= 0 else LARGEST_REQUEST + 1)
-        if len(self.last) > LARGEST_REQUEST:
-            raise SourceError(
-                f"cannot read {self._name}: its directory or a header has over {LARGEST_REQUEST >> 20} MiB"
-            )
+        self.last = self._file.read(min(size, ARCHIVE_HEADER + 1) if size >= 0 else ARCHIVE_HEADER + 1)
+        if len(self.last) > ARCHIVE_HEADER:
+            raise _too_much(self._name, ARCHIVE_HEADER)
         self._given += 0 if self._seekable else len(self.last)
-        if self._given > MOST_BYTES:
-            raise too_much(self._name)
+        if self._given > ARCHIVE_BYTES:
+            raise _too_much(self._name, ARCHIVE_BYTES)
         return self.last
 
     def tell(self) -> int:
@@ -210,9 +201,8 @@ class Bounded:
         return self._seekable
 
 
-def too_much(name: str) -> SourceError:
-    """The error of an archive bomb."""
-    return SourceError(f"cannot read {name}: unpacked, it has more than {MOST_BYTES >> 20} MiB")
+def _too_much(name: str, limit: Limit) -> SourceError:
+    return SourceError(f"cannot read {name}: {limit.exceeded('it')}")
 
 
 def entry_path(name: str, entry: str) -> str:
@@ -228,11 +218,11 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
     from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
     files: dict[str, bytes] = {}
-    remaining = MOST_BYTES
+    unpacked = Counter(ARCHIVE_BYTES)
     with ZipFile(file) as opened:
         entries = opened.infolist()
-        if len(entries) > MOST_ENTRIES:
-            raise _too_many(name)
+        if len(entries) > ARCHIVE_ENTRIES:
+            raise _too_much(name, ARCHIVE_ENTRIES)
         for entry in entries:
             if not entry.filename.endswith(".json") or stat.S_ISLNK(entry.external_attr >> 16):
                 continue
@@ -245,9 +235,8 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
                 raise SourceError(f"cannot read {name}: it has two entries {path}")
             with opened.open(entry) as text:
                 files[path], size = _beginning(text)
-            remaining -= size
-            if remaining < 0:
-                raise too_much(name)
+            if not unpacked.take(size):
+                raise _too_much(name, ARCHIVE_BYTES)
     return files
 
 
@@ -256,18 +245,17 @@ def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
     from tarfile import TarFile
 
     files: dict[str, bytes] = {}
-    remaining = MOST_BYTES
+    unpacked = Counter(ARCHIVE_BYTES)
     with TarFile(fileobj=file) as opened:  # type: ignore[arg-type]
         for count, entry in enumerate(opened, 1):
-            if count > MOST_ENTRIES:
-                raise _too_many(name)
+            if count > ARCHIVE_ENTRIES:
+                raise _too_much(name, ARCHIVE_ENTRIES)
             text = opened.extractfile(entry) if entry.isreg() and entry.name.endswith(".json") else None
             if text:
                 path = entry_path(name, entry.name)
                 files[path], size = _beginning(text)
-                remaining -= size
-            if remaining < 0:
-                raise too_much(name)
+                if not unpacked.take(size):
+                    raise _too_much(name, ARCHIVE_BYTES)
         if file.last.strip(b"\0"):  # tarfile takes a damaged header for the end
             raise SourceError(f"cannot read {name}: the archive is damaged (it ends too early)")
     return files
@@ -280,10 +268,6 @@ def _beginning(text: IO[bytes]) -> tuple[bytes, int]:
         return data, len(data)
     marks, size = marks_of(text.read)
     return data + marks, len(data) + size
-
-
-def _too_many(name: str) -> SourceError:
-    return SourceError(f"cannot read {name}: it has more than {MOST_ENTRIES} entries")
 
 
 def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:

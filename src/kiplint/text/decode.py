@@ -8,14 +8,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-MAX_BYTES: Final = 1_048_576
-"""Largest definition read, in bytes."""
-
-MAX_DEPTH: Final = 64
-"""Deepest nesting of objects and arrays read; the top-level value is level 1."""
-
-MAX_PROBLEMS: Final = 100
-"""Most problems kept of one file."""
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS
 
 MAX_POINTER_KEY: Final = 256
 """Longest key, in characters, that a problem's pointer spells out; the pointer stops above a longer one."""
@@ -139,7 +132,7 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T], encoder: msgspec.json.
     unknown fields and have UNSET defaults, and nothing of the type may be `msgspec.Raw` or have a decoding hook
     that changes the number of strings. The encoder is a plain `msgspec.json.Encoder()`.
     """
-    if len(data) > MAX_BYTES:
+    if len(data) > DEFINITION_BYTES:
         return None
     blanked = blank_line_comments(data)
     try:
@@ -165,13 +158,13 @@ def _drops_key(blanked: bytes, encoded: bytes) -> bool:
 
 
 def _is_too_deep(encoded: bytes) -> bool:
-    """Whether valid JSON nests more than `MAX_DEPTH` objects and arrays."""
-    if encoded.count(b"{") + encoded.count(b"[") <= MAX_DEPTH:
+    """Whether valid JSON nests more than `DEFINITION_LEVELS` objects and arrays."""
+    if encoded.count(b"{") + encoded.count(b"[") <= DEFINITION_LEVELS:
         return False
     if b"\\" in encoded:
         encoded = re.sub(_ESCAPE, b"", encoded)
     brackets = re.sub(_STRING, b"", encoded.translate(_ONE_BRACKET, _NEITHER_BRACKET_NOR_QUOTE))
-    for _ in range(MAX_DEPTH):
+    for _ in range(DEFINITION_LEVELS):
         if not brackets:
             return False
         brackets = brackets.replace(b"{}", b"")  # takes away the innermost level, no more

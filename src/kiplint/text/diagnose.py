@@ -9,7 +9,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.text.decode import MAX_BYTES, Problem, blank_comments
+from kiplint.limits import DEFINITION_BYTES
+from kiplint.text.decode import Problem, blank_comments
 from kiplint.text.lines import BOM, decode_text
 from kiplint.text.scan import scan
 from kiplint.text.tokens import join_surrogates
@@ -125,8 +126,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 def diagnose(data: bytes) -> Diagnosis:
     """All problems of a file's bytes and the value they still have. Never raises, whatever the bytes."""
-    if len(data) > MAX_BYTES:
-        detail = f"the file has more than {MAX_BYTES:,} bytes, which is far more than any definition"
+    if len(data) > DEFINITION_BYTES:
+        detail = f"the file has more than {DEFINITION_BYTES:,} bytes, which is far more than any definition"
         return Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
     text = decode_text(data)
     if problem := _not_utf8(data):

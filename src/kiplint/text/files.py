@@ -16,7 +16,7 @@ from fnmatch import translate
 from functools import lru_cache
 from typing import BinaryIO, Final, TextIO
 
-from kiplint.text.decode import MAX_BYTES
+from kiplint.limits import TEXT_BYTES, Limit
 
 
 def _flags(names: str) -> int:
@@ -38,7 +38,7 @@ def open_file(path: str) -> BinaryIO:
     return os.fdopen(_opened(path)[0], "rb")
 
 
-def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False, listed: bool = False) -> bytes:
+def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, listed: bool = False) -> bytes:
     """The bytes of a regular file; raises OSError as `open_file` does, and for one of more than `most` bytes.
 
     One that may be `cut` has its beginning read then: `most` bytes. One that was `listed` as regular a moment ago is
@@ -58,11 +58,12 @@ def read_file(path: str, most: int = MAX_BYTES, *, cut: bool = False, listed: bo
     finally:
         os.close(file)
     if remaining <= 0 and not cut:
-        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
+        limit = most if isinstance(most, Limit) else Limit(most, "bytes", "a file")
+        raise OSError(errno.EFBIG, limit.exceeded("it"), path)
     return b"".join(pieces)
 
 
-def read_text(path: str, most: int = MAX_BYTES) -> str:
+def read_text(path: str, most: int = TEXT_BYTES) -> str:
     """The text of a file; raises OSError as `read_file` does, and for what is not UTF-8."""
     try:
         return read_file(path, most).decode()

@@ -12,7 +12,8 @@ from typing import Final
 
 import msgspec
 
-from kiplint.text.decode import MAX_DEPTH, MAX_POINTER_KEY, MAX_PROBLEMS, Problem
+from kiplint.limits import DEFINITION_LEVELS, DEFINITION_PROBLEMS
+from kiplint.text.decode import MAX_POINTER_KEY, Problem
 from kiplint.text.lines import Lines
 from kiplint.text.show import show, show_raw
 from kiplint.text.tokens import (
@@ -122,8 +123,8 @@ _ASSIGNMENTS: Final = frozenset({"=", "=>"})
 class Parser:
     """Takes tokens one by one, and builds the tree. The methods of states say whether to look at the token once more.
 
-    At most `MAX_PROBLEMS` problems are kept. A mistake in the syntax makes what follows look wrong too. So after one
-    the parser is quiet about further syntax up to the end of its line, or until it has recovered.
+    At most `DEFINITION_PROBLEMS` problems are kept. A mistake in the syntax makes what follows look wrong too. So after
+    one the parser is quiet about further syntax up to the end of its line, or until it has recovered.
     """
 
     def __init__(self, text: str) -> None:
@@ -146,7 +147,7 @@ class Parser:
     @property
     def full(self) -> bool:
         """Whether no more problems are kept."""
-        return len(self.problems) >= MAX_PROBLEMS
+        return len(self.problems) >= DEFINITION_PROBLEMS
 
     def add(self, kind: str, detail: str, pointer: str, start: int, end: int) -> None:
         """Note a problem that stands by itself."""
@@ -277,13 +278,13 @@ class Parser:
         return node
 
     def _open(self, node: Node) -> None:
-        if len(self.stack) < MAX_DEPTH:
+        if len(self.stack) < DEFINITION_LEVELS:
             self.stack.append(OpenNode(node))
             return
         self._skipping = (node, 1)
         if self.too_deep is None:
             self.too_deep = node
-            detail = f"more than {MAX_DEPTH} objects and arrays inside one another"
+            detail = f"more than {DEFINITION_LEVELS} objects and arrays inside one another"
             self.add("too-deep", detail, self.where(), node.start, node.end)
 
     def _check_word(self, token: Token) -> None:
@@ -511,7 +512,7 @@ class Scan(msgspec.Struct, frozen=True):
 
 
 def scan(text: str) -> Scan:
-    """Scan a text; at most `MAX_PROBLEMS` problems, each with a pointer and character offsets.
+    """Scan a text; at most `DEFINITION_PROBLEMS` problems, each with a pointer and character offsets.
 
     Kinds: trailing-comma, json5-only, invalid-json, trailing-content, duplicate-key, too-deep, block-comment.
     A text of nothing but white space and comments has no root and no problem for that.

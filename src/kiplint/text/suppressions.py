@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from kiplint.limits import DEFINITION_GLOBS
 from kiplint.text.decode import Comment, Problem, blank_text, comments
 from kiplint.text.lines import BOM, Lines
 from kiplint.text.show import show, show_raw
@@ -21,9 +22,6 @@ _DIRECTIVE: Final = re.compile(r"kiplint:[ \t]*+(?P<word>[^\s\[]*+)[ \t]*+(?P<re
 _ARGUMENTS: Final = re.compile(r"\[(?P<selectors>[^\]]*+)\](?P<reason>.*)", re.DOTALL)
 _CODE: Final = re.compile(r"\S")
 _WILDCARD: Final = re.compile(r"[*?\[]")
-
-MOST_PATTERNS: Final = 1_000
-"""How many different selectors with wildcards the comments of a file may have; each is tried on every rule."""
 
 
 class Suppression(msgspec.Struct, frozen=True):
@@ -60,13 +58,13 @@ def parse_suppressions(text: str) -> Suppressions:
 
 
 def _bounded(items: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
-    """The same, but with a problem for each comment that has wildcards beyond `MOST_PATTERNS`."""
+    """The same, but with a problem for each comment that has wildcards beyond `DEFINITION_GLOBS`."""
     patterns: set[str] = set()
     for item in items:
         if isinstance(item, Suppression):
             patterns.update(filter(_WILDCARD.search, item.selectors))
-            if len(patterns) > MOST_PATTERNS:
-                detail = f"over {MOST_PATTERNS:,} selectors with wildcards in one file; name the rules"
+            if len(patterns) > DEFINITION_GLOBS:
+                detail = f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules"
                 yield Problem("malformed-ignore", detail, "", item.start, item.end)
                 continue
         yield item

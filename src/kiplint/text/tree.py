@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from kiplint.text.decode import MAX_DEPTH
+from kiplint.limits import DEFINITION_LEVELS
 from kiplint.text.lines import BOM
 
 Kind = Literal["object", "array", "string", "word", "missing"]
@@ -66,8 +66,9 @@ _ITEM: Final = re.compile(
 def outline(text: str) -> Node | None:
     """The same tree as `scan(text).root` when the text is strict JSON with // comments, else None.
 
-    Also None for what is legal but rare: keys with escapes, \\u escapes, more than `MAX_DEPTH` levels. Duplicate
-    keys are not looked for. A text is outlined twice in a row, once to place its findings and once to fix them.
+    Also None for what is legal but rare: keys with escapes, \\u escapes, more than `DEFINITION_LEVELS` levels.
+    Duplicate keys are not looked for. A text is outlined twice in a row, once to place its findings and once to fix
+    them.
     """
     opened: list[tuple[Node, list[Node]]] = []
     children: list[Node] = []
@@ -97,7 +98,7 @@ def outline(text: str) -> Node | None:
             in_object = node.kind == "object"
         elif not opened:
             return node if position == len(text) and comma < 0 else None
-        if len(opened) > MAX_DEPTH or (opening >= 0 and comma >= 0):
+        if len(opened) > DEFINITION_LEVELS or (opening >= 0 and comma >= 0):
             return None
         may_begin, may_close = opening >= 0 or comma >= 0, comma < 0
     return None

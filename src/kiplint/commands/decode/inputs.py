@@ -12,11 +12,10 @@ from typing import Final, Literal, NamedTuple
 from kiplint.codec.capture import is_capture
 from kiplint.commands.decode.dumps import as_capture, read_dumps
 from kiplint.engine.errors import UsageError
+from kiplint.limits import INPUT_BYTES
 from kiplint.text.files import read_file, standard_input
 
 InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
-MOST_INPUT = 2**30
-"""The largest input that is read, in bytes."""
 MOST_TEXT = 2**24
 """The largest text whose form is recognised."""
 STDIN: Final = "-"
@@ -45,7 +44,7 @@ def read_inputs(inputs: tuple[str | bytes, ...], form: InputFormat, least: int) 
         if isinstance(word, bytes):
             yield from _pieces("bytes", word, form, least)
         elif word == STDIN:
-            data = _bounded(standard_input().read(MOST_INPUT + 1), "standard input")
+            data = _bounded(standard_input().read(INPUT_BYTES + 1), "standard input")
             yield from _pieces("standard input", data, form, least)
         elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
             yield from _typed(word, number, form, least)
@@ -132,7 +131,7 @@ def _joined(text: str) -> bytes | None:
 def _unpacked(name: str, data: bytes) -> bytes:
     unpacking = zlib.decompressobj(31)
     try:
-        return _bounded(unpacking.decompress(data, MOST_INPUT + 1), f"{name}, unpacked,")
+        return _bounded(unpacking.decompress(data, INPUT_BYTES + 1), f"{name}, unpacked,")
     except zlib.error as error:
         raise UsageError(f"{name}: not gzip, though it begins like it: {error}") from None
 
@@ -186,12 +185,12 @@ def _file(path: str) -> bytes:
     if os.path.lexists(path) and not os.path.isfile(path):
         raise UsageError(f"{path} is not a file")
     try:
-        return read_file(path, MOST_INPUT)
+        return read_file(path, INPUT_BYTES)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
 def _bounded(data: bytes, name: str) -> bytes:
-    if len(data) > MOST_INPUT:
-        raise UsageError(f"{name} has more than {MOST_INPUT} bytes")
+    if len(data) > INPUT_BYTES:
+        raise UsageError(INPUT_BYTES.exceeded(name))
     return data

@@ -14,13 +14,14 @@ from kiplint.codec.conversation import Address
 from kiplint.codec.exchange import Additions, BadInput, complete, read_object
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split, with_readings
 from kiplint.codec.problems import RULES, ByteProblem
-from kiplint.codec.records import MOST_RECORDS, is_exhausted, read_together, refill
+from kiplint.codec.records import is_exhausted, read_together, refill
 from kiplint.commands.decode.inputs import DecodeInput, InputFormat, read_inputs
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.translate import condition
+from kiplint.limits import RECORDS
 from kiplint.model.error_codes import NONE
 from kiplint.render.report import RuleInfo
 from kiplint.text.words import plural
@@ -51,7 +52,7 @@ def decode(
     records: bool = False,
     topic: str = "",
     spans: bool = True,
-    limit: int = MOST_RECORDS,
+    limit: int = RECORDS,
     where: str = "",
     frame: int | None = None,
     listed: bool = False,

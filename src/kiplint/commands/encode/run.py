@@ -14,10 +14,8 @@ from kiplint.codec.exchange import EncodedObject, encode_line, encode_object
 from kiplint.commands.encode.result import EncodeResult
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.limits import VALUES_BYTES
 from kiplint.text.files import open_file, read_text, standard_input
-
-MOST_VALUES = 256 << 20
-"""The size of the largest file of values, in bytes."""
 
 
 def encode(
@@ -104,7 +102,7 @@ def parse_object(text: str, option: str) -> dict[str, Any]:
     """The JSON object in the value of an option, or in the file that the value names. Raises UsageError."""
     if not text.lstrip().startswith("{") and os.path.lexists(text):
         try:
-            text = read_text(text, MOST_VALUES)
+            text = read_text(text, VALUES_BYTES)
         except OSError as error:
             raise UsageError(f"{option}: cannot read {text}: {error.strerror}") from None
     try:

@@ -23,6 +23,7 @@ from kiplint.commands.kip.forms import (
 )
 from kiplint.commands.kip.notations import find_grammars, find_others, find_structs, find_tables
 from kiplint.engine.finding import Span
+from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
 from kiplint.render.findings.json import Line
 from kiplint.sources.disk import read_stdin
@@ -32,8 +33,6 @@ from kiplint.text.files import read_file
 from kiplint.text.lines import Lines, decode_text
 
 STDIN: Final = "-"
-LARGEST: Final = 1 << 24
-"""The size of the largest KIP, in bytes; a page of a wiki contains all its markup."""
 
 
 class KipDefinition(msgspec.Struct, frozen=True):
@@ -113,7 +112,7 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
     Raises SourceError where it cannot be read.
     """
     try:
-        data = read_stdin(LARGEST) if path == STDIN else read_file(path, LARGEST)
+        data = read_stdin(KIP_BYTES) if path == STDIN else read_file(path, KIP_BYTES)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
     document = read_document(decode_text(data))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from kiplint.cli.options import Argument, Cluster, ColorOption, Group, LakeArgument, Option
 from kiplint.engine.errors import UsageError
+from kiplint.limits import QUERY_MEMORY
 
 if TYPE_CHECKING:
     from kiplint.pipeline.answers.reader import Reader
@@ -80,8 +81,6 @@ def _on_cluster(options: Options, reader: "Reader") -> int:
         return present_answer(answer, options.output_format, options.color)
 
 
-MEMORY: Final = 4 << 30
-"""The address space of the process, in bytes."""
 LEAST: Final = 1 << 30
 """The address space that DuckDB and Arrow need."""
 _ENDING: Final = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
@@ -101,7 +100,7 @@ def _begin_child() -> int:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
         soft, hard = getrlimit(RLIMIT_AS)
-        limit = min(limit for limit in (MEMORY, soft, hard) if limit >= 0)
+        limit = min(limit for limit in (QUERY_MEMORY, soft, hard) if limit >= 0)
         setrlimit(RLIMIT_AS, (limit, hard))
         if limit < LEAST:  # the libraries would end the process themselves
             raise MemoryError
@@ -123,7 +122,5 @@ def _end_of(child: int, seconds: float) -> int:
     if -code in _ENDING:
         return 128 - code
     if code < 0:
-        raise UsageError(
-            f"the query takes more than {MEMORY >> 30} GiB of memory, or DuckDB fails on it (signal {-code})"
-        )
+        raise UsageError(f"the query takes more than {QUERY_MEMORY.figure}, or DuckDB fails on it (signal {-code})")
     return code

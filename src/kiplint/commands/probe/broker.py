@@ -39,6 +39,7 @@ from kiplint.compat.negotiation.sides import (
     offered_set,
     served,
 )
+from kiplint.limits import ANSWER_ROWS
 from kiplint.model.error_codes import error_of
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
@@ -51,8 +52,6 @@ FIRST_REQUEST = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 SOFTWARE = "kiplint"
 INSTANCE = "clientInstanceId"
 NO_NODE = -1
-MOST_ROWS = 1_000
-"""The number of rows of an array in an answer; brokers offer about a hundred APIs."""
 MOST_TRIED = 5
 """The number of versions of ApiVersions to try, each named by the broker and then refused, before version 0."""
 
@@ -110,11 +109,9 @@ class Client:
             number = int.from_bytes(answer[:4], "big", signed=True)
             raise ProbeError(f"the answer has correlation id {number}, the request had {self._next}")
         frame = decode_response(self.catalog, api_key, version, answer)
-        for name, rows in (frame.value or {}).items():
-            if isinstance(rows, list) and len(rows) > MOST_ROWS:
-                raise ProbeError(
-                    f"the answer of {message.base_name} has {len(rows)} {name}; {MOST_ROWS} are read at most"
-                )
+        for rows in (frame.value or {}).values():
+            if isinstance(rows, list) and len(rows) > ANSWER_ROWS:
+                raise ProbeError(ANSWER_ROWS.exceeded(f"the answer of {message.base_name}"))
         self._connection.require_time()
         return frame, answer
 

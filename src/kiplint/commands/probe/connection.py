@@ -15,11 +15,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
-MOST_ANSWER = 2**20
-"""The longest answer that is read, in bytes; normal answers have some kilobytes.
-
-A hostile answer takes two hundred times as much memory when it is decoded.
-"""
+from kiplint.limits import ANSWER_BYTES
 
 
 class ProbeError(Exception):
@@ -134,7 +130,7 @@ class BrokerConnection:
             self._send(len(frame).to_bytes(4, "big") + frame)
             self._read(parts, 4)
             size = int.from_bytes(parts, "big", signed=True)
-            if not 4 <= size <= MOST_ANSWER:
+            if not 4 <= size <= ANSWER_BYTES:
                 raise ProbeError(no_frame(bytes(parts) + self._peek()))
             self._read(parts, 4 + size)
             self._is_answering = True

@@ -13,14 +13,13 @@ from kiplint.codec.exchange import ProblemObject
 from kiplint.codec.problems import RULES
 from kiplint.compat.negotiation.sides import Offered, offered_set, served
 from kiplint.engine.errors import UsageError
+from kiplint.limits import PROBE_BYTES
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
 from kiplint.sources.disk import read
 from kiplint.text.files import standard_input
 
 STDIN = "-"
-LONGEST = 64 * 2**20
-"""The longest document that is read from standard input, in bytes."""
 
 
 class Api(msgspec.Struct, frozen=True):
@@ -136,7 +135,7 @@ def read_offers(name: str) -> ProbedOffers | None:
         return None
     label = "standard input" if name == STDIN else name
     try:
-        document = msgspec.json.decode(standard_input().read(LONGEST) if name == STDIN else read(name))
+        document = msgspec.json.decode(standard_input().read(PROBE_BYTES) if name == STDIN else read(name))
     except (msgspec.DecodeError, RecursionError):
         document = None
     if not isinstance(document, dict) or "brokers" not in document or "name" in document:

@@ -18,6 +18,7 @@ import duckdb
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
+from kiplint.limits import QUERY_CHARACTERS
 from kiplint.pipeline.answers.documents import QueryDocument
 from kiplint.pipeline.answers.reader import EXPLAIN, Duck
 from kiplint.pipeline.answers.views import VIEWS, definitions
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from kiplint.pipeline.answers.reader import Reader
 
 
-LONGEST: Final = 100_000
-"""The characters of a query."""
 AROUND: Final = 50
 """How much of a query is shown on either side of what is wrong in it."""
 _SHOW: Final = re.compile(r"\s*show\s+(?:views|tables)\s*;?\s*", re.IGNORECASE)
@@ -109,8 +108,8 @@ def _written(duck: Duck, sql: str) -> str:
 
 
 def _require_short(sql: str) -> None:
-    if len(sql) > LONGEST:
-        raise UsageError(f"the query has more than {LONGEST:,} characters")
+    if len(sql) > QUERY_CHARACTERS:
+        raise UsageError(QUERY_CHARACTERS.exceeded("the query"))
 
 
 def _confine(sql: str, statement: dict[str, Any], known: Collection[str]) -> None:

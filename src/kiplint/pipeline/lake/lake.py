@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
+from kiplint.limits import LAKE_VERSIONS
 from kiplint.pipeline.lake.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
 from kiplint.pipeline.lake.schema import Columns, arrow_schema, table
 from kiplint.pipeline.lake.storage import RUNS, STAGING, Claim, Storage, claim, identity, remove, runs_here, unclaim
@@ -35,9 +36,7 @@ BEGUN: Final = "begin"
 ENDED: Final = "end"
 OPTIMIZED: Final = "optimize"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-MOST_VERSIONS: Final = 1_000_000
-"""A state or version with a higher number is none: a reader of Delta looks for all before it."""
-Number = Annotated[int, msgspec.Meta(ge=0, le=MOST_VERSIONS)]
+Number = Annotated[int, msgspec.Meta(ge=0, le=int(LAKE_VERSIONS))]
 
 
 class StageState(msgspec.Struct, frozen=True):

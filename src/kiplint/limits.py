@@ -1,0 +1,94 @@
+"""The limits on untrusted input, for all that read it, and the counter of what a run may still take.
+
+SECURITY.md lists them in this order. They are fixed: what has more is made smaller, or read in parts.
+"""
+
+from __future__ import annotations
+
+
+class Limit(int):
+    """The most of a unit that an input may have; what happens beyond it, and how to read what has more."""
+
+    input: str
+    unit: str
+    beyond: str
+    remedy: str
+
+    def __new__(cls, most: int, unit: str, of: str, remedy: str = "", *, beyond: str = "an error") -> Limit:
+        """The limit on an input."""
+        limit = super().__new__(cls, most)
+        limit.input, limit.unit, limit.remedy, limit.beyond = of, unit, remedy, beyond
+        return limit
+
+    @property
+    def figure(self) -> str:
+        """The number with its unit: `1 MiB`, `100,000 entries`."""
+        for bits, prefix in ((30, "GiB"), (20, "MiB")):
+            if self.unit.startswith("bytes") and self >> bits and not self & ((1 << bits) - 1):
+                return f"{self >> bits} {prefix}{self.unit[5:]}"
+        return f"{self:,} {self.unit}"
+
+    def exceeded(self, name: str) -> str:
+        """The line about an input that has more: the limit, its figure, and the remedy."""
+        return f"{name} has more than {self.figure}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class Counter:
+    """What a run may still take of something: `most` at first; `left` is negative once it has taken more."""
+
+    __slots__ = ("left", "most")
+
+    def __init__(self, most: int) -> None:
+        self.left: int = most
+        self.most: int = most
+
+    def take(self, count: int) -> bool:
+        """Whether so many more may be taken; they are taken in any case."""
+        self.left -= count
+        return self.left >= 0
+
+
+FINDING = "a finding"
+DEFINITION_BYTES = Limit(1 << 20, "bytes", "a definition", "no definition is as long", beyond=FINDING)
+DEFINITION_LEVELS = Limit(64, "levels of nesting", "a definition", "structs need not be nested", beyond=FINDING)
+DEFINITION_PROBLEMS = Limit(100, "problems of the text", "a definition", beyond="the others are not reported")
+DEFINITION_GLOBS = Limit(1_000, "ignored selectors with wildcards", "a definition", "name the rules", beyond=FINDING)
+UNFOLDED_FIELDS = Limit(100_000, "fields, structs unfolded", "layouts that are compared")
+UNFOLDED_LEVELS = Limit(64, "levels of structs", "layouts that are compared")
+ARCHIVE_ENTRIES = Limit(100_000, "entries", "an archive", "unpack it, and name the directory of the definitions")
+ARCHIVE_BYTES = Limit(256 << 20, "bytes, unpacked", "an archive", ARCHIVE_ENTRIES.remedy)
+ARCHIVE_HEADER = Limit(32 << 20, "bytes in its directory or a header", "an archive", ARCHIVE_ENTRIES.remedy)
+_FOLDER = "name the folder of the definitions, as in REV:path"
+GIT_ENTRIES = Limit(1_000_000, "entries in a tree", "a git repository", _FOLDER)
+GIT_FOLDERS = Limit(100_000, "folders with definitions", "a git repository", _FOLDER)
+GIT_LEVELS = Limit(200, "levels of folders", "a git repository", _FOLDER)
+GIT_TREE = Limit(32 << 20, "bytes of a tree object", "a git repository", _FOLDER)
+GIT_OBJECTS = Limit(256 << 20, "bytes of the objects of a request", "a git repository", _FOLDER)
+TEXT_BYTES = Limit(1 << 20, "bytes", "a configuration, a rule pack or a profile", "divide it")
+CONFIGURATIONS = Limit(20, "files that each extend the next", "a configuration", "join some of them")
+EXPRESSION = Limit(1_000, "characters of an expression", "a rule pack", "name a part of it by `let`")
+PACK_PARTS = Limit(200_000, "parts of all expressions", "a rule pack", "divide it")
+STEPS = Limit(50_000_000, "steps of a walk over a set", "a rule pack", beyond="an error that names the rule")
+BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
+KIP_BYTES = Limit(16 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
+INPUT_BYTES = Limit(1 << 30, "bytes of input", "bytes to decode", "divide it")
+FRAME_BYTES = Limit(100 << 20, "bytes of a frame", "bytes to decode", beyond="a problem of the frame")
+EMPTY_ELEMENTS = Limit(64, "elements without bytes in an array", "bytes to decode", beyond="a problem of the frame")
+_BATCH = "a problem of the batch"
+UNPACKED_BYTES = Limit(32 << 20, "bytes of a batch, unpacked", "record batches", beyond=_BATCH)
+GROWN_BYTES = Limit(
+    128 << 20, "bytes of growth beyond 16 times the packed bytes", "record batches of a run", beyond=_BATCH
+)
+BATCHES = Limit(100_000, "batches of a field", "record batches", beyond=_BATCH)
+RECORDS = Limit(200_000, "records of a run", "record batches", "decode more by `--limit N`")
+VALUES_BYTES = Limit(256 << 20, "bytes", "values to encode", "divide them")
+PROBE_BYTES = Limit(64 << 20, "bytes of standard input", "the output of probe", beyond="not read")
+_BROKER = "an error of that broker"
+ANSWER_BYTES = Limit(1 << 20, "bytes", "the answer of a broker", beyond=_BROKER)
+ANSWER_ROWS = Limit(1_000, "rows in an array", "the answer of a broker", beyond=_BROKER)
+MESSAGE_BYTES = Limit(128 << 20, "bytes", "a message to the language server", beyond="the server ends with an error")
+QUERY_CHARACTERS = Limit(100_000, "characters", "a query to a lake", "shorten it")
+QUERY_MEMORY = Limit(4 << 30, "bytes of memory", "a query to a lake", "choose fewer rows or columns")
+LAKE_VERSIONS = Limit(1_000_000, "versions in its log", "a lake")
+
+LIMITS = tuple(limit for limit in globals().values() if isinstance(limit, Limit))
