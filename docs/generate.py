@@ -21,7 +21,7 @@ ACTION = ROOT / "action.yml"
 def pages() -> dict[Path, str]:
     """Every generated file with what it should hold."""
     made = {
-        "docs/reference/rules.md": rules.make(),
+        **{f"docs/{file}": text for file, text in rules.make().items()},
         "docs/reference/ranges.md": ranges.make(),
         "docs/reference/facts.md": facts.make(),
         "docs/reference/cli.md": cli.make(),

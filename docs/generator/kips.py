@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from generator.markdown import anchor, code, page, prose, table
+from generator.markdown import anchor, code, page, place, prose, table
 
 DATA = Path(__file__).resolve().parent.parent / "kips.json"
 
@@ -41,8 +41,8 @@ def _row(row: dict[str, Any]) -> list[str]:
 
 def _holder(row: dict[str, Any]) -> str:
     if "rule" in row:
-        heading = row["rule"] if "break" in row else row["rule"].partition("/")[0]
-        return f"[{row['rule']}](rules.md#{anchor(heading)})"
+        pack = row["rule"].partition("/")[0]
+        return f"[{row['rule']}]({place(row['rule']) if 'break' in row else f'rules.md#{pack}'})"
     if "command" in row:
         heading = f"kiplint {row['command'].partition(' ')[0]}"
         return f"[{code('kiplint ' + row['command'])}](cli.md#{anchor(heading)})"

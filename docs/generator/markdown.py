@@ -45,6 +45,11 @@ def anchor(heading: str) -> str:
     return re.sub(r"[\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip())
 
 
+def place(rule: str) -> str:
+    """The address of a rule, PACK/RULE, relative to `docs/reference`."""
+    return f"rules/{rule.partition('/')[0]}.md#{anchor(rule)}"
+
+
 def splice(text: str, name: str, inner: str) -> str:
     """The text with what stands between the comments `<!-- name -->` and `<!-- /name -->` replaced."""
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"

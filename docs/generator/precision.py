@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from generator.markdown import anchor, page, prose, table
+from generator.markdown import page, place, prose, table
 
 DATA = Path(__file__).resolve().parent.parent / "precision.json"
 JUDGED = DATA.with_name("judged.json")
@@ -42,7 +42,7 @@ def data() -> dict[str, Any]:
 def make() -> str:
     """The page `reference/precision.md`."""
     rows = [
-        [f"[{name}](rules.md#{anchor(name)})", item["severity"], *(str(item[part]) for part in PARTS)]
+        [f"[{name}]({place(name)})", item["severity"], *(str(item[part]) for part in PARTS)]
         for name, item in sorted(data()["rules"].items())
         if item["findings"]
     ]
@@ -79,4 +79,4 @@ def record(rule: str) -> str:
     if not one["findings"]:
         return f"Record: no finding in {data()['tags']} releases and {len(data()['forks'])} forks"
     told = ", ".join(f"{one[part]} {word}" for part, word in zip(PARTS[1:], COLUMNS, strict=True) if one[part])
-    return f"[Record](precision.md): {one['findings']} findings in real releases: {told}"
+    return f"[Record](../precision.md): {one['findings']} findings in real releases: {told}"

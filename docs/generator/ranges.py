@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from generator.markdown import anchor, code, page, prose, table
+from generator.markdown import code, page, place, prose, table
 
 DATA = Path(__file__).resolve().parent.parent / "ranges.json"
 
@@ -43,4 +43,4 @@ def _row(row: dict[str, Any]) -> list[str]:
     if "rule" not in row:
         return [ranges, against, "none", prose(row["reason"]), ""]
     values = (code(f"{name}: {json.dumps(value)}") for name, value in row["breaks"].items())
-    return [ranges, against, row["relation"], f"[`{row['rule']}`](rules.md#{anchor(row['rule'])})", ", ".join(values)]
+    return [ranges, against, row["relation"], f"[`{row['rule']}`]({place(row['rule'])})", ", ".join(values)]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from generator.markdown import anchor, code, fence, page, prose, table
+from generator.markdown import anchor, code, fence, page, place, prose, table
 from generator.precision import record
 from kiplint.commands.check.run import CheckResult
 from kiplint.commands.rules import PACKS_OF_BYTES, rules_of_bytes
@@ -26,7 +26,8 @@ from kiplint.text.decode import blank_comments
 LONGEST = 60
 
 INTRODUCTION = """\
-Every rule that comes with kiplint, pack by pack. `kiplint explain RULE` shows the same for one rule.
+Every rule that comes with kiplint, pack by pack; each pack has a page with the reason, the source and an example of
+each rule. `kiplint explain RULE` shows the same for a rule.
 
 A rule is called `pack/rule`. That name, the pack's name alone, or a glob such as `*/default-*` selects rules in
 `--select` and `--ignore`, in the [configuration](../guide/configuration.md), and in
@@ -41,21 +42,23 @@ PROTECTION = """\
 RPC. The keys 17 and 18 mean Kafka's RPCs in every schema set, the others in a set that has ApiVersions."""
 
 
-def make() -> str:
-    """The page `reference/rules.md`."""
+def make() -> dict[str, str]:
+    """The page `reference/rules.md`, which lists all rules, and a page for each pack, by path in `docs`."""
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
     titles = {**dict(pack_titles()), **PACKS_OF_BYTES}
     index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), *PACKS_OF_BYTES)]
     protected = table(["API key", "RPC", "rules"], list(_protected()))
     parts = (_pack(name, titles[name], rules) for name, rules in packs)
-    return page("Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_BYTES))
+    listed = page("Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_BYTES))
+    pages = {f"reference/rules/{name}.md": _pack_page(name, titles[name], rules) for name, rules in packs}
+    return {"reference/rules.md": listed, **pages}
 
 
 def _protected() -> Iterator[list[str]]:
     """The RPCs that rules protect, with the rules that name them."""
     for key, name in PROTECTED.items():
         rules = [rule.id for rule in shipped_rules() if re.search(rf"'{name}|\"{name}", _by_key(rule))]
-        yield [str(key), name, ", ".join(f"[`{rule}`](#{anchor(rule)})" for rule in rules)]
+        yield [str(key), name, ", ".join(f"[`{rule}`]({place(rule)})" for rule in rules)]
 
 
 def _by_key(rule: Rule) -> str:
@@ -89,18 +92,24 @@ def overview() -> str:
     """The packs as the README lists them."""
     return table(
         ["pack", "what it is about"],
-        [[f"[{name}](docs/reference/rules.md#{anchor(name)})", prose(title)] for name, title in pack_titles()],
+        [[f"[{name}](docs/reference/rules/{name}.md)", prose(title)] for name, title in pack_titles()],
     )
 
 
 def _pack(name: str, title: str, rules: list[Rule]) -> str:
+    rows = [[f"[{rule.spec.id}]({place(rule.id)})", _level(rule), prose(rule.title)] for rule in rules]
+    return "\n\n".join([f"## {name}", f"{prose(title)}.", table(["rule", "severity", "what it finds"], rows)])
+
+
+def _pack_page(name: str, title: str, rules: list[Rule]) -> str:
+    about = f"{prose(title)}: the rules of the pack {code(name)}, each with its reason, its source and an example."
     rows = [[f"[{rule.spec.id}](#{anchor(rule.id)})", _level(rule), prose(rule.title)] for rule in rules]
-    parts = [f"## {name}", f"{prose(title)}.", table(["rule", "severity", "what it finds"], rows)]
-    return "\n\n".join([*parts, *map(_rule, rules)])
+    overview = table(["rule", "severity", "what it finds"], rows)
+    return page(name, about, "[All packs](../rules.md)", overview, *map(_rule, rules))
 
 
 def _rule(rule: Rule) -> str:
-    parts = [f"### {rule.id}", f"{prose(rule.title)}.", prose(rule.spec.why), "\n".join(_facts(rule)), _params(rule)]
+    parts = [f"## {rule.id}", f"{prose(rule.title)}.", prose(rule.spec.why), "\n".join(_facts(rule)), _params(rule)]
     return "\n\n".join(part for part in (*parts, *_examples(rule)) if part)
 
 
@@ -135,7 +144,7 @@ def _judgement(rule: Rule) -> str:
         broken = "must carry the fields below"
     else:
         broken = "breaks it in one of the cases below" if spec.says and spec.says[-1].when else "breaks it"
-    return f"Each [{rule.each}](facts.md#{anchor(rule.each)}){when} {broken}"
+    return f"Each [{rule.each}](../facts.md#{anchor(rule.each)}){when} {broken}"
 
 
 def _given(wanted: FieldRequirement) -> dict[str, object]:

@@ -62,7 +62,7 @@ FINDINGS = [
         "source": "The conventions of Kafka's own definitions",
         "fingerprint": "",
         "fixable": False,
-        "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md#styleabout-missing",
+        "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/style.md#styleabout-missing",
     },
     {
         "rule": "tags/gap",
@@ -78,7 +78,7 @@ FINDINGS = [
         "source": "KIP-482",
         "fingerprint": "",
         "fixable": False,
-        "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md#tagsgap",
+        "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/tags.md#tagsgap",
     },
 ]
 SUMMARY = {"files": 1, "messages": 1, "errors": 1, "warnings": 1, "infos": 0}

@@ -87,7 +87,7 @@ CHANGE = {
     "old": {"layout": "TopicName compact string, PartitionIndex int32"},
     "new": {"layout": "TopicName compact string, PartitionIndex int32, BytesLeft int64"},
     "message": "ListMovesResponse 0, Moves.BytesLeft: BytesLeft is new in a released version",
-    "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md#compatlayout-changed",
+    "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/compat.md#compatlayout-changed",
 }
 COUNTS = {"wire": 1, "storage": 0, "support": 0, "semantics": 0, "source": 0, "none": 0}
 

@@ -6,12 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from conftest import ROOT
+from render.browser import chromium
 
 pytestmark = pytest.mark.skipif(not find_spec("material"), reason="needs the docs group, which `make docs` installs")
 
@@ -69,3 +74,36 @@ def test_a_page_that_nothing_leads_to_fails_it(pages: Path) -> None:
     code, told = build(pages)
     assert code == 1
     assert "guide/lonely.md" in told
+
+
+@pytest.fixture
+def site(pages: Path) -> Iterator[str]:
+    """The address of the built site."""
+    assert build(pages)[0] == 0
+    handler = partial(SimpleHTTPRequestHandler, directory=pages / "site")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_the_search_and_the_copy_button(site: str) -> None:
+    with chromium() as browser:
+        page = browser.new_context(permissions=["clipboard-read", "clipboard-write"]).new_page()
+        page.goto(f"{site}/guide/suppressing.html")
+        block = page.locator("div.highlight:has(.gp)").first
+        block.hover()
+        block.locator("button").first.click()
+        assert page.evaluate("navigator.clipboard.readText()") == "kiplint check example"
+        for query, first in {
+            "ignore a rule": "guide/suppressing.html",
+            "header-missing": "reference/rules/kip-1313.html",
+        }.items():
+            page.goto(f"{site}/index.html")
+            page.fill("input[data-md-component=search-query]", query)
+            page.wait_for_selector(".md-search-result__item a")
+            page.wait_for_function(
+                "first => document.querySelector('.md-search-result__item a').href.split('?')[0].endsWith(first)",
+                arg=first,
+                timeout=20_000,
+            )

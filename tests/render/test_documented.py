@@ -12,7 +12,7 @@ from kiplint.commands.diff.run import diff
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import load_rules
-from kiplint.render.report import RULES_PAGE, url_of
+from kiplint.render.report import RULES_PAGES, url_of
 from tools import definition, field
 
 from .findings import written
@@ -22,13 +22,14 @@ PACK = '{pack: "acme", rules: [{id: "x", each: "message", expect: "not name", at
 
 def test_the_address_of_every_rule_is_a_heading_of_the_reference() -> None:
     assert url_of(next(one for one in shipped_rules() if one.id == "kip-1313/header-gap")) == (
-        "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md#kip-1313header-gap"
+        "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/kip-1313.md#kip-1313header-gap"
     )
-    page = (ROOT / "docs/reference/rules.md").read_text("utf-8")
-    headings = {re.sub(r"[^\w\s-]", "", one) for one in re.findall(r"(?m)^### (\S+)$", page)}
-    known = {url_of(rule).removeprefix(f"{RULES_PAGE}#") for rule in shipped_rules()}
-    assert headings
-    assert headings <= known
+    headings = {
+        f"{RULES_PAGES}/{page.name}#{heading.replace('/', '')}"
+        for page in (ROOT / "docs/reference/rules").glob("*.md")
+        for heading in re.findall(r"(?m)^## (\S+)$", page.read_text("utf-8"))
+    }
+    assert headings == {url_of(rule) for rule in shipped_rules()}
 
 
 def test_rules_of_ones_own_have_none(tmp_path: Path) -> None:
@@ -43,11 +44,11 @@ def test_where_the_address_is(tmp_path: Path) -> None:
         (tmp_path / side).mkdir()
         (tmp_path / side / "XRequest.json").write_bytes(definition(field("A", default=default)))
     found = check(tmp_path / "new", select=["style/about-missing"])
-    url = f"{RULES_PAGE}#styleabout-missing"
+    url = f"{RULES_PAGES}/style.md#styleabout-missing"
     assert [one["url"] for one in json.loads(written("json", found))["findings"]] == [url]
     (rule,) = json.loads(written("sarif", found))["runs"][0]["tool"]["driver"]["rules"]
     assert rule["helpUri"] == url
     (told,) = json.loads(written("rdjson", found))["diagnostics"]
     assert told["code"] == {"value": "style/about-missing", "url": url}
     (change,) = json.loads(written("json", diff(tmp_path / "old", tmp_path / "new")))["changes"]
-    assert change["url"] == f"{RULES_PAGE}#compatdefault-changed"
+    assert change["url"] == f"{RULES_PAGES}/compat.md#compatdefault-changed"

@@ -19,7 +19,7 @@ from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
-from kiplint.render.report import RULES_PAGE, RunResult
+from kiplint.render.report import RULES_PAGES, RunResult
 
 from .lake import lake_document
 
@@ -52,7 +52,7 @@ class Seen(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         for name, value in attrs:
-            leads = name in LOADING and not (value or "").startswith(("#", RULES_PAGE, *NAMED)) and value != "data:,"
+            leads = name in LOADING and not (value or "").startswith(("#", RULES_PAGES, *NAMED)) and value != "data:,"
             if leads or name.startswith("on") or not (value or "").isprintable():
                 self.wrong.append((tag, name, value))
 

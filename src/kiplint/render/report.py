@@ -16,12 +16,12 @@ from kiplint.engine.rule import Rule
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
-RULES_PAGE: Final = "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules.md"
+RULES_PAGES: Final = "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules"
 
 
 def url_of(rule: Rule) -> str:
     """The address of a rule's documentation; empty for a user's own rule."""
-    return f"{RULES_PAGE}#{re.sub(r'[^a-z0-9-]', '', rule.id)}" if rule.stamp else ""
+    return f"{RULES_PAGES}/{rule.pack}.md#{re.sub(r'[^a-z0-9-]', '', rule.id)}" if rule.stamp else ""
 
 
 Status = Literal["ok", "findings", "error"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from kiplint.render.report import RULES_PAGE
+from kiplint.render.report import RULES_PAGES
 from kiplint.server import actions, cursor, hover, symbols
 from kiplint.server.buffer import Buffer
 from kiplint.server.completion import completion
@@ -159,7 +159,7 @@ def _change(server: Session) -> None:
 
     @server.command(actions.OPEN)
     def open_page(url: str) -> None:
-        if not url.startswith(RULES_PAGE):
+        if not url.startswith(RULES_PAGES):
             return
         window = server.client_capabilities.window
         if window and window.show_document and window.show_document.support:
