@@ -267,6 +267,20 @@ def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], page
     assert set(left.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
 
 
+def test_a_search_keeps_the_changes_with_its_words(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    changes = pages("diff").document["changes"]
+    ((name, _),) = Counter(change["message_name"] for change in changes).most_common(1)
+    wanted = next(change["message"] for change in changes if change["message_name"] == name)
+    seen = visit("diff")
+    seen.page.locator("[type=search]").fill(wanted)
+    script = """(items, message) => items.filter((item) => !item.hidden && item.innerHTML.includes(message)).map((item) =>
+      [...item.querySelectorAll("[data-part]")].map((part) => [!part.hidden, `${item.firstElementChild.textContent} ${part.textContent}`]))"""
+    (parts, *_) = seen.page.locator("[data-item]").evaluate_all(script, wanted.replace("<", "&lt;"))
+    words = wanted.lower().split()
+    assert [shown for shown, _ in parts] == [all(word in text.lower() for word in words) for _, text in parts]
+    assert len({shown for shown, _ in parts}) == 2
+
+
 def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     found = msgspec.to_builtins(pages("negotiate").document)
     seen = visit("negotiate")
@@ -348,11 +362,26 @@ def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[st
     seen.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
     cells = [one for pair in result.matrix.pairs.values() for one in pair if one.name == "ApiVersions"]
     assert seen.texts(".matrix button") == [str(cell.chosen) for cell in cells]
+    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    printed = seen.page.locator("[data-printed]").text_content()
+    assert printed == f"Only {seen.page.locator('#counted').text_content()}: rpc ApiVersions (18)"
+    seen.page.locator("[type=search]").press("Enter")
+    assert seen.page.evaluate("() => document.activeElement === document.querySelector('.matrix button')")
     seen.page.locator("select[name=rpc]").select_option("")
     seen.page.locator("input[name=only]").check()
     trouble = [str(one["statuses"].get("agreed", 0)) for one in found["pairs"] if one["trouble"]]
     assert set(trouble) <= set(seen.texts(".matrix button"))
     assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
+
+
+def test_matrix_is_stacked_on_a_small_screen(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    names = set_titles(*pages("matrix").document["releases"])
+    seen = visit("matrix", viewport=SMALL)
+    assert (seen.texts(".matrix thead th"), seen.texts(".matrix tbody th")) == ([], names)
+    script = "cells => cells.map((cell) => getComputedStyle(cell, '::after').content)"
+    shown = seen.page.locator(".matrix tbody tr:last-child td").evaluate_all(script)
+    assert shown == [f'"{name}"' for name in names]
+    assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
 
 
 def test_matrix_has_both_modes_and_a_row_for_releases_that_are_alike(browser: Browser, tmp_path: Path) -> None:
@@ -564,6 +593,7 @@ def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Vis
     word = seen.page.locator("[data-item] .name").nth(1).inner_text().split()[0]
     search = seen.page.locator("[type=search]")
     search.fill(word)
+    assert 0 < seen.page.locator("[data-item]:visible").count() < seen.page.locator("[data-item]").count()
     script = "() => [...CSS.highlights.get('hit')].map((one) => one.startContainer.data.slice(one.startOffset, one.endOffset).toLowerCase())"
     assert set(seen.page.evaluate(script)) == {word.lower()}
     seen.page.emulate_media(media="print")

@@ -79,6 +79,7 @@ kiplint.start = () => {
   };
   buttons.flat().forEach((one) => one?.setAttribute("tabindex", "-1"));
   stand(0, 0, false);
+  kiplint.hits = () => buttons.flat().filter((one) => one?.offsetParent);
   const place = (button) => [button.closest("tr").sectionRowIndex, button.parentElement.cellIndex - 1];
   table.addEventListener("keydown", (event) => {
     const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -size], End: [0, size] }[event.key];

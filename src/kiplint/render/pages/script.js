@@ -82,7 +82,14 @@ document.addEventListener("DOMContentLoaded", async () => {
   };
   const parts = new Map(items.map((item) => [item, item.dataset.parts ? JSON.parse(item.dataset.parts) : [{ ...item.dataset }]]));
   const has = (values) => wanted.every(([name, some]) => some.includes(values[name]));
-  const narrow = (item) => all("[data-part]", item).forEach((part) => { part.hidden = !has(part.dataset); });
+  /* Of the parts of an entry those that the filters choose, and of them those with the words that the entry is found by. */
+  const narrow = (item) => {
+    const chosen = all("[data-part]", item).filter((part) => { part.hidden = !has(part.dataset); return !part.hidden; });
+    const head = words.length && chosen.length ? item.querySelector("summary").textContent.toLowerCase() : "";
+    const rest = words.filter((word) => !head.includes(word));
+    const hits = rest.length ? chosen.filter((part) => { const text = part.textContent.toLowerCase(); return rest.every((word) => text.includes(word)); }) : [];
+    if (hits.length) chosen.forEach((part) => { part.hidden = !hits.includes(part); });
+  };
   const regroup = (by) => {
     if (!form.elements.by || (groups !== homes) === (by !== "")) return;
     if (groups !== homes) groups.forEach((group) => group.remove());
@@ -252,7 +259,7 @@ document.addEventListener("DOMContentLoaded", async () => {
       event.target.blur();
     } else if (event.key === "Enter" && event.target.type === "search") {
       event.preventDefault();
-      stand(steps()[0]);
+      stand((kiplint.hits?.() ?? steps())[0]);
     } else if ((event.key === "j" || event.key === "k") && !typing) {
       if (kiplint.step?.(event.key === "j" ? 1 : -1)) return;
       const list = steps();
@@ -263,8 +270,9 @@ document.addEventListener("DOMContentLoaded", async () => {
 
   let folded = [];
   addEventListener("beforeprint", () => {
-    const chosen = [...(form ? new FormData(form) : [])].filter(([, value]) => value.trim());
-    document.querySelector("[data-printed]").textContent = chosen.length ? `Only ${shown?.textContent || "a part"}: ${chosen.map(([name, value]) => `${name} ${value}`).join(", ")}` : "";
+    const chosen = [...asked()].map(([name, value]) => `${name} ${form.elements[name].selectedOptions?.[0].text ?? value}`);
+    const left = form?.querySelector(".shown")?.textContent || "a part";
+    document.querySelector("[data-printed]").textContent = chosen.length ? `Only ${left}: ${chosen.join(", ")}` : "";
   });
   addEventListener("beforeprint", () => { [...inside.keys()].filter((item) => !item.hidden).forEach(build); folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
   addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
