@@ -34,7 +34,7 @@ DEMO_ARGS :=
 # More for the kills of the pipeline, as in `make pipeline-faults FAULTS_ARGS="--here"`.
 FAULTS_ARGS :=
 
-# More for the benchmark of hostile input, as in `make bench-hostile HOSTILE_ARGS="--only chains"`.
+# More for the benchmark of hostile input, as in `make bench-hostile HOSTILE_ARGS="--only chain"`.
 HOSTILE_ARGS :=
 
 # More for the fuzzer, as in `make fuzz FUZZ_ARGS="--seconds 600 --surface decoder"`.

@@ -63,6 +63,11 @@ def environment() -> dict[str, str]:
 
 def run(command: Command) -> Run:
     """Run a command once, its output thrown away; raises CommandError on an unexpected exit status."""
+    return run_to_end(command)[0]
+
+
+def run_to_end(command: Command) -> tuple[Run, int]:
+    """Run a command once as `run` does; also its exit status."""
     watched = (sys.executable, "-I", "-S", _STOPWATCH, *command.arguments)
     done = subprocess.run(watched, cwd=command.cwd, env=environment(), capture_output=True, check=False)
     if done.returncode != 0:
@@ -70,7 +75,7 @@ def run(command: Command) -> Run:
     wall, cpu, peak, status = done.stdout.split()
     if int(status) not in command.expected:
         raise CommandError(_failure(command, int(status), done.stderr))
-    return Run(float(wall), float(cpu), int(peak) / _PEAK_UNITS)
+    return Run(float(wall), float(cpu), int(peak) / _PEAK_UNITS), int(status)
 
 
 def output(command: Command) -> str:

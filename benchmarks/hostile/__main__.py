@@ -1,166 +1,295 @@
-"""Run every hostile input at n, 2n and 4n and at the largest size that is read; write benchmarks/HOSTILE.md."""
+"""Run each command on each input that it reads, at n and 2n; write benchmarks/HOSTILE.md."""
 
 import argparse
-from collections.abc import Iterator
-from functools import reduce
-from itertools import pairwise
+import subprocess
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from benchmarks.hostile.inputs import INPUTS, MAX_BYTES, PACK, Hostile
-from benchmarks.lab import FINDINGS_OR_NONE
+from benchmarks.hostile.grammar import FRAME, Files, Input, inputs
 from benchmarks.results import aligned
-from benchmarks.timing import Command, Run, run
+from benchmarks.timing import Command, Run, run, run_to_end
 from benchmarks.workspace import REPOSITORY, empty_scratch
+from kiplint.cli import completion
+from kiplint.cli.options import Argument, Parameter, parameters
+from kiplint.cli.reader import COMMANDS, names, room
+from kiplint.limits import DEFINITION_BYTES
+from kiplint.render.formats import format_names
 
 PAGE = Path(__file__).resolve().parent.parent / "HOSTILE.md"
 EXECUTABLE = REPOSITORY / ".venv" / "bin" / "kiplint"
-TIMES = (1, 2, 4)
-LEAST_ROUNDS, MOST_ROUNDS = 5, 10
-"""How often each size is run. It is enough once the two fastest runs of every size agree."""
-AGREED = 0.03
-"""How far the two fastest runs of a size may differ; one that something disturbed never stands alone then."""
-NOISE = 0.005
-"""Seconds that runs differ by in any case."""
-LEAST = 0.05
-"""Seconds below which runs differ by chance."""
-MOST_GROWTH, MOST_SECONDS = 2.3, 10.0
-HEAD = (
-    "input",
-    "n",
-    "time",
-    "memory",
-    "n to 2n: time",
-    "above start",
-    "memory",
-    "2n to 4n: time",
-    "above start",
-    "memory",
-    "largest",
-    "time",
-    "memory",
-)
+LARGEST_OTHER = 4 << 20
+"""The largest file that is measured, of those that are no definitions, in bytes."""
+SLOW, MOST_GROWTH, MOST_SECONDS, MOST_MEMORY = 0.3, 2.3, 10.0, 1024
+"""The seconds above start-up from which growth counts, the most of a doubling, and of the largest size (s, MiB)."""
+ROUNDS, CLEAR = 3, 2.1
+"""How often both sizes are run where a doubling takes as much."""
+LIMIT = 60
+"""The seconds of the processor after which a command is ended."""
+
+NOT_RUN = ("explain", "lsp", "pipeline", "probe", "rules", "schema")
+"""Commands without files of strangers; `make bench-growth` measures the pipeline."""
+SETS = {"SET", "[SET]", "OLD", "NEW", "[BASE] HEAD", "CLIENT", "BROKER...", "PATH", "FROM", "TO"}
+PAIRS = {"OLD", "[BASE] HEAD", "CLIENT", "FROM", "REV"}
+"""The parameters that take sets, and those of commands that take more than one."""
+WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("OLD", "CLIENT", "FROM", "OLDER", "GLOB|REV|SET"), "old"),
+    **dict.fromkeys(("SET", "[SET]", "NEW", "BROKER...", "PATH", "TO"), "new"),
+    "[BASE] HEAD": "old new",
+    "RPC": "X",
+    "NAME": "Y",
+    "[MESSAGE[@VERSION]]": "XRequest",
+    "[MESSAGE@VERSION|FILE]": "XRequest@1",
+    "INPUT": FRAME.hex(),
+    "RULES": "all",
+    "FILE": "page.md",
+    "REV": "v0",
+    "GLOB": "*",
+    "EXPRESSION": "size>1",
+    "FIELD": "New:int32",
+}
+"""What stands for the parameters of each metavar; a new one of an argument is refused until it is here."""
+VARIED = {"EXPRESSION", "FIELD", "GLOB", "GLOB|REV|SET", "OLDER", "REV"}
+"""The metavars of options that wide inputs are also read with."""
+PLACES = {"folders": {}, "revisions": {"old": "v0:", "new": "HEAD:"}, "archives": {"old": "old.zip", "new": "new.zip"}}
+"""Where sets come from, and the words for them."""
 
 ABOUT = f"""\
 # Hostile input
 
 Written by `make bench-hostile`; do not edit.
 
-Each input is one that grew with the square of its size once, or might. It is read at n, 2n and 4n; time is that of the
-processor for the whole run; each doubling may take at most {MOST_GROWTH} times as much time and memory; 4n is as large
-as may be. `above start` is the same without what `kiplint --version` takes: what is left of the shortest runs is
-disturbed by as much as a tenth. The sizes are run in turns, and each time is the smallest of {LEAST_ROUNDS} to
-{MOST_ROUNDS} runs: until the two fastest of every size differ by at most {AGREED:.0%}, whatever the ratios are by then.
-`largest` is the size whose file has 1 MiB, the most that is read; it has to be done, or refused, within
-{MOST_SECONDS:.0f} s.
+The inputs come from the grammars: every construct that repeats in definitions, sets, histories, packs, configurations,
+baselines, bytes, captures and KIPs, read by every command that reads its kind, and some with every option. n is the
+largest size that is read: a definition of {DEFINITION_BYTES.figure}, another file of {LARGEST_OTHER >> 20} MiB, or
+thousands of files; less where that is refused. Time is that of the processor for the whole run, above that of
+`kiplint --version`. A doubling is the time of n through that of n / 2, each the least of {ROUNDS} runs unless one shows
+less than {CLEAR}. It may be {MOST_GROWTH}; n may take {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is
+above.
 
-`make bench-hostile HOSTILE_ARGS="--only chains"` measures some of them, and leaves this page as it is."""
+`make bench-hostile HOSTILE_ARGS="--only chain"` measures some of them, and leaves this page as it is."""
+HEAD = ("input", "command", "n", "time", "memory", "doubling")
+
+
+class Case(NamedTuple):
+    """An input, the words of a command that reads it, and where its sets come from."""
+
+    input: Input
+    words: tuple[str, ...]
+    place: str = "folders"
+
+    @property
+    def title(self) -> str:
+        """The input and the command in a line."""
+        return f"{self.input.name}: {' '.join(self.words)} ({self.place})"
+
+
+@cache
+def commands() -> Mapping[tuple[str, ...], Sequence[Parameter]]:
+    """The parameters of each command that is run, by its words."""
+
+    def of(package: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Sequence[Parameter]]]:
+        for name in names(package):
+            if not words and name in NOT_RUN:
+                continue
+            declared = room(package, name)
+            if hasattr(declared, "COMMANDS"):
+                yield from of(declared, (name,))
+            else:
+                yield (*words, name), parameters(declared.Options)
+
+    return dict(of(import_module(COMMANDS), ()))
+
+
+def cases() -> Iterator[Case]:
+    """Every input with every command that reads it."""
+    for grown in inputs():
+        for command, params in commands().items():
+            keys = {param.mark.metavar for param in params} | {param.name for param in params}
+            if not keys & ({grown.key} if grown.key else PAIRS if grown.is_pair else SETS):
+                continue
+            words = (*command, *grown.words, *(word for param in params for word in _words(param, grown)))
+            if "base" in keys and "REV" in keys:
+                yield Case(grown, (*words, "--base", "v0"), "revisions")
+                continue
+            yield Case(grown, words)
+            if grown.is_wide:
+                yield from (Case(grown, (*words, *more)) for param in params for more in _options(param))
+                if "repo" in keys:
+                    yield from (Case(grown, words, place) for place in ("revisions", "archives"))
+
+
+def _words(param: Parameter, grown: Input) -> Sequence[str]:
+    """The words for a parameter that is always there."""
+    metavar = param.mark.metavar or ""
+    if grown.key and grown.key in (metavar, param.name):
+        return [*param.flags[:1], grown.file]
+    if isinstance(param.mark, Argument):
+        if metavar not in WORDS and param.is_required:
+            raise SystemExit(f"benchmarks.hostile: say in WORDS what stands for {metavar}")
+        return WORDS.get(metavar, "").split()
+    return [param.flags[0], WORDS[metavar]] if metavar == "SET" or param.name == "select" else []
+
+
+def _options(param: Parameter) -> Iterator[tuple[str, ...]]:
+    """The option with each of its values."""
+    if not param.flags or param.name in ("open", "stdio", "list_clients"):
+        return
+    flag, metavar = param.flags[0], param.mark.metavar or ""
+    if param.kind is bool:
+        yield (flag,)
+    for word in format_names() if param.mark.complete is completion.formats else param.words:
+        yield flag, word
+    if metavar in VARIED:
+        yield flag, WORDS[metavar]
 
 
 class Measured(NamedTuple):
-    """What an input came to: the start, seconds of the processor and peak MiB by size, and those of the largest."""
+    """A size, and the least of its runs."""
 
-    input: Hostile
-    start: Run
-    first: int
-    runs: tuple[Run, ...]
-    largest: int
-    most: Run
-    rounds: int
+    n: int
+    run: Run
+    refused: bool
 
 
-def measure(hostile: Hostile) -> Measured:
-    """All runs of one input, and of the start between them."""
-    largest = _largest(hostile)
-    first = hostile.size if hostile.is_bounded else max(hostile.size, largest // TIMES[-1])
-    sizes = [first * times for times in TIMES]
-    commands = [Command((EXECUTABLE, "--version")), *(_command(hostile, size) for size in sizes)]
-    rounds = [_round(commands) for _ in range(LEAST_ROUNDS)]
-    while len(rounds) < MOST_ROUNDS and not all(_agree(runs) for runs in zip(*rounds, strict=True)):
-        rounds.append(_round(commands))
-    start, *runs = (reduce(_least, some) for some in zip(*rounds, strict=True))
-    most = runs[-1] if sizes[-1] == largest else run(_command(hostile, largest))
-    return Measured(hostile, start, first, tuple(runs), largest, most, len(rounds))
+def measure(case: Case, start: Run) -> tuple[Measured, Measured | None]:
+    """The largest size that is read, and half of it where that takes long enough."""
+    n = largest(case.input)
+    whole = _run(case, n)
+    while whole.refused and n > 64 and whole.run.cpu - start.cpu < SLOW:
+        smaller = _run(case, n := n // 4)
+        whole = whole if smaller.refused and n <= 64 else smaller
+    if whole.run.cpu - start.cpu < SLOW:
+        return whole, None
+    half = _run(case, n // 2)
+    for _ in range(ROUNDS - 1):
+        if whole.run.cpu > MOST_SECONDS or growth(whole, half, start) < CLEAR:
+            break
+        whole, half = _least(whole, _run(case, n)), _least(half, _run(case, n // 2))
+    return whole, half
 
 
-def _command(hostile: Hostile, size: int) -> Command:
-    directory = empty_scratch("hostile", str(size))
-    return Command((EXECUTABLE, *hostile.write(directory, size)), directory, FINDINGS_OR_NONE | {2})
+def growth(whole: Measured, half: Measured, start: Run) -> float:
+    """The time of a size through that of its half."""
+    return (whole.run.cpu - start.cpu) / max(half.run.cpu - start.cpu, 0.01)
 
 
-def _round(commands: list[Command]) -> list[Run]:
-    return [run(command) for command in commands]
+def _least(first: Measured, second: Measured) -> Measured:
+    return min(first, second, key=lambda measured: measured.run.cpu)
 
 
-def _agree(runs: tuple[Run, ...]) -> bool:
-    fastest, second, *_ = sorted(run.cpu for run in runs)
-    return second - fastest <= max(AGREED * fastest, NOISE)
+@cache
+def _size(grown: Input, n: int) -> int:
+    trees, beside = grown.write(n)
+    grows = beside or {name: data for tree in trees for name, data in tree.items()}
+    return max(map(len, grows.values()))
 
 
-def _least(first: Run, second: Run) -> Run:
-    return Run(min(first.wall, second.wall), min(first.cpu, second.cpu), min(first.peak, second.peak))
+def largest(grown: Input) -> int:
+    """The largest size whose files are small enough."""
+    _, beside = grown.write(64)
+    most = LARGEST_OTHER if beside else DEFINITION_BYTES
+    n = 64
+    while n < grown.most and _size(grown, n * 2) <= most and n < 1 << 22:
+        n *= 2
+    for step in (n // 2, n // 4, n // 8):
+        n += step if n + step <= grown.most and _size(grown, n + step) <= most else 0
+    return min(n, grown.most)
 
 
-def _largest(hostile: Hostile) -> int:
-    """The largest size whose files are small enough, to a hundredth."""
-    low, high = hostile.size, hostile.size * 2
-    while _bytes(hostile, high) <= MAX_BYTES and high < 10_000_000:
-        low, high = high, high * 2
-    while high - low > max(low // 100, 1):
-        middle = (low + high) // 2
-        low, high = (middle, high) if _bytes(hostile, middle) <= MAX_BYTES else (low, middle)
-    return low
+def _run(case: Case, n: int) -> Measured:
+    directory = empty_scratch("hostile", "case")
+    limited = ("/bin/sh", "-c", f'ulimit -t {LIMIT}; exec "$@"', "-", str(EXECUTABLE), *place(case, n, directory))
+    done, status = run_to_end(Command(limited, directory, frozenset({0, 1, 2, -9, -24})))
+    return Measured(n, done, status == 2)
 
 
-def _bytes(hostile: Hostile, size: int) -> int:
-    directory = empty_scratch("hostile", "size")
-    hostile.write(directory, size)
-    return max(file.stat().st_size for file in directory.rglob("*.json"))
+def place(case: Case, n: int, directory: Path) -> list[str]:
+    """Write the files of a case into an empty directory; the words of the command line."""
+    trees, beside = case.input.write(n)
+    if case.place == "revisions":
+        _import(directory, trees)
+    for name, tree in () if case.place == "revisions" else (("old", trees[0]), ("new", trees[-1])):
+        if case.place == "archives":
+            with zipfile.ZipFile(directory / f"{name}.zip", "w") as archive:
+                for path, data in tree.items():
+                    archive.writestr(path, data)
+        else:
+            _write(directory / name, tree)
+    _write(directory, beside)
+    sets = {"new": "."} if case.words[0] == "review" else PLACES[case.place]
+    return [sets.get(word, word) for word in case.words]
 
 
-def row(found: Measured) -> tuple[str, ...]:
-    """One line of the table."""
+def _write(directory: Path, files: Files) -> None:
+    for name, data in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _import(directory: Path, trees: Sequence[Files]) -> None:
+    """A repository with a commit and a tag for each tree, and the last one checked out."""
+    stream: list[bytes] = []
+    before: Files = {}
+    for at, tree in enumerate(trees):
+        changed = {name: data for name, data in tree.items() if before.get(name) != data}
+        parts = [*(b"D %s\n" % name.encode() for name in before if name not in tree)]
+        parts += [
+            b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data) for name, data in changed.items()
+        ]
+        stream.append(b"commit refs/heads/main\nmark :%d\ncommitter a <a@b> %d +0000\ndata 1\nc\n" % (at + 1, at))
+        stream += [*parts, b"reset refs/tags/v%d\nfrom :%d\n\n" % (at, at + 1)]
+        before = tree
+    git = ("git", "-C", str(directory))
+    for words, data in (
+        (["init", "-q", "-b", "main"], b""),
+        (["fast-import", "--quiet"], b"".join(stream)),
+        (["reset", "-q", "--hard"], b""),
+    ):
+        subprocess.run([*git, *words], input=data, check=True, capture_output=True)
+
+
+def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, ...]:
+    """A line of the table."""
+    cpu, peak, times = whole.run.cpu - start.cpu, whole.run.peak, growth(whole, half, start)
+    words = " ".join(case.words)
     return (
-        found.input.name,
-        f"{found.first:,}",
-        f"{found.runs[0].cpu:.2f} s",
-        f"{found.runs[0].peak:.0f} MiB",
-        *growth(found.runs, found.start),
-        f"{found.largest:,}",
-        f"{found.most.cpu:.1f} s{'' if found.most.cpu <= MOST_SECONDS else ' !'}",
-        f"{found.most.peak:.0f} MiB",
+        case.input.name,
+        f"`{words if len(words) < 60 else words[:57] + '...'}` {case.place if case.place != 'folders' else ''}",
+        f"{whole.n:,}{' refused' if whole.refused else ''}",
+        f"{cpu:.2f} s{' !' if cpu > MOST_SECONDS else ''}",
+        f"{peak:.0f} MiB{' !' if peak > MOST_MEMORY else ''}",
+        f"{times:.2f}{' !' if times > MOST_GROWTH else ''}",
     )
 
 
-def growth(runs: tuple[Run, ...], start: Run) -> Iterator[str]:
-    """For each doubling how many times the time it took, the same above the start, and the memory."""
-    for before, after in pairwise(runs):
-        yield _judged(after.cpu / before.cpu)
-        yield f"{max(after.cpu - start.cpu, LEAST) / max(before.cpu - start.cpu, LEAST):.2f}"
-        yield _judged(after.peak / before.peak)
-
-
-def _judged(ratio: float) -> str:
-    return f"{ratio:.2f}{'' if ratio <= MOST_GROWTH else ' !'}"
-
-
 def main() -> None:
-    """Measure, print, and write the page, unless only some were asked for."""
+    """Measure, print, and write the page, unless only some are chosen."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
-    parser.add_argument("--only", action="append", metavar="NAME", help="inputs with this in their name; repeatable")
-    only = parser.parse_args().only
-    chosen = [hostile for hostile in (*INPUTS, PACK) if not only or any(part in hostile.name for part in only)]
-    if not chosen:
-        parser.error("there are " + ", ".join(repr(hostile.name) for hostile in (*INPUTS, PACK)))
-    rows = []
-    for hostile in chosen:
-        found = measure(hostile)
-        rows.append(row(found))
-        print("  ".join(rows[-1]), f" ({found.rounds} rounds)", flush=True)
-    if only:
+    parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
+    parser.add_argument("--list", action="store_true", help="list the cases, and run none")
+    options = parser.parse_args()
+    chosen = [case for case in cases() if not options.only or any(part in case.title for part in options.only)]
+    if options.list or not chosen:
+        print("\n".join(case.title for case in chosen))
         return
-    lines = [f"| {line} |" for line in aligned([HEAD, ["---", *("---:" for _ in HEAD[1:])], *rows], between=" | ")]
-    PAGE.write_text("\n".join([ABOUT, "", *lines, ""]), encoding="utf-8")
+    start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda run: run.cpu)
+    rows = []
+    for case in chosen:
+        whole, half = measure(case, start)
+        if half:
+            rows.append(row(case, whole, half, start))
+            print("  ".join(rows[-1]), flush=True)
+    count = f"{len(chosen):,} cases were run; {len(rows):,} take more than {SLOW} s"
+    print(count)
+    if not options.only:
+        head = [HEAD, ["---", "---", *("---:" for _ in HEAD[2:])]]
+        lines = [f"| {line} |" for line in aligned([*head, *rows], between=" | ")]
+        PAGE.write_text("\n".join([ABOUT, "", f"{count}:", "", *lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":
