@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from kiplint.compat.released import Releases
 from kiplint.engine.errors import UsageError
@@ -85,24 +87,46 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet,
 
 
 def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
-    """The findings that the base does not have as often, or that are on a line that the base's file does not have."""
+    """The findings that the base does not have as often, or that are on a line that the base's file does not have.
+
+    A message that was renamed, and kept its API key, has the findings that it had in the base.
+    """
     remaining = Counter(base.counts)
-    texts: dict[str, tuple[list[str], frozenset[str] | None]] = {}
+    sets = cache(base.at)
+    earlier = cache(lambda path: _earlier(path, sources.get(path, b""), base, sets))
     kept = []
     for finding in findings:
-        if finding.path not in texts:
-            old, new = base.find(finding.path), decode_text(sources.get(finding.path, b"")).splitlines()
-            texts[finding.path] = new, None if old is None else frozenset(decode_text(old).splitlines())
-        known = remaining[finding.fingerprint] > 0
-        remaining[finding.fingerprint] -= known
-        lines, known_lines = texts[finding.path]
+        name, lines, known_lines = earlier(finding.path)
+        former = _renamed(finding, name) if name else finding
+        known = remaining[former.fingerprint] > 0
+        remaining[former.fingerprint] -= known
         line = lines[finding.span.line - 1 : finding.span.line]
         touched = known_lines is None or not known_lines.issuperset(line)
         if base.messages is not None:
-            touched = touched and (finding.fingerprint, finding.message) not in base.messages
+            touched = touched and (former.fingerprint, former.message) not in base.messages
         if not known or touched:
             kept.append(finding)
     return tuple(kept)
+
+
+def _earlier(
+    path: str, data: bytes, base: BaseState, sets: Callable[[str], SchemaSet | None]
+) -> tuple[str, list[str], frozenset[str] | None]:
+    """The name in the base of a file's message if it was renamed, the file's lines, and those in the base."""
+    name, old = "", base.find(path)
+    lines = decode_text(data).splitlines()
+    if not (old and lines == decode_text(old).splitlines()) and (message := load(path, data).message):
+        known = sets(os.path.dirname(path))
+        former = known.former_of(message) if known else None
+        if former and former.name != message.name:
+            name, old = former.name, former.data
+    return name, lines, None if old is None else frozenset(decode_text(old).splitlines())
+
+
+def _renamed(finding: Finding, name: str) -> Finding:
+    """The finding as it was when its message had another name."""
+    identity = finding.identity.replace(f"\0{finding.message_name}\0", f"\0{name}\0", 1)
+    return replace(finding, identity=identity, message=finding.message.replace(finding.message_name, name))
 
 
 def places(

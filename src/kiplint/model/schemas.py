@@ -172,7 +172,7 @@ class SchemaSet:
         if base is not None:
             names = {message.name for message in messages}
             for message in messages:
-                message.former = base._former_of(message, names)
+                message.former = base.former_of(message, names)
 
     def __repr__(self) -> str:
         directory = self.directory.replace("\\", "/").rstrip("/").rpartition("/")[2]
@@ -193,7 +193,7 @@ class SchemaSet:
             return {message.name: message for message in self._messages}
         return {message.name: message for message in _oldest_last(self._messages)}
 
-    def _former_of(self, message: Message, names: Container[str]) -> Message | None:
+    def former_of(self, message: Message, names: Container[str] = ()) -> Message | None:
         """The earlier state of a message of a later set, found by name, else by API key if none of `names` has it."""
         former = self.by_name.get(message.name)
         if former is None and message.api_key is not None:
