@@ -663,9 +663,15 @@ def _is_dark_again(seen: Visit) -> bool:
     return seen.page.get_by_label("Dark").is_checked()
 
 
-@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"])
-def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "command", ["check", "long check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"]
+)
+def test_hostile_names_are_text(
+    command: str, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old, new = hostile_sets(tmp_path)
+    if command == "long check":
+        monkeypatch.setattr("kiplint.render.page.MOST_IN_PLACE", 0)
     results: dict[str, Callable[[], RunResult]] = {
         "check": lambda: kiplint.check(new, config={}),
         "diff": lambda: kiplint.diff(old, new),
@@ -675,8 +681,10 @@ def test_hostile_names_are_text(command: str, browser: Browser, tmp_path: Path) 
         "show": lambda: show_all(new),
         "pipeline report": lambda: _lake(None, name=NAMES[3]),
     }
-    page = Made(results[command](), tmp_path / "page.html")
+    page = Made(results[command.removeprefix("long ")](), tmp_path / "page.html")
     seen = Visit(browser, page.file)
+    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")  # makes details
+    assert seen.page.locator(".code").count() > 0 or "check" not in command
     seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     if command == "matrix":
         seen.page.locator(".matrix button").first.click()
