@@ -31,26 +31,26 @@ def main() -> int:
     options = _options()
     lab = Lab(find_corpus(), QUICK if options.quick else FULL)
     print(f"{lab.corpus.title}: {lab.size.files} files, {lab.size.messages} messages, {lab.size.fields:,} fields")
-    found = results.Results()
+    result = results.Results()
     failures = []
     try:
         output(lab.kiplint("--version"))
         for name in options.only or MEASURES:
             try:
                 _tell(name)
-                found.outcomes.extend(MEASURES[name](lab))
+                result.outcomes.extend(MEASURES[name](lab))
             except SkipError as reason:
-                found.notes.append(f"{name}: skipped: {reason}")
+                result.notes.append(f"{name}: skipped: {reason}")
             except CommandError as error:
                 failures.append(f"{name}: {error}")
     except CommandError as error:
         failures.append(f"{error}; install kiplint beside this Python")
-    if found.outcomes or found.notes:
-        print(f"\n{results.as_text(found)}")
+    if result.outcomes or result.notes:
+        print(f"\n{results.as_text(result)}")
     for failure in failures:
         print(f"benchmarks: {failure}", file=sys.stderr)
     if not (failures or options.quick or options.only):
-        RESULTS.write_text(results.as_markdown(found, lab), encoding="utf-8")
+        RESULTS.write_text(results.as_markdown(result, lab), encoding="utf-8")
         print(f"\nwritten to benchmarks/{RESULTS.name}")
     return 1 if failures else 0
 

@@ -61,8 +61,10 @@ def main() -> int:
     begun = time.monotonic()
     pipeline(*words, "--out", where / "undisturbed", cache=where)
     whole = time.monotonic() - begun
-    one = Undisturbed(words, where, content(where / "undisturbed"))
-    print(f"seed {options.seed}: undisturbed {whole:.1f} s, {sum(map(len, one.held.values())):,} rows", flush=True)
+    undisturbed = Undisturbed(words, where, content(where / "undisturbed"))
+    print(
+        f"seed {options.seed}: undisturbed {whole:.1f} s, {sum(map(len, undisturbed.held.values())):,} rows", flush=True
+    )
     draw = random.Random(options.seed)
     killed = same = 0
     for number in range(options.moments * DRAWS):
@@ -75,7 +77,10 @@ def main() -> int:
             print(f"    done before {moment.said}: another moment instead", flush=True)
             continue
         killed += 1
-        wrong = [*_resume(one, lake, f"{killed:2}  killed {moment.said}"), *["beside"] * (state(beside) != before)]
+        wrong = [
+            *_resume(undisturbed, lake, f"{killed:2}  killed {moment.said}"),
+            *["beside"] * (state(beside) != before),
+        ]
         print(f"{'NOT THE SAME: ' + ', '.join(wrong) if wrong else 'same'}", flush=True)
         same += not wrong
     print(f"{same} of {killed} the same, nothing orphaned, nothing else touched")

@@ -19,9 +19,9 @@ def formats(lab: Lab) -> Iterator[Outcome]:
     none, few, many = _set("none", 0), _set("few", FEW), _set("many", MANY)
     start = lab.kiplint("check", none.name, "--isolated", cwd=none.parent)
     for directory, findings in ((few, FEW), (many, MANY)):
-        found = len(json.loads(output(_check(lab, directory, "json")))["findings"])
-        if found != findings:
-            raise CommandError(f"formats: {found} findings, not {findings}")
+        count = len(json.loads(output(_check(lab, directory, "json")))["findings"])
+        if count != findings:
+            raise CommandError(f"formats: {count} findings, not {findings}")
     started = median_cpu(repeat(start, lab.plan.scaling[10]))
     for name in format_names():
         taken = compare(_check(lab, many, name), _check(lab, few, name), lab.plan.scaling[10])

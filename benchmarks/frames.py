@@ -113,8 +113,8 @@ def _beside(
     size = sum(len(sample.data) for sample, _, _ in pairs)
     first, second = (statistics.median(column) for column in zip(*took, strict=True))
     ratio = statistics.median(a / b for a, b in took)
-    told = [_rate(len(pairs), size, seconds) for seconds in (first, second)]
-    yield ratio_row(f"{verb} {len(pairs)} real messages / {name}", told[0], told[1], ratio, target)
+    rates = [_rate(len(pairs), size, seconds) for seconds in (first, second)]
+    yield ratio_row(f"{verb} {len(pairs)} real messages / {name}", rates[0], rates[1], ratio, target)
 
 
 def _cpu(work: Callable[[], None]) -> float:
@@ -140,10 +140,10 @@ def _growth(lab: Lab, known: list[Body]) -> Iterator[Outcome]:
         words = ("decode", "--set", lab.corpus.clients, "--input-format", "jsonl", file, "--output-format", "jsonl")
         walls.append(median_wall(repeat(lab.kiplint(*words), max(3, lab.plan.pairs // 4))))
     above = [wall - walls[0] for wall in walls[1:]]
-    told = [f"{seconds * 1000:,.0f} ms" for seconds in above]
+    times = [f"{seconds * 1000:,.0f} ms" for seconds in above]
     measure = f"decode {20 * len(lines):,} lines / ten times {2 * len(lines):,}"
     ratio = above[1] / above[0] / 10
-    yield Row(measure, told[1], told[0], f"{ratio:.2f}", "<= 1.15", ratio <= 1.15)
+    yield Row(measure, times[1], times[0], f"{ratio:.2f}", "<= 1.15", ratio <= 1.15)
 
 
 def _one_frame(lab: Lab) -> Iterator[Outcome]:
@@ -157,12 +157,12 @@ def _one_frame(lab: Lab) -> Iterator[Outcome]:
 
 def _tshark(lab: Lab, capture: Path) -> Iterator[Outcome]:
     """The same capture, every field of every frame written as text lines of JSON or of a tree."""
-    found = shutil.which("tshark")
-    if found is None:
+    tshark = shutil.which("tshark")
+    if tshark is None:
         raise SkipError("tshark: it is not installed")
-    version = re.search(r"[0-9.]+", output(Command((found, "--version"))))
+    version = re.search(r"[0-9.]+", output(Command((tshark, "--version"))))
     words = ("-r", capture, "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka", "-V")
-    theirs = Command((found, *words))
+    theirs = Command((tshark, *words))
     ours = lab.kiplint("decode", "--set", lab.corpus.clients, capture, "--output-format", "jsonl")
     comparison = compare(ours, theirs, lab.plan.pairs)
     yield pair_row(f"decode a capture / tshark {version[0] if version else ''}", comparison, None)

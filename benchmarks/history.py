@@ -26,11 +26,11 @@ def releases(lab: Lab) -> Iterator[Outcome]:
     older, newer = lab.versions
     totals, singles, ratios = [], [], []
     for _ in range(lab.plan.releases):
-        one = median_wall(repeat(lab.kiplint("diff", older, newer), lab.plan.pairs))
+        single = median_wall(repeat(lab.kiplint("diff", older, newer), lab.plan.pairs))
         total = diff_releases(clone).wall
         totals.append(total)
-        singles.append(one)
-        ratios.append(total / one)
+        singles.append(single)
+        ratios.append(total / single)
     measure = f"diff of {len(tags) - 1} release pairs / one diff"
     ours, peer = f"{statistics.median(totals):.2f} s", f"{statistics.median(singles) * 1000:.0f} ms"
     yield ratio_row(measure, ours, peer, statistics.median(ratios), TIMES_ONE_DIFF)

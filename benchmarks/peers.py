@@ -52,8 +52,8 @@ def check_jsonschema() -> Peer:
     executable = home / "bin" / "check-jsonschema"
     if not next(home.glob(f"lib/python*/site-packages/check_jsonschema-{CHECK_JSONSCHEMA}.dist-info"), None):
         _install("check-jsonschema", (sys.executable, "-m", "venv", "--clear", home))
-        wanted = (f"check-jsonschema=={CHECK_JSONSCHEMA}", "orjson>=3.10,<4")
-        _install("check-jsonschema", (home / "bin" / "python", "-m", "pip", "install", "--quiet", *wanted))
+        requirements = (f"check-jsonschema=={CHECK_JSONSCHEMA}", "orjson>=3.10,<4")
+        _install("check-jsonschema", (home / "bin" / "python", "-m", "pip", "install", "--quiet", *requirements))
     return Peer("check-jsonschema", CHECK_JSONSCHEMA, executable)
 
 

@@ -91,11 +91,11 @@ def written(picture: Picture) -> str:
 def _painted(text: str) -> str:
     """Text with escape sequences for colours as HTML."""
     parts = re.split("\x1b\\[([0-9;]*)m", text)
-    found = [html.escape(parts[0])]
+    spans = [html.escape(parts[0])]
     for codes, piece in zip(parts[1::2], parts[2::2], strict=True):
         classes = " ".join(COLORS[code] for code in codes.split(";") if code in COLORS)
-        found.append(f'<span class="{classes}">{html.escape(piece)}</span>' if classes else html.escape(piece))
-    return "".join(found)
+        spans.append(f'<span class="{classes}">{html.escape(piece)}</span>' if classes else html.escape(piece))
+    return "".join(spans)
 
 
 def _likeness(page: str, picture: Picture) -> str:
@@ -155,8 +155,8 @@ def main() -> int:
             known[picture.name] = likeness
         browser.close()
     MADE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", "utf-8")
-    for said in too_large:
-        print(f"too large: {said}", file=sys.stderr)
+    for line in too_large:
+        print(f"too large: {line}", file=sys.stderr)
     return bool(too_large)
 
 

@@ -20,9 +20,9 @@ def main(directories: list[str]) -> None:
     files = (file for directory in directories for file in sorted(Path(directory).rglob("*.json")))
     messages = [message for file in files if (message := load(str(file), file.read_bytes()).message)]
     text = joined(text for message in messages for text in texts_of(message))
-    found = words_of(tokens_of(text))
-    slips = nearly(found, found, lambda word: times(word, text)).keys() - _RIGHT
-    words = sorted(word for word in found - slips if len(word) >= SHORTEST)
+    names = words_of(tokens_of(text))
+    slips = nearly(names, names, lambda word: times(word, text)).keys() - _RIGHT
+    words = sorted(word for word in names - slips if len(word) >= SHORTEST)
     _FILE.write_text(textwrap.fill(" ".join(words), 120) + "\n", encoding="ascii")
 
 

@@ -87,10 +87,10 @@ def begin(rule: str) -> str:
 
 def _added(pack: str, entry: str) -> str:
     """A pack's text with one more entry at its end."""
-    found = re.fullmatch(r"(.*\})(\s*\]\s*\}\s*)", pack, re.DOTALL)
-    if not found:
+    match = re.fullmatch(r"(.*\})(\s*\]\s*\}\s*)", pack, re.DOTALL)
+    if not match:
         raise RefusedError("the pack does not end with its rules: write the entry by hand")
-    return f"{found[1]},\n{entry}{found[2]}"
+    return f"{match[1]},\n{entry}{match[2]}"
 
 
 if __name__ == "__main__":

@@ -88,19 +88,19 @@ class Repository:
 
     def directories(self, revision: str) -> dict[str, FILES]:
         """The definitions of a revision, by directory."""
-        found: dict[str, FILES] = {}
+        trees: dict[str, FILES] = {}
         for line in self.git("ls-tree", "-r", revision).decode().splitlines():
             about, path = line.split("\t")
             if path.endswith(".json"):
-                found.setdefault(os.path.dirname(path), {})[os.path.basename(path)] = about.split()[2]
-        return found
+                trees.setdefault(os.path.dirname(path), {})[os.path.basename(path)] = about.split()[2]
+        return trees
 
     def contents(self, files: FILES) -> dict[str, bytes]:
         """The bytes of the files of a directory."""
-        wanted = [blob for blob in files.values() if blob not in self._known]
-        out = self.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in wanted).encode())
+        unknown = [blob for blob in files.values() if blob not in self._known]
+        out = self.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in unknown).encode())
         place = 0
-        for blob in wanted:
+        for blob in unknown:
             head = out.index(b"\n", place)
             size = int(out[place:head].split()[2])
             self._known[blob] = out[head + 1 : head + 1 + size]
@@ -119,7 +119,7 @@ class Checker:
 
     def findings(self, repository: Repository, revision: str) -> dict[Key, Finding]:
         """The findings of a revision."""
-        found: dict[Key, Finding] = {}
+        merged: dict[Key, Finding] = {}
         for directory, files in repository.directories(revision).items():
             known = frozen(files)
             if known not in self._done:
@@ -127,8 +127,8 @@ class Checker:
                 result = check_set(inputs, self._rules, directory=directory)
                 self._done[known] = {key_of(finding): finding for finding in result.findings}
                 self.infos |= {key for key, finding in self._done[known].items() if finding.severity == "info"}
-            found |= self._done[known]
-        return found
+            merged |= self._done[known]
+        return merged
 
 
 def key_of(finding: Finding) -> Key:
@@ -171,13 +171,13 @@ class History:
 
     def _elements(self, revision: str) -> dict[Element, str]:
         """What is there in a revision."""
-        found: dict[Element, str] = {}
+        fates: dict[Element, str] = {}
         for files in self._repository.directories(revision).values():
             known = frozen(files)
             if known not in self._alive:
                 self._alive[known] = dict(elements(self._repository, files))
-            found |= self._alive[known]
-        return found
+            fates |= self._alive[known]
+        return fates
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -196,8 +196,8 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def verdict_on(key: Key, judged: list[Verdict]) -> str:
     """How a finding was judged: right, wrong, or unread; what is said of it alone counts before what is said of all."""
-    found = sorted((verdict for verdict in judged if verdict.is_about(key)), key=lambda verdict: not verdict.message)
-    return "unread" if not found else "right" if found[0].true else "wrong"
+    verdicts = sorted((verdict for verdict in judged if verdict.is_about(key)), key=lambda verdict: not verdict.message)
+    return "unread" if not verdicts else "right" if verdicts[0].true else "wrong"
 
 
 def measure(corpus: Path, folder: Path) -> dict[str, Any]:
@@ -217,14 +217,14 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
     records: dict[str, dict[str, int | str]] = {}
     for rule in rules.rules:
         if rule.each not in ("change", "reading"):
-            found = {key: value for key, value in fates.items() if key.rule == rule.id}
-            counts = Counter(found.values())
-            verdicts = {key: verdict_on(key, judged) for key, value in found.items() if value != "corrected"}
+            keys = {key: value for key, value in fates.items() if key.rule == rule.id}
+            counts = Counter(keys.values())
+            verdicts = {key: verdict_on(key, judged) for key, value in keys.items() if value != "corrected"}
             read = Counter(
                 verdict for key, verdict in verdicts.items() if verdict != "unread" or key not in checker.infos
             )
             records[rule.id] = {
-                "severity": rule.severity, "findings": len(found), **{part: counts[part] for part in FATES},
+                "severity": rule.severity, "findings": len(keys), **{part: counts[part] for part in FATES},
                 "right": read["right"], "wrong": read["wrong"], "unread": read["unread"],
             }  # fmt: skip
     return {"tags": len(tags), "forks": heads, "rules": records}
@@ -243,10 +243,10 @@ def main() -> int:
     """Write the records; 1 where a rule whose warnings are true too seldom is still a warning."""
     corpus = Path(os.environ.get("KIPLINT_CORPUS", ROOT.parent / "shared/corpus"))
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(corpus, Path(folder))
-    TARGET.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    wrong = list(complaints(found["rules"]))
-    print(*wrong, f"wrote {TARGET.relative_to(ROOT)}: {found['tags']} tags, {len(found['forks'])} forks", sep="\n")
+        result = measure(corpus, Path(folder))
+    TARGET.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    wrong = list(complaints(result["rules"]))
+    print(*wrong, f"wrote {TARGET.relative_to(ROOT)}: {result['tags']} tags, {len(result['forks'])} forks", sep="\n")
     return 1 if wrong else 0
 
 

@@ -59,8 +59,8 @@ def _run(place: Path, program: str, *words: str | Path, code: int = 0) -> str:
         [place / "env" / "bin" / program, *words], cwd=place, capture_output=True, text=True, check=False
     )
     if done.returncode != code:
-        told = " ".join([program, *map(str, words)])
-        raise TryError(f"`{told}` exited with {done.returncode}, not {code}: {(done.stderr or done.stdout).strip()}")
+        command = " ".join([program, *map(str, words)])
+        raise TryError(f"`{command}` exited with {done.returncode}, not {code}: {(done.stderr or done.stdout).strip()}")
     return done.stdout
 
 

@@ -36,7 +36,7 @@ def plant(place: Path) -> Path:
 
 def state(place: Path) -> dict[str, tuple[int, int, bytes]]:
     """Every file, directory and link below: its mode, when it was changed, and its bytes."""
-    found = {}
+    result = {}
     for folder, folders, files in os.walk(place):
         for name in (*folders, *files):
             path = os.path.join(folder, name)
@@ -46,5 +46,5 @@ def state(place: Path) -> dict[str, tuple[int, int, bytes]]:
                 data = Path(path).read_bytes()
             elif stat.S_ISLNK(there.st_mode):
                 data = os.readlink(path).encode()
-            found[os.path.relpath(path, place)] = (there.st_mode, there.st_mtime_ns, data)
-    return found
+            result[os.path.relpath(path, place)] = (there.st_mode, there.st_mtime_ns, data)
+    return result

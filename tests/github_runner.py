@@ -46,11 +46,11 @@ class Log:
             self._read(line)
 
     def _read(self, line: str) -> None:
-        found = next(self._commands(line), None)
-        if found is None or (self._stopped and found[0] != self._stopped):
+        result = next(self._commands(line), None)
+        if result is None or (self._stopped and result[0] != self._stopped):
             self.lines.append(line)
             return
-        name, properties, data = found
+        name, properties, data = result
         if name == self._stopped:
             self._stopped = ""
         elif name == "stop-commands":
@@ -77,7 +77,7 @@ class Log:
 
 def _decoded(text: str) -> str:
     """Workflow commands escape as URLs do, but only `%`, line ends, colons and commas."""
-    return re.sub("%(25|0D|0A|3A|2C)", lambda found: unquote(found[0]), text)
+    return re.sub("%(25|0D|0A|3A|2C)", lambda match: unquote(match[0]), text)
 
 
 def _place(properties: Mapping[str, str]) -> str:
@@ -120,7 +120,7 @@ class Runner:
         self, event: str = "push", payload: Mapping[str, Any] | None = None, sha: str = "", **given: str
     ) -> Finished:
         """Run the last step of the action for an event, with inputs (`_` for `-`)."""
-        inputs = {name: str(one.get("default", "")) for name, one in self.action["inputs"].items()}
+        inputs = {name: str(definition.get("default", "")) for name, definition in self.action["inputs"].items()}
         chosen = {name.replace("_", "-"): value for name, value in given.items()}
         assert not chosen.keys() - inputs.keys()
         env = {"GITHUB_EVENT_NAME": event, "GITHUB_SHA": sha}
@@ -182,6 +182,6 @@ def _evaluated(text: str, inputs: Mapping[str, str]) -> str:
         return json.dumps(inputs)
     if not text.startswith("${{"):
         return text
-    found = re.fullmatch(r"\$\{\{ inputs\.([a-z-]+) \}\}", text)
-    assert found, f"{text}: an expression that this runner does not know"
-    return inputs[found[1]]
+    match = re.fullmatch(r"\$\{\{ inputs\.([a-z-]+) \}\}", text)
+    assert match, f"{text}: an expression that this runner does not know"
+    return inputs[match[1]]

@@ -17,14 +17,14 @@ def free_port() -> int:
     """
     while True:
         port = CHANCE.randrange(10_000, 32_768)
-        with socket.socket() as one, suppress(OSError):
-            one.bind(("127.0.0.1", port))
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
             return port
 
 
 @contextmanager
 def closed_port() -> Iterator[int]:
     """A port that nobody listens on, nor can begin to within the block."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        yield one.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        yield listener.getsockname()[1]

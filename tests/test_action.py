@@ -30,15 +30,15 @@ SUFFIXES = ("Request", "Response")
 
 def thing(**fields: dict[str, Any]) -> dict[str, bytes]:
     """A request and a response; `request` and `response` name a field more of the one and the other."""
-    found = {}
+    result = {}
     for suffix in SUFFIXES:
         more = [fields[suffix.lower()]] if suffix.lower() in fields else []
         common: dict[str, Any] = {"validVersions": "0-1", "flexibleVersions": "0+", "type": suffix.lower()}
         if suffix == "Request":
             common["listeners"] = ["broker"]
-        one = definition(field("Id", "int32", about="Which thing."), *more, name=f"Thing{suffix}", **common)
-        found[f"schemas/Thing{suffix}.json"] = b"// Version 1 is like version 0.\n" + one + b"\n"
-    return found
+        described = definition(field("Id", "int32", about="Which thing."), *more, name=f"Thing{suffix}", **common)
+        result[f"schemas/Thing{suffix}.json"] = b"// Version 1 is like version 0.\n" + described + b"\n"
+    return result
 
 
 GAP = field("Size", "int64", about="How large.", tag=1, taggedVersions="0+")
@@ -169,11 +169,12 @@ class TestBase:
         return [annotation.title for annotation in done.log.annotations if annotation.title.startswith("compat/")]
 
     @pytest.mark.parametrize(
-        ("base", "found"), [("1.0.0", ["compat/layout-changed"]), ("trunk~1", ["compat/layout-changed"]), ("2.0.0", [])]
+        ("base", "expected"),
+        [("1.0.0", ["compat/layout-changed"]), ("trunk~1", ["compat/layout-changed"]), ("2.0.0", [])],
     )
     @pytest.mark.usefixtures("origin")
-    def test_a_revision_that_was_asked_for(self, runner: Runner, base: str, found: list[str]) -> None:
-        assert self.rules(runner.run("push", base=base)) == found
+    def test_a_requested_revision(self, runner: Runner, base: str, expected: list[str]) -> None:
+        assert self.rules(runner.run("push", base=base)) == expected
 
     @pytest.mark.usefixtures("origin")
     def test_none(self, runner: Runner) -> None:
@@ -200,8 +201,8 @@ class TestBase:
         before = git(runner.workspace, "for-each-ref")
         done = runner.run("push", base=base)
         assert (done.code, done.outputs["status"]) == (2, "error")
-        (said,) = (annotation.text for annotation in done.log.annotations if annotation.title == "kiplint")
-        assert said.startswith(f"base: there is no revision {base}, and it cannot be fetched: ")
+        (output,) = (annotation.text for annotation in done.log.annotations if annotation.title == "kiplint")
+        assert output.startswith(f"base: there is no revision {base}, and it cannot be fetched: ")
         assert not (runner.workspace / "pwned").exists()
         assert git(runner.workspace, "for-each-ref") == before
 
@@ -237,21 +238,21 @@ class TestBase:
         assert self.rules(pull_request(runner, later)) == []
 
     @pytest.mark.parametrize(
-        ("base", "said"),
+        ("base", "expected"),
         [
             ("nowhere", "base: there is no revision nowhere, and it cannot be fetched: fatal: 'origin' does not"),
             ("--upload-pack=x", "base: a revision cannot begin with a hyphen: --upload-pack=x"),
             ("a\n::error::b", "base: there is no revision a\n::error::b, and it cannot be fetched"),
         ],
     )
-    def test_a_mistake_is_an_error(self, runner: Runner, base: str, said: str) -> None:
+    def test_a_mistake_is_an_error(self, runner: Runner, base: str, expected: str) -> None:
         done = runner.run("push", base=base)
         assert (done.code, done.outputs["status"]) == (2, "error")
-        (one,) = done.log.annotations
-        assert (one.level, one.place, one.title) == ("error", "", "kiplint")
-        assert one.text.startswith(said)
+        (annotation,) = done.log.annotations
+        assert (annotation.level, annotation.place, annotation.title) == ("error", "", "kiplint")
+        assert annotation.text.startswith(expected)
 
-    def test_a_place_that_is_no_repository(self, tmp_path: Path) -> None:
+    def test_a_place_that_is_not_a_repository(self, tmp_path: Path) -> None:
         here = write(tmp_path / "plain", thing())
         (here / ".git").write_text("gitdir: /nowhere\n")
         done = Runner(here, tmp_path / "machine").run("push", base="HEAD")
@@ -290,17 +291,17 @@ class TestPaths:
         ]
 
     @pytest.mark.parametrize(
-        ("paths", "title", "said"),
+        ("paths", "title", "expected"),
         [
             ("nowhere", "kiplint review", "no such file or directory: nowhere"),
             ("--help", "kiplint review", "no such file or directory: --help"),
             ("'", "kiplint", "No closing quotation"),
         ],
     )
-    def test_mistakes(self, runner: Runner, paths: str, title: str, said: str) -> None:
+    def test_mistakes(self, runner: Runner, paths: str, title: str, expected: str) -> None:
         done = runner.run("push", paths=paths)
         assert (done.code, done.outputs["status"]) == (2, "error")
-        assert done.log.annotations == [Annotation("error", "", title, said)]
+        assert done.log.annotations == [Annotation("error", "", title, expected)]
 
 
 class TestChangedOnly:
@@ -324,18 +325,18 @@ class TestChangedOnly:
         assert self.found(aged) == ["style/about-missing"]
         assert "; 1 older finding not shown." in pull_request(aged, git(aged.workspace, "rev-parse", "HEAD~1")).summary
 
-    def test_everything_can_be_asked_for(self, aged: Runner) -> None:
+    def test_everything_can_be_requested(self, aged: Runner) -> None:
         assert self.found(aged, changed_only="false") == ["tags/gap", "style/about-missing"]
 
-    def test_other_runs_tell_everything_unless_asked(self, aged: Runner) -> None:
+    def test_other_runs_report_everything_by_default(self, aged: Runner) -> None:
         assert self.found(aged, "push", base="HEAD~1") == ["tags/gap", "style/about-missing"]
         assert self.found(aged, "push", base="HEAD~1", changed_only="true") == ["style/about-missing"]
 
-    def test_what_is_not_of_the_work_tree_is_told_whole(self, aged: Runner, tmp_path: Path) -> None:
+    def test_paths_outside_the_work_tree_are_shown_in_full(self, aged: Runner, tmp_path: Path) -> None:
         write(tmp_path / "elsewhere", thing(request=GAP))
         assert "tags/gap" in self.found(aged, paths=str(tmp_path / "elsewhere"))
 
-    def test_nothing_else_can_be_asked_for(self, aged: Runner) -> None:
+    def test_nothing_else_can_be_requested(self, aged: Runner) -> None:
         assert self.found(aged, changed_only="yes") == ["kiplint"]
 
 
@@ -375,7 +376,7 @@ class TestRollout:
         assert "KIP-1313:\n" in done.summary
         assert "- Request header 3: 1 missing." in done.summary
 
-    def test_it_is_an_error_when_it_is_asked_for(self, declared: Runner) -> None:
+    def test_it_is_an_error_on_request(self, declared: Runner) -> None:
         done = pull_request(declared, rollout="true")
         assert (done.code, done.outputs["errors"], done.outputs["status"]) == (1, "1", "findings")
         assert [(annotation.level, annotation.title) for annotation in done.log.annotations] == [
@@ -385,7 +386,7 @@ class TestRollout:
     def test_it_can_be_left_out(self, declared: Runner) -> None:
         assert "KIP-1313:" not in pull_request(declared, rollout="false").summary
 
-    def test_nothing_else_can_be_asked_for(self, declared: Runner) -> None:
+    def test_nothing_else_can_be_requested(self, declared: Runner) -> None:
         done = pull_request(declared, rollout="yes")
         assert done.log.annotations == [Annotation("error", "", "kiplint", "rollout: auto, true or false, not yes")]
         assert done.code == 2
@@ -404,11 +405,11 @@ class TestReaders:
     def test_the_summary_says_who_breaks_and_how(self, declared: Runner) -> None:
         done = pull_request(declared)
         assert "Other readers:\n" in done.summary
-        for said in ("kafka-protocol-rs fail (1 definition)", "kio take the wrong header (1 message)"):
-            assert said in done.summary
+        for line in ("kafka-protocol-rs fail (1 definition)", "kio take the wrong header (1 message)"):
+            assert line in done.summary
         assert not any(annotation.title.startswith("readers/") for annotation in done.log.annotations)
 
-    def test_annotations_are_there_when_they_are_asked_for(self, declared: Runner) -> None:
+    def test_annotations_are_written_on_request(self, declared: Runner) -> None:
         done = pull_request(declared, readers="true")
         titles = {annotation.title for annotation in done.log.annotations if annotation.level == "notice"}
         assert {"readers/kafka-protocol-rs", "readers/kio"} <= titles
@@ -442,17 +443,17 @@ class TestFailing:
         done = pull_request(runner)
         assert (done.code, done.outputs["errors"], done.outputs["warnings"]) == (1, "0", "1")
 
-    def test_a_stale_baseline_is_told(self, runner: Runner) -> None:
+    def test_a_stale_baseline_is_reported(self, runner: Runner) -> None:
         write(runner.workspace, {**thing(response=UNTOLD), "kiplint.toml": b'baseline = "known.json"\n'})
         update = ("--update-baseline", "--allow-new")
         assert kiplint("check", ".", *update, cwd=runner.workspace).code == 0
         assert runner.run("push").log.annotations == []
         write(runner.workspace, thing())
-        told = "  stale: style/about-missing in ThingResponse at /fields[Size]/name"
-        assert told in runner.run("push").log.lines
+        text = "  stale: style/about-missing in ThingResponse at /fields[Size]/name"
+        assert text in runner.run("push").log.lines
 
     @pytest.mark.parametrize(
-        ("inputs", "said"),
+        ("inputs", "expected"),
         [
             ({"fail_on": "errors"}, "Invalid value for '--fail-on'"),
             ({"fail_on_breaks": "wires"}, "--fail-on-breaks: nothing breaks wires; did you mean wire?"),
@@ -461,10 +462,10 @@ class TestFailing:
             ({"sarif_file": "no/where"}, "cannot write no/where: No such file or directory"),
         ],
     )
-    def test_mistakes_are_told(self, runner: Runner, inputs: dict[str, str], said: str) -> None:
+    def test_mistakes_are_reported(self, runner: Runner, inputs: dict[str, str], expected: str) -> None:
         done = pull_request(runner, **inputs)
         assert (done.code, done.outputs["status"]) == (2, "error")
-        assert said in done.log.annotations[0].text
+        assert expected in done.log.annotations[0].text
 
     def test_what_cannot_be_read_is_an_error(self, runner: Runner) -> None:
         change(runner.workspace, {"kiplint.toml": b"selct = []\n"})
@@ -486,8 +487,8 @@ def test_reports_of_comparisons(runner: Runner) -> None:
     change(runner.workspace, thing(request=GAP, response=UNTOLD))
     done = pull_request(runner, rollout="true", formats="junit=out/k.xml json=out/k.json")
     assert done.code == 2
-    told = [annotation.text for annotation in done.log.annotations if annotation.title.startswith("kiplint ")]
-    assert told == ["cannot write out/k.xml: No such file or directory"]
+    rows = [annotation.text for annotation in done.log.annotations if annotation.title.startswith("kiplint ")]
+    assert rows == ["cannot write out/k.xml: No such file or directory"]
     (runner.workspace / "out").mkdir()
     pull_request(runner, rollout="true", sarif_file="all.sarif", formats="junit=out/k.xml json=out/k.json")
     rules = ["tags/gap", "compat/layout-changed", "kip-1313/v3-missing", "style/about-missing"]
@@ -517,7 +518,7 @@ def test_reports_are_written_to_files(runner: Runner) -> None:
     assert (runner.workspace / "kiplint.xml").is_file()
 
 
-def test_no_more_is_annotated_than_is_shown(runner: Runner) -> None:
+def test_only_shown_findings_are_annotated(runner: Runner) -> None:
     """GitHub shows ten annotations of a level for a step, whichever command they come from."""
     untold = [field(f"New{number}", "int64") for number in range(12)]
     request = definition(field("Id", "int8", about="Which."), *untold, name="ThingRequest", listeners=["broker"])
@@ -586,13 +587,13 @@ class TestMatcher:
     """The problem matcher for later steps."""
 
     PATTERNS: ClassVar[list[dict[str, Any]]] = [
-        one["pattern"][0] for one in json.loads(MATCHER.read_text("utf-8"))["problemMatcher"]
+        matcher["pattern"][0] for matcher in json.loads(MATCHER.read_text("utf-8"))["problemMatcher"]
     ]
 
     def read(self, line: str) -> list[dict[str, str]]:
-        found = [(pattern, re.search(pattern["regexp"], line)) for pattern in self.PATTERNS]
+        result = [(pattern, re.search(pattern["regexp"], line)) for pattern in self.PATTERNS]
         keys = ("file", "line", "column", "severity", "code", "message")
-        return [{key: match[one[key]] for key in keys if key in one} for one, match in found if match]
+        return [{key: match[keys_of[key]] for key in keys if key in keys_of} for keys_of, match in result if match]
 
     @pytest.mark.parametrize("color", ["never", "always"])
     def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
@@ -635,7 +636,7 @@ def test_the_steps_are_safe() -> None:
     assert [step["name"] for step in steps] == ["Set up Python", "Install kiplint", "Run kiplint"]
     assert [step for step in steps if "${{" in step.get("run", "")] == []
     used = [step["uses"] for step in steps if "uses" in step]
-    assert [one for one in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", one)] == []
+    assert [action for action in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action)] == []
     assert steps[0]["if"] == "inputs.python-version != ''"
 
 
@@ -644,7 +645,7 @@ def test_every_input_reaches_the_script_and_every_output_comes_from_it() -> None
     assert step["env"] == {"INPUTS": "${{ toJSON(inputs) }}"}
     script = (ROOT / ".github/action/run.py").read_text("utf-8")
     assert [name for name in ACTION["inputs"] if f'"{name}"' not in script] == ["python-version"]
-    assert {name: one["value"] for name, one in ACTION["outputs"].items()} == {
+    assert {name: output["value"] for name, output in ACTION["outputs"].items()} == {
         name: f"${{{{ steps.{step['id']}.outputs.{name} }}}}" for name in ACTION["outputs"]
     }
 
@@ -690,10 +691,13 @@ def test_suggestions_for_a_review(runner: Runner, workspace: Path) -> None:
     change(workspace, thing(request=lists))
     file = runner.workspace / "out.rdjson"
     done = pull_request(runner, suggestions_file=str(file))
-    (one,) = json.loads(file.read_text("utf-8"))["diagnostics"]
-    assert_rdjson({"diagnostics": [one]})
-    assert (one["code"]["value"], one["location"]["path"]) == ("fields/unknown-type", "schemas/ThingRequest.json")
-    (suggestion,) = one["suggestions"]
+    (diagnostic,) = json.loads(file.read_text("utf-8"))["diagnostics"]
+    assert_rdjson({"diagnostics": [diagnostic]})
+    assert (diagnostic["code"]["value"], diagnostic["location"]["path"]) == (
+        "fields/unknown-type",
+        "schemas/ThingRequest.json",
+    )
+    (suggestion,) = diagnostic["suggestions"]
     assert suggestion["text"] == '"[]int64"'
     patch = done.summary.partition("<details>")[2].partition("</details>")[0]
     head, fence, rest = patch.partition("````diff\n")

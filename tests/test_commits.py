@@ -76,28 +76,28 @@ def test_a_first_commit_of_schemas_passes(repository: Path) -> None:
 
 def test_a_first_commit_with_a_mistake_does_not(repository: Path) -> None:
     write(repository, XRequest=half("request"), XResponse=half("response", "0-1"))
-    passed, said = ran(repository)["kiplint-check"]
+    passed, output = ran(repository)["kiplint-check"]
     assert not passed
-    assert "rpc/versions-differ" in said
+    assert "rpc/versions-differ" in output
 
 
 def test_a_deleted_response_is_stopped_by_both(repository: Path) -> None:
     committed(repository, XRequest=half("request"), XResponse=half("response"))
     (repository / "schemas" / "XResponse.json").unlink()
-    found = ran(repository)
-    assert not found["kiplint-check"][0]
-    assert "rpc/response-missing" in found["kiplint-check"][1]
-    assert not found["kiplint-diff"][0]
+    result = ran(repository)
+    assert not result["kiplint-check"][0]
+    assert "rpc/response-missing" in result["kiplint-check"][1]
+    assert not result["kiplint-diff"][0]
 
 
 def test_a_request_bumped_alone_is_stopped_by_both(repository: Path) -> None:
     committed(repository, XRequest=half("request"), XResponse=half("response"))
     write(repository, XRequest=half("request", "0-1"))
-    found = ran(repository)
-    assert not found["kiplint-check"][0]
-    assert "schemas/XRequest.json" in found["kiplint-check"][1]
-    assert "rpc/versions-differ" in found["kiplint-check"][1]
-    assert not found["kiplint-diff"][0]
+    result = ran(repository)
+    assert not result["kiplint-check"][0]
+    assert "schemas/XRequest.json" in result["kiplint-check"][1]
+    assert "rpc/versions-differ" in result["kiplint-check"][1]
+    assert not result["kiplint-diff"][0]
 
 
 def test_a_set_in_schemas_is_covered_and_other_json_skipped(repository: Path) -> None:
@@ -107,18 +107,18 @@ def test_a_set_in_schemas_is_covered_and_other_json_skipped(repository: Path) ->
     write(repository, baseline='{"version": 1, "findings": []}')
     assert all(passed for passed, _ in ran(repository).values())
     write(repository, XResponse=half("response").replace('"string"', '"strnig"'))
-    passed, said = ran(repository)["kiplint-check"]
+    passed, output = ran(repository)["kiplint-check"]
     assert not passed
-    assert "fields/unknown-type" in said
+    assert "fields/unknown-type" in output
 
 
 def test_what_head_had_is_not_reported_but_with_all_files(repository: Path) -> None:
     broken = half("response").replace('"string"', '"strnig"')
     committed(repository, XRequest=half("request"), XResponse=broken)
     write(repository, XResponse=broken.replace("One.", "Two."))
-    passed, said = ran(repository)["kiplint-check"]
-    assert passed, said
+    passed, output = ran(repository)["kiplint-check"]
+    assert passed, output
     committed(repository)
-    passed, said = ran(repository, "--all-files")["kiplint-check"]
+    passed, output = ran(repository, "--all-files")["kiplint-check"]
     assert not passed
-    assert "fields/unknown-type" in said
+    assert "fields/unknown-type" in output

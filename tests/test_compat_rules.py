@@ -61,9 +61,9 @@ class OneFileForEachChange(OneFileEach):
 
     def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
         file = Path(snapshot_location)
-        found = SnapshotCollection(location=snapshot_location)
-        found.add(Snapshot(name=f"{test_change_reads.__name__}[{file.parent.name}/{file.stem}]"))
-        return found
+        result = SnapshotCollection(location=snapshot_location)
+        result.add(Snapshot(name=f"{test_change_reads.__name__}[{file.parent.name}/{file.stem}]"))
+        return result
 
 
 @pytest.fixture
@@ -125,8 +125,8 @@ def test_the_way_back_is_a_change_too(rule: Rule) -> None:
 
 @every_rule
 def test_changes_lie_inside_their_file(rule: Rule) -> None:
-    for one, other in (("old", "new"), ("new", "old")):
-        changes, old, new = compare(rule, side(rule, one), side(rule, other))
+    for before, other in (("old", "new"), ("new", "old")):
+        changes, old, new = compare(rule, side(rule, before), side(rule, other))
         for change in changes:
             places = [(change.path, change.span), (change.old_path, change.old_span)]
             for path, span in places:
@@ -203,8 +203,8 @@ def test_what_is_wrong_with_an_example(tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "compat/new-tag/new", folder / "new")
     assert list(verify([rule], tmp_path, messages_of)) == [f"compat/new-tag: no old example in {folder / 'old'}"]
     shutil.copytree(FIXTURES / "compat/new-tag/new", folder / "old")
-    said = "compat/new-tag: the change from old to new passes: it finds nothing"
-    assert list(verify([rule], tmp_path, messages_of)) == [said]
+    text = "compat/new-tag: the change from old to new passes: it finds nothing"
+    assert list(verify([rule], tmp_path, messages_of)) == [text]
     assert list(verify([rule], tmp_path)) == ["compat/new-tag: no way to compare its examples was given"]
 
 
@@ -215,7 +215,7 @@ PACK = """
 """
 
 
-def test_a_pack_of_one_s_own(tmp_path: Path) -> None:
+def test_a_custom_pack(tmp_path: Path) -> None:
     write(
         tmp_path, {"house.json": (PACK % ("tags", "new-tag")).encode(), "kiplint.toml": b'rule-packs = ["house.json"]'}
     )
@@ -241,13 +241,13 @@ def test_a_pack_with_rules_about_changes_leaves_check_alone(tmp_path: Path) -> N
 @every_rule
 def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]) -> None:
     assert explain.run(explain.Options(rule.id)) == 0
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
     assert {change.rule for change in example.changes} == {rule.id}
     report = text(*example).rstrip().rpartition("\n")[0].rstrip()
-    shown = said.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0].partition("\n\nParameters")[0]
+    shown = output.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0].partition("\n\nParameters")[0]
     assert shown == textwrap.indent(report, "  ")
-    assert "Wrong" not in said.splitlines()
+    assert "Wrong" not in output.splitlines()
 
 
 def test_every_kind_of_change_has_a_rule_and_every_rule_a_kind() -> None:
@@ -260,6 +260,6 @@ def test_every_rule_is_about_the_kind_with_its_name() -> None:
             assert rule.spec.when.partition(" and ")[0] in ("", f"name == '{rule.spec.id}'")
 
 
-def test_sentences_are_no_facts() -> None:
+def test_sentences_are_not_facts() -> None:
     known = {name for kind in KINDS.values() for name in facts_of(kind)}
     assert not known & {"detail", "sentence", "said"}

@@ -154,7 +154,7 @@ def messages(trunk: Path) -> list[Message]:
     loaded = [
         load(str(path), path.read_bytes()) for path in sorted(trunk.glob("*/*.json")) if path.parent.name != TESTS
     ]
-    return [one.message for one in loaded if one.message]
+    return [loaded_file.message for loaded_file in loaded if loaded_file.message]
 
 
 def test_every_file_is_read(results: dict[str, Result]) -> None:
@@ -184,15 +184,15 @@ def test_the_readme_quotes_findings_of_trunk(results: dict[str, Result], repo: P
 
 
 def test_notes_are_few(results: dict[str, Result]) -> None:
-    assert Counter(one.rule for one in with_severity(results, "info")) == NOTES
+    assert Counter(finding.rule for finding in with_severity(results, "info")) == NOTES
 
 
 def test_warnings_of_the_generator_s_own_tests(results: dict[str, Result]) -> None:
-    found = [finding for finding in results[TESTS].findings if finding.rule not in UNLIKE_KAFKA]
-    assert listed(found) == TEST_WARNINGS.strip().splitlines()
+    findings = [finding for finding in results[TESTS].findings if finding.rule not in UNLIKE_KAFKA]
+    assert listed(findings) == TEST_WARNINGS.strip().splitlines()
 
 
-def test_what_is_normal_there(messages: list[Message]) -> None:
+def test_normal_values(messages: list[Message]) -> None:
     live = [message for message in messages if message.valid]
     fields = [field for message in live for field in message.all_fields]
     assert (len(messages), len(live)) == (287, 279)
@@ -232,4 +232,4 @@ def test_a_base_that_is_the_same_changes_no_finding(corpus: Path, folder: str) -
     inputs = [Input(path, data) for path, data in files.items()]
     result = check_set(inputs, rules, directory=folder, base=SchemaSet(messages, folder))
     every = check(root / folder, root).findings
-    assert listed(result.findings) == listed([one for one in every if one.rule not in NEW_VERSIONS_ONLY])
+    assert listed(result.findings) == listed([finding for finding in every if finding.rule not in NEW_VERSIONS_ONLY])

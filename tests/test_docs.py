@@ -130,8 +130,8 @@ def test_every_command_and_option_is_described() -> None:
 
 def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
-    for inner, one in getattr(command, "commands", {}).items():
-        yield from _commands(f"{name} {inner}", one)
+    for inner, subcommand in getattr(command, "commands", {}).items():
+        yield from _commands(f"{name} {inner}", subcommand)
 
 
 def test_every_public_name_of_the_library_is_described() -> None:
@@ -215,8 +215,8 @@ def test_what_builds_the_site_is_pinned() -> None:
 @pytest.fixture(scope="module")
 def commands() -> Iterator[Path]:
     """Where pages find a `kiplint` that starts at once."""
-    with forking() as found:
-        yield found
+    with forking() as result:
+        yield result
 
 
 def with_free_port(page: str) -> str:
@@ -225,7 +225,7 @@ def with_free_port(page: str) -> str:
     return page.replace(str(PORT), str(port)).replace(f"{PORT:08x}", f"{port:08x}")
 
 
-@pytest.mark.parametrize("page", [one for one in BY_HAND if "```console" in one.read_text("utf-8")], ids=_name)
+@pytest.mark.parametrize("page", [path for path in BY_HAND if "```console" in path.read_text("utf-8")], ids=_name)
 def test_commands_run_as_printed(page: Path, tmp_path: Path, shared: Path, commands: Path) -> None:
     text, session = with_free_port(page.read_text("utf-8")), tmp_path / "session"
     if page == guide.PAGE:
@@ -291,8 +291,8 @@ def test_the_readme_opens_with_a_finding_and_the_two_commands() -> None:
     first = BLOCK.search(text)
     assert first is not None
     assert (first["language"], "warning fields/" in first["body"]) == ("text", True)
-    two = list(steps(text))[:2]
-    assert [isinstance(one, Command) and one.text for one in two] == ["make check", "make test"]
+    second = list(steps(text))[:2]
+    assert [isinstance(block, Command) and block.text for block in second] == ["make check", "make test"]
     screen = 40
     assert "make test" in "".join(text.splitlines(keepends=True)[:screen])
 

@@ -20,15 +20,15 @@ WORDS = [f"word {number}" for number in range(500)]
 
 def tried() -> list[str | int]:
     """The examples of a property."""
-    found: list[str | int] = []
+    result: list[str | int] = []
 
     @settings(max_examples=300)
     @given(st.text() | st.integers())
-    def law(one: str | int) -> None:
-        found.append(one)
+    def law(value: str | int) -> None:
+        result.append(value)
 
     law()
-    return found
+    return result
 
 
 def test_other_modules_bring_no_other_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

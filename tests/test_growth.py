@@ -51,7 +51,7 @@ def _limit() -> None:
 
 
 @pytest.mark.parametrize("title", SIZES, ids=lambda title: title.partition(" (")[0].replace(" ", "-"))
-def test_comes_to_an_end(title: str, titled: dict[str, Case], tmp_path: Path) -> None:
+def test_terminates(title: str, titled: dict[str, Case], tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-P", "-m", "kiplint", *place(titled[title], SIZES[title], tmp_path)],
         cwd=tmp_path,

@@ -20,7 +20,7 @@ from generator import hooks
 
 PAGE = (ROOT / "docs/guide/pre-commit.md").read_text("utf-8")
 MANIFEST: dict[str, dict[str, Any]] = {
-    one["id"]: one for one in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 }
 PLACES = {
     "clients-test": "clients/src/test/resources/common/message",

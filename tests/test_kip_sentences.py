@@ -101,8 +101,8 @@ def reported(rule: Rule, old: Messages, new: Messages) -> int:
     """How many findings or changes the rule reports."""
     if rule.spec.each != "change":
         config = Config(select=["default", rule.id])
-        found = check_set(inputs(new), make_ruleset(config, load_rules(config, ""))).findings
-        return sum(finding.rule == rule.id for finding in found)
+        findings = check_set(inputs(new), make_ruleset(config, load_rules(config, ""))).findings
+        return sum(finding.rule == rule.id for finding in findings)
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     before, after = (make_tree("", [("", [(file.path, file.data) for file in inputs(side)])]) for side in (old, new))
     return len(judge(compare_trees(before, after), RuleSet([active], [active]), before.sources, after.sources))
@@ -129,7 +129,7 @@ def test_a_command_or_a_rule_about_connections_has_a_test(row: dict[str, Any]) -
             command = command.commands[word]  # type: ignore[attr-defined]
 
 
-def test_every_row_is_held_in_one_way() -> None:
+def test_every_row_is_enforced_in_one_way() -> None:
     kinds = [
         {"section", "says", *kind} for kind in (("rule", "break"), ("rule", "test"), ("command", "test"), ("unseen",))
     ]

@@ -18,10 +18,10 @@ TRUNK = "kafka-trunk-2026-08"
 
 @pytest.fixture(scope="module")
 def kips(corpus: Path) -> Path:
-    found = corpus.parent / "kips"
-    if not found.is_dir():
-        pytest.skip(f"the KIPs are not at {found}")
-    return found
+    result = corpus.parent / "kips"
+    if not result.is_dir():
+        pytest.skip(f"the KIPs are not at {result}")
+    return result
 
 
 def read(number: str, kips: Path) -> KipResult:
@@ -41,10 +41,10 @@ def test_the_guide_has_all_five() -> None:
 
 
 @pytest.mark.parametrize("number", ["511", "1242", "1313"])
-def test_what_is_found_is_in_the_guide(number: str, kips: Path) -> None:
+def test_the_findings_are_in_the_guide(number: str, kips: Path) -> None:
     result = read(number, kips)
-    found = [f"{finding.span.line} `{finding.rule}`" for finding in result.findings if finding.severity != "info"]
-    assert sorted(ROWS[number]["finds"].split(", ")) == sorted(found)
+    findings = [f"{finding.span.line} `{finding.rule}`" for finding in result.findings if finding.severity != "info"]
+    assert sorted(ROWS[number]["finds"].split(", ")) == sorted(findings)
     assert result.status == "findings"
 
 
@@ -52,9 +52,9 @@ def test_what_is_found_is_in_the_guide(number: str, kips: Path) -> None:
 def test_what_is_read_without_definitions(number: str, kips: Path) -> None:
     result = read(number, kips)
     (report,) = result.kips
-    said = [f"reads {row.name} at line {row.line}" for row in report.definitions]
-    said += [f"line {unread.line}: {unread.name} {unread.reason}" for unread in report.unread]
-    assert ROWS[number]["finds"].replace("`", "").split("; ") == said
+    rows = [f"reads {row.name} at line {row.line}" for row in report.definitions]
+    rows += [f"line {unread.line}: {unread.name} {unread.reason}" for unread in report.unread]
+    assert ROWS[number]["finds"].replace("`", "").split("; ") == rows
     assert result.status == "ok"
 
 

@@ -17,9 +17,9 @@ FAR = "192.0.2.1"
 
 
 def test_a_connection_is_refused() -> None:
-    said = r"a test reaches for the network: socket\.connect \('192\.0\.2\.1', 9\)"
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one, pytest.raises(AssertionError, match=said):
-        one.connect((FAR, 9))
+    text = r"a test reaches for the network: socket\.connect \('192\.0\.2\.1', 9\)"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as connection, pytest.raises(AssertionError, match=text):
+        connection.connect((FAR, 9))
 
 
 def test_a_name_is_not_looked_up() -> None:
@@ -28,8 +28,11 @@ def test_a_name_is_not_looked_up() -> None:
 
 
 def test_this_machine_can_be_reached() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()[:2]) as one:
-        assert one.getpeername() == server.getsockname()
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()[:2]) as connection,
+    ):
+        assert connection.getpeername() == server.getsockname()
 
 
 @pytest.mark.parametrize("path", [True, False])

@@ -59,7 +59,7 @@ def texts(tree: Path) -> dict[Path, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (("tags/gap",), "there is a rule tags/gap already"),
         (("tags",), "a rule is called pack/name, in lower case and with hyphens, not 'tags'"),
@@ -72,8 +72,8 @@ def texts(tree: Path) -> dict[Path, bytes]:
         (("syntax/new",), "a rule of syntax begins with a problem that the reader notes: see CONTRIBUTING.md"),
     ],
 )
-def test_what_is_refused(tree: Path, words: tuple[str, ...], said: str) -> None:
+def test_what_is_refused(tree: Path, words: tuple[str, ...], expected: str) -> None:
     before = texts(tree)
     done = begin(tree, *words)
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {said}\n")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {expected}\n")
     assert texts(tree) == before

@@ -96,10 +96,14 @@ BACKEND: list[str] = PROJECT["build-system"]["requires"]
 OTHERS = [*PROJECT["project"]["optional-dependencies"].values(), *PROJECT["dependency-groups"].values()]
 
 
-def _unmet(asked: Iterable[str], pins: Mapping[str, str]) -> list[str]:
+def _unmet(requirements: Iterable[str], pins: Mapping[str, str]) -> list[str]:
     """The requirements that no pin meets."""
-    every = map(Requirement, asked)
-    return [str(one) for one in every if not one.specifier.contains(pins.get(canonicalize_name(one.name), "0"))]
+    every = map(Requirement, requirements)
+    return [
+        str(requirement)
+        for requirement in every
+        if not requirement.specifier.contains(pins.get(canonicalize_name(requirement.name), "0"))
+    ]
 
 
 def test_constraints_pin_what_the_project_asks_for(repo: Path) -> None:
@@ -109,22 +113,22 @@ def test_constraints_pin_what_the_project_asks_for(repo: Path) -> None:
 LOCKED = re.compile(r"(\S+)==(\S+)((?: ;.*?)?)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
 
 
-@pytest.mark.parametrize(("name", "asked"), [("run", RUNTIME), ("build", BACKEND)])
-def test_the_lock_is_that_of_the_project(repo: Path, name: str, asked: list[str]) -> None:
+@pytest.mark.parametrize(("name", "requirements"), [("run", RUNTIME), ("build", BACKEND)])
+def test_the_lock_is_that_of_the_project(repo: Path, name: str, requirements: list[str]) -> None:
     """Each requirement has the version of constraints.txt, and its hashes; there is no address in it."""
     text = (repo / "requirements" / f"{name}.txt").read_text("utf-8")
     head, _, body = text.partition("#    make lock\n")
     assert head.startswith("# ")
-    found = list(LOCKED.finditer(body))
-    assert "".join(one[0] for one in found) == body, "nothing but versions, markers and hashes"
-    pins: dict[str, str] = {canonicalize_name(one[1]): one[2] for one in found}
-    assert _unmet(asked, pins) == []
+    matches = list(LOCKED.finditer(body))
+    assert "".join(part[0] for part in matches) == body, "nothing but versions, markers and hashes"
+    pins: dict[str, str] = {canonicalize_name(part[1]): part[2] for part in matches}
+    assert _unmet(requirements, pins) == []
     assert pins.items() <= _pins(repo).items()
 
 
 def test_there_are_lower_bounds_to_be_tested(repo: Path) -> None:
     bounds = [Requirement(text) for text in (*RUNTIME, *chain(*PROJECT["project"]["optional-dependencies"].values()))]
-    assert [str(one) for one in bounds if not any(part.operator == ">=" for part in one.specifier)] == []
+    assert [str(bound) for bound in bounds if not any(part.operator == ">=" for part in bound.specifier)] == []
 
 
 @pytest.mark.parametrize(

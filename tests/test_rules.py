@@ -92,8 +92,8 @@ def files_of(rule: Rule, kind: str) -> list[Input]:
         (good,) = files_of(rule, "good")
         return [Input(good.path, PADDING + good.data)]
     folder = FIXTURES / rule.id / kind
-    found = sorted(file for file in folder.rglob("*") if file.is_file())
-    return [Input(file.relative_to(folder).as_posix(), file.read_bytes()) for file in found]
+    result = sorted(file for file in folder.rglob("*") if file.is_file())
+    return [Input(file.relative_to(folder).as_posix(), file.read_bytes()) for file in result]
 
 
 def check(rule: Rule, files: list[Input]) -> Result:
@@ -157,9 +157,9 @@ def test_rule_is_free_of_mistakes(rule: Rule) -> None:
 
 
 def test_rule_ids_are_unique() -> None:
-    found = [rule.id for rule in shipped_rules()]
-    assert len(found) > 100
-    assert sorted(set(found)) == sorted(found)
+    result = [rule.id for rule in shipped_rules()]
+    assert len(result) > 100
+    assert sorted(set(result)) == sorted(result)
 
 
 def test_every_pack_has_a_file_of_its_own() -> None:
@@ -175,8 +175,8 @@ def test_every_fixture_belongs_to_a_rule() -> None:
 
 
 def test_every_snapshot_belongs_to_a_rule(request: pytest.FixtureRequest) -> None:
-    found = {path.relative_to(SNAPSHOTS).as_posix(): path for path in SNAPSHOTS.rglob("*") if path.is_file()}
-    files = {name: path for name, path in found.items() if name.removesuffix(".txt") not in CHANGES}
+    result = {path.relative_to(SNAPSHOTS).as_posix(): path for path in SNAPSHOTS.rglob("*") if path.is_file()}
+    files = {name: path for name, path in result.items() if name.removesuffix(".txt") not in CHANGES}
     known = {f"{rule}.txt" for rule in RULES}
     if request.config.option.update_snapshots:
         # syrupy finds what is left over only in directories called like the test file.

@@ -29,7 +29,7 @@ def test_what_shows_it_is_there(repo: Path, shown: str) -> None:
     defined = re.findall(r"^def (test_\w+)|^    def (test_\w+)", "\n".join(map(_text, files)), re.MULTILINE)
     for name in names:
         if name.startswith("test_") and not name.endswith(".py"):
-            assert matching([one or inner for one, inner in defined], name), name
+            assert matching([outer or inner for outer, inner in defined], name), name
 
 
 def _text(file: Path) -> str:

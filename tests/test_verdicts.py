@@ -36,9 +36,9 @@ class Judged(NamedTuple):
         """The errors that are exceptions, and the entry that says so."""
         row = self.case.row
         entries = {
-            rule: [one for one in (row["id"], (row["family"], rule)) if one in EXCEPTIONS] for rule in self.errors
+            rule: [name for name in (row["id"], (row["family"], rule)) if name in EXCEPTIONS] for rule in self.errors
         }
-        return {rule: found[0] for rule, found in entries.items() if found}
+        return {rule: result[0] for rule, result in entries.items() if result}
 
 
 @pytest.fixture(scope="module")
@@ -47,38 +47,50 @@ def judged(verdicts: Path, corpus: Path) -> dict[str, list[Judged]]:
 
 
 def sound(judged: list[Judged], verdict: str) -> list[Judged]:
-    found = [one for one in judged if one.case.row["verdict"] == verdict and not one.case.row.get("oracle_suspect")]
-    assert found
-    return found
+    result = [
+        judgement
+        for judgement in judged
+        if judgement.case.row["verdict"] == verdict and not judgement.case.row.get("oracle_suspect")
+    ]
+    assert result
+    return result
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_the_generator_refuses_is_an_error(judged: dict[str, list[Judged]], name: str) -> None:
-    assert [one.label for one in sound(judged[name], "reject") if not one.errors] == []
+    assert [judgement.label for judgement in sound(judged[name], "reject") if not judgement.errors] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_generator_accepts_is_no_error(judged: dict[str, list[Judged]], name: str) -> None:
+def test_definitions_that_the_generator_accepts_have_no_error(judged: dict[str, list[Judged]], name: str) -> None:
     accepted = sound(judged[name], "accept")
-    unexcused = {one.label: [rule for rule in one.errors if rule not in one.excused] for one in accepted}
+    unexcused = {
+        judgement.label: [rule for rule in judgement.errors if rule not in judgement.excused] for judgement in accepted
+    }
     assert {label: rules for label, rules in unexcused.items() if rules} == {}
 
 
 def test_every_exception_is_needed_and_has_a_reason(judged: dict[str, list[Judged]]) -> None:
-    accepted = [one for name in NAMES for one in sound(judged[name], "accept")]
-    used = {entry for one in accepted for entry in one.excused.values()}
+    accepted = [judgement for name in NAMES for judgement in sound(judged[name], "accept")]
+    used = {entry for judgement in accepted for entry in judgement.excused.values()}
     assert [entry for entry in EXCEPTIONS if entry not in used] == []
     assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
 
 
-def test_what_the_generator_overlooks_is_found(judged: dict[str, list[Judged]], corpus: Path) -> None:
-    suspects = [(name, one) for name in NAMES for one in judged[name] if one.case.row.get("oracle_suspect")]
-    missed = [one.label for name, one in suspects if not _says_more(one.case, unmutated(one.case, corpus, name))]
+def test_mistakes_that_the_generator_overlooks_are_reported(judged: dict[str, list[Judged]], corpus: Path) -> None:
+    suspects = [
+        (name, judgement) for name in NAMES for judgement in judged[name] if judgement.case.row.get("oracle_suspect")
+    ]
+    missed = [
+        judgement.label
+        for name, judgement in suspects
+        if not _says_more(judgement.case, unmutated(judgement.case, corpus, name))
+    ]
     assert len(suspects) > 100
     assert len(missed) <= (1 - FOUND) * len(suspects), missed
 
 
 def _says_more(mutated: Case, before: Case) -> bool:
     """Whether some rule is broken more often than before the mutation."""
-    counts = [Counter(finding.rule for finding in one.findings) for one in (mutated, before)]
+    counts = [Counter(finding.rule for finding in result.findings) for result in (mutated, before)]
     return bool(counts[0] - counts[1])

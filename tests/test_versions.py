@@ -25,15 +25,15 @@ ranges = st.lists(intervals, max_size=4).map(VersionRange)
 two_ranges = st.tuples(ranges, ranges)
 
 
-def members(one: VersionRange) -> set[int]:
+def members(versions: VersionRange) -> set[int]:
     """The versions of a range, seen through its normal form alone."""
-    assert one.intervals == tuple(sorted(one.intervals))
-    for low, high in one.intervals:
+    assert versions.intervals == tuple(sorted(versions.intervals))
+    for low, high in versions.intervals:
         assert 0 <= low <= high <= MAX_VERSION
         assert high < LAST or high == MAX_VERSION
-    for (_, before), (after, _) in pairwise(one.intervals):
+    for (_, before), (after, _) in pairwise(versions.intervals):
         assert before + 1 < after
-    return {version for version in UNIVERSE for low, high in one.intervals if low <= version <= high}
+    return {version for version in UNIVERSE for low, high in versions.intervals if low <= version <= high}
 
 
 @given(st.lists(intervals, max_size=4))
@@ -42,14 +42,16 @@ def test_members_are_those_of_the_intervals(pairs: list[tuple[int, int]]) -> Non
 
 
 @given(ranges)
-def test_membership(one: VersionRange) -> None:
-    assert {version for version in UNIVERSE if version in one} == members(one)
-    assert -1 not in one
-    assert "1" not in one
-    assert MAX_VERSION + 1 not in one
+def test_membership(versions: VersionRange) -> None:
+    assert {version for version in UNIVERSE if version in versions} == members(versions)
+    assert -1 not in versions
+    assert "1" not in versions
+    assert MAX_VERSION + 1 not in versions
 
 
-@pytest.mark.parametrize("operation", [operator.and_, operator.or_, operator.sub], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "operation", [operator.and_, operator.or_, operator.sub], ids=lambda function: function.__name__
+)
 @given(two_ranges)
 def test_operations(operation: Callable[..., VersionRange], pair: tuple[VersionRange, VersionRange]) -> None:
     left, right = pair
@@ -59,7 +61,7 @@ def test_operations(operation: Callable[..., VersionRange], pair: tuple[VersionR
 @pytest.mark.parametrize(
     "comparison",
     [operator.le, operator.lt, operator.ge, operator.gt, operator.eq, operator.ne],
-    ids=lambda one: one.__name__,
+    ids=lambda function: function.__name__,
 )
 @given(two_ranges)
 def test_comparisons(comparison: Callable[..., bool], pair: tuple[VersionRange, VersionRange]) -> None:
@@ -75,26 +77,26 @@ def test_equal_ranges_hash_alike(pair: tuple[VersionRange, VersionRange]) -> Non
 
 
 @given(ranges)
-def test_truth_ends_and_parts(one: VersionRange) -> None:
-    inside = members(one)
-    assert bool(one) is bool(inside)
-    assert one.lowest == min(inside, default=-1)
-    assert one.open is (LAST in inside)
-    assert one.highest == (MAX_VERSION if one.open else max(inside, default=-1))
-    assert [part.intervals for part in one.parts] == [(pair,) for pair in one.intervals]
+def test_truth_ends_and_parts(versions: VersionRange) -> None:
+    inside = members(versions)
+    assert bool(versions) is bool(inside)
+    assert versions.lowest == min(inside, default=-1)
+    assert versions.open is (LAST in inside)
+    assert versions.highest == (MAX_VERSION if versions.open else max(inside, default=-1))
+    assert [part.intervals for part in versions.parts] == [(pair,) for pair in versions.intervals]
 
 
 @given(ranges)
-def test_text_is_read_back(one: VersionRange) -> None:
-    texts = str(one).split(", ")
-    assert VersionRange(pair for text in texts for pair in VersionRange.parse(text).intervals) == one
-    assert tuple(VersionRange.parse(text) for text in texts if text != "none") == one.parts
-    assert repr(one) == f"VersionRange('{one}')"
+def test_text_is_read_back(versions: VersionRange) -> None:
+    texts = str(versions).split(", ")
+    assert VersionRange(pair for text in texts for pair in VersionRange.parse(text).intervals) == versions
+    assert tuple(VersionRange.parse(text) for text in texts if text != "none") == versions.parts
+    assert repr(versions) == f"VersionRange('{versions}')"
 
 
 @given(ranges)
-def test_pickles(one: VersionRange) -> None:
-    assert pickle.loads(pickle.dumps(one)) == one
+def test_pickles(versions: VersionRange) -> None:
+    assert pickle.loads(pickle.dumps(versions)) == versions
 
 
 @given(st.lists(ranges, max_size=4), ranges)
@@ -103,10 +105,10 @@ def test_boundaries(cutting: list[VersionRange], within: VersionRange) -> None:
     assert [version for piece in pieces for version in sorted(members(piece))] == sorted(members(within))
     for piece in pieces:
         assert len(piece.intervals) == 1
-        assert all(piece <= one or not piece & one for one in cutting)
+        assert all(piece <= part or not piece & part for part in cutting)
     for before, after in pairwise(pieces):
         touching = before.highest + 1 == after.lowest
-        assert not touching or any((before <= one) is not (after <= one) for one in cutting)
+        assert not touching or any((before <= part) is not (after <= part) for part in cutting)
 
 
 def test_boundaries_of_a_message() -> None:
@@ -134,10 +136,10 @@ def test_nothing_else_is_equal() -> None:
 
 @pytest.mark.parametrize("name", ["intervals", "lowest", "other"])
 def test_a_range_does_not_change(name: str) -> None:
-    one = VersionRange.of(1, 3)
+    made = VersionRange.of(1, 3)
     with pytest.raises(AttributeError):
-        setattr(one, name, ())
-    assert str(one) == "1-3"
+        setattr(made, name, ())
+    assert str(made) == "1-3"
 
 
 @pytest.mark.parametrize(
@@ -158,9 +160,9 @@ def test_a_range_does_not_change(name: str) -> None:
     ],
 )
 def test_parse(text: str, shown: str, expected: tuple[tuple[int, int], ...]) -> None:
-    one = VersionRange.parse(text)
-    assert one.intervals == expected
-    assert str(one) == shown
+    made = VersionRange.parse(text)
+    assert made.intervals == expected
+    assert str(made) == shown
 
 
 SIGN = "has a sign in a version number"
@@ -219,8 +221,8 @@ def test_parse_refuses(text: str, problem: str) -> None:
 @given(st.text(st.sampled_from("0123456789+- ,none٣\n"), max_size=8) | st.text(max_size=8))
 def test_parse_reads_or_refuses(text: str) -> None:
     try:
-        one = VersionRange.parse(text)
+        made = VersionRange.parse(text)
     except InvalidRange as error:
         assert str(error)
     else:
-        assert VersionRange.parse(str(one)) == one
+        assert VersionRange.parse(str(made)) == made

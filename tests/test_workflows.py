@@ -20,8 +20,8 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf
 
 
 def workflow(name: str) -> dict[Any, Any]:
-    found: dict[Any, Any] = yaml.safe_load((FOLDER / name).read_text("utf-8"))
-    return found
+    result: dict[Any, Any] = yaml.safe_load((FOLDER / name).read_text("utf-8"))
+    return result
 
 
 def steps(name: str) -> Iterator[dict[str, Any]]:
@@ -50,21 +50,25 @@ def test_they_are_valid(name: str) -> None:
 @pytest.mark.parametrize("file", [*(FOLDER / name for name in NAMES), ROOT / "action.yml"], ids=lambda file: file.name)
 def test_actions_of_others_are_pinned_by_commit(file: Any) -> None:
     used = re.findall(r"uses: (.*)", file.read_text("utf-8"))
-    strangers = [one for one in used if not one.startswith("./")]
+    strangers = [action for action in used if not action.startswith("./")]
     assert strangers
-    assert [one for one in strangers if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)] == []
+    assert [
+        action for action in strangers if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
+    ] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nobody_may_more_than_is_needed(name: str) -> None:
-    found = workflow(name)
-    assert set(found["permissions"].items()) <= {("contents", "read")}
-    more = {job: one["permissions"] for job, one in found["jobs"].items() if "permissions" in one}
+    result = workflow(name)
+    assert set(result["permissions"].items()) <= {("contents", "read")}
+    more = {job: job_entry["permissions"] for job, job_entry in result["jobs"].items() if "permissions" in job_entry}
     allowed = {"checks": {"contents": "read"}, "build": {"contents": "read"}, "publish": {"id-token": "write"}}
     assert more == (allowed if name == "release.yml" else {})
     checkouts = [step for step in steps(name) if step.get("uses", "").startswith("actions/checkout@")]
     assert [step for step in checkouts if step["with"].get("persist-credentials") is not False] == []
-    assert [job for job, one in found["jobs"].items() if "steps" in one and "timeout-minutes" not in one] == []
+    assert [
+        job for job, job_entry in result["jobs"].items() if "steps" in job_entry and "timeout-minutes" not in job_entry
+    ] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -88,9 +92,9 @@ def test_the_checks_run_on_every_python_that_is_promised() -> None:
 
 
 def test_a_release_is_checked_and_built_before_it_is_published() -> None:
-    found = workflow("release.yml")
-    jobs = found["jobs"]
-    assert found[True] == {"push": {"tags": ["v[0-9]*"]}}  # YAML 1.1 takes `on` for a truth value
+    result = workflow("release.yml")
+    jobs = result["jobs"]
+    assert result[True] == {"push": {"tags": ["v[0-9]*"]}}  # YAML 1.1 takes `on` for a truth value
     assert jobs["checks"]["uses"] == "./.github/workflows/checks.yml"
     assert (jobs["build"]["needs"], jobs["publish"]["needs"]) == ("checks", "build")
     assert jobs["publish"]["environment"]["name"] == "pypi"
@@ -102,12 +106,12 @@ def test_a_release_is_checked_and_built_before_it_is_published() -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".github" / "ISSUE_TEMPLATE").iterdir()), ids=lambda path: path.name)
 def test_issue_forms_have_what_github_asks_for(path: Any) -> None:
-    found = yaml.safe_load(path.read_text("utf-8"))
+    result = yaml.safe_load(path.read_text("utf-8"))
     if path.name == "config.yml":
-        assert set(found) == {"blank_issues_enabled", "contact_links"}
+        assert set(result) == {"blank_issues_enabled", "contact_links"}
         return
-    assert {"name", "description", "body"} <= set(found)
-    asked = [one for one in found["body"] if one["type"] != "markdown"]
-    assert asked
-    assert all({"label"} <= set(one["attributes"]) and one["id"] for one in asked)
-    assert len({one["id"] for one in asked}) == len(asked)
+    assert {"name", "description", "body"} <= set(result)
+    requested = [item for item in result["body"] if item["type"] != "markdown"]
+    assert requested
+    assert all({"label"} <= set(item["attributes"]) and item["id"] for item in requested)
+    assert len({item["id"] for item in requested}) == len(requested)

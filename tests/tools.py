@@ -50,10 +50,10 @@ def document(*fields: Any, **others: Any) -> dict[str, Any]:
 
 def message(*fields: dict[str, Any], **others: Any) -> Message:
     """A message that the reader has nothing to say about."""
-    found = load(f"{others.get('name', 'XRequest')}.json", json.dumps(document(*fields, **others)).encode())
-    assert found.problems == ()
-    assert found.message is not None
-    return found.message
+    result = load(f"{others.get('name', 'XRequest')}.json", json.dumps(document(*fields, **others)).encode())
+    assert result.problems == ()
+    assert result.message is not None
+    return result.message
 
 
 def schema_set(*messages: Message) -> SchemaSet:
@@ -149,8 +149,8 @@ def kiplint(
         code, out, err = done.returncode, done.stdout, done.stderr
     else:
         code, out, err = zygote(shown).run(shown, str(cwd), surroundings, stdin)
-    said = err.decode()
-    ran = Ran(code, out.decode(), _CLOSING.sub("", said))
-    ran.closing = "".join(_CLOSING.findall(said))
+    text = err.decode()
+    ran = Ran(code, out.decode(), _CLOSING.sub("", text))
+    ran.closing = "".join(_CLOSING.findall(text))
     assert "Traceback" not in ran.err, ran.err
     return ran

@@ -50,8 +50,8 @@ def base(inputs: Mapping[str, str], event: Mapping[str, Any]) -> str:
     """The base, or `none`: of the merge that GitHub checks out the first parent, of another head the merge base."""
     goal = event.get("pull_request", {}).get("base", {}).get("sha") or event.get("merge_group", {}).get("base_sha")
     if inputs["base"] or not goal:
-        asked = inputs["base"] or "none"
-        return asked if asked == "none" else fetched(asked)
+        given = inputs["base"] or "none"
+        return given if given == "none" else fetched(given)
     head = git("rev-parse", "HEAD")
     parents = re.findall(r"(?m)^parent ([0-9a-f]+)$", git("cat-file", "commit", head).partition("\n\n")[0])
     if len(parents) == 2 and head == os.environ.get("GITHUB_SHA"):
@@ -105,14 +105,14 @@ def review(options: list[str]) -> int:
             capture_output=True,
             check=False,
         )
-        said = done.stderr.decode(errors="replace")
+        log = done.stderr.decode(errors="replace")
         report = text.read_text("utf-8", errors="replace") if text.is_file() else ""
     token = secrets.token_hex(16)
-    print(f"::group::kiplint review\n::stop-commands::{token}\n{(report + said).rstrip()}\n::{token}::\n::endgroup::")
+    print(f"::group::kiplint review\n::stop-commands::{token}\n{(report + log).rstrip()}\n::{token}::\n::endgroup::")
     lines = [line for line in done.stdout.decode(errors="replace").split("\n") if line.startswith("::")]
     print("\n".join(lines), end="\n" if lines else "")
     if done.returncode > 1 and not lines:
-        fail(said.strip() or f"it ended with {done.returncode}")
+        fail(log.strip() or f"it ended with {done.returncode}")
     return done.returncode
 
 

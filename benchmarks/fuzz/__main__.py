@@ -136,7 +136,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="for each surface (usual: 60)")
     parser.add_argument(
-        "--surface", action="append", choices=[one.name for one in SURFACES], help="only this; repeatable"
+        "--surface", action="append", choices=[surface.name for surface in SURFACES], help="only this; repeatable"
     )
     parser.add_argument("--seed", type=int, default=None, help="of the damage (usual: another each time)")
     options = parser.parse_args()
@@ -145,13 +145,13 @@ def main() -> int:
         if options.surface and surface.name not in options.surface:
             continue
         before, start = _memory(), time.monotonic()
-        found = fuzz(surface, options.seconds, random.Random(options.seed))
+        result = fuzz(surface, options.seconds, random.Random(options.seed))
         grown, took = _memory() - before, time.monotonic() - start
-        numbers = [f"{count:,}" for count in found.counts]
-        rows.append((surface.name, *numbers, f"{took:.0f}", f"{grown >> 20} MiB", str(len(found.failures))))
-        for said, data in found.failures.items():
+        numbers = [f"{count:,}" for count in result.counts]
+        rows.append((surface.name, *numbers, f"{took:.0f}", f"{grown >> 20} MiB", str(len(result.failures))))
+        for failure, data in result.failures.items():
             failed = True
-            print(f"{surface.name}: {said}\n  kept as {keep(surface, data)}", flush=True)
+            print(f"{surface.name}: {failure}\n  kept as {keep(surface, data)}", flush=True)
         print("  ".join(rows[-1]), flush=True)
     print(
         "\n".join(f"| {line} |" for line in aligned([HEAD, ["---", *("---:" for _ in HEAD[1:])], *rows], between=" | "))

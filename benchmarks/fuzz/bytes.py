@@ -41,10 +41,10 @@ def main() -> int:
         codec, data = seeds[number % len(seeds)]
         made = damaged(data, rng)
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
-        found = codec.decode(made)
-        counts[not found.problems] += 1
-        if found.problems and not all(0 <= item.offset <= len(made) for item in found.problems):
-            raise AssertionError(f"{codec.title}: {made.hex()}: {found.problems}")
+        decoded = codec.decode(made)
+        counts[not decoded.problems] += 1
+        if decoded.problems and not all(0 <= item.offset <= len(made) for item in decoded.problems):
+            raise AssertionError(f"{codec.title}: {made.hex()}: {decoded.problems}")
     signal.setitimer(signal.ITIMER_REAL, 0)
     took, grown = time.perf_counter() - start, _memory() - before
     print(

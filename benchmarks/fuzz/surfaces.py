@@ -94,16 +94,16 @@ def locate(data: bytes) -> None:
 
 def check(data: bytes) -> CheckResult:
     """All rules over one definition."""
-    found = check_set([Input(NAME, data)], rules(), partial=True)
-    return CheckResult(findings=tuple(found.findings), files=1, messages=found.messages, sources=found.sources)
+    result = check_set([Input(NAME, data)], rules(), partial=True)
+    return CheckResult(findings=tuple(result.findings), files=1, messages=result.messages, sources=result.sources)
 
 
 def report(data: bytes) -> None:
     """What the rules find, in every format: no sign acts, and what is JSON is JSON."""
-    found = check(data)
+    findings = check(data)
     for name in format_names():
         out = io.StringIO()
-        write(name, found, out)
+        write(name, findings, out)
         text = out.getvalue()
         if not all(line.isprintable() for line in text.split("\n")) and name != "html":
             raise AssertionError(f"{name} has signs that act")
@@ -140,7 +140,7 @@ def archive(data: bytes) -> None:
 def compare(data: bytes) -> None:
     """A definition and itself, or what came before it."""
     old, new, *_ = (*data.split(b"\0\0\0\0"), data)
-    before, after = (make_tree(name, [("", [(NAME, one)])]) for name, one in (("old", old), ("new", new)))
+    before, after = (make_tree(name, [("", [(NAME, data)])]) for name, data in (("old", old), ("new", new)))
     for change in judge(compare_trees(before, after), rules(), before.sources, after.sources):
         _ = (change.message, change.proof, change.span)
 
@@ -199,14 +199,14 @@ def capture(data: bytes) -> None:
 
 def kip(data: bytes) -> None:
     """A KIP: text, Markdown or a page of a wiki; every definition in it, and where that stands."""
-    found = read_kip(_file("kip.html", data))
-    for draft in settle(found, None).kip.definitions:
-        _ = (draft.name, found.span(draft.block, Span(1, 1, 1, 2)), draft.span)
+    result = read_kip(_file("kip.html", data))
+    for draft in settle(result, None).kip.definitions:
+        _ = (draft.name, result.span(draft.block, Span(1, 1, 1, 2)), draft.span)
 
 
 def readers(data: bytes) -> None:
     """A definition, as other readers than Kafka's take it."""
-    known = [one for one in rules().known if one.each == "reading"]
+    known = [rule for rule in rules().known if rule.each == "reading"]
     made = RuleSet(known, known)
     made.readings = readings_of(*known)
     check_set([Input(NAME, data)], made, partial=True)
@@ -215,7 +215,7 @@ def readers(data: bytes) -> None:
 def _kips() -> list[bytes]:
     texts = [data.decode() for data in definitions()[:40] if data.isascii()]
     pages = [f"<html><h1>K</h1><pre class='x'>{html.escape(text)}</pre>&nbsp;<!-- c --></html>" for text in texts]
-    return [one.encode() for one in (*(f"# K\n\n```json\n{text}\n```\n" for text in texts), *texts, *pages)]
+    return [page.encode() for page in (*(f"# K\n\n```json\n{text}\n```\n" for text in texts), *texts, *pages)]
 
 
 def _archives() -> list[bytes]:
@@ -225,15 +225,15 @@ def _archives() -> list[bytes]:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as jar:
         jar.writestr(f"a/{NAME}", definitions()[0])
-    found = [packed.getvalue()]
+    result = [packed.getvalue()]
     for mode in ("w", "w:gz", "w:bz2", "w:xz"):
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode=mode) as tar:
             entry = tarfile.TarInfo(f"a/{NAME}")
             entry.size = len(definitions()[0])
             tar.addfile(entry, io.BytesIO(definitions()[0]))
-        found.append(packed.getvalue())
-    return found
+        result.append(packed.getvalue())
+    return result
 
 
 def _expressions() -> list[bytes]:

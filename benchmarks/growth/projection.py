@@ -39,8 +39,8 @@ def projected(done: Watched, log: Path, repositories: int) -> str:
         hours = stage.seconds * share / MACHINES / CORES, stage.idle * share
         figures = (f"{number:,.1f}" for number in (stage.seconds, stage.longest, stage.idle, *hours))
         lines.append((stage.name, str(stage.tasks), *figures))
-    told = f"{REPOSITORIES:,} repositories on {MACHINES} machines of {CORES} cores, from a run over {repositories}:\n\n"
-    return told + "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    text = f"{REPOSITORIES:,} repositories on {MACHINES} machines of {CORES} cores, from a run over {repositories}:\n\n"
+    return text + "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def held(source: str) -> str:

@@ -44,14 +44,14 @@ def increment(_: Path | None) -> list[Row]:
     by_spark = _run(where / "lake-of-spark", *arguments(sources), *logging(where / "events"))
     whole = _run(where / "lake", *arguments(sources))
     git(repository, "update-ref", "refs/heads/trunk", last)
-    one = _run(where / "lake", "--resume")
+    single = _run(where / "lake", "--resume")
     none = _run(where / "lake", "--resume")
     beside = cpu(whole)
     print(projected(by_spark, where / "events", 1), held(sources[0]), sep="\n\n", end="\n\n", flush=True)
     return [
         Row("everything, by Spark", by_spark),
         Row("everything", whole, cpu(by_spark)),
-        Row("one new commit", one, beside, 0.2),
+        Row("one new commit", single, beside, 0.2),
         Row("nothing new (under a second by the clock)", none, beside),
     ]
 
@@ -61,24 +61,24 @@ def forks(_: Path | None) -> list[Row]:
     where = empty_scratch("growth", "forks")
     bundle, _ = _bundles()
     places = [fork(bundle, where / f"fork-{number}", number) for number in range(FORKED)]
-    found: list[Row] = []
+    rows: list[Row] = []
     for count in (1, FORKED):
         sources = [f"kafka={bundle}#tags", *(f"fork-{number}={places[number]}#tags" for number in range(count))]
         done = _run(where / f"lake-{count}", *arguments(sources))
-        found.append(Row(f"{count} forks of 48 tags", done, cpu(found[0].done) if found else 0, 3 if found else 0))
-    return found
+        rows.append(Row(f"{count} forks of 48 tags", done, cpu(rows[0].done) if rows else 0, 3 if rows else 0))
+    return rows
 
 
 def many(_: Path | None) -> list[Row]:
     """Small repositories, each with definitions of its own, by a process that may open 256 files."""
     where = empty_scratch("growth", "sources")
     places = [small(where / f"repository-{number}", number) for number in range(max(SIZES))]
-    found: list[Row] = []
+    rows: list[Row] = []
     for count in SIZES:
         sources = arguments(f"source-{number}={place}#main" for number, place in enumerate(places[:count]))
         done = _run(where / f"lake-{count}", *sources, files=OPEN_FILES)
-        found.append(Row(f"{count:,} sources, ulimit -S -n {OPEN_FILES}", done, cpu(found[0].done) if found else 0))
-    return found
+        rows.append(Row(f"{count:,} sources, ulimit -S -n {OPEN_FILES}", done, cpu(rows[0].done) if rows else 0))
+    return rows
 
 
 def logging(folder: Path) -> tuple[str, ...]:

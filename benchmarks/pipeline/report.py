@@ -146,7 +146,7 @@ def _peaks(stage: Stage) -> Sequence[str]:
 
 
 def _spark(stage: Stage) -> list[Sequence[str]]:
-    return [(one.what, f"{one.tasks}", *(f"{value:,.1f}" for value in one.figures)) for one in stage.stages]
+    return [(row.what, f"{row.tasks}", *(f"{value:,.1f}" for value in row.figures)) for row in stage.stages]
 
 
 def _ingested(stage: Stage) -> Sequence[str]:

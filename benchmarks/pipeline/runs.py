@@ -104,14 +104,14 @@ def _run(stage: str, definitions: int, lake: Path, source: str, meanwhile: Calla
     kiplint = Path(sys.executable).with_name("kiplint")
     command: list[str | Path] = [kiplint, "pipeline", "run", "--source", source, "--out", lake, "--stages", stage]
     done = watch([*command, "--master", f"local[{CORES}]", *settings], meanwhile)
-    end, seconds, told = _stage_of(done, stage)
+    end, seconds, output = _stage_of(done, stage)
     cpu, threads = done.between(end - seconds, end)
     worked = seconds - paused(done.pauses, end - seconds, end)
     stages = read_stages(log, _by_the_calendar(done.pauses))
-    found = Stage(definitions, told, worked, done.wall - worked, cpu, threads, dict(done.peaks), stages)
+    measured = Stage(definitions, output, worked, done.wall - worked, cpu, threads, dict(done.peaks), stages)
     for used in (lake, log):
         shutil.rmtree(used)
-    return found
+    return measured
 
 
 def _stage_of(done: Watched, stage: str) -> tuple[float, float, str]:

@@ -52,7 +52,7 @@ def read_stages(directory: Path, pauses: Pauses) -> list[SparkStage]:
         if event["Event"] == "SparkListenerStageCompleted":
             info = event["Stage Info"]
             operators[info["Stage ID"]] = _operators(info["RDD Info"])
-    whole = sum(one["seconds"] for one in sums.values())
+    whole = sum(total["seconds"] for total in sums.values())
     return [
         SparkStage(operators.get(number, ""), int(item["tasks"]), [item[name] for name in FIGURES])
         for number, item in sorted(sums.items())
@@ -76,12 +76,12 @@ def _measures(event: Mapping[str, Any], pauses: Pauses) -> dict[str, float]:
 
 def _operators(rdds: Iterable[Mapping[str, Any]]) -> str:
     """The operators of a stage in the order of their work, each once."""
-    found: dict[str, None] = {}
-    for one in sorted(rdds, key=lambda rdd: rdd["RDD ID"]):
-        name = json.loads(one["Scope"])["name"].strip() if "Scope" in one else ""
+    names: dict[str, None] = {}
+    for rdd_info in sorted(rdds, key=lambda rdd: rdd["RDD ID"]):
+        name = json.loads(rdd_info["Scope"])["name"].strip() if "Scope" in rdd_info else ""
         if word := next((word for start, word in _WORDS.items() if name.startswith(start)), None):
-            found[word] = None
-    return ", ".join(found) or "local rows"
+            names[word] = None
+    return ", ".join(names) or "local rows"
 
 
 def events(directory: Path) -> Iterator[Any]:

@@ -45,10 +45,10 @@ class Template:
         """The file's text in a variation."""
         if not self.keys:
             return mark.join(self.parts)
-        found = [self.parts[0]]
+        parts = [self.parts[0]]
         for number, part in enumerate(self.parts[1:]):
-            found += (str(self.keys[number] + shift) if number in self.keys else mark, part)
-        return "".join(found)
+            parts += (str(self.keys[number] + shift) if number in self.keys else mark, part)
+        return "".join(parts)
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,16 @@ class Variation:
 def read_templates(corpus: Path, rules: Sequence[Rule]) -> list[Template]:
     """All definitions below a directory that are one JSON object, each with its directory."""
     kept = frozenset(re.findall(r"\w+", " ".join(repr(rule.spec) for rule in rules)))
-    found = []
+    schemas = []
     for path in sorted(corpus.rglob("*.json")):
         with suppress(ValueError):
-            found.append(read(path))
-    told: dict[tuple[Path, str], set[str]] = {}
-    for one in found:
-        told.setdefault(_rpc(one), set()).update(_names(one) - kept - ALSO_A_WORD)
+            schemas.append(read(path))
+    renamed: dict[tuple[Path, str], set[str]] = {}
+    for schema in schemas:
+        renamed.setdefault(_rpc(schema), set()).update(_names(schema) - kept - ALSO_A_WORD)
     return [
-        _template(finding, finding.path.parent.relative_to(corpus).as_posix(), kept, told[_rpc(finding)])
-        for finding in found
+        _template(finding, finding.path.parent.relative_to(corpus).as_posix(), kept, renamed[_rpc(finding)])
+        for finding in schemas
     ]
 
 
@@ -95,12 +95,12 @@ def word(number: int) -> str:
     return letters.capitalize()
 
 
-def _template(schema: Schema, directory: str, kept: frozenset[str], told: set[str]) -> Template:
+def _template(schema: Schema, directory: str, kept: frozenset[str], renamed: set[str]) -> Template:
     """Every struct and the message get the mark, and every field that no rule speaks of; in notes, those of `told`."""
     head, tail = _cut(schema.name)
     is_header = schema.body.get("type") == "header"  # the set's other messages know it by its name
     parts, keys, start = [""], {}, 0
-    for cut, after, key in _cuts(schema, kept, told):
+    for cut, after, key in _cuts(schema, kept, renamed):
         if key is not None:
             keys[len(parts) - 1] = key
         parts[-1] += schema.text[start:cut]
@@ -112,14 +112,14 @@ def _template(schema: Schema, directory: str, kept: frozenset[str], told: set[st
     return Template(directory, file, tuple(parts), keys)
 
 
-def _cuts(schema: Schema, kept: frozenset[str], told: set[str]) -> Iterator[tuple[int, int, int | None]]:
+def _cuts(schema: Schema, kept: frozenset[str], renamed: set[str]) -> Iterator[tuple[int, int, int | None]]:
     """Where a mark comes into a text, or a key out of it, which is given too."""
     structs = _structs(schema)
     marked = {"type": structs, "name": structs | (_fields(schema) - kept)}
     for match in _TOKEN.finditer(schema.text):
         if match["comment"]:
             words = re.finditer(r"\w+", match["comment"])
-            yield from ((at, at, None) for at in (match.start() + word.end() for word in words if word[0] in told))
+            yield from ((at, at, None) for at in (match.start() + word.end() for word in words if word[0] in renamed))
         elif match["key"]:
             yield match.start("key"), match.end(), int(match["key"])
         elif match["what"] == "name" and match["name"] == schema.name:
@@ -140,12 +140,12 @@ def _names(schema: Schema) -> set[str]:
 
 
 def _structs(schema: Schema) -> set[str]:
-    structs = {str(one["type"]).removeprefix("[]") for one in fields_of(schema.body) if "fields" in one}
-    return structs | {str(one["name"]) for one in schema.body.get("commonStructs", ())}
+    structs = {str(field["type"]).removeprefix("[]") for field in fields_of(schema.body) if "fields" in field}
+    return structs | {str(struct["name"]) for struct in schema.body.get("commonStructs", ())}
 
 
 def _fields(schema: Schema) -> set[str]:
-    return {str(one["name"]) for one in fields_of(schema.body)}
+    return {str(field["name"]) for field in fields_of(schema.body)}
 
 
 @cache

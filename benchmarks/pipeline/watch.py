@@ -183,9 +183,9 @@ class _Samples:
                 self._threads[pid, int(thread)] = _thread_kind(stat[0]), stat[1]
 
 
-def _sums(found: Mapping[Any, tuple[str, float]]) -> dict[str, float]:
+def _sums(samples: Mapping[Any, tuple[str, float]]) -> dict[str, float]:
     sums: dict[str, float] = {}
-    for kind, seconds in found.values():
+    for kind, seconds in samples.values():
         sums[kind] = sums.get(kind, 0.0) + seconds
     return sums
 

@@ -26,5 +26,5 @@ def outputs(file: Path) -> str:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
-    return found
+    document: dict[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+    return document

@@ -77,18 +77,18 @@ def _option(option: Any) -> str:
     return ", ".join(code(word + value) for word in option.opts)
 
 
-def _meaning(one: Any, is_group: bool) -> str:
-    words = () if is_group else getattr(one.type, "choices", ())
+def _meaning(parameter: Any, is_group: bool) -> str:
+    words = () if is_group else getattr(parameter.type, "choices", ())
     listed = f" One of {', '.join(map(code, words))}." if words else ""
-    return prose(one.help or "") + listed + _usual(one)
+    return prose(parameter.help or "") + listed + _usual(parameter)
 
 
-def _usual(one: Any) -> str:
+def _usual(parameter: Any) -> str:
     """What holds when an argument or option is left out, where that is worth saying."""
-    if isinstance(one.show_default, str):
-        return f" Without it: {prose(one.show_default)}."
-    known = isinstance(one.default, (str, int)) and one.default not in ("", False)
-    return f" Without it: {code(str(one.default))}." if known else ""
+    if isinstance(parameter.show_default, str):
+        return f" Without it: {prose(parameter.show_default)}."
+    known = isinstance(parameter.default, (str, int)) and parameter.default not in ("", False)
+    return f" Without it: {code(str(parameter.default))}." if known else ""
 
 
 def _epilog(text: str) -> str:

@@ -83,9 +83,9 @@ def steps(page: str) -> Iterator[Command | File]:
 
 
 def _commands(body: str, offset: int) -> Iterator[Command]:
-    for found in re.finditer(r"^\$ (?P<text>.*\n(?:> .*\n)*)(?P<output>(?:(?!\$ ).*\n)*)", body, re.MULTILINE):
-        text = found["text"].replace("\n> ", "\n").rstrip("\n")
-        yield Command(text, found["output"], offset + found.start("output"), offset + found.end("output"))
+    for match in re.finditer(r"^\$ (?P<text>.*\n(?:> .*\n)*)(?P<output>(?:(?!\$ ).*\n)*)", body, re.MULTILINE):
+        text = match["text"].replace("\n> ", "\n").rstrip("\n")
+        yield Command(text, match["output"], offset + match.start("output"), offset + match.end("output"))
 
 
 def play(page: str, checkout: Path, session: Path, commands: Path | None = None) -> list[Run]:

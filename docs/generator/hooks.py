@@ -31,7 +31,7 @@ class Hook(NamedTuple):
 HOOKS = (
     Hook(
         "kiplint-review",
-        "Review what a commit brings to Kafka message schemas, what it breaks, and for whom.",
+        "Review the effects of a commit on Kafka message schemas, with new findings and breaks.",
         "kiplint review",
         ("--base", "HEAD"),
     ),
@@ -42,7 +42,7 @@ HOOKS = (
     ),
     Hook(
         "kiplint-fix",
-        "Put right what is certain in the Kafka message schemas that a commit changes; every comment stays.",
+        "Apply safe fixes to the Kafka message schemas that a commit changes; every comment stays.",
         "kiplint check --fix --only-failing --as-hook",
     ),
     Hook(

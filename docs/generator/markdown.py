@@ -53,9 +53,9 @@ def place(rule: str) -> str:
 def splice(text: str, name: str, inner: str) -> str:
     """The text with what stands between the comments `<!-- name -->` and `<!-- /name -->` replaced."""
     start, end = f"<!-- {name} -->", f"<!-- /{name} -->"
-    before, found, rest = text.partition(start)
+    before, mark, rest = text.partition(start)
     _, closed, after = rest.partition(end)
-    if not found or not closed:
+    if not mark or not closed:
         raise ValueError(f"there is no {start} ... {end}")
     return f"{before}{start}\n{inner}\n{end}{after}"
 

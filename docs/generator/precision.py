@@ -35,8 +35,8 @@ before a commit say what is released. These are the commits that fail, with a ve
 @cache
 def data() -> dict[str, Any]:
     """The measured records."""
-    found: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
-    return found
+    document: dict[str, Any] = json.loads(DATA.read_text("utf-8"))
+    return document
 
 
 def make() -> str:
@@ -61,10 +61,10 @@ def _request(error: dict[str, Any]) -> list[str]:
     return [error["commit"], *verdict(error)]
 
 
-def verdict(one: dict[str, Any]) -> list[str]:
+def verdict(record: dict[str, Any]) -> list[str]:
     """The row of a finding that was judged."""
-    where = f"{one['message']}: {one['place']}" if "place" in one else one.get("message", "all")
-    return [one["rule"], prose(where), "true" if one["true"] else "false", prose(one["reason"])]
+    where = f"{record['message']}: {record['place']}" if "place" in record else record.get("message", "all")
+    return [record["rule"], prose(where), "true" if record["true"] else "false", prose(record["reason"])]
 
 
 PARTS = ("findings", "corrected", "gone", "stand", "forks", "right", "wrong")
@@ -73,10 +73,10 @@ COLUMNS = ("corrected", "gone", "stands", "forks", "true", "false")
 
 def record(rule: str) -> str:
     """One line about a rule, empty where it was not measured."""
-    one = data()["rules"].get(rule)
-    if one is None:
+    entry = data()["rules"].get(rule)
+    if entry is None:
         return ""
-    if not one["findings"]:
+    if not entry["findings"]:
         return f"Record: no finding in {data()['tags']} releases and {len(data()['forks'])} forks"
-    told = ", ".join(f"{one[part]} {word}" for part, word in zip(PARTS[1:], COLUMNS, strict=True) if one[part])
-    return f"[Record](../precision.md): {one['findings']} findings in real releases: {told}"
+    counts = ", ".join(f"{entry[part]} {word}" for part, word in zip(PARTS[1:], COLUMNS, strict=True) if entry[part])
+    return f"[Record](../precision.md): {entry['findings']} findings in real releases: {counts}"

@@ -123,9 +123,9 @@ def _facts(rule: Rule) -> Iterator[str]:
         yield f"- {known}"
     yield f"- {_judgement(rule)}"
     yield from (f"- {code(name)} stands for {code(text)}" for name, text in spec.let.items())
-    for name, wanted in spec.fields.items():
-        told = msgspec.json.format(msgspec.json.encode(_given(wanted)), indent=0).decode()
-        yield f"- The field {name} has to be {code(told)}"
+    for name, requirement in spec.fields.items():
+        properties = msgspec.json.format(msgspec.json.encode(_given(requirement)), indent=0).decode()
+        yield f"- The field {name} has to be {code(properties)}"
     for case in spec.says:
         yield f"- {f'When {code(case.when)}' if case.when else 'Else'}: {code(case.message)}"
     if spec.instead:
@@ -147,9 +147,9 @@ def _judgement(rule: Rule) -> str:
     return f"Each [{rule.each}](../facts.md#{anchor(rule.each)}){when} {broken}"
 
 
-def _given(wanted: FieldRequirement) -> dict[str, object]:
+def _given(requirement: FieldRequirement) -> dict[str, object]:
     """What a field is asked for, as the pack says it."""
-    built = msgspec.to_builtins(wanted)
+    built = msgspec.to_builtins(requirement)
     usual = msgspec.to_builtins(FieldRequirement())
     return {name: value for name, value in built.items() if value != usual[name]}
 
@@ -183,8 +183,8 @@ def _telling(folder: Path) -> Iterable[Path]:
     return changed or good
 
 
-def _same(one: Path, other: Path) -> bool:
-    return other.is_file() and one.read_bytes() == other.read_bytes()
+def _same(left: Path, other: Path) -> bool:
+    return other.is_file() and left.read_bytes() == other.read_bytes()
 
 
 def _shortened(text: str) -> str:

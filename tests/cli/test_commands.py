@@ -99,7 +99,7 @@ def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["chek"], "check"),
         (["--versoin"], "--version"),
@@ -108,10 +108,10 @@ def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
         (["explain"], "RULE"),
     ],
 )
-def test_mistakes_in_the_call(tmp_path: Path, words: list[str], said: str) -> None:
+def test_mistakes_in_the_call(tmp_path: Path, words: list[str], expected: str) -> None:
     ran = kiplint(*words, cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
+    assert expected in ran.err
 
 
 # rules
@@ -120,13 +120,13 @@ def test_mistakes_in_the_call(tmp_path: Path, words: list[str], said: str) -> No
 def table(ran: Ran) -> list[tuple[str, str, str]]:
     assert (ran.code, ran.err) == (0, "")
     rows = (re.split(r" +", line, maxsplit=2) for line in ran.out.splitlines())
-    return [(one, two, rest) for one, two, rest in rows]
+    return [(rule, severity, title) for rule, severity, title in rows]
 
 
 def test_every_rule_is_listed(tmp_path: Path) -> None:
     rows = table(kiplint("rules", cwd=tmp_path))
     known = [*shipped_rules(), *rules_of_bytes()]
-    expected = [(one.id, "-" if one.severity == "off" else one.severity, one.title) for one in known]
+    expected = [(rule.id, "-" if rule.severity == "off" else rule.severity, rule.title) for rule in known]
     assert rows == expected
 
 
@@ -256,15 +256,15 @@ def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None
         assert ran.err.startswith(f"error: {name} means several rules; explain one of them: {name}/")
 
 
-def test_rules_about_bytes_are_told_too(tmp_path: Path) -> None:
+def test_rules_about_bytes_are_explained_too(tmp_path: Path) -> None:
     listed = kiplint("rules", "codec", "connection", cwd=tmp_path)
     assert (listed.code, listed.err) == (0, "")
     assert [line.split()[0] for line in listed.out.splitlines()] == [*RULES]
-    told = kiplint("explain", "trailing-bytes", cwd=tmp_path).out
-    assert told.startswith("codec/trailing-bytes  (error)\n")
-    assert "nothing switches it off" in told and "kiplint: ignore" not in told
-    told = kiplint("explain", "connection/rebootstrap", cwd=tmp_path).out
-    assert "Source: KIP-1242" in told and "nothing switches it off" in told
+    output = kiplint("explain", "trailing-bytes", cwd=tmp_path).out
+    assert output.startswith("codec/trailing-bytes  (error)\n")
+    assert "nothing switches it off" in output and "kiplint: ignore" not in output
+    output = kiplint("explain", "connection/rebootstrap", cwd=tmp_path).out
+    assert "Source: KIP-1242" in output and "nothing switches it off" in output
 
 
 def test_every_rule_can_be_explained() -> None:
@@ -287,18 +287,18 @@ def schema(name: str, cwd: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_schemas_are_schemas(tmp_path: Path, name: str) -> None:
-    found = schema(name, tmp_path)
-    Draft202012Validator.check_schema(found)
-    assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert found["title"]
+    result = schema(name, tmp_path)
+    Draft202012Validator.check_schema(result)
+    assert result["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert result["title"]
 
 
 def test_the_schema_of_definitions(tmp_path: Path) -> None:
     validator = Draft202012Validator(schema("message", tmp_path))
     for path in (ROOT / "fixtures/sets").rglob("*.json"):
         validator.validate(json.loads(blank_comments(path.read_bytes())))
-    for one in ({"name": "X"}, json.loads(definition(extra=1)), json.loads(definition(field(tag="0")))):
-        assert not validator.is_valid(one)
+    for document in ({"name": "X"}, json.loads(definition(extra=1)), json.loads(definition(field(tag="0")))):
+        assert not validator.is_valid(document)
 
 
 def test_the_schema_of_definitions_takes_the_real_ones(tmp_path: Path, corpus: Path) -> None:
@@ -312,7 +312,7 @@ def test_the_schema_of_definitions_takes_the_real_ones(tmp_path: Path, corpus: P
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["check", "--help"], ["--show-completion", "bash"]])
 @pytest.mark.parametrize("buffered", ["", "1"])
-def test_a_full_disk_is_told(words: list[str], buffered: str) -> None:
+def test_a_full_disk_is_reported(words: list[str], buffered: str) -> None:
     env = environment(PYTHONUNBUFFERED=buffered)
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -40,8 +40,8 @@ def script() -> str:
 
 @pytest.fixture(scope="module", autouse=True)
 def commands() -> Iterator[None]:
-    with forking() as found:
-        FIRST[:] = [str(found)]
+    with forking() as program:
+        FIRST[:] = [str(program)]
         yield
 
 
@@ -170,6 +170,6 @@ def test_other_shells_are_refused() -> None:
         ("zsh", {"_TYPER_COMPLETE_ARGS": "kiplint check --fail-on=w"}, "_arguments '*: :((\"--fail-on=warning\"))'\n"),
     ],
 )
-def test_what_other_shells_are_told(shell: str, variables: dict[str, str], expected: str) -> None:
+def test_other_shells(shell: str, variables: dict[str, str], expected: str) -> None:
     env = {"_KIPLINT_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_ARGS": "kiplint explain tags/g", **variables}
     assert kiplint(cwd=ROOT, env=env, command=[str(COMMAND)]) == (0, expected, "")

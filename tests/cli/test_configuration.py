@@ -119,7 +119,7 @@ def test_packs_are_relative_to_the_file(here: Path, folder: str) -> None:
         ]
 
 
-def test_a_rule_of_one_s_own(here: Path) -> None:
+def test_a_custom_rule(here: Path) -> None:
     """The pack of the guide: every `data` message name starts with our prefix."""
     (here / "my-rules.json5").write_text(
         """
@@ -221,9 +221,9 @@ def test_a_wrong_selector_is_found_in_the_file(here: Path, config: str, problem:
 
 
 def test_a_wrong_selector_of_the_command_line_has_no_place(here: Path) -> None:
-    said = "error: no rule matches tagz; did you mean tags?\n"
-    assert check(here, "sets", "--select", "tagz", config='ignore = ["tags"]') == (2, "", said)
-    assert check(here, "sets", "--severity", "tagz=error", config='ignore = ["tags"]') == (2, "", said)
+    text = "error: no rule matches tagz; did you mean tags?\n"
+    assert check(here, "sets", "--select", "tagz", config='ignore = ["tags"]') == (2, "", text)
+    assert check(here, "sets", "--severity", "tagz=error", config='ignore = ["tags"]') == (2, "", text)
 
 
 def test_what_is_named_twice_is_checked_once(here: Path) -> None:
@@ -231,7 +231,7 @@ def test_what_is_named_twice_is_checked_once(here: Path) -> None:
         assert rules(check(here, *names)) == [GAP]
 
 
-def test_an_excluded_file_is_no_sibling_either(here: Path) -> None:
+def test_an_excluded_file_is_not_a_sibling_either(here: Path) -> None:
     (here / "sets/a/XRequest.json").write_bytes(definition(name="XRequest"))
     config = 'select = ["rpc/response-missing"]\n'
     assert rules(check(here, "sets/a/XRequest.json", config=config)) == ["error rpc/response-missing"]

@@ -179,7 +179,7 @@ def test_to_several_places(here: Path) -> None:
     ],
 )
 def test_formats_that_cannot_be(here: Path, formats: list[str], problem: str) -> None:
-    words = [word for one in formats for word in ("--output-format", one)]
+    words = [word for form in formats for word in ("--output-format", form)]
     assert kiplint("check", "set", *words, cwd=here) == (2, "", f"error: {problem}\n")
 
 
@@ -228,7 +228,7 @@ def test_documents_have_no_color(here: Path, output: str) -> None:
     assert ESCAPE not in ran.out
 
 
-def test_a_file_has_color_only_when_it_is_asked_for(here: Path) -> None:
+def test_a_file_has_color_only_on_request(here: Path) -> None:
     kiplint("check", "set", "--output-format", "text=a.txt", cwd=here, env={"FORCE_COLOR": "1"})
     kiplint("check", "set", "--output-format", "text=b.txt", "--color", "always", cwd=here)
     assert [ESCAPE in (here / name).read_text() for name in ("a.txt", "b.txt")] == [False, True]

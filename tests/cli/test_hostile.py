@@ -166,31 +166,31 @@ SEVERITIES = ("error", "warning", "info")
 SMALL = Config(ignore=QUIET)
 
 
-def worst(found: list[Finding]) -> str | None:
-    graded = [finding for severity in SEVERITIES for finding in found if finding.severity == severity]
+def worst(findings: list[Finding]) -> str | None:
+    graded = [finding for severity in SEVERITIES for finding in findings if finding.severity == severity]
     return graded[0].severity if graded else None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_each_case(case: Case) -> None:
-    found = check(case.data, SMALL)
-    gravest = {finding.rule for finding in found if finding.severity == worst(found)}
-    assert (case.rule in gravest) if case.rule else (found == []), ids(found)[:10]
-    assert len(found) <= 2 * DEFINITION_PROBLEMS or case.name.startswith("many-")
-    for finding in found:
+    findings = check(case.data, SMALL)
+    gravest = {finding.rule for finding in findings if finding.severity == worst(findings)}
+    assert (case.rule in gravest) if case.rule else (findings == []), ids(findings)[:10]
+    assert len(findings) <= 2 * DEFINITION_PROBLEMS or case.name.startswith("many-")
+    for finding in findings:
         assert finding.message.isprintable()
         assert len(finding.message) < 1000
 
 
-def test_what_is_found_does_not_grow_with_what_is_said_of_it() -> None:
+def test_the_number_of_findings_does_not_grow_with_their_text() -> None:
     """Every message about a field names the message, whose name may be most of the file."""
     names = [field("F" * 200 + str(n), versions="9+", about="F") for n in range(2000)]
     data = definition(*names, name="X" * 400_000 + "Request")
-    found = check(data, Config(select=["versions"]))
-    assert len(found) == 2000
-    assert sum(len(finding.message) + len(finding.message_name) + len(finding.identity) for finding in found) < 4 * len(
-        data
-    )
+    findings = check(data, Config(select=["versions"]))
+    assert len(findings) == 2000
+    assert sum(
+        len(finding.message) + len(finding.message_name) + len(finding.identity) for finding in findings
+    ) < 4 * len(data)
 
 
 def test_names_are_those_of_no_two_cases() -> None:
@@ -208,7 +208,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
+def outputs(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
     """What a check of the directory writes in formats; one run writes them all, as it takes seconds."""
     top = tmp_path_factory.mktemp("told")
     formats = ("concise", "json", "jsonl")
@@ -222,8 +222,8 @@ def raw(text: str) -> set[str]:
     return {char for char in text if not (char.isprintable() or char == "\n")}
 
 
-def test_a_directory_of_all_of_them_as_text(told: dict[str, Ran]) -> None:
-    ran = told["text"]
+def test_a_directory_of_all_of_them_as_text(outputs: dict[str, Ran]) -> None:
+    ran = outputs["text"]
     assert (ran.code, ran.err) == (1, "")
     assert raw(ran.out) == set()
     # What begins a line is ours: no name of a file or field has broken one.
@@ -231,8 +231,8 @@ def test_a_directory_of_all_of_them_as_text(told: dict[str, Ran]) -> None:
     assert f" --> {SHOWN}:10:" in ran.out
 
 
-def test_a_directory_of_all_of_them_in_one_line_each(told: dict[str, Ran]) -> None:
-    ran = told["concise"]
+def test_a_directory_of_all_of_them_in_one_line_each(outputs: dict[str, Ran]) -> None:
+    ran = outputs["concise"]
     assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
     names = {f"{case.name}.json" for case in CASES} | {SHOWN}
     assert {line.partition(".json:")[0] + ".json" for line in ran.out.splitlines()} <= names
@@ -240,8 +240,8 @@ def test_a_directory_of_all_of_them_in_one_line_each(told: dict[str, Ran]) -> No
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl"])
-def test_a_directory_of_all_of_them_as_json(told: dict[str, Ran], output: str) -> None:
-    ran = told[output]
+def test_a_directory_of_all_of_them_as_json(outputs: dict[str, Ran], output: str) -> None:
+    ran = outputs[output]
     assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
     rows = json.loads(ran.out)["findings"] if output == "json" else [json.loads(line) for line in ran.out.splitlines()]
     assert {row["path"] for row in rows} >= {f"{case.name}.json" for case in CASES if case.rule and is_walked(case)}
@@ -261,12 +261,12 @@ def test_named_alone_it_is_checked_or_refused(case: Case, folder: Path, capfd: p
     from kiplint.sources.schema_files import SourceError
 
     try:
-        (found,) = open_sets([str(folder / f"{case.name}.json")], lambda _: True)
+        (open_set,) = open_sets([str(folder / f"{case.name}.json")], lambda _: True)
     except SourceError as error:
         assert str(error).endswith(" is JSON, but not a message definition (it has no validVersions)")
         assert case.rule is not None
     else:
-        assert [file.data for file in found.files if file.reported] == [case.data]
+        assert [file.data for file in open_set.files if file.reported] == [case.data]
 
 
 @pytest.mark.parametrize("name", ["deep-arrays", "not-utf8", "megabytes-of-comments", "nul", "binary", "empty"])

@@ -173,7 +173,7 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     "pipeline query": [("pipeline", "query", NAMES[0], NAMES[0])],
 }
 OTHERS = {
-    command: [(*command.split(), *(NAMES[0] for one in declared(command).values() if not one.flags))]
+    command: [(*command.split(), *(NAMES[0] for parameter in declared(command).values() if not parameter.flags))]
     for command in COMMANDS
     if command not in TABLE
 }
@@ -212,7 +212,7 @@ def lines_are_text(out: str, form: str = "") -> None:
         assert form == "github" or not line.lstrip().startswith("::")
 
 
-@pytest.mark.parametrize(("command", "words", "form"), CASES, ids=lambda one: str(one)[:40] if one else "-")
+@pytest.mark.parametrize(("command", "words", "form"), CASES, ids=lambda value: str(value)[:40] if value else "-")
 def test_nothing_is_more_than_text(here: Path, command: str, words: tuple[str, ...], form: str) -> None:
     (here / "summary.md").unlink(missing_ok=True)
     (here / "lines.jsonl").write_text(json.dumps({"message": NAMES[0], "version": 0, "hex": NAMES[0]}) + "\n")
@@ -241,7 +241,12 @@ def means_the_same(out: str, form: str) -> None:
         valid_run(json.loads(out))
     elif form == "junit" and out:
         root = ElementTree.fromstring(out)
-        assert {one.tag for one in root.iter()} - {"system-out"} <= {"testsuites", "testsuite", "testcase", "failure"}
+        assert {element.tag for element in root.iter()} - {"system-out"} <= {
+            "testsuites",
+            "testsuite",
+            "testcase",
+            "failure",
+        }
     elif form == "html":
         _Page().feed(out)
     elif form == "github":
@@ -306,7 +311,7 @@ def clients(here: Path, repo: Path) -> None:
 def lakes() -> Iterator[tuple[str, str, str]]:
     """What is written of a lake, whose names and messages are other people's too: command, format, and the text."""
     cells = tuple(NAMES)
-    found = [
+    result = [
         Finding("tags/gap", "error", name, name, Span(1, 1, 1, 2), "/x", name, name, name + str(number))
         for number, name in enumerate(NAMES)
     ]
@@ -316,11 +321,11 @@ def lakes() -> Iterator[tuple[str, str, str]]:
     counts = dict.fromkeys(NAMES, 1)
     lists = {**dict.fromkeys(("findings", "breaks", "drift", "collisions"), ()), "counts": counts, "matrix": counts}
     document = {"version": 1, **lists, "sources": rows, "problems": rows}
-    told = LakeReport(findings=tuple(found), files=1, document=msgspec.convert(document, ReportDocument))
+    report = LakeReport(findings=tuple(result), files=1, document=msgspec.convert(document, ReportDocument))
     queried = QueryDocument(1, tuple(NAMES), (dict(zip(NAMES, cells, strict=False)),), truncated=False)
     for form in sorted({*formats_of("pipeline report")} - {"html"}):  # a page takes a whole report apart
         out = io.StringIO()
-        write(form, told, out)
+        write(form, report, out)
         yield "pipeline report", form, out.getvalue()
     for command in sorted(set(COMMANDS) - {"pipeline report", "pipeline run"}):
         if command.startswith("pipeline "):
@@ -330,8 +335,8 @@ def lakes() -> Iterator[tuple[str, str, str]]:
                 yield command, form, out.getvalue()
 
 
-@pytest.mark.parametrize(("command", "form", "out"), list(lakes()), ids=lambda one: str(one)[:20])
-def test_lakes_are_told_as_text(command: str, form: str, out: str) -> None:
+@pytest.mark.parametrize(("command", "form", "out"), list(lakes()), ids=lambda value: str(value)[:20])
+def test_lakes_are_reported_as_text(command: str, form: str, out: str) -> None:
     lines_are_text(out, form)
     means_the_same(out, form)
 

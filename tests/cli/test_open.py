@@ -79,7 +79,7 @@ def test_without_a_screen_it_says_where_the_page_is(browser: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ['"no end %s', "/nonexistent %s", "/", "::", "a\nb\x1b[31m"])
-def test_a_browser_that_is_no_command(browser: Path, command: str) -> None:
+def test_a_browser_that_is_not_a_command(browser: Path, command: str) -> None:
     ran = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", browser=command)
     page = browser.parent / "page.html"
     assert (ran.code, ran.err) == (1, f"warning: no browser could be opened; the report is {page}\n")

@@ -16,8 +16,8 @@ SAID = r"^kiplint pipeline needs {}: pip install 'kiplint\[pipeline\]'$"
 
 @pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "deltalake", "duckdb"])
 def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else found(name))
+    result = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else result(name))
     if missing != "duckdb":
         with pytest.raises(UsageError, match=SAID.format("Spark")):
             run.run(run.Options(source=("a=b",), out=str(tmp_path / "lake")))

@@ -55,25 +55,27 @@ ODD = st.sampled_from(
 )
 
 
-def values(one: Parameter) -> st.SearchStrategy[str]:
-    if one.words:
-        return st.sampled_from(one.words)
+def values(parameter: Parameter) -> st.SearchStrategy[str]:
+    if parameter.words:
+        return st.sampled_from(parameter.words)
     return (
-        st.integers(0, 40000).map(str) if one.kind is int else st.sampled_from(["x", "a b", "dir/", "HEAD~1:", "ü", ""])
+        st.integers(0, 40000).map(str)
+        if parameter.kind is int
+        else st.sampled_from(["x", "a b", "dir/", "HEAD~1:", "ü", ""])
     )
 
 
-def pieces(one: Parameter) -> st.SearchStrategy[list[str]]:
+def pieces(parameter: Parameter) -> st.SearchStrategy[list[str]]:
     """The words of one parameter: mostly right, at times too few or odd."""
-    value = st.one_of(values(one), values(one), values(one), ODD)
-    if isinstance(one.mark, Argument):
+    value = st.one_of(values(parameter), values(parameter), values(parameter), ODD)
+    if isinstance(parameter.mark, Argument):
         return value.map(lambda word: [word])
-    given_values = st.lists(value, min_size=one.times, max_size=one.times)
-    return st.tuples(st.sampled_from(one.flags), given_values).map(lambda both: [both[0], *both[1]])
+    given_values = st.lists(value, min_size=parameter.times, max_size=parameter.times)
+    return st.tuples(st.sampled_from(parameter.flags), given_values).map(lambda both: [both[0], *both[1]])
 
 
 def lines(known: list[Parameter]) -> st.SearchStrategy[list[str]]:
-    required = [pieces(one) for one in known if one.is_required]
+    required = [pieces(parameter) for parameter in known if parameter.is_required]
     some = st.lists(st.one_of([ODD.map(lambda word: [word]), *map(pieces, known), *map(pieces, known)]), max_size=4)
     all_of = st.tuples(st.tuples(*required).map(list), some).map(lambda both: both[0] + both[1])
     ordered = st.one_of(some, all_of, all_of)
@@ -111,23 +113,23 @@ def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, .
 def test_every_parameter_is_read(words: tuple[str, ...]) -> None:
     """Each option alone, with the required arguments, needs no typer."""
     known = parameters(ALL[words].Options)
-    needed = ["x" if not one.words else one.words[0] for one in known if one.is_required]
-    for one in known:
-        if isinstance(one.mark, Argument):
+    needed = ["x" if not parameter.words else parameter.words[0] for parameter in known if parameter.is_required]
+    for parameter in known:
+        if isinstance(parameter.mark, Argument):
             continue
-        value = one.words[0] if one.words else "3" if one.kind is int else "x"
-        for flag in one.flags:
-            call = read([*words, *needed, flag, *[value] * one.times])
+        value = parameter.words[0] if parameter.words else "3" if parameter.kind is int else "x"
+        for flag in parameter.flags:
+            call = read([*words, *needed, flag, *[value] * parameter.times])
             assert call is not None, (words, flag)
 
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_names_stand_for_one_parameter_each(words: tuple[str, ...]) -> None:
     known = parameters(ALL[words].Options)
-    flags = [flag for one in known for flag in one.flags]
-    assert len({one.name for one in known}) == len(known)
+    flags = [flag for parameter in known for flag in parameter.flags]
+    assert len({parameter.name for parameter in known}) == len(known)
     assert len(set(flags)) == len(flags)
-    assert all(one.mark.help.endswith((".", "...")) for one in known)
+    assert all(parameter.mark.help.endswith((".", "...")) for parameter in known)
 
 
 @pytest.mark.parametrize(

@@ -42,15 +42,15 @@ except SystemExit as done:
 
 def modules(*words: str, cwd: Path) -> set[str]:
     """The modules that a run without findings has imported, beside those that msgspec imports."""
-    codes, found = [], []
+    codes, result = [], []
     for code in (RUN, "import json, msgspec, sys; print(json.dumps([0, sorted(sys.modules)]))"):
         command = [sys.executable, "-c", code, *words]
         done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=True)
         exit_code, names = json.loads(done.stdout.splitlines()[-1])
         codes.append(exit_code)
-        found.append(set(names))
+        result.append(set(names))
     assert codes == [0, 0], words
-    return found[0] - found[1]
+    return result[0] - result[1]
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def modules(*words: str, cwd: Path) -> set[str]:
 )
 def test_a_clean_check_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
     modules(*words, cwd=repo)  # compiles the rules, if no other test has
-    found = modules(*words, cwd=repo)
-    assert "kiplint.engine.run" in found
-    assert found & HEAVY == set()
-    assert len([name for name in found if name.partition(".")[0] == "kiplint"]) <= MOST
+    result = modules(*words, cwd=repo)
+    assert "kiplint.engine.run" in result
+    assert result & HEAVY == set()
+    assert len([name for name in result if name.partition(".")[0] == "kiplint"]) <= MOST
 
 
 def test_a_clean_check_of_single_files_imports_nothing_heavy(repo: Path) -> None:
@@ -79,27 +79,27 @@ def test_a_clean_check_of_single_files_imports_nothing_heavy(repo: Path) -> None
 def test_a_configuration_costs_its_reader(repo: Path, tmp_path: Path) -> None:
     (tmp_path / "kiplint.toml").write_text('ignore = ["tags"]\n')
     config = str(tmp_path / "kiplint.toml")
-    found = modules("check", "fixtures/sets/broker", "--config", config, "--select", "kip-1313,versions", cwd=repo)
-    assert found & HEAVY == {"tomllib"}
+    result = modules("check", "fixtures/sets/broker", "--config", config, "--select", "kip-1313,versions", cwd=repo)
+    assert result & HEAVY == {"tomllib"}
 
 
 @pytest.mark.parametrize("words", [[], ["--isolated", "--fail-on-breaks", "wire"], ["--output-format", "concise"]])
 def test_a_diff_of_equals_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
-    found = modules("diff", "fixtures/sets/broker", "fixtures/sets/broker", *words, cwd=repo)
-    assert "kiplint.compat.compare" in found
-    assert found & HEAVY == set()
+    result = modules("diff", "fixtures/sets/broker", "fixtures/sets/broker", *words, cwd=repo)
+    assert "kiplint.compat.compare" in result
+    assert result & HEAVY == set()
 
 
 def test_what_needs_an_explanation_costs_typer_without_pydantic(repo: Path) -> None:
-    found = modules("check", "fixtures/sets/broker", "--color=never", cwd=repo)
-    packages = {name.partition(".")[0] for name in found}
+    result = modules("check", "fixtures/sets/broker", "--color=never", cwd=repo)
+    packages = {name.partition(".")[0] for name in result}
     assert "typer" in packages
     assert packages & {"pydantic", "jsonschema", "json5", "networkx", "rich", "pyspark", "pandas"} == set()
 
 
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["check", "--help"]])
 def test_help_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
-    found = modules(*words, cwd=repo)
-    packages = {name.partition(".")[0] for name in found}
+    result = modules(*words, cwd=repo)
+    packages = {name.partition(".")[0] for name in result}
     assert packages & {"jsonschema", "json5", "networkx", "pyspark", "pandas", "pyarrow"} == set()
-    assert not any(name.startswith(("kiplint.model", "kiplint.compat")) for name in found)
+    assert not any(name.startswith(("kiplint.model", "kiplint.compat")) for name in result)

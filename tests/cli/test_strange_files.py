@@ -27,8 +27,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files are t
 
 
 def bind(path: Path) -> None:
-    with socket.socket(socket.AF_UNIX) as one:
-        one.bind(os.path.relpath(path))  # such a name may have 100 bytes
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(os.path.relpath(path))  # such a name may have 100 bytes
 
 
 STRANGE: dict[str, Callable[[Path], object]] = {
@@ -78,42 +78,42 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def state(top: Path) -> dict[str, tuple[int, bytes]]:
     """All that lies in a directory: kinds, and contents or targets."""
-    found = {}
+    result = {}
     for path in sorted(top.rglob("*")):
         mode = path.lstat().st_mode
         data = path.read_bytes() if stat.S_ISREG(mode) else os.readlink(path).encode() if path.is_symlink() else b""
-        found[str(path.relative_to(top))] = (mode, data)
-    return found
+        result[str(path.relative_to(top))] = (mode, data)
+    return result
 
 
-def words_for(command: str, one: Parameter, word: str) -> list[str]:
+def words_for(command: str, parameter: Parameter, word: str) -> list[str]:
     """A command line with a word for one parameter, and what the others must have."""
     words = command.split()
     for other in declared(command).values():
-        if other.name == one.name and isinstance(one.mark, Argument):
+        if other.name == parameter.name and isinstance(parameter.mark, Argument):
             words.append(word)
         elif other.is_required and isinstance(other.mark, Argument):
             words.append(other.words[0] if other.words else NEEDED.get(other.name, "set"))
-    return words if isinstance(one.mark, Argument) else [*words, one.flags[0], *[word] * one.times]
+    return words if isinstance(parameter.mark, Argument) else [*words, parameter.flags[0], *[word] * parameter.times]
 
 
 TAKEN = [
-    (command, one.name)
+    (command, parameter.name)
     for command in COMMANDS
-    for one in declared(command).values()
-    if one.kind is str and not one.words and one.name not in OF_SPARK
+    for parameter in declared(command).values()
+    if parameter.kind is str and not parameter.words and parameter.name not in OF_SPARK
 ]
 
 
-def kinds(command: str, one: Parameter, metavar: str) -> list[str]:
+def kinds(command: str, parameter: Parameter, metavar: str) -> list[str]:
     """Which are tried: for a file all, for a set two of them, other ones for each option, for other text one."""
     if command.startswith("pipeline "):  # each run imports Spark, and starts it for what looks like a source
         return ["loop"] if SETS.search(metavar) or FILES.search(metavar) else []
-    if one.name == "output_format":
+    if parameter.name == "output_format":
         return [name for name in STRANGE if name not in ("unreadable", "nowhere")]  # where a report can be written
     if FILES.search(metavar):
         return [*STRANGE]
-    turn = zlib.crc32(f"{command} {one.name}".encode()) % len(STRANGE)
+    turn = zlib.crc32(f"{command} {parameter.name}".encode()) % len(STRANGE)
     return [*STRANGE, *STRANGE][turn : turn + (2 if SETS.search(metavar) else 1)]
 
 
@@ -127,11 +127,11 @@ def tried(here: Path, words: list[str]) -> None:
 @pytest.mark.parametrize(("command", "name"), TAKEN, ids=str)
 def test_a_command_ends(here: Path, command: str, name: str) -> None:
     before = state(here)
-    one = declared(command)[name]
-    metavar = one.mark.metavar or one.name.upper()
-    for strange in kinds(command, one, metavar):
+    parameter = declared(command)[name]
+    metavar = parameter.mark.metavar or parameter.name.upper()
+    for strange in kinds(command, parameter, metavar):
         for form in FORMS.get(metavar, ("{}",)):
-            tried(here, words_for(command, one, form.format(NAMED.get(strange, strange))))
+            tried(here, words_for(command, parameter, form.format(NAMED.get(strange, strange))))
     after = state(here)
     begun = {path: after.pop(path) for path in set(after) - set(before) if path.split("/")[0] == "lake"}
     assert set(begun) <= {"lake", "lake/KIPLINT-LAKE"}  # what `pipeline run` was asked to make, and nothing in it

@@ -178,8 +178,8 @@ def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", line], cwd=tmp_path / "gone", env=environment(), capture_output=True, timeout=600, check=False
     )
-    said = b"error: the working directory is gone: it was removed, or moved elsewhere\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, b"", said)
+    text = b"error: the working directory is gone: it was removed, or moved elsewhere\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", text)
 
 
 INTERRUPTED = """
@@ -211,10 +211,10 @@ def test_an_early_interrupt_is_silent(here: Path, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "expected"),
     [(300 << 20, "out of memory: the limit is 300 MiB; `ulimit -v` raises it"), (-1, "out of memory")],
 )
-def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, limit: int, said: str) -> None:
+def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, limit: int, expected: str) -> None:
     def command() -> int:
         raise MemoryError
 
@@ -223,7 +223,7 @@ def test_too_little_memory(monkeypatch: pytest.MonkeyPatch, limit: int, said: st
 
     monkeypatch.setattr(process, "fail", fail)
     monkeypatch.setattr(resource, "getrlimit", lambda which: (limit, -1))
-    with pytest.raises(SystemExit, match=f"^{re.escape(said)}$"):
+    with pytest.raises(SystemExit, match=f"^{re.escape(expected)}$"):
         process._run(command)
 
 
@@ -235,8 +235,8 @@ def test_an_interrupt_of_who_waits_for_input_is_silent(here: Path) -> None:
         process.stdin.write(b" " * (1 << 19))  # so much comes through when most of it is read
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=600)
-    assert (process.returncode, said) == (130, b"")
+        _, output = process.communicate(timeout=600)
+    assert (process.returncode, output) == (130, b"")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -257,6 +257,6 @@ def test_a_signal_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) 
             time.sleep(0.01)
         assert len(os.listdir(tmp_path / "tmp")) == 1
         process.send_signal(number)
-        out, said = process.communicate(timeout=300)
-    assert (process.returncode, out, said) == (128 + number, b"", b"")
+        out, output = process.communicate(timeout=300)
+    assert (process.returncode, out, output) == (128 + number, b"", b"")
     assert os.listdir(tmp_path / "tmp") == []

@@ -74,7 +74,7 @@ def test_what_is_meant_to_be_a_definition_is_not_skipped_in_silence(tmp_path: Pa
     assert any(line.startswith("YRequest.json:") for line in ran.out.splitlines())
 
 
-def test_an_empty_directory_beside_a_good_one_is_said(tmp_path: Path) -> None:
+def test_an_empty_directory_beside_a_good_one_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "good").mkdir()
     (tmp_path / "good" / "XRequest.json").write_bytes(DEFINITION)

@@ -63,8 +63,8 @@ class Proxy:
     def close(self) -> None:
         self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
-        for one in self._sockets:
-            one.close()
+        for connection in self._sockets:
+            connection.close()
 
 
 @contextmanager

@@ -25,7 +25,7 @@ FLOATS = [0.0, -1.5, 1e300, math.inf, -math.inf]
 def catalog(name: str, history: Path | None = None) -> Catalog:
     """The messages of a directory, or of a tag of a history."""
     opened = open_sets([name], lambda path: True, repository=str(history) if history else None)
-    return Catalog([Definitions([(file.path, file.data) for file in one.files]) for one in opened])
+    return Catalog([Definitions([(file.path, file.data) for file in open_set.files]) for open_set in opened])
 
 
 def random_message(rng: random.Random) -> Message:
@@ -36,8 +36,8 @@ def random_message(rng: random.Random) -> Message:
 def _fields(rng: random.Random, depth: int, prefix: str) -> list[dict[str, Any]]:
     made = [_field(rng, depth, f"{prefix}F{number}") for number in range(rng.randint(0 if depth else 1, 5))]
     for tag in range(rng.randint(0, 3)):
-        one = _field(rng, depth, f"{prefix}T{tag}", tagged=True)
-        made.append({**one, "versions": "3+", "tag": tag, "taggedVersions": "3+"})
+        tagged = _field(rng, depth, f"{prefix}T{tag}", tagged=True)
+        made.append({**tagged, "versions": "3+", "tag": tag, "taggedVersions": "3+"})
     return made
 
 

@@ -54,18 +54,22 @@ def segments_of(count: int, rng: random.Random, start: int = 1000) -> list[Segme
     """A conversation of some requests and responses in segments of random sizes, both directions begun by a SYN."""
     requests = b"".join(request(number, number % 2) for number in range(count))
     responses = b"".join(response(number) for number in range(count))
-    found = [Segment(0.0, *ends, start % 2**32, SYN, b"") for ends in ((CLIENT, SERVER), (SERVER, CLIENT))]
+    result = [Segment(0.0, *ends, start % 2**32, SYN, b"") for ends in ((CLIENT, SERVER), (SERVER, CLIENT))]
     for ends, data in (((CLIENT, SERVER), requests), ((SERVER, CLIENT), responses)):
         pos = 0
         while pos < len(data):
             size = rng.randint(1, 30)
-            found.append(Segment(1.0 + pos, *ends, (start + 1 + pos) % 2**32, 0, data[pos : pos + size]))
+            result.append(Segment(1.0 + pos, *ends, (start + 1 + pos) % 2**32, 0, data[pos : pos + size]))
             pos += size
-    return found
+    return result
 
 
 def read(segments: list[Segment], known: Catalog | None = None) -> list[Captured]:
-    return [frame for found in conversations(known or echo(), connections(segments)).spoken for frame in found.frames]
+    return [
+        frame
+        for conversation in conversations(known or echo(), connections(segments)).spoken
+        for frame in conversation.frames
+    ]
 
 
 def shown(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
@@ -81,16 +85,16 @@ def test_the_capture_of_the_guide_is_what_its_script_writes(tmp_path: Path) -> N
 
 def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
-    wanted = json.loads((shared_bytes / "capture.json").read_text())
-    capture = read_capture(known, (shared_bytes / wanted["file"]).read_bytes())
-    found = msgspec.to_builtins(summarize(known, capture, [frame.decode(known) for frame in capture.frames]))
+    expected = json.loads((shared_bytes / "capture.json").read_text())
+    capture = read_capture(known, (shared_bytes / expected["file"]).read_bytes())
+    result = msgspec.to_builtins(summarize(known, capture, [frame.decode(known) for frame in capture.frames]))
     for name in ("by_api", "problems"):
-        keys = [key for key in wanted[name][0] if key not in ("at_fault", "detail", "verdict")]
-        rows = [{key: one[key] for key in keys} for one in found[name]]
-        assert rows == [{key: one[key] for key in keys} for one in wanted[name]]
-    assert [problem["rule"] for problem in found["problems"]] == ["codec/trailing-bytes", "codec/null-not-allowed"]
-    plain = wanted.keys() - {"by_api", "problems", "file", "schema"}
-    assert {key: found[key] for key in plain} == {key: wanted[key] for key in plain}
+        keys = [key for key in expected[name][0] if key not in ("at_fault", "detail", "verdict")]
+        rows = [{key: entry[key] for key in keys} for entry in result[name]]
+        assert rows == [{key: entry[key] for key in keys} for entry in expected[name]]
+    assert [problem["rule"] for problem in result["problems"]] == ["codec/trailing-bytes", "codec/null-not-allowed"]
+    plain = expected.keys() - {"by_api", "problems", "file", "schema"}
+    assert {key: result[key] for key in plain} == {key: expected[key] for key in plain}
 
 
 @settings(max_examples=2 * USUAL)
@@ -99,12 +103,12 @@ def test_repeated_and_reordered_segments_change_nothing(seed: int, start: int) -
     rng = random.Random(seed)
     count = rng.randint(1, 8)
     segments = segments_of(count, rng, start)
-    wanted = [("request", n % 2, n, 17 * n, True) for n in range(count)]
-    wanted += [("response", n % 2, n, 8 * n, True) for n in range(count)]
-    assert shown(read(segments)) == sorted(wanted)
+    expected = [("request", n % 2, n, 17 * n, True) for n in range(count)]
+    expected += [("response", n % 2, n, 8 * n, True) for n in range(count)]
+    assert shown(read(segments)) == sorted(expected)
     again = [*segments, *rng.sample(segments, rng.randint(0, len(segments)))]
     rng.shuffle(again)
-    assert shown(read(again)) == sorted(wanted)
+    assert shown(read(again)) == sorted(expected)
 
 
 @settings(max_examples=2 * USUAL)
@@ -116,14 +120,16 @@ def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
     lost = rng.choice([segment for segment in segments if segment.data and segment.source == CLIENT])
     hole = range(lost.sequence - 1001, lost.sequence - 1001 + len(lost.data))
     touched = {place // 17 for place in hole}
-    (said,) = conversations(echo(), connections([segment for segment in segments if segment is not lost])).spoken
-    assert said.unpaired == 20 - sum(frame.direction == "response" for frame in said.frames)
-    found = [frame for frame in said.frames if frame.direction == "request"]
-    whole = {one.correlation_id for one in found if one.whole}
+    (conversation,) = conversations(
+        echo(), connections([segment for segment in segments if segment is not lost])
+    ).spoken
+    assert conversation.unpaired == 20 - sum(frame.direction == "response" for frame in conversation.frames)
+    result = [frame for frame in conversation.frames if frame.direction == "request"]
+    whole = {frame.correlation_id for frame in result if frame.whole}
     assert whole <= set(range(20)) - touched
     # Where a length was lost, the next frame is found again by what it looks like.
     assert set(range(20)) - touched - {max(touched) + 1} <= whole
-    assert not any(one.problem for one in found)
+    assert not any(frame.problem for frame in result)
 
 
 @settings(max_examples=USUAL)
@@ -135,11 +141,11 @@ def test_a_capture_may_begin_in_the_middle(seed: int) -> None:
     cut = [
         segment for segment in segments[2:] if segment.source == SERVER or segment.sequence >= 1001 + first * 17 - 16
     ]
-    requests = [one.correlation_id for one in read(cut) if one.direction == "request" and one.whole]
+    requests = [frame.correlation_id for frame in read(cut) if frame.direction == "request" and frame.whole]
     assert set(range(first + 1, 20)) <= set(requests) <= set(range(first, 20))
     # Responses to requests that were not captured have no version to be read in.
-    responses = [one.correlation_id for one in read(cut) if one.direction == "response"]
-    assert set(responses) == {one.correlation_id for one in read(cut) if one.direction == "request"}
+    responses = [frame.correlation_id for frame in read(cut) if frame.direction == "response"]
+    assert set(responses) == {frame.correlation_id for frame in read(cut) if frame.direction == "request"}
 
 
 def test_an_address_may_be_used_again() -> None:
@@ -155,8 +161,8 @@ def test_other_protocols_are_left_alone(data: bytes) -> None:
 
 def test_a_length_that_cannot_be_is_a_problem_and_the_next_frame_is_found() -> None:
     data = request(1) + b"\xff\xff\xff\xf0" + request(2) + request(3)
-    found = read([Segment(0.0, CLIENT, SERVER, 5, SYN, b""), Segment(0.0, CLIENT, SERVER, 6, 0, data)])
-    assert [(one.correlation_id, one.problem and one.problem.rule) for one in found] == [
+    result = read([Segment(0.0, CLIENT, SERVER, 5, SYN, b""), Segment(0.0, CLIENT, SERVER, 6, 0, data)])
+    assert [(frame.correlation_id, frame.problem and frame.problem.rule) for frame in result] == [
         (1, None),
         (-1, "codec/length-negative"),
         (2, None),
@@ -188,22 +194,22 @@ def captured(*, six: bool = False, vlan: bool = False) -> bytes:
 @pytest.mark.parametrize("six", [False, True])
 @pytest.mark.parametrize("vlan", [False, True])
 def test_packets_of_the_internet_and_its_successor(six: bool, vlan: bool) -> None:
-    found = read_capture(echo(), captured(six=six, vlan=vlan))
-    assert [(frame.direction, frame.correlation_id, frame.server[1]) for frame in found.frames] == [
+    result = read_capture(echo(), captured(six=six, vlan=vlan))
+    assert [(frame.direction, frame.correlation_id, frame.server[1]) for frame in result.frames] == [
         ("request", 5, 9092),
         ("response", 5, 9092),
     ]
-    assert (found.packets, found.connections, found.seconds) == (2, 1, 1.0)
+    assert (result.packets, result.connections, result.seconds) == (2, 1, 1.0)
 
 
 @pytest.mark.parametrize("size", [0, 3, 23, 24, 30, 60, 100])
 def test_a_capture_that_was_cut_off_is_read_as_far_as_it_goes(size: int) -> None:
     try:
-        found = read_capture(echo(), captured()[:size])
+        result = read_capture(echo(), captured()[:size])
     except UnreadableCapture as error:
-        assert "no capture" in str(error)
+        assert "cannot read the capture" in str(error)
     else:
-        assert found.frames == ()
+        assert result.frames == ()
 
 
 def test_captures_are_hostile() -> None:
@@ -214,10 +220,10 @@ def test_captures_are_hostile() -> None:
         for _ in range(rng.randint(1, 6)):
             made[rng.randrange(len(made))] = rng.randrange(256)
         try:
-            found = read_capture(echo(), bytes(made))
+            result = read_capture(echo(), bytes(made))
         except UnreadableCapture:
             continue
-        for frame in found.frames:
+        for frame in result.frames:
             frame.decode(echo(), spans=True)
 
 
@@ -233,9 +239,9 @@ def test_an_address_that_serves_others_is_the_server() -> None:
     like = struct.pack(">ihhih", 10, 0, 5, 0, 0)  # also: correlation id 5, throttle time 0, error 0
     alone = [Segment(9.0, SERVER, ("10.0.0.9", 1), 5, 0, like)]
     turned = conversations(flexible(), connections(alone))
-    assert [frame.client for found in turned.spoken for frame in found.frames] == [SERVER]
+    assert [frame.client for conversation in turned.spoken for frame in conversation.frames] == [SERVER]
     known = conversations(flexible(), connections([*segments_of(3, random.Random(0)), *alone]))
-    assert [len(found.frames) for found in known.spoken] == [6, 0]
+    assert [len(conversation.frames) for conversation in known.spoken] == [6, 0]
 
 
 def test_a_connection_that_does_not_show_its_client() -> None:
@@ -270,13 +276,13 @@ def test_a_request_is_pending_if_the_capture_ends_first(
 ) -> None:
     """A reset answers data of the server; a later answer, and the end of the connection, show that none comes."""
     other = {CLIENT: SERVER, SERVER: CLIENT}
-    said = [Segment(0.0, CLIENT, SERVER, 4, SYN, b""), Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b"", 5)]
-    said += [Segment(1.0 + number, CLIENT, SERVER, 5 + 17 * number, ACK, request(number), 5) for number in range(2)]
-    said += [Segment(4.0, end, other[end], 39 if end == CLIENT else 5, flag, b"") for end, flag in flags[:1]]
-    said += [Segment(5.0, SERVER, CLIENT, 5, ACK, response(number), 39) for number in answers]
-    said += [Segment(6.0, end, other[end], 39, flag, b"") for end, flag in flags[1:]]
+    segments = [Segment(0.0, CLIENT, SERVER, 4, SYN, b""), Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b"", 5)]
+    segments += [Segment(1.0 + number, CLIENT, SERVER, 5 + 17 * number, ACK, request(number), 5) for number in range(2)]
+    segments += [Segment(4.0, end, other[end], 39 if end == CLIENT else 5, flag, b"") for end, flag in flags[:1]]
+    segments += [Segment(5.0, SERVER, CLIENT, 5, ACK, response(number), 39) for number in answers]
+    segments += [Segment(6.0, end, other[end], 39, flag, b"") for end, flag in flags[1:]]
     assert [
-        frame.pending for frame in read(said) if frame.answered is False and frame.direction == "request"
+        frame.pending for frame in read(segments) if frame.answered is False and frame.direction == "request"
     ] == pending
 
 
@@ -290,5 +296,5 @@ def test_an_empty_option_of_pcapng(option: int) -> None:
 
     section = block(0x0A0D0D0A, bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff"))
     data = section + block(1, bytes.fromhex("0100 0000 00000000") + option.to_bytes(4, "little") + bytes(4))
-    with pytest.raises(UnreadableCapture, match="no capture that dpkt can read"):
+    with pytest.raises(UnreadableCapture, match="cannot read the capture"):
         read_capture(echo(), data)

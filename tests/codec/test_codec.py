@@ -51,12 +51,12 @@ def test_what_is_written_is_read_again(seed: int) -> None:
     for _ in range(3):
         value = random_body(codec.body, rng)
         data = codec.write(value)
-        found = codec.decode(data)
-        assert found.problems == () and found.end == len(data)
-        assert filled(codec.body, found.value) == filled(codec.body, value)
+        decoded = codec.decode(data)
+        assert decoded.problems == () and decoded.end == len(data)
+        assert filled(codec.body, decoded.value) == filled(codec.body, value)
         assert build(codec.body, codec.message, value) == (data, ())
         explained = codec.decode(data, spans=True)
-        assert (explained.value, explained.problems, explained.end) == (found.value, (), len(data))
+        assert (explained.value, explained.problems, explained.end) == (decoded.value, (), len(data))
         assert [span.offset for span in explained.spans] == sorted(span.offset for span in explained.spans)
         assert sum(span.length for span in explained.spans) == len(data)
 
@@ -104,8 +104,8 @@ def test_what_is_left_out_gets_its_default(seed: int) -> None:
     ],
 )
 def test_problems_of_plain_versions(kind: str, others: dict[str, Any], data: str, rule: str, offset: int) -> None:
-    (found,) = Codec(message(field("Value", kind, **others)), 0).decode(bytes.fromhex(data)).problems
-    assert (found.rule, found.offset) == (f"codec/{rule}", offset)
+    (problem,) = Codec(message(field("Value", kind, **others)), 0).decode(bytes.fromhex(data)).problems
+    assert (problem.rule, problem.offset) == (f"codec/{rule}", offset)
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_problems_of_flexible_versions(data: str, rules: list[str]) -> None:
 def test_offsets_and_paths_lead_to_the_value() -> None:
     made = message(field("Topics", "[]Topic", fields=[field("Name", "string"), field("Live", "bool")]))
     data = bytes.fromhex("00000002000161010001ff07")
-    found = Codec(made, 0).decode(data).problems
-    assert [(one.rule, one.offset, one.path) for one in found] == [
+    problems = Codec(made, 0).decode(data).problems
+    assert [(problem_seen.rule, problem_seen.offset, problem_seen.path) for problem_seen in problems] == [
         ("codec/utf8-invalid", 10, "topics[1].name"),
         ("codec/boolean-invalid", 11, "topics[1].live"),
     ]
@@ -179,7 +179,7 @@ def test_values_that_cannot_be_written(value: Any, problem: str) -> None:
         field("New", versions="2+"),
         field("Soft", versions="2+", ignorable=True),
     )
-    assert [one.message for one in Codec(made, 0).encode(value)[1]] == [problem]
+    assert [problem_seen.message for problem_seen in Codec(made, 0).encode(value)[1]] == [problem]
 
 
 def test_fields_of_other_versions_may_be_given_where_nothing_is_lost() -> None:
@@ -210,7 +210,7 @@ def test_defaults_are_those_of_the_schema() -> None:
 
 def test_a_layout_that_has_no_end_is_refused() -> None:
     boxes = [{"name": "Box", "versions": "0+", "fields": [field("Again", "Box")]}]
-    with pytest.raises(UnusableLayout, match="a struct in itself: Box -> Box"):
+    with pytest.raises(UnusableLayout, match="a struct that contains itself: Box -> Box"):
         Codec(message(field("First", "Box"), commonStructs=boxes), 0).decode(b"")
 
 

@@ -44,17 +44,21 @@ def talk(*steps: Step, opening: bool = True) -> list[RpcCall]:
         RpcCall(
             key,
             version,
-            frame(version, 2 if instance is None else 3, asked, **({"clientInstanceId": instance} if instance else {})),
+            frame(
+                version, 2 if instance is None else 3, requested, **({"clientInstanceId": instance} if instance else {})
+            ),
             None if answer is None else frame(0 if answer is REFUSAL else version, 0, answer),
             sent=float(place),
             answered=place + 0.5,
             opening=opening and not place,
         )
-        for place, (key, version, instance, asked, answer) in enumerate(steps)
+        for place, (key, version, instance, requested, answer) in enumerate(steps)
     ]
 
 
-def asked(version: int = 6, instance: str | None = OURS, answer: dict[str, Any] | None = OFFER, **values: Any) -> Step:
+def api_versions(
+    version: int = 6, instance: str | None = OURS, answer: dict[str, Any] | None = OFFER, **values: Any
+) -> Step:
     ids = {"clusterId": None, "nodeId": -1} if version > 4 else {}
     return API_VERSIONS, version, instance, {**SOFTWARE, **ids, **values}, answer
 
@@ -68,45 +72,50 @@ PLAIN: Step = (METADATA, 12, None, {}, {"clusterId": "abc-_1"})
 NEW: Step = (METADATA, 14, OURS, {}, {"clusterId": "abc-_1"})
 SASL_OFFER = {**OFFER, "apiKeys": [*OFFER["apiKeys"], {"apiKey": 36, "minVersion": 0, "maxVersion": 2}]}
 IN_ORDER = {
-    "with ids": talk(asked(), NEW, (PUSH, 1, OURS, {}, {}), (PRODUCE, 14, OURS, {}, None)),
-    "without ids": talk(asked(4, None), PLAIN, (PUSH, 0, None, {"clientInstanceId": OURS}, {})),
-    "an older broker": talk(asked(answer=REFUSAL), asked(4, None, offering((3, 0, 13), (18, 0, 4))), PLAIN),
-    "back to version 0": talk(asked(answer=REFUSAL), asked(0, None, offering((3, 0, 13), (18, 0, 4))), PLAIN),
-    "SASL": talk(asked(0, None, SASL_OFFER), (SASL_HANDSHAKE, 1, None, {}, {}), (SASL_AUTHENTICATE, 2, None, {}, {}), asked(), NEW),
-    "SASL behind the first id": talk(asked(), (SASL_HANDSHAKE, 1, None, {}, {}), NEW),
-    "a new telemetry id": talk(asked(4, None), (TELEMETRY, 0, None, {"clientInstanceId": ZERO_UUID}, {}),
+    "with ids": talk(api_versions(), NEW, (PUSH, 1, OURS, {}, {}), (PRODUCE, 14, OURS, {}, None)),
+    "without ids": talk(api_versions(4, None), PLAIN, (PUSH, 0, None, {"clientInstanceId": OURS}, {})),
+    "an older broker": talk(api_versions(answer=REFUSAL), api_versions(4, None, offering((3, 0, 13), (18, 0, 4))), PLAIN),
+    "back to version 0": talk(api_versions(answer=REFUSAL), api_versions(0, None, offering((3, 0, 13), (18, 0, 4))), PLAIN),
+    "SASL": talk(api_versions(0, None, SASL_OFFER), (SASL_HANDSHAKE, 1, None, {}, {}), (SASL_AUTHENTICATE, 2, None, {}, {}), api_versions(), NEW),
+    "SASL behind the first id": talk(api_versions(), (SASL_HANDSHAKE, 1, None, {}, {}), NEW),
+    "a new telemetry id": talk(api_versions(4, None), (TELEMETRY, 0, None, {"clientInstanceId": ZERO_UUID}, {}),
                                (TELEMETRY, 0, None, {"clientInstanceId": OTHER}, {"clientInstanceId": OURS})),
-    "both ids of the broker": talk(asked(clusterId="abc", nodeId=4)),
-    "misrouted": talk(asked(clusterId="xyz", nodeId=4, answer={"errorCode": 129, "apiKeys": []})),
+    "both ids of the broker": talk(api_versions(clusterId="abc", nodeId=4)),
+    "misrouted": talk(api_versions(clusterId="xyz", nodeId=4, answer={"errorCode": 129, "apiKeys": []})),
     "from the middle": talk(NEW, PLAIN, opening=False),
 }  # fmt: skip
 BROKEN = [
-    ("instance-id-zero", talk(asked(instance=ZERO_UUID)), 0, "request"),
-    ("instance-id-changed", talk(asked(), NEW, (METADATA, 14, OTHER, {}, {})), 2, "request"),
-    ("instance-id-missing", talk(asked(), NEW, PLAIN), 2, "request"),
-    ("instance-id-late", talk(asked(4, None), NEW), 0, "request"),
-    ("telemetry-id", talk(asked(4, None), (PUSH, 0, None, {"clientInstanceId": ZERO_UUID}, {})), 1, "request"),
+    ("instance-id-zero", talk(api_versions(instance=ZERO_UUID)), 0, "request"),
+    ("instance-id-changed", talk(api_versions(), NEW, (METADATA, 14, OTHER, {}, {})), 2, "request"),
+    ("instance-id-missing", talk(api_versions(), NEW, PLAIN), 2, "request"),
+    ("instance-id-late", talk(api_versions(4, None), NEW), 0, "request"),
+    ("telemetry-id", talk(api_versions(4, None), (PUSH, 0, None, {"clientInstanceId": ZERO_UUID}, {})), 1, "request"),
     ("telemetry-id", talk(NEW, (TELEMETRY, 0, None, {"clientInstanceId": OTHER}, {}), opening=False), 1, "request"),
-    ("software-name", talk(asked(clientSoftwareName="my client")), 0, "request"),
-    ("software-name", talk(asked(clientSoftwareVersion="")), 0, "request"),
-    ("fallback-request", talk(asked(answer=REFUSAL), asked(5, None)), 1, "request"),
-    ("versions-missing", talk(asked(answer=offering(code=35))), 0, "response"),
-    ("misrouting-ids", talk(asked(clusterId="abc")), 0, "request"),
-    ("misrouting-ids", talk(asked(nodeId=4)), 0, "request"),
-    ("rebootstrap", talk(asked(clusterId="xyz", nodeId=4)), 0, "response"),
-    ("rebootstrap", talk(asked(clusterId="abc", nodeId=5)), 0, "response"),
-    ("rebootstrap", talk(asked(answer={"errorCode": 129, "apiKeys": []})), 0, "response"),
-    ("rebootstrap", talk(asked(clusterId="abc", nodeId=4, answer={"errorCode": 129, "apiKeys": []})), 0, "response"),
-    ("versions-inverted", talk(asked(answer=offering((18, 0, 6), (3, 5, 2)))), 0, "response"),
-    ("api-key-twice", talk(asked(answer=offering((18, 0, 6), (3, 0, 2), (3, 0, 1)))), 0, "response"),
-    ("api-versions-not-from-0", talk(asked(answer=offering((18, 3, 6)))), 0, "response"),
-    ("answered-not-offered", talk(asked(answer=offering((18, 0, 4)))), 0, "response"),
-    ("version-not-offered", talk(asked(), (METADATA, 15, OURS, {}, {})), 1, "request"),
-    ("version-not-offered", talk(asked(), (1, 4, OURS, {}, {})), 1, "request"),
+    ("software-name", talk(api_versions(clientSoftwareName="my client")), 0, "request"),
+    ("software-name", talk(api_versions(clientSoftwareVersion="")), 0, "request"),
+    ("fallback-request", talk(api_versions(answer=REFUSAL), api_versions(5, None)), 1, "request"),
+    ("versions-missing", talk(api_versions(answer=offering(code=35))), 0, "response"),
+    ("misrouting-ids", talk(api_versions(clusterId="abc")), 0, "request"),
+    ("misrouting-ids", talk(api_versions(nodeId=4)), 0, "request"),
+    ("rebootstrap", talk(api_versions(clusterId="xyz", nodeId=4)), 0, "response"),
+    ("rebootstrap", talk(api_versions(clusterId="abc", nodeId=5)), 0, "response"),
+    ("rebootstrap", talk(api_versions(answer={"errorCode": 129, "apiKeys": []})), 0, "response"),
+    (
+        "rebootstrap",
+        talk(api_versions(clusterId="abc", nodeId=4, answer={"errorCode": 129, "apiKeys": []})),
+        0,
+        "response",
+    ),
+    ("versions-inverted", talk(api_versions(answer=offering((18, 0, 6), (3, 5, 2)))), 0, "response"),
+    ("api-key-twice", talk(api_versions(answer=offering((18, 0, 6), (3, 0, 2), (3, 0, 1)))), 0, "response"),
+    ("api-versions-not-from-0", talk(api_versions(answer=offering((18, 3, 6)))), 0, "response"),
+    ("answered-not-offered", talk(api_versions(answer=offering((18, 0, 4)))), 0, "response"),
+    ("version-not-offered", talk(api_versions(), (METADATA, 15, OURS, {}, {})), 1, "request"),
+    ("version-not-offered", talk(api_versions(), (1, 4, OURS, {}, {})), 1, "request"),
     ("sasl-handshake-version", talk((SASL_HANDSHAKE, 2, None, {}, {})), 0, "request"),
-    ("sasl-handshake-version", talk(asked(answer=offering((18, 0, 6), (17, 0, 2)))), 0, "response"),
-    ("cluster-id", talk(asked(4, None), (METADATA, 12, None, {}, {"clusterId": "a b"})), 1, "response"),
-    ("cluster-id", talk(asked(clusterId="ä", nodeId=4, answer=None)), 0, "request"),
+    ("sasl-handshake-version", talk(api_versions(answer=offering((18, 0, 6), (17, 0, 2)))), 0, "response"),
+    ("cluster-id", talk(api_versions(4, None), (METADATA, 12, None, {}, {"clusterId": "a b"})), 1, "response"),
+    ("cluster-id", talk(api_versions(clusterId="ä", nodeId=4, answer=None)), 0, "request"),
 ]
 US = {"": ServerIdentity("abc", 4)}
 
@@ -129,8 +138,8 @@ def test_every_rule_has_a_conversation() -> None:
     assert rules == {rule for rule, *_ in BROKEN} | {"two-clusters"}
 
 
-def test_what_is_asked_before_the_answer_is_not_judged_by_it() -> None:
-    first, second = talk(asked(answer=offering((18, 0, 6))), (METADATA, 14, OURS, {}, {}))
+def test_requests_before_the_answer_are_not_judged_by_it() -> None:
+    first, second = talk(api_versions(answer=offering((18, 0, 6))), (METADATA, 14, OURS, {}, {}))
     assert list(judge([first, second._replace(sent=0.4)], US)) == []
     assert [breach.rule for breach in judge([first, second], US)] == ["version-not-offered"]
 
@@ -158,10 +167,12 @@ def captured(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment
 
 def judged(segments: list[Segment]) -> list[tuple[int, str, str]]:
     known = catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
-    frames = [one for said in conversations(known, connections(segments)).spoken for one in said.frames]
-    numbers = list(numbered(sorted(frames, key=lambda one: one.time), 0.0))
-    breaches = judge_capture([(one, one.decode(known)) for one in numbers])
-    return [(number, breach.rule, breach.message) for number, found in breaches.items() for breach in found]
+    frames = [
+        frame for conversation in conversations(known, connections(segments)).spoken for frame in conversation.frames
+    ]
+    numbers = list(numbered(sorted(frames, key=lambda frame: frame.time), 0.0))
+    breaches = judge_capture([(item, item.decode(known)) for item in numbers])
+    return [(number, breach.rule, breach.message) for number, group in breaches.items() for breach in group]
 
 
 HELLO = ("request", 18, 3, {"clientSoftwareName": "me", "clientSoftwareVersion": "1"})

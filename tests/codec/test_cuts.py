@@ -129,9 +129,9 @@ def part(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
     return [rest[place] for place in order]
 
 
-def faults(whole: Mapping[tuple[object, ...], Reading], wholes: Sequence[Reading], found: Reading) -> Iterator[str]:
+def faults(whole: Mapping[tuple[object, ...], Reading], wholes: Sequence[Reading], part: Reading) -> Iterator[str]:
     """What a part says of a frame that the whole does not say."""
-    captured, frame, request = found
+    captured, frame, request = part
     if not captured.whole:
         near = [
             reading
@@ -168,10 +168,10 @@ def test_a_part_says_nothing_that_the_whole_does_not_say(
     kept = 0
     for number in range(CUTS):
         rest = part(segments, random.Random(f"cut {number}"))
-        found = readings(known, rest)
+        result = readings(known, rest)
         assert [
-            (fault, number, reading.captured) for reading in found for fault in faults(whole, wholes, reading)
+            (fault, number, reading.captured) for reading in result for fault in faults(whole, wholes, reading)
         ] == []
-        kept += len(found)
+        kept += len(result)
     print(f"{name}: {len(segments)} segments, {len(wholes)} frames; {kept} frames of {CUTS} parts")
     assert kept > CUTS * len(wholes) / 20

@@ -31,8 +31,8 @@ def decode_object(known: Catalog, given: Any, additions: Additions) -> dict[str,
 
 
 def test_a_body() -> None:
-    found = decode_object(simple(), {"message": "XRequest", "version": 3, "hex": "02 61 00", "more": 1}, PLAIN)
-    assert found == {
+    result = decode_object(simple(), {"message": "XRequest", "version": 3, "hex": "02 61 00", "more": 1}, PLAIN)
+    assert result == {
         "message": "XRequest",
         "version": 3,
         "header_version": None,
@@ -43,17 +43,17 @@ def test_a_body() -> None:
     }
 
 
-def test_defaults_are_added_when_asked_for() -> None:
+def test_defaults_are_added_on_request() -> None:
     given = {"message": "XRequest", "version": 3, "hex": "026100"}
     assert decode_object(simple(), given, Additions(defaults=True))["value"] == {"name": "a", "tagged": 7}
 
 
 def test_frames_go_both_ways() -> None:
     frame = {"direction": "request", "api_key": 7, "api_version": 1, "hex": "00070001000000050003 6d6521"}
-    found = decode_object(echo(), frame, PLAIN)
+    result = decode_object(echo(), frame, PLAIN)
     header = {"requestApiKey": 7, "requestApiVersion": 1, "correlationId": 5, "clientId": "me!"}
-    assert (found["message"], found["header_version"], found["header"]) == ("EchoRequest", 1, header)
-    for given in (found, {**frame, "header": found["header"], "value": {}}):
+    assert (result["message"], result["header_version"], result["header"]) == ("EchoRequest", 1, header)
+    for given in (result, {**frame, "header": result["header"], "value": {}}):
         assert encode_object(echo(), given).hex == "000700010000000500036d6521"
 
 
@@ -105,8 +105,8 @@ def test_what_cannot_be_understood(given: Any, text: str) -> None:
     ],
 )
 def test_what_cannot_be_read(given: Any, rule: str, offset: int, text: str) -> None:
-    (found,) = decode_object(simple(), given, PLAIN)["problems"]
-    assert found == {"rule": f"codec/{rule}", "offset": offset, "message": text, "field": None}
+    (problem,) = decode_object(simple(), given, PLAIN)["problems"]
+    assert problem == {"rule": f"codec/{rule}", "offset": offset, "message": text, "field": None}
 
 
 @pytest.mark.parametrize(
@@ -132,21 +132,21 @@ def test_real_frames_come_back(corpus: Path, shared_bytes: Path) -> None:
     assert again.count(False) == 2  # tagged fields that were written with their defaults
 
 
-def test_a_wrong_fallback_is_told(corpus: Path) -> None:
+def test_a_wrong_fallback_is_reported(corpus: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     wrong = {"direction": "response", "api_key": 18, "api_version": 3, "hex": "000000010023010000000000"}
     (problem,) = decode_object(known, wrong, PLAIN)["problems"]
     assert (problem["rule"], problem["offset"]) == ("codec/fallback-version", 6)
     right = {**wrong, "hex": "00000001002300000001001200000003"}
-    found = decode_object(known, right, PLAIN)
-    assert (found["version"], found["problems"], found["value"]["errorCode"]) == (0, [], 35)
+    result = decode_object(known, right, PLAIN)
+    assert (result["version"], result["problems"], result["value"]["errorCode"]) == (0, [], 35)
 
 
 def test_the_library_reads_and_writes() -> None:
     sets = [ROOT / "fixtures" / "sets" / "broker"]
     made = kiplint.encode("MetadataRequest@12", {"topics": None}, sets=sets, with_header=True)
     assert (made.status, made.header_version, len(made.data)) == ("ok", 2, 15)
-    found = kiplint.decode(made.data, sets=sets)
+    decoded = kiplint.decode(made.data, sets=sets)
     value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": False}
-    assert (found.status, found.values) == ("ok", [value])
+    assert (decoded.status, decoded.values) == ("ok", [value])
     assert next(iter(kiplint.vectors(*sets))).kind == "minimal"

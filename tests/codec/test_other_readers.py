@@ -31,29 +31,29 @@ def hard(every: list[Vector]) -> list[Vector]:
 
 def test_kio_reads_every_vector_that_it_knows(written: list[Vector]) -> None:
     known, seen = kio(), set()
-    for one in written:
-        if entity := known(one.message, one.version):
-            data = bytes.fromhex(one.hex)
-            assert entity.write(entity.read(data)) == data, (one.message, one.version, one.kind, one.field)
-            seen.add((one.message, one.version))
+    for vector in written:
+        if entity := known(vector.message, vector.version):
+            data = bytes.fromhex(vector.hex)
+            assert entity.write(entity.read(data)) == data, (vector.message, vector.version, vector.kind, vector.field)
+            seen.add((vector.message, vector.version))
     assert len(seen) > 600
 
 
-def is_read_as_version_0(one: Vector) -> bool:
+def is_read_as_version_0(vector: Vector) -> bool:
     """kafka-python reads version 0 of an answer to ApiVersions that has any error, not only UNSUPPORTED_VERSION."""
-    return one.message == "ApiVersionsResponse" and one.version > 0 and (one.value or {})["errorCode"] != 0
+    return vector.message == "ApiVersionsResponse" and vector.version > 0 and (vector.value or {})["errorCode"] != 0
 
 
 @pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
 def test_kafka_python_reads_every_vector_that_it_knows(written: list[Vector]) -> None:
     known, seen = kafka_python(), set()
-    for one in written:
+    for vector in written:
         # Fields one by one are left to kio: this reader is slow.
-        entity = known(one.message, one.version) if one.kind != "rich-field" else None
-        if entity and not is_read_as_version_0(one):
-            data = bytes.fromhex(one.hex)
-            assert entity.write(entity.read(data)) == data, (one.message, one.version, one.kind, one.field)
-            seen.add(one.message)
+        entity = known(vector.message, vector.version) if vector.kind != "rich-field" else None
+        if entity and not is_read_as_version_0(vector):
+            data = bytes.fromhex(vector.hex)
+            assert entity.write(entity.read(data)) == data, (vector.message, vector.version, vector.kind, vector.field)
+            seen.add(vector.message)
     assert len(seen) > 90
 
 
@@ -66,8 +66,8 @@ def outcomes(entities: Entities, hard: list[Vector]) -> Counter[tuple[str, str, 
     )
 
 
-def unlike_kiplint(found: Mapping[tuple[str, str, str], int]) -> dict[tuple[str, str, str], int]:
-    return {key: number for key, number in found.items() if key[2] != ("same" if key[0] == "read" else "refused")}
+def unlike_kiplint(result: Mapping[tuple[str, str, str], int]) -> dict[tuple[str, str, str], int]:
+    return {key: number for key, number in result.items() if key[2] != ("same" if key[0] == "read" else "refused")}
 
 
 def outcome(entity: Entity, vector: Vector) -> str:
@@ -82,8 +82,8 @@ def outcome(entity: Entity, vector: Vector) -> str:
 
 
 def test_how_kio_fares_with_hard_vectors(hard: list[Vector]) -> None:
-    found = outcomes(kio(), hard)
-    assert unlike_kiplint(found) == {
+    result = outcomes(kio(), hard)
+    assert unlike_kiplint(result) == {
         # It makes an enumeration of error codes (302 messages and versions) and timedelta of times (10).
         ("read", "lowest", "refused"): 312,
         ("read", "highest", "refused"): 312,
@@ -94,18 +94,18 @@ def test_how_kio_fares_with_hard_vectors(hard: list[Vector]) -> None:
         # It reads streams, in which other bytes may follow.
         ("refuse", "trailing-bytes", "read"): 625,
     }
-    assert found["refuse", "null-not-allowed", "refused"] == 535
-    assert (found["read", "long", "same"], found["read", "array-128", "same"], found["read", "utf-8", "same"]) == (
+    assert result["refuse", "null-not-allowed", "refused"] == 535
+    assert (result["read", "long", "same"], result["read", "array-128", "same"], result["read", "utf-8", "same"]) == (
         548, 493, 530,
     )  # fmt: skip
-    assert (found["refuse", "tag-order", "refused"], found["refuse", "tag-duplicate", "refused"]) == (363, 363)
+    assert (result["refuse", "tag-order", "refused"], result["refuse", "tag-duplicate", "refused"]) == (363, 363)
 
 
 @pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
 def test_how_kafka_python_fares_with_hard_vectors(hard: list[Vector]) -> None:
     # Of answers to ApiVersions it reads those with an error as version 0: see above.
-    found = outcomes(kafka_python(), [vector for vector in hard if vector.message != "ApiVersionsResponse"])
-    assert unlike_kiplint(found) == {
+    result = outcomes(kafka_python(), [vector for vector in hard if vector.message != "ApiVersionsResponse"])
+    assert unlike_kiplint(result) == {
         # It skips unknown tags, does not keep them, and checks neither their order nor that their size is there.
         ("read", "unknown-tags", "other"): 238,
         ("refuse", "tag-order", "read"): 238,
@@ -119,7 +119,7 @@ def test_how_kafka_python_fares_with_hard_vectors(hard: list[Vector]) -> None:
         # It does not look at what follows the end.
         ("refuse", "trailing-bytes", "read"): 473,
     }
-    assert (found["read", "long", "same"], found["read", "array-128", "same"], found["read", "utf-8", "same"]) == (
+    assert (result["read", "long", "same"], result["read", "array-128", "same"], result["read", "utf-8", "same"]) == (
         434, 385, 423,
     )  # fmt: skip
-    assert found["refuse", "varint-without-end", "refused"] == 679
+    assert result["refuse", "varint-without-end", "refused"] == 679

@@ -46,8 +46,8 @@ def test_what_java_wrote(corpus: Path, shared_bytes: Path) -> None:
     seen = 0
     for row in rows(shared_bytes / "java.jsonl"):
         data = bytes.fromhex(row["hex"])
-        found = decode_body(known, row["message"], row["version"], data)
-        assert (found.value, found.problems) == (row["value"], ())
+        decoded = decode_body(known, row["message"], row["version"], data)
+        assert (decoded.value, decoded.problems) == (row["value"], ())
         assert rewritten(known, row["message"], row["version"], row["value"]) == data
         assert decode_body(known, row["message"], row["version"], data, spans=True).value == row["value"]
         seen += 1
@@ -57,12 +57,12 @@ def test_what_java_wrote(corpus: Path, shared_bytes: Path) -> None:
 def from_kio(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """kio's entity under Kafka's names."""
     slots = {slot.field.name.lower(): slot for slot in (*body.slots, *(body.tags or ()))}
-    return {slots[key].field.java_name: one_from_kio(slots[key], one) for key, one in value.items()}
+    return {slots[key].field.java_name: one_from_kio(slots[key], item) for key, item in value.items()}
 
 
 def one_from_kio(slot: Slot, value: Any) -> Any:
     if isinstance(value, list):
-        return [one_from_kio(slot, one) for one in value]
+        return [one_from_kio(slot, item) for item in value]
     if slot.body is not None and value is not None:
         return from_kio(slot.body, value)
     if slot.kind == "uuid" and value is not None:
@@ -74,12 +74,12 @@ def test_what_kio_wrote(corpus: Path, shared_bytes: Path) -> None:
     known = named(corpus, "confluent-8.3.0")
     for row in rows(shared_bytes / "kio.jsonl"):
         data, name, version = bytes.fromhex(row["hex"]), row["message"], row["version"]
-        wanted = from_kio(body_of(known, name, version), row["value"])
-        found = decode_body(known, name, version, data)
-        assert found.problems == ()
-        assert found.value is not None
-        assert filled(body_of(known, name, version), found.value) == wanted
-        assert rewritten(known, name, version, wanted) == data
+        expected = from_kio(body_of(known, name, version), row["value"])
+        decoded = decode_body(known, name, version, data)
+        assert decoded.problems == ()
+        assert decoded.value is not None
+        assert filled(body_of(known, name, version), decoded.value) == expected
+        assert rewritten(known, name, version, expected) == data
 
 
 def read_frame(known: Catalog, row: dict[str, Any], *, spans: bool = False) -> Frame:
@@ -94,18 +94,18 @@ def test_real_traffic_without_faults(corpus: Path, shared_bytes: Path) -> None:
     again = 0
     for row in frames:
         known = named(corpus, row["schema"])
-        found = read_frame(known, row)
-        assert found.problems == ()
-        assert found.header is not None and found.value is not None and found.length == len(row["hex"]) // 2
-        assert (found.header_version, found.header["correlationId"]) == (row["header_version"], row["correlation_id"])
-        message = having(known.keyed(row["direction"], row["api_key"]), found.version)
+        frame = read_frame(known, row)
+        assert frame.problems == ()
+        assert frame.header is not None and frame.value is not None and frame.length == len(row["hex"]) // 2
+        assert (frame.header_version, frame.header["correlationId"]) == (row["header_version"], row["correlation_id"])
+        message = having(known.keyed(row["direction"], row["api_key"]), frame.version)
         assert message is not None
-        header = known.header(message, found.version)[1]
+        header = known.header(message, frame.version)[1]
         assert header is not None
-        written = header.encode(found.header)[0] + known.codec(message, found.version).encode(found.value)[0]
+        written = header.encode(frame.header)[0] + known.codec(message, frame.version).encode(frame.value)[0]
         again += written.hex() == row["hex"]
         explained = read_frame(known, row, spans=True)
-        assert (explained.value, explained.header, explained.problems) == (found.value, found.header, ())
+        assert (explained.value, explained.header, explained.problems) == (frame.value, frame.header, ())
         assert_covers(explained)
     # Two writers put tagged fields on the wire that have their defaults.
     assert again >= len(frames) - 2
@@ -133,13 +133,13 @@ def test_real_traffic_with_faults(corpus: Path, shared_bytes: Path) -> None:
     frames = [row for row in rows(shared_bytes / "traffic.jsonl") if row["verdict"] != "ok"]
     assert len(frames) == len(FAULTS)
     for row in frames:
-        wanted = next(fault for detail, fault in FAULTS.items() if row["detail"].startswith(detail))
-        found = read_frame(named(corpus, row["schema"]), row).problems
-        assert (found[0].rule, found[0].offset) == wanted
-        assert found == read_frame(named(corpus, row["schema"]), row, spans=True).problems
+        expected = next(fault for detail, fault in FAULTS.items() if row["detail"].startswith(detail))
+        problems = read_frame(named(corpus, row["schema"]), row).problems
+        assert (problems[0].rule, problems[0].offset) == expected
+        assert problems == read_frame(named(corpus, row["schema"]), row, spans=True).problems
 
 
-def test_a_field_of_another_version_is_told_by_that_version(corpus: Path, shared_bytes: Path) -> None:
+def test_a_field_of_another_version_names_that_version(corpus: Path, shared_bytes: Path) -> None:
     frames = [row for row in rows(shared_bytes / "traffic.jsonl") if row["verdict"] == "extra-field"]
     texts = sorted(read_frame(named(corpus, row["schema"]), row).problems[0].message for row in frames)
     assert texts == [

@@ -23,13 +23,13 @@ FAULTS = {
 def read(set_path: Path, talks: list[Talk]) -> Iterator[Frame]:
     known = catalog(str(set_path))
     for talk in talks:
-        asked = {}
+        requested = {}
         for data in talk.requests:
             request = decode_request(known, data, spans=True)
-            asked[data[4:8]] = (int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big"))
+            requested[data[4:8]] = (int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big"))
             yield request
         for data in talk.responses:
-            yield decode_response(known, *asked[data[:4]], data, spans=True)
+            yield decode_response(known, *requested[data[:4]], data, spans=True)
 
 
 def test_every_frame_is_read(corpus: Path, talks: list[Talk]) -> None:
@@ -68,7 +68,7 @@ def test_no_rule_about_connections_is_broken(corpus: Path, talks: list[Talk]) ->
             api = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
             request, answer = decode_request(known, data), answers.get(data[4:8])
             response = decode_response(known, *api, answer) if answer else None
-            asked = None if request.problems else request
+            requested = None if request.problems else request
             answered = None if response is None or response.problems else response
-            calls.append(RpcCall(*api, asked, answered, float(number), number + 0.5, opening=not number))
+            calls.append(RpcCall(*api, requested, answered, float(number), number + 0.5, opening=not number))
         assert [*judge(calls, {})] == []

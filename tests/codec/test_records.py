@@ -37,7 +37,7 @@ def sized(data: bytes | None) -> bytes:
 def record(
     offset: int, key: bytes | None, value: bytes | None, headers: dict[str, bytes | None] | None = None
 ) -> bytes:
-    own = b"".join(sized(name.encode()) + sized(one) for name, one in (headers or {}).items())
+    own = b"".join(sized(name.encode()) + sized(header) for name, header in (headers or {}).items())
     body = b"\0" + signed(5 * offset) + signed(offset) + sized(key) + sized(value) + signed(len(headers or {})) + own
     return signed(len(body)) + body
 
@@ -64,11 +64,11 @@ def shown(data: bytes | None) -> str | None:
 @pytest.mark.parametrize("codec", range(5))
 def test_batches_of_all_compressions(codec: int) -> None:
     data = batch([record(0, b"k", b"v" * 100, {"h": b"x", "n": None}), record(1, None, None)], codec)
-    (found,), problems = read_batches(data + data[:30])
+    (first,), problems = read_batches(data + data[:30])
     assert problems == ()
-    assert found["compression"] == ("none", "gzip", "snappy", "lz4", "zstd")[codec]
-    assert (found["baseOffset"], found["lastOffset"], found["maxTimestamp"], found["count"]) == (40, 41, 2000, 2)
-    assert found["records"] == [
+    assert first["compression"] == ("none", "gzip", "snappy", "lz4", "zstd")[codec]
+    assert (first["baseOffset"], first["lastOffset"], first["maxTimestamp"], first["count"]) == (40, 41, 2000, 2)
+    assert first["records"] == [
         {
             "offset": 40,
             "timestamp": 1000,
@@ -80,11 +80,11 @@ def test_batches_of_all_compressions(codec: int) -> None:
     ]
 
 
-def test_a_damaged_batch_is_told_where_it_is() -> None:
+def test_a_damaged_batch_has_its_offset() -> None:
     good = batch([record(0, b"k", b"v")])
     bad = batch([record(0, b"k", b"v")], crc=7)
-    found, problems = read_batches(good + bad, 100)
-    assert len(found) == 2
+    batches, problems = read_batches(good + bad, 100)
+    assert len(batches) == 2
     assert [(problem.rule, problem.offset) for problem in problems] == [("codec/crc-mismatch", 100 + len(good) + 17)]
     assert "checksum is 0x00000007" in problems[0].message
 
@@ -103,7 +103,7 @@ def test_a_damaged_batch_is_told_where_it_is() -> None:
     ids=["short", "cut-varint", "surplus", "compression", "magic", "length", "count"],
 )
 def test_records_that_are_damaged(data: bytes, rule: str, offset: int) -> None:
-    assert (rule, offset) in [(one.rule, one.offset) for one in read_batches(data)[1]]
+    assert (rule, offset) in [(problem.rule, problem.offset) for problem in read_batches(data)[1]]
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
@@ -119,11 +119,11 @@ def test_bombs_are_not_unpacked(codec: str) -> None:
 def test_many_small_bombs_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "GROWN_BYTES", Limit(100_000, "bytes of growth", "a run"))
     data = batch([record(0, b"k", b"0" * 60_000)], codec=1)
-    found, problems = read_batches(data * 5)
-    assert [len(one["records"]) for one in found] == [1, 1, 0, 0, 0]
+    batches, problems = read_batches(data * 5)
+    assert [len(batch["records"]) for batch in batches] == [1, 1, 0, 0, 0]
     assert {problem.rule for problem in problems} == {"codec/records-packed"}
     assert "no more are unpacked" in problems[0].message
-    assert [len(one["records"]) for one in read_batches(data)[0]] == [1]
+    assert [len(batch["records"]) for batch in read_batches(data)[0]] == [1]
 
 
 def test_a_message_set_of_very_many_messages() -> None:
@@ -142,13 +142,13 @@ def old_message(offset: int, value: bytes, magic: int, flags: int = 0) -> bytes:
 @pytest.mark.parametrize("magic", [0, 1])
 def test_messages_of_old_versions(magic: int) -> None:
     inner = old_message(0, b"a", magic) + old_message(1, b"b", magic)
-    found, problems = read_batches(old_message(5, b"v", magic) + old_message(6, gzip.compress(inner), magic, 1))
+    batches, problems = read_batches(old_message(5, b"v", magic) + old_message(6, gzip.compress(inner), magic, 1))
     assert problems == ()
-    assert [[one["value"] for one in batch["records"]] for batch in found] == [["dg=="], ["YQ==", "Yg=="]]
-    assert found[0]["records"][0]["timestamp"] == (77 if magic else -1)
+    assert [[record["value"] for record in batch["records"]] for batch in batches] == [["dg=="], ["YQ==", "Yg=="]]
+    assert batches[0]["records"][0]["timestamp"] == (77 if magic else -1)
 
 
-def test_random_bytes_are_no_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_bytes_are_not_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         records, "UNPACKED_BYTES", Limit(2**18, "bytes", "a batch")
     )  # as much room is cleared for each that is damaged
@@ -163,30 +163,30 @@ def test_random_bytes_are_no_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_records_of_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     packings: Counter[str] = Counter()
-    for one in read_capture(known, (shared_bytes / "capture.pcapng").read_bytes()).frames:
-        frame = one.decode(known, spans=True)
-        message = having(known.keyed(one.direction, one.api_key), frame.version)
+    for captured in read_capture(known, (shared_bytes / "capture.pcapng").read_bytes()).frames:
+        frame = captured.decode(known, spans=True)
+        message = having(known.keyed(captured.direction, captured.api_key), frame.version)
         assert message is not None and frame.value is not None
         value, problems = with_records(known, known.codec(message, frame.version).body, frame.value, frame.spans)
         assert problems == ()
-        packings.update(found["compression"] for found in batches_in(value))
+        packings.update(batch["compression"] for batch in batches_in(value))
     assert packings == {"none": 58, "gzip": 20, "lz4": 20, "zstd": 12, "snappy": 12}
 
 
 def batches_in(value: Any) -> list[dict[str, Any]]:
     if isinstance(value, list):
-        return [found for one in value for found in batches_in(one)]
+        return [batch for item in value for batch in batches_in(item)]
     if not isinstance(value, dict):
         return []
     own = [value] if "lastOffset" in value and "records" in value else []
-    return own + [found for one in value.values() for found in batches_in(one)]
+    return own + [batch for item in value.values() for batch in batches_in(item)]
 
 
 def explained(known: Catalog, topic: str, key: bytes | None, value: bytes | None, flags: int = 0) -> dict[str, Any]:
-    found, problems = read_batches(batch([record(0, key, value)], flags=flags))
+    batches, problems = read_batches(batch([record(0, key, value)], flags=flags))
     assert problems == ()
-    Meaning(known).explain(topic, found)
-    only: dict[str, Any] = found[0]["records"][0]
+    Meaning(known).explain(topic, batches)
+    only: dict[str, Any] = batches[0]["records"][0]
     return only
 
 
@@ -200,10 +200,10 @@ def written(known: Catalog, name: str, version: int) -> tuple[bytes, dict[str, A
 
 def test_records_of_the_metadata_log(corpus: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
-    data, wanted = written(known, "TopicRecord", 0)
+    data, expected = written(known, "TopicRecord", 0)
     kind = known.named("TopicRecord")[0].api_key or 0
     prefix = varint(1) + varint(kind) + varint(0)
-    assert explained(known, "__cluster_metadata", None, prefix + data)["valueMessage"] == wanted
+    assert explained(known, "__cluster_metadata", None, prefix + data)["valueMessage"] == expected
     assert "valueMessage" not in explained(known, "__cluster_metadata", None, prefix + data + b"\0")
     assert "valueMessage" not in explained(known, "plain", None, prefix + data)
 
@@ -221,25 +221,25 @@ def test_records_of_the_metadata_log(corpus: Path) -> None:
 def test_records_of_coordinators(corpus: Path, topic: str, name: str, version: int) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     key, wanted_key = written(known, f"{name}Key", 0)
-    value, wanted = written(known, f"{name}Value", version)
+    value, expected = written(known, f"{name}Value", version)
     kind = struct.pack(">h", known.named(f"{name}Key")[0].api_key or 0)
-    found = explained(known, topic, kind + key, struct.pack(">h", version) + value)
-    assert (found["keyMessage"], found["valueMessage"]) == (wanted_key, wanted)
+    result = explained(known, topic, kind + key, struct.pack(">h", version) + value)
+    assert (result["keyMessage"], result["valueMessage"]) == (wanted_key, expected)
     assert explained(known, topic, kind + key, None)["keyMessage"] == wanted_key
 
 
 def test_records_of_coordinators_before_keys_had_types(corpus: Path) -> None:
     known = catalog("3.3.2:", corpus / "kafka-schema-history.bundle")
-    key, wanted = written(known, "GroupMetadataKey", 2)
+    key, expected = written(known, "GroupMetadataKey", 2)
     value, wanted_value = written(known, "GroupMetadataValue", 3)
-    found = explained(known, "__consumer_offsets", struct.pack(">h", 2) + key, struct.pack(">h", 3) + value)
-    assert (found["keyMessage"], found["valueMessage"]) == (wanted, wanted_value)
+    result = explained(known, "__consumer_offsets", struct.pack(">h", 2) + key, struct.pack(">h", 3) + value)
+    assert (result["keyMessage"], result["valueMessage"]) == (expected, wanted_value)
 
 
 def test_control_records(corpus: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
-    found = explained(known, "any", struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 9), flags=32)
-    assert found["valueMessage"] == {"message": "EndTxnMarker", "version": 0, "value": {"coordinatorEpoch": 9}}
+    result = explained(known, "any", struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 9), flags=32)
+    assert result["valueMessage"] == {"message": "EndTxnMarker", "version": 0, "value": {"coordinatorEpoch": 9}}
     data, _ = written(known, "LeaderChangeMessage", 0)
     made = explained(known, "any", struct.pack(">hh", 0, 2), b"\0\0" + data[2:], flags=32)
     assert made["valueMessage"]["message"] == "LeaderChangeMessage"

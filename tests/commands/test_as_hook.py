@@ -174,7 +174,7 @@ def other_value(name: str, kind: Any, default: object) -> Any:
     return next(other_value(name, inner, default) for inner in get_args(kind) if inner is not type(None))
 
 
-EVERY = {one.name: other_value(one.name, one.type, one.default) for one in fields(CheckOptions)} | {
+EVERY = {option.name: other_value(option.name, option.type, option.default) for option in fields(CheckOptions)} | {
     "released": ("HEAD",)
 }
 
@@ -199,7 +199,7 @@ def checked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> list[CheckPart
 def test_no_option_is_lost(checked: list[CheckPart], mending: Any) -> None:
     """Of every option of the Struct, so that a new one joins by itself."""
     values = {**EVERY, "as_hook": True, "mending": mending}
-    assert all(values[one.name] != one.default for one in fields(CheckOptions) if one.name != "mending")
+    assert all(values[option.name] != option.default for option in fields(CheckOptions) if option.name != "mending")
     kiplint.check(FILE, "notes.json", **values)
     assert [part.names for part in checked] == ([(FILE,)] if mending else [(FILE,), ("others",)])
     assert [asdict(part.options) for part in checked] == [values] * len(checked)
@@ -207,7 +207,7 @@ def test_no_option_is_lost(checked: list[CheckPart], mending: Any) -> None:
 
 def test_no_option_of_the_command_line_is_lost(checked: list[CheckPart]) -> None:
     """What an option of the command line is called, the option of the check is called too, but for a few."""
-    same = {one.name for one in fields(Options)} & EVERY.keys()
+    same = {option.name for option in fields(Options)} & EVERY.keys()
     assert EVERY.keys() - same == {"mending", "fixes", "repository", "strictly"}
     given = {name: EVERY[name] for name in same} | {"diff": True, "repo": "there", "choose": ("tags/gap=2",)}
     _checked(msgspec.structs.replace(Options(), sets=(FILE,), **given))

@@ -66,14 +66,14 @@ def test_one_new_finding_is_reported_alone(known: Path) -> None:
     assert run(known) == (1, line, "")
 
 
-def test_one_mended_finding_is_stale(known: Path) -> None:
+def test_one_fixed_finding_is_stale(known: Path) -> None:
     write(known, "b", *fields(99))
-    told = (
+    text = (
         "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it\n"
         "  stale: style/about-missing in BRequest at /fields[Field99]/name\n"
     )
-    assert run(known) == (0, "", told)
-    assert run(known, "--fail-on", "info") == (0, "", told)
+    assert run(known) == (0, "", text)
+    assert run(known, "--fail-on", "info") == (0, "", text)
     assert recorded(known) == 200
     assert run(known, "--quiet") == (0, "", "")
 
@@ -94,7 +94,7 @@ def test_stale_lines_are_coloured_on_demand(known: Path) -> None:
     assert ran.err.startswith("\x1b[1;33mwarning\x1b[0m: known.json")
 
 
-def test_an_update_drops_what_is_mended_and_adds_nothing(known: Path) -> None:
+def test_an_update_drops_fixed_entries_and_adds_nothing(known: Path) -> None:
     write(known, "b", *fields(99), *fields(2, first=200))
     ran = run(known, "--update-baseline")
     assert (ran.code, ran.err) == (1, "known.json holds 199 findings: 0 new, 1 dropped\n")
@@ -151,7 +151,7 @@ def test_rules_that_do_not_run_are_not_stale(known: Path) -> None:
     assert kiplint(*others, "--update-baseline", cwd=known).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
 
 
-def test_a_file_that_cannot_be_read_is_not_mended(known: Path) -> None:
+def test_a_file_that_cannot_be_read_is_not_fixed(known: Path) -> None:
     file = known / "b/BRequest.json"
     whole = file.read_bytes()
     file.write_bytes(whole.replace(b'"apiKey": 1,', b'"apiKey": 1'))
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_read_is_not_mended(known: Path) -> None:
     assert run(known) == (0, "", "")
 
 
-def test_an_entry_of_a_rule_that_is_no_more_is_stale(known: Path) -> None:
+def test_an_entry_of_a_removed_rule_is_stale(known: Path) -> None:
     file = known / "known.json"
     file.write_text(file.read_text("utf-8").replace(RULE, "style/gone", 1), "utf-8")
     assert run(known) == (0, "", "")  # it still names a finding
@@ -188,8 +188,8 @@ def test_the_configuration_may_name_it(known: Path) -> None:
         "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it",
     )
     before = (known / "known.json").read_bytes()
-    told = kiplint(*words, "--update-baseline", cwd=known).err
-    assert told == (
+    output = kiplint(*words, "--update-baseline", cwd=known).err
+    assert output == (
         f"error: cannot write the baseline known.json: it is outside {known}/conf; name it by --baseline to allow that\n"
     )
     assert (known / "known.json").read_bytes() == before

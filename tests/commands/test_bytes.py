@@ -65,8 +65,8 @@ def test_bytes_are_given_in_many_ways(tmp_path: Path, number: int) -> None:
     words, stdin = forms(tmp_path)[number]
     ran = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path, stdin=stdin)
     assert (ran.code, ran.err) == (0, "")
-    (found,) = map(json.loads, ran.out.splitlines())
-    assert (found["message"], found["version"], found["header"]["clientId"]) == ("MetadataRequest", 12, "abc")
+    (frame,) = map(json.loads, ran.out.splitlines())
+    assert (frame["message"], frame["version"], frame["header"]["clientId"]) == ("MetadataRequest", 12, "abc")
 
 
 def test_json_lines_answer_in_order(tmp_path: Path) -> None:
@@ -98,14 +98,14 @@ def test_findings_go_into_every_format(tmp_path: Path) -> None:
     assert ran.out == f"bad.bin:1:19: error codec/trailing-bytes MetadataRequest 12: {text}\n"
 
 
-def test_responses_and_bodies_are_told_what_they_are(tmp_path: Path) -> None:
+def test_responses_and_bodies_are_given_their_message(tmp_path: Path) -> None:
     made = kiplint(
         "encode", "SaslHandshakeResponse@1", "--set", SET, "--value", 'mechanisms=["PLAIN"]', "--header", cwd=tmp_path
     )
     for name in ("17@1", "SaslHandshake@1", "SaslHandshakeResponse@1"):
         words = ["--response", name, made.out.strip(), "--output-format", "jsonl"]
-        found = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
-        assert found["value"] == {"errorCode": 0, "mechanisms": ["PLAIN"]}
+        result = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
+        assert result["value"] == {"errorCode": 0, "mechanisms": ["PLAIN"]}
     ran = kiplint(
         "decode", "--set", SET, "--body", "MetadataRequest@12", "00010100", "--output-format", "json", cwd=tmp_path
     )
@@ -114,7 +114,7 @@ def test_responses_and_bodies_are_told_what_they_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["nowhere.bin"], "nowhere.bin is not a file, and not hexadecimal or base64"),
         (["--response", "Metadata", "00"], "Metadata is not KEY@VERSION, such as Metadata@12 or 3@12"),
@@ -122,18 +122,18 @@ def test_responses_and_bodies_are_told_what_they_are(tmp_path: Path) -> None:
         (["--response", "Metadata@99", "00"], "MetadataResponse has no version 99; its valid versions are 0-13"),
         (["--body", "MetadataRequst@1", "00"], "no set has MetadataRequst; did you mean MetadataRequest?"),
         (["--body", "X@1", "--response", "3@1", "00"], "response and body exclude each other: a body has no header"),
-        (["--input-format", "capture", "plain.txt"], "plain.txt: no capture that dpkt can read"),
+        (["--input-format", "capture", "plain.txt"], "plain.txt: cannot read the capture"),
         (["."], ". is not a file"),
     ],
 )
-def test_what_cannot_be_understood(tmp_path: Path, words: list[str], said: str) -> None:
+def test_what_cannot_be_understood(tmp_path: Path, words: list[str], expected: str) -> None:
     (tmp_path / "plain.txt").write_text("hello, world!\n")
     ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: {said}")
+    assert ran.err.startswith(f"error: {expected}")
 
 
-def test_the_real_capture_is_told_in_brief(corpus: Path, shared_bytes: Path, tmp_path: Path) -> None:
+def test_the_summary_of_the_real_capture(corpus: Path, shared_bytes: Path, tmp_path: Path) -> None:
     capture = shared_bytes / "capture.pcapng"
     ran = kiplint("decode", "--set", corpus / "kafka-trunk-2026-08" / "clients", capture, cwd=tmp_path)
     lines = ran.out.splitlines()
@@ -152,8 +152,8 @@ def test_records_of_a_log(corpus: Path, shared_bytes: Path, tmp_path: Path) -> N
 
     (tmp_path / "log").write_bytes(batch([record(0, b"k", b"v")]))
     words = ["--input-format", "records", "log", "--output-format", "json"]
-    found = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
-    assert found["frames"][0]["value"]["batches"][0]["records"][0]["key"] == "aw=="
+    document = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
+    assert document["frames"][0]["value"]["batches"][0]["records"][0]["key"] == "aw=="
 
 
 @pytest.mark.parametrize(("limit", "counts"), [(5, [3, 2]), (6, [3, 3]), (7, [3, 3, 1]), (12, [3, 3, 3, 3])])
@@ -225,8 +225,8 @@ def test_values_that_have_no_bytes(tmp_path: Path) -> None:
 def test_lines_of_values_become_lines_of_bytes(tmp_path: Path) -> None:
     first = {"message": "MetadataRequest", "version": 12, "value": {"topics": None}}
     ran = kiplint("encode", "-", "--set", SET, cwd=tmp_path, stdin=f"{json.dumps(first)}\n7\n".encode())
-    found = [json.loads(line) for line in ran.out.splitlines()]
-    assert (ran.code, [one["hex"] for one in found]) == (1, ["00010000", None])
+    result = [json.loads(line) for line in ran.out.splitlines()]
+    assert (ran.code, [row["hex"] for row in result]) == (1, ["00010000", None])
 
 
 def test_lines_of_frames_are_those_that_decode_reads(tmp_path: Path) -> None:
@@ -239,15 +239,16 @@ def test_lines_of_frames_are_those_that_decode_reads(tmp_path: Path) -> None:
     (tmp_path / "frames").write_text("\n".join(map(json.dumps, given)))
     words = ["--set", SET, "--input-format", "jsonl", "frames", "--output-format", "jsonl"]
     read = [json.loads(line) for line in kiplint("decode", *words, cwd=tmp_path).out.splitlines()]
-    assert [one["problems"] for one in read] == [[], [], []]
+    assert [row["problems"] for row in read] == [[], [], []]
     lines = [
-        {**one, "header": found["header"], "value": found["value"]} for one, found in zip(given, read, strict=True)
+        {**row, "header": decoded["header"], "value": decoded["value"]}
+        for row, decoded in zip(given, read, strict=True)
     ]
     for written in (lines, read):
         (tmp_path / "frames").write_text("\n".join(map(json.dumps, written)))
         ran = kiplint("encode", *words, cwd=tmp_path)
         assert (ran.code, ran.err) == (0, "")
-        assert [json.loads(line)["hex"] for line in ran.out.splitlines()] == [one["hex"] for one in given]
+        assert [json.loads(line)["hex"] for line in ran.out.splitlines()] == [row["hex"] for row in given]
 
 
 def test_options_of_one_message_are_not_for_lines(tmp_path: Path) -> None:
@@ -260,9 +261,9 @@ def test_options_of_one_message_are_not_for_lines(tmp_path: Path) -> None:
 
 
 def test_vectors_are_stable_and_read_by_decode(tmp_path: Path) -> None:
-    one, two = (kiplint("vectors", SET, cwd=tmp_path).out for _ in range(2))
-    assert one == two
-    rows = [json.loads(line) for line in one.splitlines()]
+    first, second = (kiplint("vectors", SET, cwd=tmp_path).out for _ in range(2))
+    assert first == second
+    rows = [json.loads(line) for line in first.splitlines()]
     assert {row["kind"] for row in rows if row["must"] == "read"} == {
         "minimal", "rich-field", "null", "tag", "rich", "long", "array-128", "utf-8", "lowest", "highest", "nulls",
         "nulls-inside", "unknown-tags", "unknown-tags-in-header",
@@ -270,7 +271,7 @@ def test_vectors_are_stable_and_read_by_decode(tmp_path: Path) -> None:
     messages = {path.stem for path in Path(SET).rglob("*.json")}
     assert {row["message"] for row in rows} | {"LeaderAndIsrRequest", "LeaderAndIsrResponse"} == messages
     words = ["--input-format", "jsonl", "-", "--output-format", "jsonl"]
-    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=one.encode())
+    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=first.encode())
     assert ran.code == 1
     for row, line in zip(rows, map(json.loads, ran.out.splitlines()), strict=True):
         if row["must"] == "read":
@@ -337,8 +338,8 @@ def test_definitions_that_cannot_be_read_are_named(tmp_path: Path, words: tuple[
 
 def test_one_byte_is_one(tmp_path: Path) -> None:
     ran = kiplint("decode", "--set", SET, "00", cwd=tmp_path)
-    said = "error[codec/truncated] at byte 0: the frame has 1 byte; API key and version take 4"
-    assert (ran.out.splitlines()[0], ran.out.splitlines()[-1]) == ("unknown frame, 1 byte", said)
+    text = "error[codec/truncated] at byte 0: the frame has 1 byte; API key and version take 4"
+    assert (ran.out.splitlines()[0], ran.out.splitlines()[-1]) == ("unknown frame, 1 byte", text)
 
 
 def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,15 +360,15 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["00000007" + "00000000" + "0000"], "; as a response the frame reads to its last byte: "),
         (["0000000300" + "00000000" + "01" + "0561626364" + "0000000101" + "0000" + "00"], ": Metadata@13"),
         (["--response", "Metadata@12", GOOD.hex()], "; as a request the frame reads to its last byte: MetadataRequest 12"),
     ],
 )  # fmt: skip
-def test_a_frame_that_does_not_read_says_what_it_may_be(words: list[str], said: str) -> None:
+def test_a_frame_that_does_not_read_says_what_it_may_be(words: list[str], expected: str) -> None:
     from kiplint import decode
 
     result = decode(words[-1], sets=[SET], response=words[1] if words[0] == "--response" else None)
-    assert said in result.entries[0].frame.problems[0].message
+    assert expected in result.entries[0].frame.problems[0].message

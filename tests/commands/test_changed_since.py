@@ -31,29 +31,29 @@ def pretty(data: bytes) -> bytes:
     return json.dumps(json.loads(data), indent=1).encode() + b"\n"
 
 
-def found(repository: Path, *words: str, cwd: str = "") -> list[str]:
+def check(repository: Path, *words: str, cwd: str = "") -> list[str]:
     ran = kiplint("check", *words, "--select", "fields", "--output-format", "jsonl", cwd=repository / cwd)
     assert ran.code in (0, 1), ran.err
     return [f"{row['path']} {row['rule']}" for row in map(json.loads, ran.out.splitlines())]
 
 
 def test_what_was_there_before_is_left_out(repository: Path) -> None:
-    assert found(repository) == ["schemas/XRequest.json fields/unknown-type", "schemas/YData.json fields/unknown-type"]
-    assert found(repository, "--changed-since", "HEAD") == []
-    assert found(repository, "--changed-since", "HEAD", cwd="schemas") == []
+    assert check(repository) == ["schemas/XRequest.json fields/unknown-type", "schemas/YData.json fields/unknown-type"]
+    assert check(repository, "--changed-since", "HEAD") == []
+    assert check(repository, "--changed-since", "HEAD", cwd="schemas") == []
 
 
 def test_a_new_mistake_is_reported_alone(repository: Path) -> None:
     file = repository / "schemas" / "XRequest.json"
     file.write_text(file.read_text().replace('"type": "string"', '"type": "Boolean"'))
-    assert found(repository, "--changed-since", "HEAD") == ["schemas/XRequest.json fields/unknown-type"]
-    assert found(repository, "schemas/YData.json", "--changed-since", "HEAD") == []
+    assert check(repository, "--changed-since", "HEAD") == ["schemas/XRequest.json fields/unknown-type"]
+    assert check(repository, "schemas/YData.json", "--changed-since", "HEAD") == []
 
 
 def test_an_old_one_on_a_touched_line_is_reported(repository: Path) -> None:
     file = repository / "schemas" / "YData.json"
     file.write_text(file.read_text().replace('"type": "strnig"', '"type":  "strnig"'))
-    assert found(repository, "--changed-since", "HEAD") == ["schemas/YData.json fields/unknown-type"]
+    assert check(repository, "--changed-since", "HEAD") == ["schemas/YData.json fields/unknown-type"]
 
 
 def test_a_renamed_rpc_keeps_its_findings(repository: Path) -> None:

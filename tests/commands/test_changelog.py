@@ -104,7 +104,7 @@ def test_nothing_changed(pair: Path) -> None:
     assert changelog("old", "old", cwd=pair) == (0, "# From old to old\n\nNothing changed.\n", "")
 
 
-def test_breaks_are_told_and_are_no_failure() -> None:
+def test_breaks_are_reported_and_are_not_a_failure() -> None:
     ran = changelog("old", "new", cwd=COMPAT / "layout-changed")
     assert ran == (
         0,
@@ -168,7 +168,7 @@ def test_one_clear_line(pair: Path, words: tuple[str, ...], problem: str) -> Non
     assert changelog(*words, cwd=pair) == (2, "", f"error: {problem}\n")
 
 
-def test_what_is_excluded_is_left_out_and_everything_else_told(pair: Path) -> None:
+def test_excluded_files_are_skipped_and_all_others_reported(pair: Path) -> None:
     whole = changelog("old", "new", cwd=pair).out
     (pair / "kiplint.toml").write_text('exclude = ["*/BRequest.json"]\nignore = ["compat"]\n')
     ran = changelog("old", "new", cwd=pair)

@@ -70,26 +70,26 @@ def test_directories_are_sets_of_their_own(tmp_path: Path) -> None:
 
 
 def test_a_tree_of_sets(tmp_path: Path) -> None:
-    write(tmp_path, {f"{one}/deep/{name}": data for one in ("a", "b") for name, data in PAIR.items()})
+    write(tmp_path, {f"{folder}/deep/{name}": data for folder in ("a", "b") for name, data in PAIR.items()})
     write(tmp_path, {f"c/{name}": data for name, data in CLEAN.items()})
     expected = [("a/deep/XResponse.json", DIFFER), ("b/deep/XResponse.json", DIFFER)]
     assert rules(check(".", cwd=tmp_path)) == rules(check("b", "c", "a", cwd=tmp_path)) == expected
 
 
 def test_the_same_names_and_keys_in_two_sets_are_fine(tmp_path: Path) -> None:
-    write(tmp_path, {f"{one}/{name}": data for one in ("a", "b") for name, data in CLEAN.items()})
+    write(tmp_path, {f"{folder}/{name}": data for folder in ("a", "b") for name, data in CLEAN.items()})
     assert check(".", cwd=tmp_path) == (0, "", "")
 
 
 @pytest.mark.parametrize("name", [".git", ".hidden", "node_modules"])
 def test_directories_that_are_not_walked(tmp_path: Path, name: str) -> None:
-    write(tmp_path, {f"a/{one}": data for one, data in CLEAN.items()})
-    write(tmp_path, {f"{name}/{one}": data for one, data in PAIR.items()})
+    write(tmp_path, {f"a/{path}": data for path, data in CLEAN.items()})
+    write(tmp_path, {f"{name}/{path}": data for path, data in PAIR.items()})
     assert check(".", cwd=tmp_path) == (0, "", "")
     assert rules(check(name, cwd=tmp_path)) == [(f"{name}/XResponse.json", DIFFER)]
 
 
-def test_other_files_of_a_directory_are_no_definitions(tmp_path: Path) -> None:
+def test_other_files_of_a_directory_are_not_definitions(tmp_path: Path) -> None:
     others = {"README.md": b"x", "X.json.orig": b"{", "package.json": PACKAGE, "data.json": b'{"a": 1}'}
     write(tmp_path, {**CLEAN, **others, "lib/package.json": PACKAGE})
     assert check(".", cwd=tmp_path) == (0, "", "")
@@ -128,12 +128,12 @@ def test_a_file_beside_others_misses_its_other_half(tmp_path: Path) -> None:
 
 
 def test_files_of_several_directories(tmp_path: Path) -> None:
-    write(tmp_path, {f"{one}/{name}": data for one in ("a", "b") for name, data in PAIR.items()})
+    write(tmp_path, {f"{folder}/{name}": data for folder in ("a", "b") for name, data in PAIR.items()})
     ran = check("b/XResponse.json", "a/XResponse.json", "a/XRequest.json", cwd=tmp_path)
     assert rules(ran) == [("a/XResponse.json", DIFFER), ("b/XResponse.json", DIFFER)]
 
 
-def test_the_summary_counts_what_was_asked_for(tmp_path: Path) -> None:
+def test_the_summary_counts_requested_files(tmp_path: Path) -> None:
     write(tmp_path, {**CLEAN, "Broken.json": b'{ "validVersions"'})
     words = ["check", "XRequest.json", "Broken.json", "--output-format", "json"]
     summary = json.loads(kiplint(*words, cwd=tmp_path).out)["summary"]
@@ -279,8 +279,8 @@ def test_paths_that_are_not_utf8(tmp_path: Path, name: bytes, encoding: str) -> 
         ran = kiplint("check", name, *words, output, cwd=tmp_path, env=env)
         assert (ran.code, ran.err) == (1, "")
         assert "set\\udcff/X\\udcfe.json:10:7" in ran.out
-    (one,) = json.loads(kiplint("check", name, *words, "json", cwd=tmp_path, env={}).out)["findings"]
-    assert one["path"] == r"set\udcff/X\udcfe.json"
+    (finding,) = json.loads(kiplint("check", name, *words, "json", cwd=tmp_path, env={}).out)["findings"]
+    assert finding["path"] == r"set\udcff/X\udcfe.json"
 
 
 # Exit codes and rules

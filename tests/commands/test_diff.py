@@ -94,19 +94,19 @@ COUNTS = {"wire": 1, "storage": 0, "support": 0, "semantics": 0, "source": 0, "n
 
 def test_json() -> None:
     ran = diff("old", "new", "--output-format", "json", cwd=LAYOUT)
-    found = json.loads(ran.out)
-    first, second = found["changes"][0].pop("proof")
+    document = json.loads(ran.out)
+    first, second = document["changes"][0].pop("proof")
     assert (first["writer"], first["reader"], first["outcome"]) == ("new", "old", "misread")
     assert (second["writer"], second["reader"], second["outcome"]) == ("old", "new", "refused")
     assert (ran.code, ran.err) == (1, "")
-    assert found == {"version": 1, "changes": [CHANGE], "summary": {"messages": 2, "changes": 1, **COUNTS}}
+    assert document == {"version": 1, "changes": [CHANGE], "summary": {"messages": 2, "changes": 1, **COUNTS}}
 
 
 def test_jsonl() -> None:
     ran = diff("old", "new", "--output-format", "jsonl", cwd=LAYOUT)
-    found = json.loads(ran.out)
-    assert (ran.code, ran.err, len(found.pop("proof"))) == (1, "", 2)
-    assert found == CHANGE
+    document = json.loads(ran.out)
+    assert (ran.code, ran.err, len(document.pop("proof"))) == (1, "", 2)
+    assert document == CHANGE
 
 
 def test_concise() -> None:
@@ -147,8 +147,8 @@ def test_files_and_silence(tmp_path: Path) -> None:
     file = tmp_path / "changes.json"
     ran = diff("old", "new", "-q", "--output-format", f"json={file}", "--output-format", "text", cwd=LAYOUT)
     assert ran == (1, "", "")
-    (found,) = json.loads(file.read_text("utf-8"))["changes"]
-    assert len(found.pop("proof")) == 2 and found == CHANGE
+    (change,) = json.loads(file.read_text("utf-8"))["changes"]
+    assert len(change.pop("proof")) == 2 and change == CHANGE
 
 
 def test_statistics() -> None:
@@ -161,7 +161,7 @@ def test_statistics() -> None:
     )
 
 
-def test_colours_are_asked_for() -> None:
+def test_colours_on_request() -> None:
     assert "\x1b[" not in diff("old", "new", cwd=LAYOUT).out
     coloured = diff("old", "new", "--color", "always", cwd=LAYOUT).out
     assert coloured.startswith("\x1b[1;31merror[compat/layout-changed]\x1b[0m: ")
@@ -234,12 +234,12 @@ def test_the_configuration_counts(pair: Path) -> None:
 
 
 def test_two_revisions(kafka: Path) -> None:
-    found = ["2.0.0:message/XRequest.json layout-changed"]
-    assert concise("1.0.0:", "2.0.0:", cwd=kafka) == found
-    assert concise("1.0.0:message", "2.0.0:message", cwd=kafka) == found
-    assert concise("1.0.0:./", "2.0.0:./", cwd=kafka / "message") == found
-    one = concise("HEAD~1:message/XRequest.json", "HEAD:message/XRequest.json", cwd=kafka)
-    assert one == ["HEAD:message/XRequest.json layout-changed"]
+    result = ["2.0.0:message/XRequest.json layout-changed"]
+    assert concise("1.0.0:", "2.0.0:", cwd=kafka) == result
+    assert concise("1.0.0:message", "2.0.0:message", cwd=kafka) == result
+    assert concise("1.0.0:./", "2.0.0:./", cwd=kafka / "message") == result
+    alone = concise("HEAD~1:message/XRequest.json", "HEAD:message/XRequest.json", cwd=kafka)
+    assert alone == ["HEAD:message/XRequest.json layout-changed"]
     assert concise("2.0.0:", "HEAD:", cwd=kafka) == []
 
 
@@ -337,8 +337,8 @@ def test_a_message_that_moved_between_sets(tmp_path: Path) -> None:
 
 
 def test_two_files(pair: Path) -> None:
-    found = concise("old/message/XRequest.json", "new/message/XRequest.json", cwd=pair)
-    assert found == ["new/message/XRequest.json layout-changed"]
+    result = concise("old/message/XRequest.json", "new/message/XRequest.json", cwd=pair)
+    assert result == ["new/message/XRequest.json layout-changed"]
 
 
 # Definitions that cannot be read
@@ -394,8 +394,8 @@ def test_structs_that_unfold_without_end(tmp_path: Path) -> None:
         return definition(field("Root", "S0"), commonStructs=inner)
 
     sides(tmp_path, {"XRequest.json": text("int32")}, {"XRequest.json": text("int64")})
-    said = UNFOLDED_FIELDS.exceeded("the message")
-    assert diff("old", "new", cwd=tmp_path) == (2, "", f"error: old/XRequest.json: {said}\n")
+    output = UNFOLDED_FIELDS.exceeded("the message")
+    assert diff("old", "new", cwd=tmp_path) == (2, "", f"error: old/XRequest.json: {output}\n")
 
 
 # What cannot be opened

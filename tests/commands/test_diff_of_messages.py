@@ -15,8 +15,8 @@ SETS = (ROOT / "fixtures/sets/broker/clients", ROOT / "fixtures/kip-1313")
 
 
 def names(*globs: str) -> set[str]:
-    found = diff(*SETS, messages=globs).changes
-    return {finding.message_name for finding in found}
+    result = diff(*SETS, messages=globs).changes
+    return {finding.message_name for finding in result}
 
 
 def text(result: DiffResult) -> list[str]:

@@ -164,12 +164,12 @@ def test_text_of_no_form_is_refused(tmp_path: Path) -> None:
 
 
 def packets() -> list[bytes]:
-    data, pos, found = CAPTURE.read_bytes(), 24, []
+    data, pos, result = CAPTURE.read_bytes(), 24, []
     while pos < len(data):
         size = int.from_bytes(data[pos + 8 : pos + 12], "little")
-        found.append(data[pos + 16 : pos + 16 + size])
+        result.append(data[pos + 16 : pos + 16 + size])
         pos += 16 + size
-    return found
+    return result
 
 
 def test_dumps_of_packets_are_captures(tmp_path: Path) -> None:

@@ -28,9 +28,9 @@ def tree(tmp_path: Path) -> Path:
     return make_repository(tmp_path / "tree", files)
 
 
-def said(*sets: Path | str, repository: Path | None = None) -> list[str]:
-    found = check(*sets, select=["rpc/request-missing", "rpc/response-missing"], repository=repository).findings
-    return sorted(finding.message.partition("; ")[2].replace("\\", "/") for finding in found)
+def missing_halves(*sets: Path | str, repository: Path | None = None) -> list[str]:
+    findings = check(*sets, select=["rpc/request-missing", "rpc/response-missing"], repository=repository).findings
+    return sorted(finding.message.partition("; ")[2].replace("\\", "/") for finding in findings)
 
 
 def test_within_one_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,22 +38,24 @@ def test_within_one_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = [
         f"{name}{kind} is in {kind.lower()}s/{name}{kind}.json" for kind in ("Request", "Response") for name in "XY"
     ]
-    assert said(".") == sorted(f"{place}, which is another set" for place in places)
-    assert said("requests") == [
+    assert missing_halves(".") == sorted(f"{place}, which is another set" for place in places)
+    assert missing_halves("requests") == [
         f"{name}Response is in responses/{name}Response.json, which is another set" for name in "XY"
     ]
-    assert said("requests/XRequest.json") == ["XResponse is in responses/XResponse.json, which is another set"]
+    assert missing_halves("requests/XRequest.json") == [
+        "XResponse is in responses/XResponse.json, which is another set"
+    ]
 
 
 def test_within_a_revision(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree.parent)
-    found = said("HEAD:", repository=tree)
-    assert found[0] == "XRequest is in HEAD:requests/XRequest.json, which is another set"
+    result = missing_halves("HEAD:", repository=tree)
+    assert result[0] == "XRequest is in HEAD:requests/XRequest.json, which is another set"
 
 
 def test_a_half_that_is_nowhere(tree: Path) -> None:
     (tree / "responses" / "XResponse.json").unlink()
-    assert said(tree / "requests" / "XRequest.json") == [""]
+    assert missing_halves(tree / "requests" / "XRequest.json") == [""]
 
 
 def test_a_finding_about_a_pair_belongs_to_both_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,10 +66,10 @@ def test_a_finding_about_a_pair_belongs_to_both_halves(tmp_path: Path, monkeypat
     )
     monkeypatch.chdir(tmp_path)
 
-    def told(*files: str) -> list[str]:
+    def reported(*files: str) -> list[str]:
         return [finding.path for finding in check(*files, select=["rpc/versions-differ"]).findings]
 
-    assert told("XRequest.json") == ["XRequest.json"]
-    assert told("XResponse.json") == ["XResponse.json"]
-    assert told("XRequest.json", "XResponse.json") == ["XResponse.json"]
-    assert told("YRequest.json") == []
+    assert reported("XRequest.json") == ["XRequest.json"]
+    assert reported("XResponse.json") == ["XResponse.json"]
+    assert reported("XRequest.json", "XResponse.json") == ["XResponse.json"]
+    assert reported("YRequest.json") == []

@@ -39,12 +39,12 @@ def test_a_definition_is_checked_at_its_place(place: Path) -> None:
     (place / "kip.md").write_text(
         "Text.\n\n```json\n" + REQUEST.replace('"int16"', '"int17"').replace("string", "strin")
     )
-    code, found = document("kip.md")
-    (finding,) = found["findings"]
+    code, result = document("kip.md")
+    (finding,) = result["findings"]
     assert (code, finding["rule"], finding["path"]) == (1, "fields/unknown-type", "kip.md")
     line = (place / "kip.md").read_text().splitlines()[finding["line"] - 1]
     assert line[finding["column"] - 1 : finding["end_column"] - 1] == '"type": "strin"'
-    assert found["kips"][0]["definitions"] == [
+    assert result["kips"][0]["definitions"] == [
         {"name": "XRequest", "type": "request", "valid_versions": "0-5", "state": "read"}
         | {"line": 4, "column": 1, "end_line": 4 + REQUEST.count("\n"), "end_column": 2}
     ]
@@ -52,23 +52,23 @@ def test_a_definition_is_checked_at_its_place(place: Path) -> None:
 
 def test_the_base_gives_the_rest_of_the_set(place: Path) -> None:
     (place / "kip.txt").write_text(f"Now:\n{REQUEST}\nThen:\n{BUMPED}\n")
-    code, found = document("kip.txt", "--base", "base", "--against", "base")
+    code, result = document("kip.txt", "--base", "base", "--against", "base")
     assert code == 1
-    (one,) = found["kips"]
-    assert [(row["state"], row["valid_versions"]) for row in one["definitions"]] == [
+    (kip,) = result["kips"]
+    assert [(row["state"], row["valid_versions"]) for row in kip["definitions"]] == [
         ("older", "0-5"),
         ("changed", "0-6"),
     ]
-    assert {(row["rule"], row["path"]) for row in found["findings"]} >= {
+    assert {(row["rule"], row["path"]) for row in result["findings"]} >= {
         ("rpc/versions-differ", "kip.txt"),
         ("compat/new-version", "kip.txt"),
         ("compat/response-not-bumped", "kip.txt"),
         ("compat/version-dropped", "kip.txt"),
     }
-    assert {row["kind"] for row in one["changes"]} >= {"new-version", "field-added", "response-not-bumped"}
-    assert [(row["kind"], row["severity"]) for row in one["differences"]] == [("version-dropped", "warning")]
-    assert [(row["message_name"], row["layouts"][0]["versions"]) for row in one["layouts"]] == [("XRequest", "6")]
-    assert found["summary"]["changes"] == len(one["changes"])
+    assert {row["kind"] for row in kip["changes"]} >= {"new-version", "field-added", "response-not-bumped"}
+    assert [(row["kind"], row["severity"]) for row in kip["differences"]] == [("version-dropped", "warning")]
+    assert [(row["message_name"], row["layouts"][0]["versions"]) for row in kip["layouts"]] == [("XRequest", "6")]
+    assert result["summary"]["changes"] == len(kip["changes"])
 
 
 def test_what_the_code_has_not(place: Path) -> None:
@@ -82,8 +82,8 @@ def test_the_same_in_html(place: Path) -> None:
         REQUEST.replace('"', "&quot;").replace("  ", "&nbsp;&nbsp;").replace("string", "strin").replace("\n", "<br/>\n")
     )
     (place / "kip.html").write_text(f"<html><body><pre>{page}</pre></body></html>")
-    code, found = document("kip.html")
-    (finding,) = found["findings"]
+    code, result = document("kip.html")
+    (finding,) = result["findings"]
     assert (code, finding["rule"]) == (1, "fields/unknown-type")
     line = (place / "kip.html").read_text().splitlines()[finding["line"] - 1]
     assert line[finding["column"] - 1 : finding["end_column"] - 1] == "&quot;type&quot;: &quot;strin&quot;"
@@ -100,10 +100,10 @@ def test_every_format_tells_it(form: str, place: Path) -> None:
 
 def test_a_slip_in_the_json_is_a_finding(place: Path) -> None:
     (place / "kip.txt").write_text(f"{REQUEST[:-1]}\n\nProse.\n\n{RESPONSE}")
-    code, found = document("kip.txt")
+    code, result = document("kip.txt")
     assert code == 1
-    assert [row["state"] for row in found["kips"][0]["definitions"]] == ["unread", "read"]
-    assert {row["rule"] for row in found["findings"]} == {"syntax/invalid-json"}
+    assert [row["state"] for row in result["kips"][0]["definitions"]] == ["unread", "read"]
+    assert {row["rule"] for row in result["findings"]} == {"syntax/invalid-json"}
 
 
 def test_standard_input_and_several_files(place: Path) -> None:

@@ -166,7 +166,7 @@ def test_a_page_is_read_and_nothing_is_left_out_in_silence(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", UNREADABLE)
-def test_a_page_without_anything_to_read_says_what_it_has(page: str) -> None:
+def test_a_page_without_definitions_says_what_it_has(page: str) -> None:
     with pytest.raises(NothingThereError) as raised:
         kip(PAGES_OF_KIPS / page, config={})
     assert str(raised.value).partition(", ")[2] == UNREADABLE[page]
@@ -285,10 +285,10 @@ PATCH = ('   "apiKey": 900, "type": "request", "listeners": ["broker"], "name": 
 def test_a_patch_applies_to_the_base(head: str, base: Path) -> None:
     text = patched(*PATCH, head=head)
     result = checked(text, base)
-    (finding,) = [one for one in result.findings if one.rule == "fields/unknown-type"]
+    (finding,) = [finding for finding in result.findings if finding.rule == "fields/unknown-type"]
     line = text.splitlines()[finding.span.line - 1]
     assert line[finding.span.column - 1 : finding.span.end_column - 1] == '"type": "int33"'
-    assert {one.rule for one in result.findings} >= {"compat/layout-changed", "compat/new-version"}
+    assert {finding.rule for finding in result.findings} >= {"compat/layout-changed", "compat/new-version"}
 
 
 def checked(text: str, base: Path) -> KipResult:
@@ -378,12 +378,14 @@ def test_a_table_adds_fields_to_the_base(base: Path) -> None:
 )
 def test_what_a_table_gets_wrong(row: str, errors: list[tuple[str, int, int]], base: Path) -> None:
     result = checked("XRequest:\n\n| Name | Type | Versions |\n|---|---|---|\n" + row + "\n\n", base)
-    found = [
+    findings = [
         (finding.rule, finding.span.line, finding.span.column)
         for finding in result.findings
         if finding.severity == "error"
     ]
-    assert [one for one in found if one[0] not in ("rpc/response-missing", "compat/response-not-bumped")] == errors
+    assert [
+        finding for finding in findings if finding[0] not in ("rpc/response-missing", "compat/response-not-bumped")
+    ] == errors
 
 
 @pytest.mark.parametrize(
@@ -402,5 +404,5 @@ def test_what_cannot_be_read_is_listed(text: str, line: int, reason: str, tmp_pa
     page = tmp_path / "page.md"
     page.write_text(text)
     document = read_kip(str(page))
-    assert [(one.line, one.reason) for one in document.unread] == [(line, reason)]
+    assert [(block.line, block.reason) for block in document.unread] == [(line, reason)]
     assert document.definitions == ()

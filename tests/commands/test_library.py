@@ -21,7 +21,7 @@ NAMES = re.findall(r" as (\w+)", Path(kiplint.__file__).with_suffix(".pyi").read
 LISTED = "import json, sys; import kiplint; print(json.dumps([m for m in sys.modules if m.startswith('kiplint')]))"
 
 
-def test_every_name_is_there_and_none_else() -> None:
+def test_every_name_is_there_and_no_other() -> None:
     assert {*kiplint.__all__} == {"__version__", *NAMES}
     assert [name for name in kiplint.__all__ if getattr(kiplint, name, None) is None] == []
     assert {*dir(kiplint)} == {*kiplint.__all__}
@@ -54,7 +54,7 @@ def test_a_configuration_may_be_a_path_a_mapping_or_nothing(tmp_path: Path, monk
         configure(config={"ignored": ["rpc"]})
 
 
-def test_mistakes_are_told(repo: Path) -> None:
+def test_mistakes_are_reported(repo: Path) -> None:
     with pytest.raises(kiplint.UsageError, match="no rule matches rcp; did you mean rpc"):
         kiplint.check(repo / "fixtures/kip-1313", select=["rcp"])
     with pytest.raises(kiplint.SourceError, match="no such file or directory"):
@@ -71,24 +71,24 @@ def test_a_misspelt_argument_is_refused(repo: Path) -> None:
 
 
 def test_values_that_could_not_mean_anything_are_refused(repo: Path) -> None:
-    one: Any = repo / "fixtures/kip-1313"
+    directory: Any = repo / "fixtures/kip-1313"
     wrong: Any = "eror"
     with pytest.raises(kiplint.UsageError, match="^fail_on: eror is not one of error, warning, info, never$"):
-        kiplint.check(one, fail_on=wrong)
+        kiplint.check(directory, fail_on=wrong)
     with pytest.raises(TypeError, match="^select: expected a list of selectors, got str$"):
-        kiplint.check(one, select="tags")
+        kiplint.check(directory, select="tags")
     with pytest.raises(kiplint.UsageError, match="^header: a version of the request header from 1 on, not -1$"):
-        kiplint.rollout(one, header=-1)
+        kiplint.rollout(directory, header=-1)
     with pytest.raises(kiplint.UsageError, match="at least one broker$"):
-        kiplint.negotiate(one)
+        kiplint.negotiate(directory)
 
 
 def test_the_other_results_can_be_read(repo: Path) -> None:
     sides = repo / "fixtures/negotiate/kip-35"
-    found = kiplint.negotiate(sides / "client", sides / "B1")
-    assert str(found).splitlines()[0] == f"{sides / 'client'} with {sides / 'B1'}"
+    negotiation = kiplint.negotiate(sides / "client", sides / "B1")
+    assert str(negotiation).splitlines()[0] == f"{sides / 'client'} with {sides / 'B1'}"
     change = kiplint.diff(repo / "fixtures/compat/layout-changed/old", repo / "fixtures/compat/layout-changed/new")
-    assert [one.breaks for one in change.changes] == ["wire"]
+    assert [judged.breaks for judged in change.changes] == ["wire"]
     assert kiplint.rollout(repo / "fixtures/kip-1313").rows[0].status == "wrong"
     shown = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313")
     assert str(shown).splitlines()[:2] == ["DeleteGroupsResponse 0-1", "  ThrottleTimeMs  int32  4"]

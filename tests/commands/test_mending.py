@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from fixes.support import folder, said
+from fixes.support import comments_of, folder
 from kiplint.commands.migrate.run import migrate_kip_1313
 from sources.support import make_repository, write
 from tools import definition, field, kiplint
@@ -62,7 +62,7 @@ def test_diff_prints_a_patch_that_does_what_fix_does(here: Path) -> None:
     assert (ran.code, ran.out, ran.err) == (0, "", "nothing to fix, 0 left\n")
 
 
-def test_what_is_left_is_reported_and_unsafe_fixes_are_asked_for(here: Path) -> None:
+def test_remaining_findings_are_reported_and_unsafe_fixes_need_an_option(here: Path) -> None:
     (here / "XData.json").write_bytes(MENDED.replace(b'"about"', b'"abuot"'))
     ran = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
     assert ran.code == 1
@@ -76,11 +76,11 @@ def test_what_is_left_is_reported_and_unsafe_fixes_are_asked_for(here: Path) -> 
 
 
 def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
-    found = json.loads(kiplint("check", "--output-format", "json", cwd=here).out)["findings"]
-    edits = [edit for one in found for edit in one["fix"]["edits"]]
-    assert all(one["fixable"] and one["fix"]["applicability"] == "safe" for one in found)
+    findings = json.loads(kiplint("check", "--output-format", "json", cwd=here).out)["findings"]
+    edits = [edit for finding in findings for edit in finding["fix"]["edits"]]
+    assert all(finding["fixable"] and finding["fix"]["applicability"] == "safe" for finding in findings)
     data = SLIPS
-    for edit in sorted(edits, key=lambda one: -one["start"]):
+    for edit in sorted(edits, key=lambda edit: -edit["start"]):
         assert edit["path"] == "XData.json"
         data = data[: edit["start"]] + edit["text"].encode() + data[edit["end"] :]
     assert data == MENDED
@@ -119,7 +119,7 @@ def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
     ran = kiplint("check", ".", "--baseline", "debt.json", "--fix", cwd=here)
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.endswith(", 0 left, 4 known and not fixed\n")
-    assert sorted((here / one / "XData.json").read_bytes() for one in (".", "copy")) == sorted([SLIPS, MENDED])
+    assert sorted((here / folder / "XData.json").read_bytes() for folder in (".", "copy")) == sorted([SLIPS, MENDED])
 
 
 def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
@@ -167,7 +167,7 @@ def test_a_read_only_file_is_refused_and_nothing_is_written(broker: Path) -> Non
     assert contents(broker) == before
 
 
-def test_the_migration_is_whole_and_is_told(broker: Path, repo: Path) -> None:
+def test_the_migration_is_complete_and_is_reported(broker: Path, repo: Path) -> None:
     original = repo / "fixtures" / "sets" / "broker" / "clients"
     ran = kiplint("migrate", "kip-1313", "clients", "--dry-run", cwd=broker)
     assert ran.code == 0
@@ -187,7 +187,7 @@ def test_the_migration_is_whole_and_is_told(broker: Path, repo: Path) -> None:
     subprocess.run(["git", "apply", "-"], cwd=broker, input=patch.out.encode(), check=True)
     assert contents(broker / "clients") == now
     for name, data in contents(original).items():
-        assert set(said(data)) <= set(said(now[name]))
+        assert set(comments_of(data)) <= set(comments_of(now[name]))
 
 
 def test_a_named_file_brings_its_other_half(broker: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_named_file_brings_its_other_half(broker: Path) -> None:
     assert document["summary"]["files"] == 21
     schema = json.loads(kiplint("schema", "migrate", cwd=broker).out)
     Draft202012Validator(schema).validate(document)
-    (shape,) = (one for name, one in schema["$defs"].items() if name == "MigrationDocument")
+    (shape,) = (definition for name, definition in schema["$defs"].items() if name == "MigrationDocument")
     assert sorted(shape["required"]) == sorted(document)
 
 
@@ -214,12 +214,12 @@ def test_new_definitions_as_json(broker: Path) -> None:
     }
 
 
-def test_several_directories_are_told_apart(broker: Path) -> None:
+def test_several_directories_are_distinguished(broker: Path) -> None:
     shutil.copytree(broker / "clients", broker / "fork")
     before = contents(broker)
     ran = kiplint("migrate", "bump", "Metadata", cwd=broker)
     assert (ran.code, ran.err) == (
-        2, "error: Metadata is in clients and in fork: name the directory that is to change\n",
+        2, "error: Metadata is in clients and in fork: name the directory to change\n",
     )  # fmt: skip
     ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--only", "Metadata", cwd=broker)
     assert [line for line in ran.out.splitlines() if not line.startswith(" ")] == [
@@ -304,7 +304,7 @@ def test_what_would_get_worse_is_not_written(broker: Path) -> None:
     assert kiplint("check", "clients", cwd=broker).code == 0
 
 
-def test_a_new_rpc_where_none_is(tmp_path: Path, repo: Path) -> None:
+def test_a_new_rpc_in_an_empty_directory(tmp_path: Path, repo: Path) -> None:
     ran = kiplint("new", "rpc", "Foo", "--schemas", tmp_path, "--request", "Name:string", cwd=tmp_path)
     assert (ran.code, len(list(tmp_path.iterdir()))) == (0, 2)
     ran = kiplint("new", "rpc", "Bar", "--schemas", tmp_path, "--request", "A:int32=x", cwd=tmp_path)
@@ -373,10 +373,10 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_pa
             time.sleep(took * chance.uniform(0.2, 1.0))
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-        found = {name: data for name, data in contents(here).items() if name.endswith(".json")}
-        assert {name for name, data in found.items() if data not in (original[name], finished[name])} == set()
-        assert found.keys() == original.keys()
-        halfway += found not in (original, finished)
+        result = {name: data for name, data in contents(here).items() if name.endswith(".json")}
+        assert {name for name, data in result.items() if data not in (original[name], finished[name])} == set()
+        assert result.keys() == original.keys()
+        halfway += result not in (original, finished)
         migrate_kip_1313(here)
         assert contents(here) == finished
     assert halfway >= KILLS // 4
@@ -498,12 +498,12 @@ def test_a_migration_in_steps_ends_where_a_whole_one_does(broker: Path) -> None:
     whole = contents(broker / "clients")
     for name, data in original.items():
         (broker / "clients" / name).write_bytes(data)
-    for step, told in (
+    for step, text in (
         (("--only", "OffsetDelete"), "1 done, 8 missing, 1 exempt and 1 dead"),
         (("--except-telemetry",), "7 done, 2 missing, 1 exempt and 1 dead"),
         ((), "9 done, 1 exempt and 1 dead"),
     ):
         ran = kiplint("migrate", "kip-1313", "clients", *step, "--summary", "markdown", cwd=broker)
-        assert (ran.code, ran.out.splitlines()[0]) == (0, f"### Request header 3: {told}.")
+        assert (ran.code, ran.out.splitlines()[0]) == (0, f"### Request header 3: {text}.")
         assert "| OffsetDelete | 47 | done | " in ran.out
     assert contents(broker / "clients") == whole

@@ -22,55 +22,57 @@ def between(history: Path, *tags: str, unstable: bool = False) -> Negotiation:
     return negotiate(client, brokers, unstable=unstable)
 
 
-def row(found: Negotiation, name: str) -> RpcRow:
-    (one,) = (row for row in found.rpcs if row.name == name)
-    return one
+def row(negotiation: Negotiation, name: str) -> RpcRow:
+    (only_row,) = (row for row in negotiation.rpcs if row.name == name)
+    return only_row
 
 
-def names(found: Negotiation, status: str) -> set[str]:
-    return {row.name for row in found.rpcs if row.status == status}
+def names(negotiation: Negotiation, status: str) -> set[str]:
+    return {row.name for row in negotiation.rpcs if row.status == status}
 
 
 # Real releases
 
 
 def test_2_4_with_2_2(history: Path) -> None:
-    found = between(history, "2.4.0", "2.2.0")
-    (begun,) = found.exchanges
+    negotiation = between(history, "2.4.0", "2.2.0")
+    (begun,) = negotiation.exchanges
     assert (begun.tried, begun.answer, begun.error, begun.supported, begun.used) == (3, 0, "UNSUPPORTED_VERSION", "", 0)
     assert not begun.client_software
-    assert names(found, "client-only") == {
+    assert names(negotiation, "client-only") == {
         "IncrementalAlterConfigs", "AlterPartitionReassignments", "ListPartitionReassignments", "OffsetDelete",
     }  # fmt: skip
-    assert (found.summary.rpcs, found.summary.agreed) == (48, 39)
-    fetch = row(found, "Fetch")
+    assert (negotiation.summary.rpcs, negotiation.summary.agreed) == (48, 39)
+    fetch = row(negotiation, "Fetch")
     assert (fetch.client, fetch.usable, fetch.chosen, fetch.request_header) == ("0-11", "0-10", 10, 1)
-    assert not found.in_trouble
+    assert not negotiation.in_trouble
 
 
 def test_3_9_with_3_8_goes_by_kip_511(history: Path) -> None:
-    found = between(history, "3.9.0-rc3", "3.8.0")
-    assert found.exchanges == (Exchange("3.8.0", 4, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True),)
-    (ids,) = found.telemetry
+    negotiation = between(history, "3.9.0-rc3", "3.8.0")
+    assert negotiation.exchanges == (
+        Exchange("3.8.0", 4, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True),
+    )
+    (ids,) = negotiation.telemetry
     assert (ids.client_side, ids.broker_side, ids.version) == ("old", "old", 0)
 
 
 def test_2_4_with_8_3(history: Path) -> None:
-    found = between(history, "2.4.0", "confluent-8.3.0")
-    assert {row.name for row in found.rpcs if row.status == "no-common-version"} == {"WriteTxnMarkers"}
+    negotiation = between(history, "2.4.0", "confluent-8.3.0")
+    assert {row.name for row in negotiation.rpcs if row.status == "no-common-version"} == {"WriteTxnMarkers"}
     gone = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
-    assert {row.name for row in found.rpcs if row.status == "client-only"} == gone
-    assert row(found, "WriteTxnMarkers").message == "the client has 0, confluent-8.3.0 1-2: no version in common"
-    assert row(found, "WriteTxnMarkers").between_nodes
-    produce = row(found, "Produce")
+    assert {row.name for row in negotiation.rpcs if row.status == "client-only"} == gone
+    assert row(negotiation, "WriteTxnMarkers").message == "the client has 0, confluent-8.3.0 1-2: no version in common"
+    assert row(negotiation, "WriteTxnMarkers").between_nodes
+    produce = row(negotiation, "Produce")
     assert (produce.usable, produce.chosen, produce.request_header, produce.response_header) == ("3-8", 8, 1, 0)
-    assert not found.in_trouble
+    assert not negotiation.in_trouble
 
 
-def test_2_2_needs_none_of_the_versions_that_3_9_calls_deprecated(history: Path) -> None:
-    found = between(history, "2.2.0", "3.9.0-rc3")
-    assert {row.name for row in found.rpcs if row.deprecated} == set()  # KIP-896 spares clients from 2.1 on
-    assert names(found, "not-offered") == {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
+def test_2_2_needs_no_version_that_3_9_deprecates(history: Path) -> None:
+    negotiation = between(history, "2.2.0", "3.9.0-rc3")
+    assert {row.name for row in negotiation.rpcs if row.deprecated} == set()  # KIP-896 spares clients from 2.1 on
+    assert names(negotiation, "not-offered") == {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
 
 
 def test_unstable_rpcs_of_3_9(history: Path) -> None:
@@ -80,11 +82,11 @@ def test_unstable_rpcs_of_3_9(history: Path) -> None:
 
 
 def test_several_brokers(history: Path) -> None:
-    found = between(history, "confluent-8.3.0", "3.9.0-rc3", "2.4.0")
-    fetch = row(found, "Fetch")
+    negotiation = between(history, "confluent-8.3.0", "3.9.0-rc3", "2.4.0")
+    fetch = row(negotiation, "Fetch")
     assert [broker.chosen for broker in fetch.brokers] == [17, 11]
     assert (fetch.usable, fetch.chosen) == ("4-11", 11)
-    assert row(found, "DescribeCluster").status == "not-everywhere"
+    assert row(negotiation, "DescribeCluster").status == "not-everywhere"
 
 
 # The command
@@ -207,7 +209,7 @@ def test_names_cannot_act_on_a_terminal(tmp_path: Path) -> None:
     assert not {"\x1b", "\x07"} & set(ran.out)
 
 
-def test_a_definition_that_cannot_be_read_is_said(repo: Path, tmp_path: Path) -> None:
+def test_a_definition_that_cannot_be_read_is_reported(repo: Path, tmp_path: Path) -> None:
     for file in (repo / "fixtures/negotiate/kip-35/client").glob("*.json"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "Broken.json").write_text('{"validVersions": ')
@@ -249,10 +251,10 @@ def test_released_clients_in_json(history: Path, tmp_path: Path) -> None:
     words = ("--clients", "librdkafka@1.6.1,librdkafka@1.8.2,rskafka", "--output-format", "json")
     ran = kiplint("negotiate", *words, "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
     assert (ran.code, ran.err) == (1, "")
-    found = msgspec.json.decode(ran.out, type=ClientsDocument)
-    assert [(row.client, row.works_from) for row in found.clients] == [("librdkafka", "1.8.2"), ("rskafka", "0.2.0")]
-    assert msgspec.to_builtins(found.summary) == {"releases": 6, "works": 5, "limited": 1, "refused": 0}
-    (lost,) = found.clients[0].releases[0].lost
+    document = msgspec.json.decode(ran.out, type=ClientsDocument)
+    assert [(row.client, row.works_from) for row in document.clients] == [("librdkafka", "1.8.2"), ("rskafka", "0.2.0")]
+    assert msgspec.to_builtins(document.summary) == {"releases": 6, "works": 5, "limited": 1, "refused": 0}
+    (lost,) = document.clients[0].releases[0].lost
     assert (lost.name, lost.client, lost.unserved) == ("ListOffsets", "0-1", "0")
 
 
@@ -276,8 +278,8 @@ def test_the_list_of_clients(tmp_path: Path) -> None:
     ran = kiplint("negotiate", "--list-clients", cwd=tmp_path)
     assert (ran.code, ran.err, len(ran.out.splitlines())) == (0, "", 49)
     assert "  kafkajs@2.2.4              2023-02  It takes the lower of its highest version" in ran.out
-    found = kiplint("negotiate", "--list-clients", "--output-format", "json", cwd=tmp_path).out
-    assert len(msgspec.json.decode(found, type=ClientListDocument).releases) == 48
+    result = kiplint("negotiate", "--list-clients", "--output-format", "json", cwd=tmp_path).out
+    assert len(msgspec.json.decode(result, type=ClientListDocument).releases) == 48
 
 
 def test_a_capture_as_the_client(history: Path, corpus: Path, tmp_path: Path) -> None:
@@ -285,12 +287,13 @@ def test_a_capture_as_the_client(history: Path, corpus: Path, tmp_path: Path) ->
     if not capture.is_file():
         pytest.skip(f"no capture at {capture}")
     ran = kiplint("negotiate", capture, "confluent-8.0.0:", "--repo", history, "--output-format", "json", cwd=tmp_path)
-    found = msgspec.json.decode(ran.out, type=Negotiation)
-    assert (found.client, found.summary.agreed, ran.code) == (str(capture), 24, 0)
+    document = msgspec.json.decode(ran.out, type=Negotiation)
+    assert (document.client, document.summary.agreed, ran.code) == (str(capture), 24, 0)
     assert (
-        found.exchanges[0].notes[-1] == "only the versions of the captured requests are known; the client may have more"
+        document.exchanges[0].notes[-1]
+        == "only the versions of the captured requests are known; the client may have more"
     )
-    assert row(found, "IncrementalAlterConfigs").client == "1"
+    assert row(document, "IncrementalAlterConfigs").client == "1"
 
 
 ANSWER = {
@@ -308,16 +311,16 @@ ANSWER = {
 def test_a_probed_broker_as_the_client(history: Path, tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(json.dumps(ANSWER))
     words = ("b.json", "confluent-8.0.0:", "--repo", history, "--output-format", "json")
-    found = msgspec.json.decode(kiplint("negotiate", *words, cwd=tmp_path).out, type=Negotiation)
-    fetch = row(found, "Fetch")
-    assert (found.client, fetch.client, fetch.chosen, fetch.request_header) == ("b:9092", "0-11", 11, 1)
+    document = msgspec.json.decode(kiplint("negotiate", *words, cwd=tmp_path).out, type=Negotiation)
+    fetch = row(document, "Fetch")
+    assert (document.client, fetch.client, fetch.chosen, fetch.request_header) == ("b:9092", "0-11", 11, 1)
 
 
 def test_a_released_client_with_a_probed_broker(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(json.dumps(ANSWER))
     ran = kiplint("negotiate", "librdkafka@2.8.0", "b.json", "--output-format", "json", cwd=tmp_path)
-    found = msgspec.json.decode(ran.out, type=Negotiation)
-    assert (ran.code, found.summary.agreed, found.exchanges[0].request_header) == (0, 2, 2)
+    document = msgspec.json.decode(ran.out, type=Negotiation)
+    assert (ran.code, document.summary.agreed, document.exchanges[0].request_header) == (0, 2, 2)
 
 
 @pytest.mark.parametrize(

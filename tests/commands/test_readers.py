@@ -32,8 +32,8 @@ def run(place: Path, *words: str, **env: str) -> Ran:
 def document(place: Path, *words: str) -> dict[str, Any]:
     ran = run(place, *words, "--output-format", "json")
     assert ran.code == 0
-    found: dict[str, Any] = json.loads(ran.out)
-    return found
+    result: dict[str, Any] = json.loads(ran.out)
+    return result
 
 
 def test_a_table_of_what_breaks(place: Path) -> None:
@@ -53,17 +53,17 @@ def test_a_table_of_what_breaks(place: Path) -> None:
 
 
 def test_only_what_a_change_brought_about(place: Path) -> None:
-    found = document(place, "readers", "set", "--since", "HEAD")
-    assert {row["name"]: (len(row["fails"]), len(row["misreads"])) for row in found["readers"]} == {
+    result = document(place, "readers", "set", "--since", "HEAD")
+    assert {row["name"]: (len(row["fails"]), len(row["misreads"])) for row in result["readers"]} == {
         "envoy": (0, 1), "kafka-protocol-rs": (1, 0), "kafka-python": (0, 1), "kio": (0, 0),
         "librdkafka": (0, 0), "nisshi": (0, 1), "platformatic": (0, 0), "redpanda": (0, 0),
     }  # fmt: skip
-    (misread,) = found["readers"][0]["misreads"]
+    (misread,) = result["readers"][0]["misreads"]
     assert (misread["message_name"], misread["versions"], misread["what"]) == ("XRequest", "5", "header")
     assert (misread["kafka"], misread["reader"]) == ("request header 3", "request header 2")
-    assert found["readers"][0]["ignores"] == {"headerVersions": 1}
-    assert found["summary"]["older"] == 1
-    assert found["summary"]["sentence"].startswith(
+    assert result["readers"][0]["ignores"] == {"headerVersions": 1}
+    assert result["summary"]["older"] == 1
+    assert result["summary"]["sentence"].startswith(
         "The change since HEAD makes Envoy's generator take the wrong header"
     )
     same = document(place, "readers", "HEAD:set", "--since", "HEAD:")
@@ -77,12 +77,12 @@ def test_only_what_a_change_brought_about(place: Path) -> None:
 def test_a_reader_that_loses_a_file(place: Path) -> None:
     git(place, "checkout", "-q", "--", "set")
     (place / "set/YRequest.json").rename(place / "set/YCall.json")
-    found = document(place, "readers", "set", "--since", "HEAD")
+    result = document(place, "readers", "set", "--since", "HEAD")
     lost = {
-        row["name"]: (row["loses"], row["reads_before"], row["reads"]) for row in found["readers"] if "loses" in row
+        row["name"]: (row["loses"], row["reads_before"], row["reads"]) for row in result["readers"] if "loses" in row
     }
     assert lost == {"platformatic": (["YRequest"], 2, 1)}
-    assert found["summary"]["sentence"] == "The change since HEAD makes platformatic's script lose YRequest."
+    assert result["summary"]["sentence"] == "The change since HEAD makes platformatic's script lose YRequest."
     rows = {
         line.split()[0]: line.split()[1:7]
         for line in run(place, "readers", "set", "--since", "HEAD").out.splitlines()[1:9]
@@ -93,8 +93,8 @@ def test_a_reader_that_loses_a_file(place: Path) -> None:
 
 def test_the_repository_may_be_elsewhere(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     away = tmp_path_factory.mktemp("away")
-    found = document(away, "readers", str(place / "set"), "--since", "HEAD", "--repo", str(place))
-    assert (found["summary"]["older"], len(found["readers"][0]["misreads"])) == (1, 1)
+    result = document(away, "readers", str(place / "set"), "--since", "HEAD", "--repo", str(place))
+    assert (result["summary"]["older"], len(result["readers"][0]["misreads"])) == (1, 1)
     git(place, "bundle", "create", "-q", "all.bundle", "--all")
     for where, says in (
         (str(away), "no such revision: HEAD"),
@@ -115,8 +115,8 @@ def test_every_format_tells_it(form: str, place: Path) -> None:
 def test_findings_of_a_check(place: Path) -> None:
     plain = document(place, "check", "set", "--ignore", "style,rpc,kip-1313")
     assert plain["findings"] == []
-    found = document(place, "check", "set", "--ignore", "style,rpc,kip-1313", "--readers")
-    assert {(one["rule"], one["severity"]) for one in found["findings"]} == {
+    result = document(place, "check", "set", "--ignore", "style,rpc,kip-1313", "--readers")
+    assert {(finding["rule"], finding["severity"]) for finding in result["findings"]} == {
         (f"readers/{name}", "info") for name in ("envoy", "kafka-protocol-rs", "kafka-python", "kio", "nisshi")
     }
     ran = run(place, "check", "set", "--select", "readers/kio", "--severity", "readers/kio=error")
@@ -138,17 +138,17 @@ def test_a_comment_may_ignore_a_reader(place: Path) -> None:
 def test_the_job_summary_says_who_breaks(place: Path) -> None:
     summary = place / "summary.md"
     run(place, "readers", "set", "--since", "HEAD", "--output-format", "github", GITHUB_STEP_SUMMARY=str(summary))
-    told = summary.read_text()
-    assert "The change since HEAD makes Envoy's generator take the wrong header (1 message)" in told
-    assert "kafka-protocol-rs: it knows no property headerVersions: set/XRequest.json:" in told
+    text = summary.read_text()
+    assert "The change since HEAD makes Envoy's generator take the wrong header (1 message)" in text
+    assert "kafka-protocol-rs: it knows no property headerVersions: set/XRequest.json:" in text
 
 
 @pytest.mark.parametrize("form", format_names())
 def test_nothing_that_a_definition_says_acts(form: str, tmp_path: Path) -> None:
     hostile = "\ud800\x1b[31m\n::error::<script>|"
     fields = [field(hostile, "int33", **{hostile: "1"}), field("Ms", hostile), field(hostile + "Ms", default=hostile)]
-    for n, one in enumerate(fields):
-        data = definition(one, name=f"X{n}Request", listeners=["broker"], entityType=hostile, **{hostile: hostile})
+    for n, item in enumerate(fields):
+        data = definition(item, name=f"X{n}Request", listeners=["broker"], entityType=hostile, **{hostile: hostile})
         (tmp_path / f"X{n}Request.json").write_bytes(data)
     (tmp_path / "YRequest.json").write_bytes(definition(field(), name="YRequest", listeners=["broker"], **{hostile: 1}))
     ran = run(tmp_path, "readers", ".", "--output-format", form)

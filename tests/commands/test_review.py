@@ -25,8 +25,8 @@ def half(suffix: str, *fields: dict[str, Any], name: str = "Thing", key: int = 1
     """A request or a response with an id, and more fields."""
     listeners = {"listeners": ["broker"]} if suffix == "Request" else {}
     common = {"type": suffix.lower(), "apiKey": key, "validVersions": "0-1", "flexibleVersions": "0+", **listeners}
-    told = field("Id", "int32", about="Which thing.")
-    return NOTE + definition(told, *fields, name=f"{name}{suffix}", **{**common, **others}) + b"\n"
+    described = field("Id", "int32", about="Which thing.")
+    return NOTE + definition(described, *fields, name=f"{name}{suffix}", **{**common, **others}) + b"\n"
 
 
 def things(*fields: dict[str, Any], **others: Any) -> dict[str, bytes]:
@@ -74,7 +74,7 @@ SIZE = field("Size", "int64", about="How large.")
     ],
     ids=("comment", "indentation", "elsewhere"),
 )
-def test_nothing_is_said_of_comments_and_what_is_not_touched(checkout: Path, files: dict[str, bytes]) -> None:
+def test_comments_and_untouched_lines_are_not_reported(checkout: Path, files: dict[str, bytes]) -> None:
     write(checkout, files)
     result = review()
     assert (result.findings, result.additions, result.older, result.status) == ((), (), 1, "ok")
@@ -99,7 +99,7 @@ def test_older_findings_on_request(checkout: Path) -> None:
     assert entries(older=True) == entries(base="none") == [("fields/unknown-type", "none")]
 
 
-def test_what_only_adds_is_no_finding(checkout: Path) -> None:
+def test_additions_are_not_findings(checkout: Path) -> None:
     tagged = field("Size", "int64", about="How large.", tag=0, taggedVersions="0+")
     write(checkout, things(OLD, tagged))
     result = review()
@@ -123,14 +123,12 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
     ],
     ids=("of the message", "of a field"),
 )
-def test_an_error_and_the_break_that_it_comes_to(
-    checkout: Path, old: bytes, new: bytes, entry: tuple[str, str]
-) -> None:
+def test_an_error_and_the_break_that_it_causes(checkout: Path, old: bytes, new: bytes, entry: tuple[str, str]) -> None:
     file = "schemas/ThingResponse.json"
     text = things(OLD)[file]
     assert text.count(old) == 1
     write(checkout, {file: text.replace(old, new)})
-    assert [(one.finding.rule, one.changes[0].rule) for one in review().entries if one.changes] == [entry]
+    assert [(entry.finding.rule, entry.changes[0].rule) for entry in review().entries if entry.changes] == [entry]
 
 
 def test_a_rename_is_one_entry(checkout: Path) -> None:
@@ -166,7 +164,7 @@ class TestReleased:
         assert review().released == ("1.0.0",)
         assert ("compat/layout-changed", "wire") in entries(released=["trunk"])
 
-    def test_tags_of_something_else_are_no_releases(self, checkout: Path) -> None:
+    def test_tags_of_something_else_are_not_releases(self, checkout: Path) -> None:
         git(checkout, "tag", "-d", "1.0.0")
         git(checkout, "checkout", "-q", "--orphan", "site")
         git(checkout, "rm", "-q", "-r", "-f", ".")

@@ -137,8 +137,8 @@ def test_concise_has_the_findings(releases: Path) -> None:
     slip = f"kip-1313/DeleteGroupsResponse.json:13:3: error rpc/versions-differ DeleteGroups: {SLIP}\n"
     assert rollout(HEAD, "--output-format", "concise") == (1, slip, "")
     ran = rollout("old", "half", "--output-format", "concise", cwd=releases)
-    said = "the latest version of Beta (5) uses header 2; bump it to 6 with header 3"
-    assert ran.out == f"half/BetaRequest.json:5:3: error kip-1313/v3-missing {said}\n"
+    text = "the latest version of Beta (5) uses header 2; bump it to 6 with header 3"
+    assert ran.out == f"half/BetaRequest.json:5:3: error kip-1313/v3-missing {text}\n"
 
 
 @pytest.mark.parametrize("form", ["github", "sarif", "junit", "gitlab"])
@@ -156,7 +156,7 @@ def test_files_and_silence(releases: Path) -> None:
     assert json.loads((releases / "out.json").read_text("utf-8"))["summary"]["missing"] == 1
 
 
-def test_colours_are_asked_for() -> None:
+def test_colours_on_request() -> None:
     assert "\x1b[" not in rollout(HEAD).out
     assert "\x1b[1;31mwrong\x1b[0m" in rollout(HEAD, "--color", "always").out
 

@@ -177,11 +177,11 @@ def test_declared_headers(tmp_path: Path) -> None:
 
 def test_layouts_are_split_where_the_header_changes(tmp_path: Path) -> None:
     """A body that stays has one layout behind each header; ControlledShutdown 0 has its own (KIP-1313, issue 11)."""
-    one = field("A", "int32")
+    field_a = field("A", "int32")
     headers = {"0-1": "1", "2": "2", "3+": "3"}
-    shut = definition(one, name="ControlledShutdownRequest", apiKey=7, validVersions="0-3", flexibleVersions="3+")
+    shut = definition(field_a, name="ControlledShutdownRequest", apiKey=7, validVersions="0-3", flexibleVersions="3+")
     moved = definition(
-        one, name="MovedRequest", apiKey=8, validVersions="0-4", flexibleVersions="0+", headerVersions=headers
+        field_a, name="MovedRequest", apiKey=8, validVersions="0-4", flexibleVersions="0+", headerVersions=headers
     )
     write(tmp_path, {"ControlledShutdownRequest.json": shut, "MovedRequest.json": moved})
 
@@ -209,7 +209,7 @@ def test_a_dead_message(tmp_path: Path) -> None:
     assert (document["valid_versions"], document["layouts"]) == ("none", [])
 
 
-def test_colours_are_asked_for(folder: Path) -> None:
+def test_colours_on_request(folder: Path) -> None:
     assert "\x1b[" not in show("XResponse", cwd=folder).out
     coloured = show("XResponse@0", "--color", "always", cwd=folder).out
     assert coloured.startswith("\x1b[1mXResponse 0, after response header 0\x1b[0m\n")

@@ -34,7 +34,7 @@ def write(folder: Path, name: str, key: int, *, headers: bool = False, note: str
         (folder / f"{name}{kind.capitalize()}.json").write_text(note + json.dumps(document, indent=2) + "\n", "utf-8")
 
 
-def found(*names: str, **options: object) -> list[tuple[str, str]]:
+def findings_of(*names: str, **options: object) -> list[tuple[str, str]]:
     findings = check(*names, **options).findings  # type: ignore[arg-type]
     return [(finding.path, finding.message) for finding in findings if finding.rule in FIRST]
 
@@ -59,32 +59,34 @@ MISSING = [
 
 @pytest.mark.parametrize("names", [["server/ShareRequest.json"], ["server"], ["."], ["server", "clients"]])
 def test_a_set_without_headers_in_a_repository_with_headers(home: Path, names: list[str]) -> None:
-    assert found(*names) == MISSING
-    assert found(*names, generator="4.3") == []
+    assert findings_of(*names) == MISSING
+    assert findings_of(*names, generator="4.3") == []
 
 
 def test_a_new_file_alone(home: Path) -> None:
     (home / "server/ShareResponse.json").unlink()
     name = "server/ShareRequest.json"
-    assert found(name) == [(name, "ShareRequest does not declare headerVersions, but other sets of the repository do")]
+    assert findings_of(name) == [
+        (name, "ShareRequest does not declare headerVersions, but other sets of the repository do")
+    ]
 
 
 def test_a_revision(home: Path) -> None:
     git(home, "add", ".")
     git(home, "commit", "-qm", "x")
-    assert found("HEAD:server") == [(f"HEAD:{path}", message) for path, message in MISSING]
+    assert findings_of("HEAD:server") == [(f"HEAD:{path}", message) for path, message in MISSING]
     write(home / "clients", "Fetch", 1)
-    assert found("server") == []
+    assert findings_of("server") == []
 
 
 def test_the_hook_and_a_change(home: Path) -> None:
     git(home, "add", "clients")
     git(home, "commit", "-qm", "x")
     git(home, "add", "server")
-    assert found("server/ShareRequest.json", as_hook=True) == MISSING
-    assert found("server", changed_since="HEAD") == MISSING
+    assert findings_of("server/ShareRequest.json", as_hook=True) == MISSING
+    assert findings_of("server", changed_since="HEAD") == MISSING
     git(home, "commit", "-qm", "x")
-    assert found("server", changed_since="HEAD") == []
+    assert findings_of("server", changed_since="HEAD") == []
 
 
 def test_the_first_headers_of_a_repository_concern_all_its_sets(home: Path) -> None:
@@ -92,38 +94,38 @@ def test_the_first_headers_of_a_repository_concern_all_its_sets(home: Path) -> N
     git(home, "add", ".")
     git(home, "commit", "-qm", "x")
     write(home / "clients", "Fetch", 1, headers=True)
-    assert found("server", changed_since="HEAD") == MISSING
+    assert findings_of("server", changed_since="HEAD") == MISSING
 
 
 def test_a_repository_of_several_protocols(home: Path) -> None:
     """Such as releases side by side, or examples."""
     write(home / "later", "Share", 2, headers=True)
-    assert found("server") == []
+    assert findings_of("server") == []
 
 
-def test_a_copy_that_a_build_makes_is_no_other_protocol(home: Path) -> None:
+def test_a_copy_that_a_build_makes_is_not_another_protocol(home: Path) -> None:
     write(home / "build", "Share", 2)
-    assert found("server") == MISSING
+    assert findings_of("server") == MISSING
 
 
 def test_a_new_set_that_git_does_not_have_yet(home: Path) -> None:
     git(home, "add", "server")
     git(home, "commit", "-qm", "x")
-    assert found("server") == []
-    assert found(".") == found("server", "clients") == MISSING
+    assert findings_of("server") == []
+    assert findings_of(".") == findings_of("server", "clients") == MISSING
 
 
 def test_sets_of_a_run_outside_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "clients", "Fetch", 1, headers=True)
     write(tmp_path / "server", "Share", 2)
-    assert found(".") == found("server", "clients") == MISSING
-    assert found("server") == []
+    assert findings_of(".") == findings_of("server", "clients") == MISSING
+    assert findings_of("server") == []
 
 
 def test_fixes_declare_the_headers_that_the_repository_requires(home: Path) -> None:
     assert kiplint("check", "server", "--fix", "--unsafe-fixes", cwd=home).code == 0
-    assert found("server") == []
+    assert findings_of("server") == []
     assert json.loads((home / "server/ShareRequest.json").read_text("utf-8"))["headerVersions"] == HEADERS["request"]
 
 

@@ -38,23 +38,23 @@ def test_tags_come_in_the_order_of_versions(history: Path) -> None:
 
 def test_the_path_to_kafka_4(releases: dict[str, UpgradeRelease]) -> None:
     tags = list(releases)
-    found = upgrade_path([releases[tag] for tag in tags[tags.index(FIRST) :]])
-    assert found.path == (FIRST, BRIDGE, LAST)
-    assert [(step.kind, step.mode) for step in found.steps] == [
+    path = upgrade_path([releases[tag] for tag in tags[tags.index(FIRST) :]])
+    assert path.path == (FIRST, BRIDGE, LAST)
+    assert [(step.kind, step.mode) for step in path.steps] == [
         ("upgrade", "zookeeper"),
         ("migrate", "kraft"),
         ("upgrade", "kraft"),
     ]
-    for step in found.steps:
+    for step in path.steps:
         if step.kind == "upgrade":
             assert interoperate(releases[step.source], releases[step.target], step.mode)
 
 
 def test_the_jump_to_kafka_4(releases: dict[str, UpgradeRelease]) -> None:
-    found = upgrade_path([releases[FIRST], releases[LAST]])
-    assert (found.found, found.direct.modes, found.furthest) == (False, (), FIRST)
-    gone = {blocker.name for blocker in found.direct.blockers if blocker.kind == "gone"}
-    others = [(blocker.name, blocker.old, blocker.new) for blocker in found.direct.blockers if blocker.kind != "gone"]
+    path = upgrade_path([releases[FIRST], releases[LAST]])
+    assert (path.found, path.direct.modes, path.furthest) == (False, (), FIRST)
+    gone = {blocker.name for blocker in path.direct.blockers if blocker.kind == "gone"}
+    others = [(blocker.name, blocker.old, blocker.new) for blocker in path.direct.blockers if blocker.kind != "gone"]
     assert (gone, others) == (ZOOKEEPER_RPCS, [("WriteTxnMarkers", "0", "1-2")])
 
 
@@ -68,9 +68,9 @@ def test_neighbouring_releases_interoperate(releases: dict[str, UpgradeRelease])
 
 
 def test_kafka_4_takes_kraft_clusters_from_3_3_on(releases: dict[str, UpgradeRelease]) -> None:
-    able = [tag for tag, one in releases.items() if interoperate(one, releases["confluent-8.0.0"], "kraft")]
+    able = [tag for tag, release in releases.items() if interoperate(release, releases["confluent-8.0.0"], "kraft")]
     assert able[0] == "3.3.0"
-    assert next(tag for tag, one in releases.items() if one.migrates) == "3.4.0"
+    assert next(tag for tag, release in releases.items() if release.migrates) == "3.4.0"
 
 
 def test_kafka_3_7_deprecates_versions_of_23_requests(releases: dict[str, UpgradeRelease]) -> None:
@@ -232,6 +232,6 @@ def test_clients_that_are_left_behind(history: Path, tmp_path: Path) -> None:
 
 def test_a_client_is_not_left_behind_by_what_it_could_never_use(history: Path) -> None:
     """The only ConsumerGroupHeartbeat of librdkafka 2.15 is newer than that of 3.9, and 2.4 has none."""
-    found = plan("2.4.0:", "3.9.0-rc3:", clients="librdkafka@2.15.0", repository=history)
-    assert [(client.step, client.status, client.lost) for client in found.path.clients] == [(None, "limited", ())]
-    assert found.status == "ok"
+    result = plan("2.4.0:", "3.9.0-rc3:", clients="librdkafka@2.15.0", repository=history)
+    assert [(client.step, client.status, client.lost) for client in result.path.clients] == [(None, "limited", ())]
+    assert result.status == "ok"

@@ -104,14 +104,14 @@ MORE_WITH_4_0 = {
 
 
 def test_what_clients_lose_with_4_0(history: Path) -> None:
-    found = {name: lost(use) for name, use in uses(history, "confluent-8.0.0").items() if use.lost}
-    assert found == WITH_4_0 | MORE_WITH_4_0
+    result = {name: lost(use) for name, use in uses(history, "confluent-8.0.0").items() if use.lost}
+    assert result == WITH_4_0 | MORE_WITH_4_0
 
 
 @pytest.mark.parametrize("tag", ["2.4.0", "3.6.0"])
 def test_old_brokers_lose_no_client_but_the_one_without_negotiation(history: Path, tag: str) -> None:
-    found = {name for name, use in uses(history, tag).items() if use.lost}
-    assert {"platformatic-kafka@1.0.0"} <= found <= {"platformatic-kafka@1.0.0", "platformatic-kafka@1.20.0"}
+    result = {name for name, use in uses(history, tag).items() if use.lost}
+    assert {"platformatic-kafka@1.0.0"} <= result <= {"platformatic-kafka@1.0.0", "platformatic-kafka@1.20.0"}
 
 
 KIP_896 = {"librdkafka": "1.8.2", "kafkajs": "1.15.0", "sarama": "1.30.1", "kafka-python": "2.0.2"}
@@ -119,18 +119,18 @@ KIP_896 = {"librdkafka": "1.8.2", "kafkajs": "1.15.0", "sarama": "1.30.1", "kafk
 
 
 def test_the_clients_of_kip_896_work_with_4_0(history: Path) -> None:
-    found = uses(history, "confluent-8.0.0")
-    working = {client: found[f"{client}@{version}"].status for client, version in KIP_896.items()}
+    result = uses(history, "confluent-8.0.0")
+    working = {client: result[f"{client}@{version}"].status for client, version in KIP_896.items()}
     # Sarama declares JoinGroup up to 5 and OffsetCommit up to 4; consumer_group.go and offset_manager.go send 0-1 and 1.
     assert working == {"librdkafka": "works", "kafkajs": "works", "sarama": "limited", "kafka-python": "works"}
-    before = {name: found[name].status for name in ("librdkafka@1.6.1", "kafkajs@1.12.0", "kafka-python@1.4.7")}
+    before = {name: result[name].status for name in ("librdkafka@1.6.1", "kafkajs@1.12.0", "kafka-python@1.4.7")}
     # The KIP looked at no older release: those two of kafkajs and kafka-python send nothing that 4.0 has removed.
     assert before == {"librdkafka@1.6.1": "limited", "kafkajs@1.12.0": "works", "kafka-python@1.4.7": "works"}
 
 
 def test_refused_are_clients_that_can_neither_produce_nor_fetch(history: Path) -> None:
-    found = uses(history, "confluent-8.0.0")
-    assert [name for name, use in found.items() if use.status == "refused"] == ["librdkafka@0.9.5"]
+    result = uses(history, "confluent-8.0.0")
+    assert [name for name, use in result.items() if use.status == "refused"] == ["librdkafka@0.9.5"]
 
 
 def test_versions_that_are_only_advertised(history: Path) -> None:

@@ -39,10 +39,13 @@ def changes(old: Files | bytes, new: Files | bytes, *select: str) -> list[Judged
     return judge(compare_trees(before, after), rules, before.sources, after.sources)
 
 
-def told(old: Files | bytes, new: Files | bytes, *select: str) -> list[str]:
+def summaries(old: Files | bytes, new: Files | bytes, *select: str) -> list[str]:
     """The same as `rule breaks versions field`, without the default rules' packs."""
-    found = changes(old, new, *select)
-    return [f"{one.rule.partition('/')[2]} {one.breaks} {one.versions} {one.field}".rstrip() for one in found]
+    judged = changes(old, new, *select)
+    return [
+        f"{change.rule.partition('/')[2]} {change.breaks} {change.versions} {change.field}".rstrip()
+        for change in judged
+    ]
 
 
 def record(*fields: dict[str, Any], **others: Any) -> bytes:
@@ -63,17 +66,17 @@ def test_equal_definitions_have_no_changes() -> None:
     assert changes(definition(A, C), definition(A, C)) == []
 
 
-def test_how_a_definition_is_written_is_no_change() -> None:
+def test_formatting_is_not_a_change() -> None:
     old = definition(A, field("C", "string", versions="0-32767", default="", ignorable=False))
     new = b"// Notes.\n" + json.dumps(document(A, C, commonStructs=[])).encode()
-    assert told(old, new) == []
+    assert summaries(old, new) == []
 
 
 # Bytes of released versions
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         ([A], [A, B], ["layout-changed wire 0-5 B"]),
         ([A, B], [A], ["layout-changed wire 0-5 B"]),
@@ -93,32 +96,32 @@ def test_how_a_definition_is_written_is_no_change() -> None:
         ([field("B", **TAG)], [field("B", "int64", **TAG)], ["layout-changed wire 3-5 B"]),
     ],
 )
-def test_changes_of_released_versions(old: list[Any], new: list[Any], wanted: list[str]) -> None:
-    assert told(definition(*old), definition(*new)) == wanted
+def test_changes_of_released_versions(old: list[Any], new: list[Any], expected: list[str]) -> None:
+    assert summaries(definition(*old), definition(*new)) == expected
 
 
 def test_records_on_disk_break_storage() -> None:
-    (one,) = changes(record(A), record(A, B))
-    assert (one.rule, one.breaks, one.severity) == ("compat/layout-changed", "storage", "error")
+    (change,) = changes(record(A), record(A, B))
+    assert (change.rule, change.breaks, change.severity) == ("compat/layout-changed", "storage", "error")
 
 
-def test_a_change_inside_a_struct_is_told_where_it_is() -> None:
+def test_a_change_inside_a_struct_has_its_place() -> None:
     def inner(*fields: dict[str, Any]) -> bytes:
         return definition(field("Topics", "[]Topic", fields=[field("Parts", "[]Part", "2+", fields=list(fields))]))
 
-    assert told(inner(A), inner(A, C)) == ["layout-changed wire 2-5 Topics.Parts.C"]
-    (one,) = changes(inner(A), inner(field("A", "int8")))
-    assert (one.field, one.versions) == ("Topics.Parts.A", "2-5")
-    assert (one.old["layout"], one.new["layout"]) == ("A int32", "A int8")
-    assert one.message == "XRequest 2-5, Topics.Parts.A: A was int32 and is int8"
+    assert summaries(inner(A), inner(A, C)) == ["layout-changed wire 2-5 Topics.Parts.C"]
+    (change,) = changes(inner(A), inner(field("A", "int8")))
+    assert (change.field, change.versions) == ("Topics.Parts.A", "2-5")
+    assert (change.old["layout"], change.new["layout"]) == ("A int32", "A int8")
+    assert change.message == "XRequest 2-5, Topics.Parts.A: A was int32 and is int8"
 
 
-def test_a_common_struct_is_told_of_once() -> None:
+def test_a_common_struct_is_reported_once() -> None:
     def common(kind: str) -> bytes:
         structs = [{"name": "Part", "versions": "0+", "fields": [field("Id", kind)]}]
         return definition(field("One", "Part", "1+"), field("Many", "[]Part", "3+"), commonStructs=structs)
 
-    assert told(common("int32"), common("int64")) == ["layout-changed wire 1-5 Part.Id"]
+    assert summaries(common("int32"), common("int64")) == ["layout-changed wire 1-5 Part.Id"]
 
 
 def test_a_struct_in_itself_is_compared() -> None:
@@ -126,23 +129,23 @@ def test_a_struct_in_itself_is_compared() -> None:
         structs = [{"name": "Node", "versions": "0+", "fields": [field("Id", kind), field("Inner", "[]Node")]}]
         return definition(field("Root", "Node"), commonStructs=structs)
 
-    assert told(node("int32"), node("int64")) == ["layout-changed wire 0-5 Node.Id"]
+    assert summaries(node("int32"), node("int64")) == ["layout-changed wire 0-5 Node.Id"]
 
 
 def test_flexible_versions_of_the_message() -> None:
-    found = changes(definition(A, C), definition(A, C, flexibleVersions="4+"))
-    assert [(one.rule, one.versions, one.message) for one in found] == [
+    judged = changes(definition(A, C), definition(A, C, flexibleVersions="4+"))
+    assert [(change.rule, change.versions, change.message) for change in judged] == [
         ("compat/flexible-changed", "3", "XRequest: version 3 is no longer flexible")
     ]
-    assert found[0].old == {"flexibleVersions": "3+", "layout": "A int32, C compact string, tags {}"}
-    assert found[0].new == {"flexibleVersions": "4+", "layout": "A int32, C string"}
+    assert judged[0].old == {"flexibleVersions": "3+", "layout": "A int32, C compact string, tags {}"}
+    assert judged[0].new == {"flexibleVersions": "4+", "layout": "A int32, C string"}
 
 
 # Equal bytes
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         ([A, B], [A, field("Bee")], ["field-renamed source 0-5 Bee"]),
         ([field("A", **TAG)], [field("Aye", **TAG)], ["field-renamed source 3-5 Aye"]),
@@ -159,27 +162,27 @@ def test_flexible_versions_of_the_message() -> None:
         ([field("P", "A", fields=[A])], [field("P", "Aye", fields=[A])], ["struct-renamed source 0-5 P"]),
     ],
 )
-def test_changes_that_leave_the_bytes_alone(old: list[Any], new: list[Any], wanted: list[str]) -> None:
-    assert told(definition(*old), definition(*new)) == wanted
+def test_changes_that_leave_the_bytes_alone(old: list[Any], new: list[Any], expected: list[str]) -> None:
+    assert summaries(definition(*old), definition(*new)) == expected
 
 
 def test_an_array_that_became_one_of_structs() -> None:
     old, new = field("Ids", "[]int32"), field("Ids", "[]Id", fields=[A])
     never = {"flexibleVersions": "none"}
-    assert told(definition(old, **never), definition(new, **never)) == ["type-retyped source 0-5 Ids"]
-    assert told(definition(old), definition(new)) == ["layout-changed wire 3-5 Ids", "type-retyped source 0-2 Ids"]
+    assert summaries(definition(old, **never), definition(new, **never)) == ["type-retyped source 0-5 Ids"]
+    assert summaries(definition(old), definition(new)) == ["layout-changed wire 3-5 Ids", "type-retyped source 0-2 Ids"]
 
 
-def test_bytes_of_records_on_disk_are_no_batches() -> None:
-    assert told(record(field("B", "bytes")), record(field("B", "records"))) == ["layout-changed storage 0-5 B"]
+def test_bytes_of_records_on_disk_are_not_batches() -> None:
+    assert summaries(record(field("B", "bytes")), record(field("B", "records"))) == ["layout-changed storage 0-5 B"]
 
 
 def test_a_struct_whose_fields_stand_in_line_now() -> None:
     never = {"flexibleVersions": "none"}
     old = definition(field("Box", "Box", fields=[A, C]), B, **never)
-    (one,) = changes(old, definition(A, C, B, **never))
-    assert (one.rule, one.breaks) == ("compat/field-renamed", "source")
-    assert one.message == "XRequest 0-5, Box: Box is gone, and other fields have its bytes"
+    (change,) = changes(old, definition(A, C, B, **never))
+    assert (change.rule, change.breaks) == ("compat/field-renamed", "source")
+    assert change.message == "XRequest 0-5, Box: Box is gone, and other fields have its bytes"
 
 
 # What no byte shows
@@ -196,8 +199,8 @@ def test_a_struct_whose_fields_stand_in_line_now() -> None:
     ],
 )
 def test_markers(old: dict[str, Any], new: dict[str, Any], rule: str, breaks: str) -> None:
-    found = told(definition(field(**old)), definition(field(**new)), "compat/about-changed")
-    assert found == [f"{rule} {breaks} 0-5 Field"]
+    result = summaries(definition(field(**old)), definition(field(**new)), "compat/about-changed")
+    assert result == [f"{rule} {breaks} 0-5 Field"]
 
 
 @pytest.mark.parametrize(
@@ -213,15 +216,15 @@ def test_markers(old: dict[str, Any], new: dict[str, Any], rule: str, breaks: st
     ],
 )
 def test_defaults_that_are_the_same_value(kind: str, old: dict[str, Any], new: dict[str, Any]) -> None:
-    assert told(definition(field("F", kind, **old)), definition(field("F", kind, **new))) == []
+    assert summaries(definition(field("F", kind, **old)), definition(field("F", kind, **new))) == []
 
 
-def test_a_default_that_reads_the_same_is_not_told_again() -> None:
-    assert told(definition(field("F", "int64")), definition(field("F", "string"))) == ["layout-changed wire 0-5 F"]
+def test_a_default_with_the_same_value_is_not_reported_again() -> None:
+    assert summaries(definition(field("F", "int64")), definition(field("F", "string"))) == ["layout-changed wire 0-5 F"]
 
 
-def test_what_is_described_differently_is_told_only_if_asked_for() -> None:
-    assert told(definition(field(about="One.")), definition(field(about="Two."))) == []
+def test_changed_descriptions_are_reported_only_on_request() -> None:
+    assert summaries(definition(field(about="One.")), definition(field(about="Two."))) == []
 
 
 # Versions of the message
@@ -229,7 +232,7 @@ def test_what_is_described_differently_is_told_only_if_asked_for() -> None:
 
 def test_new_versions_and_their_fields() -> None:
     new = definition(A, field("B", versions="6+"), field("C", "string", "6+", ignorable=True), validVersions="0-6")
-    assert told(definition(A), new) == [
+    assert summaries(definition(A), new) == [
         "new-version none 6",
         "new-field-not-ignorable none 6 B",
         "new-field none 6 B",
@@ -238,32 +241,32 @@ def test_new_versions_and_their_fields() -> None:
 
 
 def test_versions_that_are_gone() -> None:
-    (one,) = changes(definition(A), definition(A, validVersions="2-5"))
-    assert (one.rule, one.breaks, one.severity) == ("compat/version-dropped", "support", "warning")
-    assert one.message == "XRequest: versions 0-1 are no longer valid"
-    (one,) = changes(record(A), record(A, validVersions="2-5"))
-    assert (one.rule, one.breaks, one.severity) == ("compat/version-dropped", "storage", "error")
+    (change,) = changes(definition(A), definition(A, validVersions="2-5"))
+    assert (change.rule, change.breaks, change.severity) == ("compat/version-dropped", "support", "warning")
+    assert change.message == "XRequest: versions 0-1 are no longer valid"
+    (change,) = changes(record(A), record(A, validVersions="2-5"))
+    assert (change.rule, change.breaks, change.severity) == ("compat/version-dropped", "storage", "error")
 
 
-def test_what_became_of_versions_that_are_gone_is_not_told() -> None:
-    assert told(definition(A, field("B", versions="0-1")), definition(A, validVersions="2-5")) == [
+def test_removed_versions_are_not_reported_further() -> None:
+    assert summaries(definition(A, field("B", versions="0-1")), definition(A, validVersions="2-5")) == [
         "version-dropped support 0-1"
     ]
 
 
 def test_versions_that_came_back() -> None:
-    (one,) = changes(definition(A, validVersions="2-5"), definition(A))
-    assert (one.rule, one.message) == ("compat/new-version", "XRequest: versions 0-1 are valid again")
+    (change,) = changes(definition(A, validVersions="2-5"), definition(A))
+    assert (change.rule, change.message) == ("compat/new-version", "XRequest: versions 0-1 are valid again")
 
 
 def test_a_message_that_came_to_its_end_and_back() -> None:
     dead = definition(validVersions="none", flexibleVersions="none")
-    assert told(definition(A), dead) == ["version-dropped support 0-5"]
-    assert told(dead, definition(A)) == ["new-version none 0-5", "new-field none 0-5 A"]
+    assert summaries(definition(A), dead) == ["version-dropped support 0-5"]
+    assert summaries(dead, definition(A)) == ["new-version none 0-5", "new-field none 0-5 A"]
 
 
 def test_versions_that_do_not_meet() -> None:
-    assert told(definition(A), definition(A, validVersions="8-9")) == [
+    assert summaries(definition(A), definition(A, validVersions="8-9")) == [
         "gap-in-versions support 6-7",
         "new-version none 8-9",
         "version-dropped support 0-5",
@@ -275,85 +278,89 @@ def test_versions_that_do_not_meet() -> None:
 
 def test_an_unstable_version_may_change_and_go() -> None:
     old = definition(A, latestVersionUnstable=True)
-    assert told(old, definition(A, B)) == ["unstable-changed none 5", "layout-changed wire 0-4 B"]
-    added = told(old, definition(A, field("B", versions="5+", ignorable=True)))
+    assert summaries(old, definition(A, B)) == ["unstable-changed none 5", "layout-changed wire 0-4 B"]
+    added = summaries(old, definition(A, field("B", versions="5+", ignorable=True)))
     assert added == ["unstable-changed none 5", "new-field none 5 B"]
-    assert told(old, definition(A, validVersions="0-4")) == []
+    assert summaries(old, definition(A, validVersions="0-4")) == []
 
 
-def test_unstable_versions_whose_bytes_changed_are_told_as_a_whole() -> None:
+def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     old = definition(A, C, latestVersionUnstable=True)
     gone = definition(A, field("C", "string", versions="0-4"))
-    (one,) = changes(old, gone)
-    assert (one.rule, one.severity, one.breaks) == ("compat/unstable-changed", "info", "none")
-    assert one.message == "XRequest: version 5, not released yet, is written in other bytes"
-    assert (one.old["layout"], one.new["layout"]) == ("A int32, C compact string", "A int32")
+    (change,) = changes(old, gone)
+    assert (change.rule, change.severity, change.breaks) == ("compat/unstable-changed", "info", "none")
+    assert change.message == "XRequest: version 5, not released yet, is written in other bytes"
+    assert (change.old["layout"], change.new["layout"]) == ("A int32, C compact string", "A int32")
     tag = definition(A, C, field("B", versions="5+", tag=0, taggedVersions="5+"), latestVersionUnstable=True)
-    assert "unstable-changed none 5" in told(old, tag)
+    assert "unstable-changed none 5" in summaries(old, tag)
     retyped = definition(A, C, field("B", "int8", versions="5+", tag=0, taggedVersions="5+"))
-    assert told(tag, retyped) == ["unstable-changed none 5"]
+    assert summaries(tag, retyped) == ["unstable-changed none 5"]
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
-    assert told(old, definition(A, C, headerVersions=headers)) == ["unstable-changed none 5"]
-    assert told(old, definition(A, C)) == []
-    assert told(old, definition(A, field("D", "string"))) == ["field-renamed source 0-5 D"]
+    assert summaries(old, definition(A, C, headerVersions=headers)) == ["unstable-changed none 5"]
+    assert summaries(old, definition(A, C)) == []
+    assert summaries(old, definition(A, field("D", "string"))) == ["field-renamed source 0-5 D"]
 
 
 def test_the_response_of_an_unstable_request_is_unstable_too() -> None:
     request = {"XRequest.json": definition(A, latestVersionUnstable=True)}
     old = {"XResponse.json": response(A)}
     new = {"XResponse.json": response(A, field("B", versions="5+", ignorable=True))}
-    assert told({**request, **old}, {**request, **new}) == ["unstable-changed none 5", "new-field none 5 B"]
-    assert told(old, new) == ["layout-changed wire 5 B"]
+    assert summaries({**request, **old}, {**request, **new}) == ["unstable-changed none 5", "new-field none 5 B"]
+    assert summaries(old, new) == ["layout-changed wire 5 B"]
 
 
 def test_a_released_version_cannot_become_unstable() -> None:
     unstable = {"latestVersionUnstable": True}
-    assert told(definition(A), definition(A, **unstable)) == ["released-unstable support 5"]
-    assert told(definition(A), definition(A, validVersions="0-6", **unstable)) == ["new-version none 6"]
-    assert told(definition(A, **unstable), definition(A)) == []
+    assert summaries(definition(A), definition(A, **unstable)) == ["released-unstable support 5"]
+    assert summaries(definition(A), definition(A, validVersions="0-6", **unstable)) == ["new-version none 6"]
+    assert summaries(definition(A, **unstable), definition(A)) == []
 
 
 def test_a_message_in_flux_may_change_with_a_warning() -> None:
-    (one,) = changes(FLUX + definition(A), definition(A, B))
-    assert (one.rule, one.breaks, one.severity) == ("compat/layout-changed", "wire", "warning")
-    (one,) = changes(definition(A), FLUX + definition(A, B))
-    assert one.severity == "error"
+    (change,) = changes(FLUX + definition(A), definition(A, B))
+    assert (change.rule, change.breaks, change.severity) == ("compat/layout-changed", "wire", "warning")
+    (change,) = changes(definition(A), FLUX + definition(A, B))
+    assert change.severity == "error"
 
 
 # Identity
 
 
 def test_keys_and_types() -> None:
-    assert told(definition(A), definition(A, apiKey=2)) == ["api-key-changed wire 0-5"]
-    (one,) = changes(definition(A, type="header", apiKey=None), definition(A, type="data", apiKey=None))
-    assert (one.rule, one.message) == ("compat/type-changed", "XRequest was of type header and is of type data")
+    assert summaries(definition(A), definition(A, apiKey=2)) == ["api-key-changed wire 0-5"]
+    (change,) = changes(definition(A, type="header", apiKey=None), definition(A, type="data", apiKey=None))
+    assert (change.rule, change.message) == ("compat/type-changed", "XRequest was of type header and is of type data")
 
 
 def test_records_change_their_kind_without_a_break() -> None:
     old, new = record(A, type="data", apiKey=None), record(A, type="metadata", apiKey=1)
-    assert told(old, new) == []
+    assert summaries(old, new) == []
 
 
 def test_a_message_with_another_name_is_known_by_its_key() -> None:
     old, new = {"XRequest.json": definition(A)}, {"YRequest.json": definition(A, B, name="YRequest")}
-    assert told(old, new) == ["message-renamed source 0-5", "layout-changed wire 0-5 B"]
+    assert summaries(old, new) == ["message-renamed source 0-5", "layout-changed wire 0-5 B"]
 
 
 def test_a_message_without_a_key_is_known_by_its_fields() -> None:
     keyless = {"type": "data", "apiKey": None}
     old = {"XData.json": definition(A, C, name="XData", **keyless)}
     new = definition(A, C, field("D", versions="6+"), name="YData", validVersions="0-6", **keyless)
-    assert told(old, {"YData.json": new}) == ["message-renamed source 0-6", "new-version none 6", "new-field none 6 D"]
-    assert told(old, {"YData.json": definition(A, B, name="YData", **keyless)}) == [
+    assert summaries(old, {"YData.json": new}) == [
+        "message-renamed source 0-6",
+        "new-version none 6",
+        "new-field none 6 D",
+    ]
+    assert summaries(old, {"YData.json": definition(A, B, name="YData", **keyless)}) == [
         "new-message none 0-5",
         "message-removed storage 0-5",
     ]
 
 
 def test_messages_come_and_go() -> None:
-    one, two = {"XRequest.json": definition(A)}, {"YRequest.json": definition(A, name="YRequest", apiKey=2)}
-    assert told(one, {**one, **two}) == ["new-message none 0-5"]
-    (gone,) = changes({**one, **two}, one)
+    first, second = {"XRequest.json": definition(A)}, {"YRequest.json": definition(A, name="YRequest", apiKey=2)}
+    assert summaries(first, {**first, **second}) == ["new-message none 0-5"]
+    (gone,) = changes({**first, **second}, first)
     assert (gone.rule, gone.breaks, gone.severity, gone.message) == (
         "compat/message-removed",
         "support",
@@ -365,8 +372,8 @@ def test_messages_come_and_go() -> None:
 
 def test_dead_messages_come_and_go_unnoticed() -> None:
     dead = {"YRequest.json": definition(name="YRequest", apiKey=2, validVersions="none", flexibleVersions="none")}
-    one = {"XRequest.json": definition(A)}
-    assert told({**one, **dead}, one) == told(one, {**one, **dead}) == []
+    files = {"XRequest.json": definition(A)}
+    assert summaries({**files, **dead}, files) == summaries(files, {**files, **dead}) == []
 
 
 # RPCs
@@ -379,7 +386,7 @@ def test_one_half_bumped_alone() -> None:
     assert (lag.rule, lag.kind, lag.versions) == ("compat/response-not-bumped", "response-not-bumped", "6-7")
     assert lag.message == "XResponse has no versions 6-7, which its request was bumped to"
     partly = {**bumped, "XResponse.json": response(A, validVersions="0-6")}
-    assert [one for one in told(old, partly) if "support" in one] == ["response-not-bumped support 7"]
+    assert [summary for summary in summaries(old, partly) if "support" in summary] == ["response-not-bumped support 7"]
     other = {**old, "XResponse.json": response(A, validVersions="0-6")}
     (lag,) = (change for change in changes(old, other) if change.breaks == "support")
     assert (lag.message_name, lag.kind) == ("XRequest", "request-not-bumped")
@@ -389,8 +396,8 @@ def test_the_frozen_rpc() -> None:
     same = {"name": "SaslHandshakeRequest", "flexibleVersions": "none", "apiKey": 17}
     old = {"SaslHandshakeRequest.json": definition(A, validVersions="0-1", **same)}
     new = {"SaslHandshakeRequest.json": definition(A, validVersions="0-3", **same)}
-    found = changes(old, new)
-    assert [(one.rule, one.severity, one.versions) for one in found] == [
+    judged = changes(old, new)
+    assert [(change.rule, change.severity, change.versions) for change in judged] == [
         ("compat/frozen-bumped", "error", "2-3"),
     ]
     assert changes(new, new) == []
@@ -404,16 +411,16 @@ def test_a_frozen_rpc_bumped_alone_gets_one_finding() -> None:
         data = definition(A, validVersions=versions, **{**same, "name": "SaslHandshakeRequest"})
         return {"SaslHandshakeRequest.json": data, "SaslHandshakeResponse.json": answer}
 
-    (one,) = changes(request("0-1"), request("0-2"))
-    assert one.message == "SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, and was given 2"
-    assert told(request("1"), request("0-1")) == ["new-version none 0"]
+    (change,) = changes(request("0-1"), request("0-2"))
+    assert change.message == "SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, and was given 2"
+    assert summaries(request("1"), request("0-1")) == ["new-version none 0"]
 
 
 def test_a_live_rpc_whose_one_half_drops_versions_is_an_error() -> None:
     old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
-    (one,) = changes(old, {**old, "XResponse.json": response(A, validVersions="2-5")})
-    assert (one.rule, one.severity) == ("compat/version-dropped", "error")
-    assert one.message == "XResponse: versions 0-1 are no longer valid, and its request still has them"
+    (bumped,) = changes(old, {**old, "XResponse.json": response(A, validVersions="2-5")})
+    assert (bumped.rule, bumped.severity) == ("compat/version-dropped", "error")
+    assert bumped.message == "XResponse: versions 0-1 are no longer valid, and its request still has them"
     partly = {"XRequest.json": definition(A, validVersions="1-5"), "XResponse.json": response(A, validVersions="2-5")}
     request, answer = changes(old, partly)
     assert (request.severity, answer.severity) == ("warning", "error")
@@ -426,7 +433,7 @@ def test_a_live_rpc_whose_one_half_drops_versions_is_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         (None, {"0-2": "1", "3+": "2"}, []),
         ({"0-2": "1", "3+": "2"}, None, []),
@@ -438,22 +445,23 @@ def test_a_live_rpc_whose_one_half_drops_versions_is_an_error() -> None:
         ({"1+": "1"}, {"0+": "1"}, []),
     ],
 )
-def test_headers(old: dict[str, str] | None, new: dict[str, str] | None, wanted: list[str]) -> None:
-    assert told(definition(A, headerVersions=old), definition(A, headerVersions=new)) == wanted
+def test_headers(old: dict[str, str] | None, new: dict[str, str] | None, expected: list[str]) -> None:
+    assert summaries(definition(A, headerVersions=old), definition(A, headerVersions=new)) == expected
 
 
 def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
-    (one,) = changes(definition(A), definition(A, headerVersions={"0+": "3"}))
-    assert (one.rule, one.versions, one.severity) == ("kip-1313/v3-on-released", "0-5", "error")
+    (change,) = changes(definition(A), definition(A, headerVersions={"0+": "3"}))
+    assert (change.rule, change.versions, change.severity) == ("kip-1313/v3-on-released", "0-5", "error")
     assert (
-        one.statement == "versions 0-5 had request headers 1, 2, and now have 3; give the new header to a new version"
+        change.statement
+        == "versions 0-5 had request headers 1, 2, and now have 3; give the new header to a new version"
     )
-    assert (one.old, one.new) == ({"header": 1, "headers": [1, 2]}, {"header": 3})
+    assert (change.old, change.new) == ({"header": 1, "headers": [1, 2]}, {"header": 3})
     config = Config(ignore=["kip-1313"])
     before, after = tree("old", definition(A)), tree("new", definition(A, headerVersions={"0+": "3"}))
     rules = make_ruleset(config, load_rules(config, ""))
-    (one,) = judge(compare_trees(before, after), rules, before.sources, after.sources)
-    assert (one.rule, one.statement) == (
+    (change,) = judge(compare_trees(before, after), rules, before.sources, after.sources)
+    assert (change.rule, change.statement) == (
         "compat/header-changed",
         "versions 0-5 had request headers 1, 2, and now have 3",
     )
@@ -461,14 +469,16 @@ def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
 
 def test_the_header_of_a_new_version_is_free() -> None:
     headers = {"0-2": "1", "3-5": "2", "6+": "3"}
-    assert told(definition(A), definition(A, validVersions="0-6", headerVersions=headers)) == ["new-version none 6"]
+    assert summaries(definition(A), definition(A, validVersions="0-6", headerVersions=headers)) == [
+        "new-version none 6"
+    ]
 
 
 HEADERS = {"0-2": "1", "3-5": "2", "6+": "3"}
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         ([A], [[A], {}], "version 6 is new"),
         ([A], [[A], {"headerVersions": HEADERS}], "version 6 is new, with request header 3"),
@@ -477,27 +487,27 @@ HEADERS = {"0-2": "1", "3-5": "2", "6+": "3"}
             [[A, field("B", versions="0-5")], {"headerVersions": HEADERS}],
             "version 6 is new, with request header 3, without B",
         ),
-        ([A, B, C], [[A, *(field(one, versions="0-5") for one in "BC")], {}], "version 6 is new, without B, C"),
+        ([A, B, C], [[A, *(field(name, versions="0-5") for name in "BC")], {}], "version 6 is new, without B, C"),
     ],
 )
-def test_a_new_version_says_its_header_and_what_ended(old: list[Any], new: list[Any], wanted: str) -> None:
+def test_a_new_version_says_its_header_and_what_ended(old: list[Any], new: list[Any], expected: str) -> None:
     fields, others = new
-    found = changes(definition(*old), definition(*fields, validVersions="0-6", **others))
-    assert [one.statement for one in found if one.rule == "compat/new-version"] == [wanted]
+    judged = changes(definition(*old), definition(*fields, validVersions="0-6", **others))
+    assert [change.statement for change in judged if change.rule == "compat/new-version"] == [expected]
 
 
 def test_a_new_version_says_that_it_is_the_first_flexible_one() -> None:
     old = definition(A, flexibleVersions="none")
-    (one,) = changes(old, definition(A, validVersions="0-6", flexibleVersions="6+"))
-    assert one.statement == "version 6 is new, flexible for the first time, with request header 2"
+    (change,) = changes(old, definition(A, validVersions="0-6", flexibleVersions="6+"))
+    assert change.statement == "version 6 is new, flexible for the first time, with request header 2"
     three = definition(A, validVersions="0-6", flexibleVersions="6+", headerVersions={"0-5": "1", "6+": "3"})
-    (one,) = changes(old, three)
-    assert one.statement == "version 6 is new, flexible for the first time, with request header 3"
-    (one,) = changes(record(A, flexibleVersions="none"), record(A, validVersions="0-6", flexibleVersions="6+"))
-    assert one.statement == "version 6 is new, flexible for the first time"
+    (change,) = changes(old, three)
+    assert change.statement == "version 6 is new, flexible for the first time, with request header 3"
+    (change,) = changes(record(A, flexibleVersions="none"), record(A, validVersions="0-6", flexibleVersions="6+"))
+    assert change.statement == "version 6 is new, flexible for the first time"
     later = definition(A, validVersions="0-9", flexibleVersions="7+", headerVersions={"0-6": "1", "7": "2", "8+": "3"})
-    (one,) = changes(old, later)
-    assert one.statement == "versions 6-9 are new, flexible from 7 on, with request header 3 from 8 on"
+    (change,) = changes(old, later)
+    assert change.statement == "versions 6-9 are new, flexible from 7 on, with request header 3 from 8 on"
 
 
 # Coordinator records
@@ -507,9 +517,9 @@ def test_a_record_type_that_moved_into_the_api_key() -> None:
     key = {"name": "XKey", "flexibleVersions": "none"}
     old = definition(field(versions="2"), type="data", apiKey=None, validVersions="2", **key)
     new = definition(field(versions="0"), type="coordinator-key", apiKey=2, validVersions="0", **key)
-    assert told(old, new) == ["record-type-moved source 2"]
+    assert summaries(old, new) == ["record-type-moved source 2"]
     wide = definition(field(kind="int64", versions="0"), type="coordinator-key", apiKey=2, validVersions="0", **key)
-    assert told(old, wide) == ["record-type-moved source 2", "layout-changed storage 2"]
+    assert summaries(old, wide) == ["record-type-moved source 2", "layout-changed storage 2"]
 
 
 # Trees
@@ -518,20 +528,20 @@ def test_a_record_type_that_moved_into_the_api_key() -> None:
 def test_sets_are_paired_by_directory() -> None:
     old = {"clients/XRequest.json": definition(A), "server/XRequest.json": definition(B)}
     new = {"clients/XRequest.json": definition(A), "server/XRequest.json": definition(B, C)}
-    (one,) = changes(old, new)
-    assert (one.rule, one.path) == ("compat/layout-changed", "new/server/XRequest.json")
+    (change,) = changes(old, new)
+    assert (change.rule, change.path) == ("compat/layout-changed", "new/server/XRequest.json")
 
 
 def test_one_set_on_each_side_is_paired_wherever_it_lies() -> None:
     old, new = {"clients/message/XRequest.json": definition(A)}, {"schemas/XRequest.json": definition(A, B)}
-    assert told(old, new) == ["layout-changed wire 0-5 B"]
+    assert summaries(old, new) == ["layout-changed wire 0-5 B"]
 
 
 def test_a_message_that_moved_to_another_set() -> None:
     keep = {"clients/YRequest.json": definition(A, name="YRequest", apiKey=2), "server/Z.json": record(A, name="Z")}
     old = {**keep, "clients/XRecord.json": record(A, apiKey=7)}
-    assert told(old, {**keep, "server/XRecord.json": record(A, apiKey=7)}) == []
-    assert told(old, {**keep, "server/XRecord.json": record(A, B, apiKey=7)}) == ["layout-changed storage 0-5 B"]
+    assert summaries(old, {**keep, "server/XRecord.json": record(A, apiKey=7)}) == []
+    assert summaries(old, {**keep, "server/XRecord.json": record(A, B, apiKey=7)}) == ["layout-changed storage 0-5 B"]
 
 
 def test_record_types_of_different_sets_have_nothing_in_common() -> None:
@@ -540,15 +550,15 @@ def test_record_types_of_different_sets_have_nothing_in_common() -> None:
         {**keep, "one/C.json": record(A, name="C", apiKey=2)},
         {**keep, "two/D.json": record(A, name="D", apiKey=2)},
     )
-    assert sorted(told(old, new)) == ["message-removed storage 0-5", "new-message none 0-5"]
+    assert sorted(summaries(old, new)) == ["message-removed storage 0-5", "new-message none 0-5"]
 
 
 def test_a_definition_that_cannot_be_read_is_neither_new_nor_gone() -> None:
     files = {"XRequest.json": definition(A), "YRequest.json": definition(A, name="YRequest", apiKey=2)}
     broken = {"XRequest.json": b'{"validVersions": ', "YRequest.json": definition(A, B, name="YRequest", apiKey=2)}
     assert tree("new", broken).broken
-    assert told(files, broken) == ["layout-changed wire 0-5 B"]
-    assert told(broken, files) == ["layout-changed wire 0-5 B"]
+    assert summaries(files, broken) == ["layout-changed wire 0-5 B"]
+    assert summaries(broken, files) == ["layout-changed wire 0-5 B"]
 
 
 # Places
@@ -566,8 +576,8 @@ def test_places_are_in_the_new_file_and_what_was_before_is_related() -> None:
 
 
 def test_the_json_document() -> None:
-    found = changes(definition(A, C), definition(A, field("C", "string", nullableVersions="0+")))
-    document = json.loads(msgspec.json.encode(diff_document(found, 1)))
+    judged = changes(definition(A, C), definition(A, field("C", "string", nullableVersions="0+")))
+    document = json.loads(msgspec.json.encode(diff_document(judged, 1)))
     (proof,) = document["changes"][0].pop("proof")
     assert (proof["writer"], proof["outcome"], proof["hex"]) == ("new", "refused", "00000000ffff")
     assert document == {
@@ -615,9 +625,9 @@ def unfolding(depth: int, kind: str) -> bytes:
 
 
 def test_structs_that_unfold_without_end() -> None:
-    assert told(unfolding(8, "int32"), unfolding(8, "int64")) == ["layout-changed wire 0-5 S8.A"]
-    said = complaint(lambda: changes(unfolding(40, "int32"), unfolding(40, "int64")))
-    assert said == UNFOLDED_FIELDS.exceeded("old/XRequest.json: the message")
+    assert summaries(unfolding(8, "int32"), unfolding(8, "int64")) == ["layout-changed wire 0-5 S8.A"]
+    error = complaint(lambda: changes(unfolding(40, "int32"), unfolding(40, "int64")))
+    assert error == UNFOLDED_FIELDS.exceeded("old/XRequest.json: the message")
 
 
 def test_versions_that_unfold_without_end() -> None:
@@ -641,21 +651,21 @@ def test_thousands_of_fields_are_compared() -> None:
 
 def test_names_stand_unchanged() -> None:
     evil = field("A\x1b[2J\n\u202e", "int64")
-    (one,) = changes(definition({**evil, "type": "int32"}, name="X\x07"), definition(evil, name="X\x07"))
-    assert (one.message_name, one.field) == ("X\x07", evil["name"])
-    assert all(evil["name"] in text for text in (one.message, one.old["layout"], one.new["layout"]))
+    (change,) = changes(definition({**evil, "type": "int32"}, name="X\x07"), definition(evil, name="X\x07"))
+    assert (change.message_name, change.field) == ("X\x07", evil["name"])
+    assert all(evil["name"] in text for text in (change.message, change.old["layout"], change.new["layout"]))
 
 
 def test_structs_that_stand_too_deep_inside_one_another() -> None:
     def chain(depth: int, kind: str) -> bytes:
         kinds = [*(f"S{n + 1}" for n in range(depth - 1)), kind]
-        structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("A", one)]} for n, one in enumerate(kinds)]
+        structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("A", kind)]} for n, kind in enumerate(kinds)]
         return definition(field("Root", "S0"), commonStructs=structs)
 
     assert len(changes(chain(UNFOLDED_LEVELS, "int32"), chain(UNFOLDED_LEVELS, "int64"))) == 1
     for depth in (UNFOLDED_LEVELS + 1, 280, 2_000):
-        said = complaint(lambda depth=depth: changes(chain(depth, "int32"), chain(depth, "int64")))  # type: ignore[misc]
-        assert said == UNFOLDED_LEVELS.exceeded("old/XRequest.json: the message")
+        error = complaint(lambda depth=depth: changes(chain(depth, "int32"), chain(depth, "int64")))  # type: ignore[misc]
+        assert error == UNFOLDED_LEVELS.exceeded("old/XRequest.json: the message")
 
 
 # Sets that share an API key, and RPCs that lose a half
@@ -665,8 +675,8 @@ def both(request: str, answer: str) -> dict[str, bytes]:
     return {"XRequest.json": definition(A, validVersions=request), "XResponse.json": response(A, validVersions=answer)}
 
 
-def in_two(one: dict[str, bytes], two: dict[str, bytes]) -> dict[str, bytes]:
-    return {f"{folder}/{name}": data for folder, files in (("a", one), ("b", two)) for name, data in files.items()}
+def in_two(first: dict[str, bytes], second: dict[str, bytes]) -> dict[str, bytes]:
+    return {f"{folder}/{name}": data for folder, files in (("a", first), ("b", second)) for name, data in files.items()}
 
 
 def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
@@ -682,18 +692,18 @@ def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
 def test_a_live_rpc_that_loses_one_half_is_an_error(gone: str, left: str) -> None:
     old = both("0-5", "0-5")
     new = {name: data for name, data in old.items() if name != f"{gone}.json"}
-    (one,) = changes(old, new)
-    assert (one.rule, one.severity, one.message) == (
-        "compat/message-removed", "error", f"{gone} is gone, but {left} goes on without it",
+    (change,) = changes(old, new)
+    assert (change.rule, change.severity, change.message) == (
+        "compat/message-removed", "error", f"{gone} is gone, but {left} is still there",
     )  # fmt: skip
     whole = changes(old, {"YRequest.json": definition(B, name="YRequest", apiKey=7)})
-    assert {one.severity for one in whole if one.rule == "compat/message-removed"} == {"warning"}
+    assert {change.severity for change in whole if change.rule == "compat/message-removed"} == {"warning"}
 
 
 def test_a_gap_between_distant_releases_is_in_neither_of_the_two() -> None:
-    (one,) = (
+    (gap,) = (
         change
         for change in changes(definition(A, validVersions="0-2"), definition(A, validVersions="5"))
         if "gap" in change.rule
     )
-    assert one.message == "XRequest: versions 3-4 are in neither set: the new versions start at 5"
+    assert gap.message == "XRequest: versions 3-4 are in neither set: the new versions start at 5"

@@ -61,7 +61,7 @@ def evolved(draw: st.DrawFn) -> tuple[JSON, JSON]:
         lists = [
             new["fields"],
             new["commonStructs"][0]["fields"],
-            *(one["fields"] for one in new["fields"] if "fields" in one),
+            *(item["fields"] for item in new["fields"] if "fields" in item),
         ]
         fields = draw(st.sampled_from(lists))
         mutate(draw, fields)
@@ -71,7 +71,7 @@ def evolved(draw: st.DrawFn) -> tuple[JSON, JSON]:
 def mutate(draw: st.DrawFn, fields: list[JSON]) -> None:
     at = draw(st.integers(0, len(fields) - 1))
     what = draw(st.sampled_from(["remove", "add", "swap", "type", "versions", "nullable", "rename", "untag", "retag"]))
-    one = fields[at]
+    chosen = fields[at]
     if what == "remove" and len(fields) > 1:
         del fields[at]
     elif what == "add" and not any(field["name"] == "New" for field in fields):
@@ -80,35 +80,38 @@ def mutate(draw: st.DrawFn, fields: list[JSON]) -> None:
         other = draw(st.integers(0, len(fields) - 1))
         fields[at], fields[other] = fields[other], fields[at]
     elif what == "rename" and not any(field["name"] == "Other" for field in fields):
-        one["name"] = "Other"
-    elif what == "versions" and "tag" not in one:
-        one["versions"] = draw(ranges())
-    elif what == "nullable" and (one["type"] in NULLABLE or one["type"].startswith("[]")) and "tag" not in one:
-        one["nullableVersions"] = draw(st.sampled_from(["none", "0+", "2+", "4+"]))
-    elif what == "type" and "fields" not in one and "nullableVersions" not in one:
-        one["type"] = draw(st.sampled_from(["int32", "int64", "uuid", "string"]))
+        chosen["name"] = "Other"
+    elif what == "versions" and "tag" not in chosen:
+        chosen["versions"] = draw(ranges())
+    elif what == "nullable" and (chosen["type"] in NULLABLE or chosen["type"].startswith("[]")) and "tag" not in chosen:
+        chosen["nullableVersions"] = draw(st.sampled_from(["none", "0+", "2+", "4+"]))
+    elif what == "type" and "fields" not in chosen and "nullableVersions" not in chosen:
+        chosen["type"] = draw(st.sampled_from(["int32", "int64", "uuid", "string"]))
     elif what == "untag":
-        one.pop("tag", None)
-        one.pop("taggedVersions", None)
-    elif what == "retag" and "tag" in one:
-        one["tag"] = 1
+        chosen.pop("tag", None)
+        chosen.pop("taggedVersions", None)
+    elif what == "retag" and "tag" in chosen:
+        chosen["tag"] = 1
 
 
 def changes(old: JSON, new: JSON) -> tuple[list[Judged], Message, Message]:
-    trees = [make_tree(name, [("", [("X.json", json.dumps(one).encode())])]) for name, one in (("o", old), ("n", new))]
-    found = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
-    one, other = (next(tree.messages) for tree in trees)
-    return found, one, other
+    trees = [
+        make_tree(name, [("", [("X.json", json.dumps(document).encode())])])
+        for name, document in (("o", old), ("n", new))
+    ]
+    judged = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
+    before, other = (next(tree.messages) for tree in trees)
+    return judged, before, other
 
 
-def broken(found: list[Judged], made: Message) -> set[int]:
+def broken(judged: list[Judged], made: Message) -> set[int]:
     """The versions in which something breaks the wire."""
     return {
         version
-        for one in found
-        if one.breaks == "wire"
+        for change in judged
+        if change.breaks == "wire"
         for version in range(HIGHEST + 1)
-        if any(_covers(part.strip(), version) for part in one.versions.split(","))
+        if any(_covers(part.strip(), version) for part in change.versions.split(","))
     }
 
 
@@ -119,30 +122,33 @@ def _covers(text: str, version: int) -> bool:
 
 def whole(body: Layout) -> Tokens:
     """The tokens of a layout with those of the fields in its tag sections, at every depth."""
-    tags = tuple((one.field.tag, slot_tokens(one), whole(one.body) if one.body else ()) for one in body.tags or ())
+    tags = tuple(
+        (tag_slot.field.tag, slot_tokens(tag_slot), whole(tag_slot.body) if tag_slot.body else ())
+        for tag_slot in body.tags or ()
+    )
     inner = tuple(whole(slot.body) for slot in body.slots if slot.body)
     return (tokens(body), tags, inner)
 
 
 def names(body: Layout) -> Tokens:
-    return tuple((one.field.name, names(one.body) if one.body else ()) for one in (*body.slots, *(body.tags or ())))
+    return tuple((part.field.name, names(part.body) if part.body else ()) for part in (*body.slots, *(body.tags or ())))
 
 
 @settings(max_examples=2 * USUAL)
 @given(evolved())
 def test_other_bytes_are_never_missed(pair: tuple[JSON, JSON]) -> None:
-    found, old, new = changes(*pair)
+    judged, old, new = changes(*pair)
     differing = {v for v in range(HIGHEST + 1) if tokens(layout(old, v)) != tokens(layout(new, v))}
-    assert differing <= broken(found, new)
+    assert differing <= broken(judged, new)
 
 
 @settings(max_examples=2 * USUAL)
 @given(evolved())
 def test_versions_that_are_the_same_are_never_broken(pair: tuple[JSON, JSON]) -> None:
-    found, old, new = changes(*pair)
-    one, other = ([layout(made, v) for v in range(HIGHEST + 1)] for made in (old, new))
-    same = {v for v in range(HIGHEST + 1) if (whole(one[v]), names(one[v])) == (whole(other[v]), names(other[v]))}
-    assert not same & broken(found, new)
+    judged, old, new = changes(*pair)
+    before, other = ([layout(made, v) for v in range(HIGHEST + 1)] for made in (old, new))
+    same = {v for v in range(HIGHEST + 1) if (whole(before[v]), names(before[v])) == (whole(other[v]), names(other[v]))}
+    assert not same & broken(judged, new)
 
 
 @given(documents())

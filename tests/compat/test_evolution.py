@@ -53,7 +53,7 @@ class Evolved(NamedTuple):
 def cases(verdicts: Path, corpus: Path) -> list[Evolved]:
     rows = map(json.loads, (verdicts / "evolution.jsonl").read_text(encoding="utf-8").splitlines())
     rules = make_ruleset(Config(), load_rules(Config(), ""))
-    found = []
+    result = []
     for row in rows:
         if row.get("child_invalid"):
             continue
@@ -61,10 +61,10 @@ def cases(verdicts: Path, corpus: Path) -> list[Evolved]:
         parent = jsonpatch.apply_patch(document, row.get("parent_patch") or [])
         child = jsonpatch.apply_patch(parent, row["patch"] or [])
         name = Path(row["base"]).name
-        old, new = (make_tree("", [("", [(name, json.dumps(one).encode())])]) for one in (parent, child))
+        old, new = (make_tree("", [("", [(name, json.dumps(document).encode())])]) for document in (parent, child))
         assert not old.broken + new.broken, row["id"]
-        found.append(Evolved(row, judge(compare_trees(old, new), rules, old.sources, new.sources)))
-    return found
+        result.append(Evolved(row, judge(compare_trees(old, new), rules, old.sources, new.sources)))
+    return result
 
 
 def test_there_are_cases_of_every_kind(cases: list[Evolved]) -> None:
@@ -79,7 +79,7 @@ def test_breaks_of_bytes_are_breaks(cases: list[Evolved]) -> None:
     assert missed == []
 
 
-def test_what_leaves_the_bytes_alone_is_no_break(cases: list[Evolved]) -> None:
+def test_changes_with_equal_bytes_are_not_breaks(cases: list[Evolved]) -> None:
     wrong = [case.label for case in cases if case.breaks and not case.is_breaking and case.row["id"] not in EXCEPTIONS]
     assert wrong == []
 
@@ -98,14 +98,14 @@ def test_every_exception_is_needed_and_has_a_reason(cases: list[Evolved]) -> Non
 def test_every_break_is_proved_by_two_layouts(cases: list[Evolved]) -> None:
     """But for those of the message as a whole, which leave the layouts of its versions alone."""
     grave = [change for case in cases for change in case.changes if change.breaks in ("wire", "storage")]
-    proved = [one for one in grave if one.rule not in WHOLE]
+    proved = [change for change in grave if change.rule not in WHOLE]
     assert len(proved) > 100
-    assert [one for one in proved if one.old["layout"] == one.new["layout"]] == []
+    assert [change for change in proved if change.old["layout"] == change.new["layout"]] == []
 
 
-def test_nullability_is_said_to_be_that(cases: list[Evolved]) -> None:
+def test_nullability_has_its_own_kind(cases: list[Evolved]) -> None:
     alone = [case for case in cases if case.row.get("nullability_only") and case.breaks]
     assert alone
-    for one in alone:
-        rules = {change.rule for change in one.changes if change.breaks in ("wire", "storage")}
-        assert rules <= {"compat/nullability-narrowed", "compat/nullability-widened"}, one.label
+    for evolved in alone:
+        rules = {change.rule for change in evolved.changes if change.breaks in ("wire", "storage")}
+        assert rules <= {"compat/nullability-narrowed", "compat/nullability-widened"}, evolved.label

@@ -113,29 +113,38 @@ def test_all_releases_are_there(tags: list[str]) -> None:
 
 
 def test_what_breaks_the_wire(changes: list[Told]) -> None:
-    found = [change for change in changes if change.change.breaks == "wire"]
-    assert {(one.pair, one.rule, f"{one.change.message_name} {one.change.versions}") for one in found} == WIRE
-    assert len(found) == len(WIRE)
-    assert {one.change.severity for one in found} == {"error"}
+    result = [change for change in changes if change.change.breaks == "wire"]
+    assert {
+        (change.pair, change.rule, f"{change.change.message_name} {change.change.versions}") for change in result
+    } == WIRE
+    assert len(result) == len(WIRE)
+    assert {change.change.severity for change in result} == {"error"}
 
 
 def test_what_breaks_storage(changes: list[Told]) -> None:
     known = {
         (pair, rule, name) for pair, rules in STORAGE.items() for rule, names in rules.items() for name in names.split()
     }
-    found = [change for change in changes if change.change.breaks == "storage"]
-    assert {(one.pair, one.rule, one.change.message_name) for one in found} == known
-    assert {one.change.message_type for one in found} <= {"metadata", "data", "coordinator-key", "coordinator-value"}
+    result = [change for change in changes if change.change.breaks == "storage"]
+    assert {(change.pair, change.rule, change.change.message_name) for change in result} == known
+    assert {change.change.message_type for change in result} <= {
+        "metadata",
+        "data",
+        "coordinator-key",
+        "coordinator-value",
+    }
 
 
 def test_every_break_of_a_version_is_proved(changes: list[Told]) -> None:
     grave = [change.change for change in changes if change.change.breaks in ("wire", "storage")]
     assert [
-        one for one in grave if one.rule != "compat/message-removed" and one.old["layout"] == one.new["layout"]
+        change
+        for change in grave
+        if change.rule != "compat/message-removed" and change.old["layout"] == change.new["layout"]
     ] == []
 
 
-def test_no_change_is_told_twice(changes: list[Told]) -> None:
+def test_no_change_is_reported_twice(changes: list[Told]) -> None:
     keys = [(change.pair, change.change.path, change.change.rule, change.change.message) for change in changes]
     assert len(set(keys)) == len(keys)
 
@@ -151,19 +160,24 @@ def test_bytes_that_became_records_are_the_same_bytes(changes: list[Told], pair:
     about = [
         change.change for change in changes if change.pair == pair and change.change.message.startswith(f"{field}: ")
     ]
-    assert {one.breaks for one in about} == {"source"}
-    (one,) = (one for one in about if one.rule == "compat/type-retyped")
-    assert (one.rule, one.kind, one.breaks, one.severity) == ("compat/type-retyped", "same-bytes", "source", "info")
-    assert one.message.endswith("was nullable bytes and is nullable records, in the same bytes")
+    assert {change.breaks for change in about} == {"source"}
+    (retyped,) = (change for change in about if change.rule == "compat/type-retyped")
+    assert (retyped.rule, retyped.kind, retyped.breaks, retyped.severity) == (
+        "compat/type-retyped",
+        "same-bytes",
+        "source",
+        "info",
+    )
+    assert retyped.message.endswith("was nullable bytes and is nullable records, in the same bytes")
 
 
 def test_renumbered_coordinator_keys_are_the_same_on_disk(changes: list[Told]) -> None:
     moved = [change for change in changes if change.rule == "record-type-moved"]
-    assert {one.pair for one in moved} == {"confluent-8.0.0 confluent-8.1.0"}
-    assert {one.change.breaks for one in moved} == {"source"}
-    assert sorted(one.change.message_name for one in moved) == sorted(RENUMBERED.split())
+    assert {change.pair for change in moved} == {"confluent-8.0.0 confluent-8.1.0"}
+    assert {change.change.breaks for change in moved} == {"source"}
+    assert sorted(change.change.message_name for change in moved) == sorted(RENUMBERED.split())
     others = [change for change in changes if change.pair == moved[0].pair and change.change.breaks == "storage"]
-    assert not {one.change.message_name for one in others} & {*RENUMBERED.split()}
+    assert not {change.change.message_name for change in others} & {*RENUMBERED.split()}
 
 
 def test_a_renamed_message_is_not_gone(changes: list[Told]) -> None:
@@ -183,11 +197,13 @@ def test_old_versions_go_with_apache_4_only(changes: list[Told]) -> None:
         for change in changes
         if change.rule in ("version-dropped", "message-removed") and change.change.breaks == "support"
     ]
-    assert {one.pair for one in dropped if one.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
-    assert {one.change.severity for one in dropped} == {"warning"}
+    assert {change.pair for change in dropped if change.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
+    assert {change.change.severity for change in dropped} == {"warning"}
 
 
 def test_every_break_of_bytes_has_a_witness(changes: list[Told]) -> None:
     breaks = [change for change in changes if change.change.breaks in ("wire", "storage")]
     assert len(breaks) > 40
-    assert [(one.pair, one.rule, one.change.message_name) for one in breaks if not one.change.proof] == []
+    assert [
+        (change.pair, change.rule, change.change.message_name) for change in breaks if not change.change.proof
+    ] == []

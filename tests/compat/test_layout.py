@@ -25,8 +25,8 @@ def shown(made: Message, version: int) -> str:
     return shown_layout(layout(made, version), empty_tags=True)
 
 
-def same(one: Message, other: Message, version: int) -> bool:
-    return tokens(layout(one, version)) == tokens(layout(other, version))
+def same(left: Message, other: Message, version: int) -> bool:
+    return tokens(layout(left, version)) == tokens(layout(other, version))
 
 
 def struct(name: str, kind: str = "[]Part", *fields: dict[str, Any], **others: Any) -> dict[str, Any]:
@@ -40,8 +40,8 @@ def struct(name: str, kind: str = "[]Part", *fields: dict[str, Any], **others: A
 def test_a_number_has_its_width(kind: str, size: int) -> None:
     made = message(field(kind=kind))
     for version in (PLAIN, FLEXIBLE):
-        (one,) = layout(made, version).slots
-        assert (describe(one), width(one)) == (kind, str(size))
+        (only,) = layout(made, version).slots
+        assert (describe(only), width(only)) == (kind, str(size))
         assert tokens(layout(made, version))[:1] == (kind,)
 
 
@@ -58,9 +58,9 @@ def test_a_number_has_its_width(kind: str, size: int) -> None:
 )
 def test_lengths(kind: str, nullable: str, plain: tuple[str, str], flexible: tuple[str, str]) -> None:
     made = message(field(kind=kind, nullableVersions=nullable))
-    for version, wanted in ((PLAIN, plain), (FLEXIBLE, flexible)):
-        (one,) = layout(made, version).slots
-        assert (describe(one), width(one)) == wanted
+    for version, expected in ((PLAIN, plain), (FLEXIBLE, flexible)):
+        (only,) = layout(made, version).slots
+        assert (describe(only), width(only)) == expected
 
 
 def test_nullable_in_some_versions_only() -> None:
@@ -72,7 +72,7 @@ def test_nullable_in_some_versions_only() -> None:
 def test_a_field_that_is_never_compact() -> None:
     made = message(field("ClientId", "string", nullableVersions="0+", flexibleVersions="none"), field("B", "string"))
     assert shown(made, FLEXIBLE) == "ClientId nullable string, B compact string, tags {}"
-    assert [width(one) for one in layout(made, FLEXIBLE).slots] == ["2+n", "varint+n"]
+    assert [width(slot) for slot in layout(made, FLEXIBLE).slots] == ["2+n", "varint+n"]
 
 
 def test_a_field_that_is_compact_before_the_message_is_flexible_is_not() -> None:
@@ -153,7 +153,7 @@ def test_a_struct_in_itself_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "plain", "flexible"),
+    ("left", "other", "plain", "flexible"),
     [
         (field(kind="[]int32"), struct("Field", "[]Part", field("Id")), True, False),
         (field(kind="bytes"), field(kind="records"), True, True),
@@ -165,8 +165,8 @@ def test_a_struct_in_itself_ends() -> None:
         (field("A"), field("B"), True, True),
     ],
 )
-def test_which_bytes_are_equal(one: dict[str, Any], other: dict[str, Any], *, plain: bool, flexible: bool) -> None:
-    made = message(one), message(other)
+def test_which_bytes_are_equal(left: dict[str, Any], other: dict[str, Any], *, plain: bool, flexible: bool) -> None:
+    made = message(left), message(other)
     assert (same(*made, PLAIN), same(*made, FLEXIBLE)) == (plain, flexible)
 
 
@@ -200,17 +200,17 @@ def test_what_a_tag_holds_ends_an_interval_too() -> None:
     assert [str(interval) for interval in intervals(made)] == ["0-2", "3", "4-5"]
 
 
-@pytest.mark.parametrize(("valid", "wanted"), [("none", []), ("3", ["3"]), ("2-4", ["2", "3-4"])])
-def test_only_valid_versions_have_layouts(valid: str, wanted: list[str]) -> None:
-    assert [str(interval) for interval in intervals(message(field("A", "string"), validVersions=valid))] == wanted
+@pytest.mark.parametrize(("valid", "expected"), [("none", []), ("3", ["3"]), ("2-4", ["2", "3-4"])])
+def test_only_valid_versions_have_layouts(valid: str, expected: list[str]) -> None:
+    assert [str(interval) for interval in intervals(message(field("A", "string"), validVersions=valid))] == expected
 
 
 def test_versions_are_never_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = Mock(side_effect=layout)
-    monkeypatch.setattr("kiplint.model.layout.layout", asked)
+    requested = Mock(side_effect=layout)
+    monkeypatch.setattr("kiplint.model.layout.layout", requested)
     made = message(field("A", "string"), field("B", versions="20000+"), validVersions="0-32767", flexibleVersions="9+")
     assert [str(interval) for interval in intervals(made)] == ["0-8", "9-19999", "20000+"]
-    assert [call.args[1] for call in asked.call_args_list] == [0, 9, 20000]
+    assert [call.args[1] for call in requested.call_args_list] == [0, 9, 20000]
 
 
 # Properties
@@ -245,10 +245,10 @@ def messages(draw: st.DrawFn) -> Message:
     outer = [draw(a_field(f"O{number}", ["Inner", "[]Inner"])) for number in range(draw(st.integers(1, 3)))]
     fields = [draw(a_field(name, ["Inner", "[]Outer"])) for name in names]
     flexible = draw(st.sampled_from(["none", "0+", "3+", f"{HIGHEST}+"]))
-    for tag, one in enumerate(draw(st.permutations(fields))[: draw(st.integers(0, 2))]):
-        if flexible != "none" and one["type"] in KINDS and "flexibleVersions" not in one:
-            one.update(tag=tag, taggedVersions=flexible)
-            one.pop("nullableVersions", None)  # a tagged field is nullable in all versions or in none
+    for tag, item in enumerate(draw(st.permutations(fields))[: draw(st.integers(0, 2))]):
+        if flexible != "none" and item["type"] in KINDS and "flexibleVersions" not in item:
+            item.update(tag=tag, taggedVersions=flexible)
+            item.pop("nullableVersions", None)  # a tagged field is nullable in all versions or in none
     common = [
         {"name": "Inner", "versions": "0+", "fields": inner},
         {"name": "Outer", "versions": "0+", "fields": outer},
@@ -260,13 +260,13 @@ def messages(draw: st.DrawFn) -> Message:
 
 @given(messages())
 def test_intervals_partition_the_valid_versions(made: Message) -> None:
-    found = intervals(made)
-    assert all(one.lowest <= one.highest and len(one.intervals) == 1 for one in found)
-    assert list(found) == sorted(found, key=lambda one: one.lowest)
+    result = intervals(made)
+    assert all(interval.lowest <= interval.highest and len(interval.intervals) == 1 for interval in result)
+    assert list(result) == sorted(result, key=lambda interval: interval.lowest)
     together = NONE
-    for one in found:
-        assert not one & together
-        together |= one
+    for interval in result:
+        assert not interval & together
+        together |= interval
     assert together == made.valid
 
 
@@ -281,9 +281,9 @@ def test_nothing_changes_inside_an_interval(made: Message, data: st.DataObject) 
 
 @given(messages())
 def test_something_changes_from_one_interval_to_the_next(made: Message) -> None:
-    found = intervals(made)
-    for one, after in pairwise(found):
-        bodies = [layout(made, version) for version in (one.lowest, after.lowest)]
+    result = intervals(made)
+    for interval, after in pairwise(result):
+        bodies = [layout(made, version) for version in (interval.lowest, after.lowest)]
         drawn = [(tokens(body), [row[1] for row in lines(body)]) for body in bodies]
         assert drawn[0] != drawn[1]
 
@@ -291,17 +291,17 @@ def test_something_changes_from_one_interval_to_the_next(made: Message) -> None:
 @given(messages(), st.integers(0, HIGHEST))
 def test_layouts_hold_what_the_definition_says(made: Message, version: int) -> None:
     body = layout(made, version)
-    present = [one for one in made.fields if version in one.versions]
-    tagged = [one for one in present if version in one.tagged]
-    assert [one.field for one in body.slots] == [one for one in present if one not in tagged]
+    present = [item for item in made.fields if version in item.versions]
+    tagged = [item for item in present if version in item.tagged]
+    assert [item.field for item in body.slots] == [item for item in present if item not in tagged]
     assert (body.tags is None) is (version not in made.flexible)
     if body.tags is not None:
-        assert [tag.field.tag for tag in body.tags] == sorted(one.tag or 0 for one in tagged)
-    for one in body.slots:
-        assert one == slot(one.field, version, version in made.flexible)
-        assert one.nullable is (version in one.field.nullable)
-        assert width(one) == "" or width(one)[-1] in "+n0123456789"
-        assert one.compact <= (body.tags is not None)
+        assert [tag.field.tag for tag in body.tags] == sorted(item.tag or 0 for item in tagged)
+    for part in body.slots:
+        assert part == slot(part.field, version, version in made.flexible)
+        assert part.nullable is (version in part.field.nullable)
+        assert width(part) == "" or width(part)[-1] in "+n0123456789"
+        assert part.compact <= (body.tags is not None)
 
 
 @given(messages())

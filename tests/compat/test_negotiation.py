@@ -33,18 +33,18 @@ def api_versions(valid: str, *, software: bool = True, **others: Any) -> tuple[M
 
 
 def between(client: tuple[Message, ...], *brokers: tuple[Message, ...], unstable: bool = False) -> Negotiation:
-    named = [(f"b{number}", SchemaSet(one)) for number, one in enumerate(brokers, 1)]
+    named = [(f"b{number}", SchemaSet(messages)) for number, messages in enumerate(brokers, 1)]
     return negotiate(("c", SchemaSet(client)), named, unstable=unstable)
 
 
-def row(found: Negotiation, name: str) -> RpcRow:
-    (one,) = (row for row in found.rpcs if row.name == name)
-    return one
+def row(negotiation: Negotiation, name: str) -> RpcRow:
+    (only_row,) = (row for row in negotiation.rpcs if row.name == name)
+    return only_row
 
 
 def begun(client: tuple[Message, ...], broker: tuple[Message, ...]) -> Exchange:
-    (one,) = between(client, broker).exchanges
-    return one
+    (exchange,) = between(client, broker).exchanges
+    return exchange
 
 
 # KIP-35
@@ -71,17 +71,17 @@ def test_kip_35_state_of_the_client(kip_35: Negotiation) -> None:
 
 
 def test_kip_35_features(kip_35: Negotiation) -> None:
-    one, two = kip_35.features
-    assert (one.name, one.usable) == ("Feature1", False)
-    assert [(rpc.rpc, rpc.version, rpc.message) for rpc in one.rpcs] == [
+    first, second = kip_35.features
+    assert (first.name, first.usable) == ("Feature1", False)
+    assert [(rpc.rpc, rpc.version, rpc.message) for rpc in first.rpcs] == [
         ("Produce", None, "B2 has 1-2"),
         ("Fetch", 3, ""),
     ]
-    assert (two.name, two.usable) == ("Feature2", True)
-    assert [(rpc.rpc, rpc.version, rpc.message) for rpc in two.rpcs] == [("Produce", 1, ""), ("Fetch", 3, "")]
+    assert (second.name, second.usable) == ("Feature2", True)
+    assert [(rpc.rpc, rpc.version, rpc.message) for rpc in second.rpcs] == [("Produce", 1, ""), ("Fetch", 3, "")]
 
 
-def test_kip_35_is_no_trouble(kip_35: Negotiation) -> None:
+def test_kip_35_is_not_in_trouble(kip_35: Negotiation) -> None:
     assert not kip_35.in_trouble
     assert (kip_35.summary.rpcs, kip_35.summary.agreed, kip_35.summary.not_everywhere) == (4, 3, 1)
 
@@ -90,32 +90,32 @@ def test_kip_35_is_no_trouble(kip_35: Negotiation) -> None:
 
 
 def test_a_known_version_is_used_at_once() -> None:
-    one = begun(api_versions("0-3"), api_versions("0-4"))
-    assert one == Exchange("b1", 3, 2, 3, "", "", 3, 2, 0, client_software=True)
+    exchange = begun(api_versions("0-3"), api_versions("0-4"))
+    assert exchange == Exchange("b1", 3, 2, 3, "", "", 3, 2, 0, client_software=True)
 
 
-def test_kip_511_goes_on_with_the_highest_of_both() -> None:
-    one = begun(api_versions("0-5"), api_versions("0-3"))
-    assert one == Exchange("b1", 5, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True)
+def test_kip_511_continues_with_the_highest_common_version() -> None:
+    exchange = begun(api_versions("0-5"), api_versions("0-3"))
+    assert exchange == Exchange("b1", 5, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True)
 
 
 def test_before_kip_511_the_client_goes_back_to_0() -> None:
-    one = begun(api_versions("0-3"), api_versions("0-2", software=False))
-    assert (one.answer, one.error, one.supported, one.used) == (0, "UNSUPPORTED_VERSION", "", 0)
-    assert (one.request_header, one.response_header, one.client_software) == (1, 0, False)
-    assert one.notes[0].startswith("the answer does not name the broker's range")
+    exchange = begun(api_versions("0-3"), api_versions("0-2", software=False))
+    assert (exchange.answer, exchange.error, exchange.supported, exchange.used) == (0, "UNSUPPORTED_VERSION", "", 0)
+    assert (exchange.request_header, exchange.response_header, exchange.client_software) == (1, 0, False)
+    assert exchange.notes[0].startswith("the answer does not name the broker's range")
 
 
 def test_a_client_from_before_kip_511_does_not_read_the_range() -> None:
-    one = begun(api_versions("0-5", software=False), api_versions("0-3"))
-    assert (one.supported, one.used) == ("0-3", 0)
-    assert one.notes[0].startswith("the client does not read the range")
+    exchange = begun(api_versions("0-5", software=False), api_versions("0-3"))
+    assert (exchange.supported, exchange.used) == ("0-3", 0)
+    assert exchange.notes[0].startswith("the client does not read the range")
 
 
 def test_a_retired_version_0_ends_it() -> None:
-    one = begun(api_versions("0-2", software=False), api_versions("3-4"))
-    assert (one.used, one.request_header, one.response_header) == (None, None, None)
-    assert "KIP-35" in one.notes[-1]
+    exchange = begun(api_versions("0-2", software=False), api_versions("3-4"))
+    assert (exchange.used, exchange.request_header, exchange.response_header) == (None, None, None)
+    assert "KIP-35" in exchange.notes[-1]
     assert (
         row(between(api_versions("0-2", software=False), api_versions("3-4")), "ApiVersions").status
         == "no-common-version"
@@ -123,8 +123,8 @@ def test_a_retired_version_0_ends_it() -> None:
 
 
 def test_the_row_of_api_versions_has_the_version_in_use() -> None:
-    found = row(between(api_versions("0-3"), api_versions("0-2", software=False)), "ApiVersions")
-    assert (found.usable, found.chosen, found.request_header, found.response_header) == ("0-2", 0, 1, 0)
+    result = row(between(api_versions("0-3"), api_versions("0-2", software=False)), "ApiVersions")
+    assert (result.usable, result.chosen, result.request_header, result.response_header) == ("0-2", 0, 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -133,18 +133,24 @@ def test_the_row_of_api_versions_has_the_version_in_use() -> None:
 def test_without_api_versions(client: bool, broker: bool, says: str) -> None:
     other = rpc("Other", 900, "0-1")
     sides = [(*other, *api_versions("0-3")) if there else other for there in (client, broker)]
-    found = between(*sides)
-    assert found.exchanges[0].used is None
-    assert found.exchanges[0].notes[0].startswith(says)
-    assert row(found, "Other").chosen == 1
+    negotiation = between(*sides)
+    assert negotiation.exchanges[0].used is None
+    assert negotiation.exchanges[0].notes[0].startswith(says)
+    assert row(negotiation, "Other").chosen == 1
 
 
 def test_a_header_that_an_old_broker_misreads_is_noted(repo: Path) -> None:
     folder = repo / "fixtures/negotiate/telemetry"
-    one = negotiate(stored(folder / "new-client"), [stored(folder / "old-broker")]).exchanges[0]
-    assert (one.tried, one.tried_header, one.supported, one.used, one.request_header) == (6, 3, "0-4", 4, 2)
-    assert not one.checked
-    assert ["may close the connection" in note for note in one.notes] == [True, False]
+    exchange = negotiate(stored(folder / "new-client"), [stored(folder / "old-broker")]).exchanges[0]
+    assert (exchange.tried, exchange.tried_header, exchange.supported, exchange.used, exchange.request_header) == (
+        6,
+        3,
+        "0-4",
+        4,
+        2,
+    )
+    assert not exchange.checked
+    assert ["may close the connection" in note for note in exchange.notes] == [True, False]
 
 
 # Telemetry
@@ -163,17 +169,17 @@ def test_telemetry_as_in_the_table_of_kip_1313(
     repo: Path, client: str, broker: str, version: int, ids: tuple[Ids, Ids]
 ) -> None:
     folder = repo / "fixtures/negotiate/telemetry"
-    found = negotiate(stored(folder / f"{client}-client"), [stored(folder / f"{broker}-broker")])
-    (one,) = found.telemetry
-    assert (one.client_side, one.broker_side, one.version) == (client, broker, version)
-    assert (one.initial, one.later) == ids
+    negotiation = negotiate(stored(folder / f"{client}-client"), [stored(folder / f"{broker}-broker")])
+    (telemetry,) = negotiation.telemetry
+    assert (telemetry.client_side, telemetry.broker_side, telemetry.version) == (client, broker, version)
+    assert (telemetry.initial, telemetry.later) == ids
     both = client == broker == "new"
-    begun = found.exchanges[0]
+    begun = negotiation.exchanges[0]
     assert (begun.cluster_id, begun.node_id, begun.client_software, begun.checked) == (both, both, True, both)
-    assert {row.name for row in found.rpcs if row.instance_id} == (
+    assert {row.name for row in negotiation.rpcs if row.instance_id} == (
         {"ApiVersions", "GetTelemetrySubscriptions", "PushTelemetry"} if both else set()
     )
-    assert {row.status for row in found.rpcs} == {"agreed"}
+    assert {row.status for row in negotiation.rpcs} == {"agreed"}
 
 
 # KIP-1313: refused
@@ -181,8 +187,8 @@ def test_telemetry_as_in_the_table_of_kip_1313(
 
 def test_what_lacks_header_3_is_refused_and_nothing_else(repo: Path) -> None:
     folder = repo / "fixtures/negotiate/refused"
-    found = negotiate(stored(folder / "client"), [stored(folder / "broker")])
-    assert {row.name: (row.chosen, row.request_header, row.status) for row in found.rpcs} == {
+    negotiation = negotiate(stored(folder / "client"), [stored(folder / "broker")])
+    assert {row.name: (row.chosen, row.request_header, row.status) for row in negotiation.rpcs} == {
         "SaslHandshake": (1, 1, "agreed"),
         "ApiVersions": (6, 3, "agreed"),
         "DeleteGroups": (2, 2, "refused"),
@@ -190,53 +196,57 @@ def test_what_lacks_header_3_is_refused_and_nothing_else(repo: Path) -> None:
         "GetTelemetrySubscriptions": (1, 3, "agreed"),
         "PushTelemetry": (1, 3, "agreed"),
     }
-    assert found.in_trouble
-    assert "INVALID_REQUEST" in row(found, "DeleteGroups").message
+    assert negotiation.in_trouble
+    assert "INVALID_REQUEST" in row(negotiation, "DeleteGroups").message
 
 
 def test_refusal_is_a_matter_of_each_connection(repo: Path) -> None:
     folder = repo / "fixtures/negotiate"
     brokers = [stored(folder / "refused/broker"), stored(folder / "telemetry/old-broker")]
-    found = negotiate(stored(folder / "refused/client"), brokers)
-    assert [broker.status for broker in row(found, "GetTelemetrySubscriptions").brokers] == ["agreed", "agreed"]
-    assert [broker.chosen for broker in row(found, "GetTelemetrySubscriptions").brokers] == [1, 0]
-    assert row(found, "DeleteGroups").status == "refused"
-    assert [broker.status for broker in row(found, "DeleteGroups").brokers] == ["refused", "client-only"]
+    negotiation = negotiate(stored(folder / "refused/client"), brokers)
+    assert [broker.status for broker in row(negotiation, "GetTelemetrySubscriptions").brokers] == ["agreed", "agreed"]
+    assert [broker.chosen for broker in row(negotiation, "GetTelemetrySubscriptions").brokers] == [1, 0]
+    assert row(negotiation, "DeleteGroups").status == "refused"
+    assert [broker.status for broker in row(negotiation, "DeleteGroups").brokers] == ["refused", "client-only"]
 
 
 # RPCs
 
 
 def test_no_common_version_names_both_ranges() -> None:
-    found = between(rpc("One", 900, "0-2"), rpc("One", 900, "3-5"))
-    one = row(found, "One")
-    assert (one.status, one.client, one.brokers[0].versions, one.usable, one.chosen) == (
+    negotiation = between(rpc("One", 900, "0-2"), rpc("One", 900, "3-5"))
+    rpc_row = row(negotiation, "One")
+    assert (rpc_row.status, rpc_row.client, rpc_row.brokers[0].versions, rpc_row.usable, rpc_row.chosen) == (
         "no-common-version", "0-2", "3-5", "none", None,
     )  # fmt: skip
-    assert one.message == "the client has 0-2, b1 3-5: no version in common"
-    assert found.in_trouble
+    assert rpc_row.message == "the client has 0-2, b1 3-5: no version in common"
+    assert negotiation.in_trouble
 
 
 def test_brokers_that_share_nothing_with_each_other() -> None:
-    one = row(between(rpc("One", 900, "0-5"), rpc("One", 900, "0-2"), rpc("One", 900, "3-5")), "One")
-    assert (one.status, one.usable, [broker.chosen for broker in one.brokers]) == ("no-common-version", "none", [2, 5])
+    rpc_row = row(between(rpc("One", 900, "0-5"), rpc("One", 900, "0-2"), rpc("One", 900, "3-5")), "One")
+    assert (rpc_row.status, rpc_row.usable, [broker.chosen for broker in rpc_row.brokers]) == (
+        "no-common-version",
+        "none",
+        [2, 5],
+    )
 
 
 def test_what_only_one_side_has() -> None:
-    found = between(
+    negotiation = between(
         (*rpc("Both", 900, "0"), *rpc("Ours", 901, "0-1")), (*rpc("Both", 900, "0"), *rpc("Theirs", 902, "2"))
     )
-    assert [(row.name, row.status, row.client, row.brokers[0].versions) for row in found.rpcs] == [
+    assert [(row.name, row.status, row.client, row.brokers[0].versions) for row in negotiation.rpcs] == [
         ("Both", "agreed", "0", "0"),
         ("Ours", "client-only", "0-1", None),
         ("Theirs", "broker-only", None, "2"),
     ]
-    assert not found.in_trouble
+    assert not negotiation.in_trouble
 
 
 def test_a_dead_rpc_is_not_there() -> None:
-    found = between(rpc("One", 900, "0-2"), (*rpc("One", 900, "none"), *rpc("Two", 901, "none")))
-    assert [(row.name, row.status) for row in found.rpcs] == [("One", "client-only")]
+    negotiation = between(rpc("One", 900, "0-2"), (*rpc("One", 900, "none"), *rpc("Two", 901, "none")))
+    assert [(row.name, row.status) for row in negotiation.rpcs] == [("One", "client-only")]
 
 
 def test_both_halves_must_have_a_version() -> None:
@@ -250,8 +260,8 @@ def test_a_broker_offers_what_listens_to_clients() -> None:
     inner = message(name="InnerRequest", type="request", apiKey=901, validVersions="0", listeners=["controller"])
     outer = message(name="OuterRequest", type="request", apiKey=900, validVersions="0", listeners=["broker"])
     broker = (inner, response, outer, rpc("Outer", 900, "0")[1])
-    found = between((request, response, *rpc("Outer", 900, "0")), broker)
-    assert {row.name: row.status for row in found.rpcs} == {"Inner": "not-offered", "Outer": "agreed"}
+    negotiation = between((request, response, *rpc("Outer", 900, "0")), broker)
+    assert {row.name: row.status for row in negotiation.rpcs} == {"Inner": "not-offered", "Outer": "agreed"}
     plain = between((request, response), (request, response))
     assert row(plain, "Inner").status == "agreed"
 
@@ -262,16 +272,16 @@ def test_a_broker_offers_what_listens_to_clients() -> None:
 def test_unstable_versions_are_offered_on_demand(valid: str, unstable: bool, versions: str | None) -> None:
     request, response = rpc("One", 900, valid)
     draft = message(name="OneRequest", type="request", apiKey=900, validVersions=valid, latestVersionUnstable=True)
-    one = row(between((request, response), (draft, response), unstable=unstable), "One")
-    assert one.brokers[0].versions == versions
-    assert one.status == ("agreed" if versions else "not-offered")
+    rpc_row = row(between((request, response), (draft, response), unstable=unstable), "One")
+    assert rpc_row.brokers[0].versions == versions
+    assert rpc_row.status == ("agreed" if versions else "not-offered")
 
 
-def test_a_deprecated_version_is_said_so() -> None:
+def test_a_deprecated_version_is_reported() -> None:
     old = message(name="OneRequest", type="request", apiKey=900, validVersions="0-5", deprecatedVersions="0-2")
     response = rpc("One", 900, "0-5")[1]
-    one = row(between(rpc("One", 900, "0-2"), (old, response)), "One")
-    assert (one.deprecated, one.chosen, one.status, one.message) == (
+    rpc_row = row(between(rpc("One", 900, "0-2"), (old, response)), "One")
+    assert (rpc_row.deprecated, rpc_row.chosen, rpc_row.status, rpc_row.message) == (
         True, 2, "agreed", "b1 calls version 2 deprecated; b1 has 3-5 that are not",
     )  # fmt: skip
     assert not row(between(rpc("One", 900, "0-3"), (old, response)), "One").deprecated
@@ -282,16 +292,16 @@ def test_headers_that_differ_are_trouble() -> None:
         name="OneRequest", type="request", apiKey=900, validVersions="0-3", headerVersions={"0-2": "1", "3+": "3"}
     )
     response = rpc("One", 900, "0-3")[1]
-    found = between(rpc("One", 900, "0-3"), (declared, response))
-    assert row(found, "One").status == "header-differs"
-    assert row(found, "One").message == "version 3: request header 2 for the client, 3 for b1"
-    assert found.in_trouble
+    negotiation = between(rpc("One", 900, "0-3"), (declared, response))
+    assert row(negotiation, "One").status == "header-differs"
+    assert row(negotiation, "One").message == "version 3: request header 2 for the client, 3 for b1"
+    assert negotiation.in_trouble
 
 
 def test_headers_without_a_declaration() -> None:
     same = (*rpc("One", 900, "0-3"), *rpc("ControlledShutdown", 7, "0"), *api_versions("0-3"))
-    found = between(same, same)
-    headers = {row.name: (row.request_header, row.response_header) for row in found.rpcs}
+    negotiation = between(same, same)
+    headers = {row.name: (row.request_header, row.response_header) for row in negotiation.rpcs}
     assert headers == {"One": (2, 1), "ControlledShutdown": (0, 0), "ApiVersions": (2, 0)}
 
 
@@ -301,8 +311,8 @@ def test_headers_without_a_declaration() -> None:
 def judged(text: str, file: str = "features.json") -> list[tuple[bool, int | None, str]]:
     features = read_features(file, text.encode())
     sides = [("c", SchemaSet(rpc("Fetch", 1, "0-5"))), ("b", SchemaSet(rpc("Fetch", 1, "2-9")))]
-    found = negotiate(sides[0], sides[1:], features)
-    return [(feature.usable, feature.rpcs[0].version, feature.rpcs[0].message) for feature in found.features]
+    negotiation = negotiate(sides[0], sides[1:], features)
+    return [(feature.usable, feature.rpcs[0].version, feature.rpcs[0].message) for feature in negotiation.features]
 
 
 @pytest.mark.parametrize(
@@ -347,5 +357,5 @@ def test_features_that_make_no_sense(text: str, says: str) -> None:
     assert says in complaint(lambda: read_features("features.json", text.encode()))
 
 
-def test_features_that_are_no_text() -> None:
+def test_features_that_are_not_text() -> None:
     assert complaint(lambda: read_features("f.json", b"\xff\xfe")) == "f.json: it is not UTF-8"

@@ -128,7 +128,7 @@ def test_an_unstable_version_of_a_release_is_not_released(sets: Path) -> None:
     }
 
 
-def test_a_base_that_is_no_release_is_less_exact_than_the_release_tags(
+def test_a_base_that_is_not_a_release_is_less_exact_than_the_release_tags(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -33,10 +33,10 @@ def test_every_pair_is_what_negotiate_says() -> None:
     matrix = negotiate_all(*(NEGOTIATE / name for name in SETS)).matrix
     names = [release.name for release in matrix.releases]
     for (client, broker), (ours, theirs) in zip(product(names, names), product(SETS, SETS), strict=True):
-        found = kiplint.negotiate(NEGOTIATE / ours, NEGOTIATE / theirs).negotiation
-        said = [(row.api_key, row.name, row.brokers[0].status, row.brokers[0].chosen) for row in found.rpcs]
-        assert list(matrix.pairs[client, broker]) == said
-        assert ((client, broker) in matrix.trouble) is found.in_trouble
+        negotiation = kiplint.negotiate(NEGOTIATE / ours, NEGOTIATE / theirs).negotiation
+        rows = [(row.api_key, row.name, row.brokers[0].status, row.brokers[0].chosen) for row in negotiation.rpcs]
+        assert list(matrix.pairs[client, broker]) == rows
+        assert ((client, broker) in matrix.trouble) is negotiation.in_trouble
     assert len(matrix.trouble) == 3
 
 
@@ -48,10 +48,10 @@ def test_the_command() -> None:
     document = json.loads(run(*words, "--output-format", "json", cwd=NEGOTIATE).out)
     assert (document["version"], document["releases"]) == (1, ["refused/client", "refused/broker"])
     pairs = {(pair["client"], pair["broker"]): pair for pair in document["pairs"]}
-    found = kiplint.negotiate(NEGOTIATE / "refused/client", NEGOTIATE / "refused/broker").negotiation
+    negotiation = kiplint.negotiate(NEGOTIATE / "refused/client", NEGOTIATE / "refused/broker").negotiation
     bad = pairs["refused/client", "refused/broker"]
-    assert bad["statuses"] == Counter(row.brokers[0].status for row in found.rpcs)
-    assert bad["trouble"] == sorted(row.name for row in found.rpcs if row.status == "refused")
+    assert bad["statuses"] == Counter(row.brokers[0].status for row in negotiation.rpcs)
+    assert bad["trouble"] == sorted(row.name for row in negotiation.rpcs if row.status == "refused")
 
 
 def test_brokers_are_in_a_mode_that_they_have() -> None:

@@ -53,9 +53,9 @@ def statuses(rows: list[RolloutRow]) -> dict[str, str]:
     return {row.name: row.status for row in rows}
 
 
-def one(*messages: Message, base: tuple[Message, ...] | None = None, header: int = 3) -> RolloutRow:
+def row_of(*messages: Message, base: tuple[Message, ...] | None = None, header: int = 3) -> RolloutRow:
     """The only row of a set, against a base if there is one; the set has a RequestHeader."""
-    if all(one.name != "RequestHeader" for one in messages):
+    if all(message.name != "RequestHeader" for message in messages):
         messages = (*messages, HEADER)
     (row,) = rollout(SchemaSet(messages), SchemaSet(base) if base is not None else None, header)
     return row
@@ -127,23 +127,23 @@ def test_a_broker_before_the_kip(repo: Path) -> None:
 
 def test_done() -> None:
     base, head = rpc("X", 1, "0-5"), (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1])
-    row = one(*head, base=base)
+    row = row_of(*head, base=base)
     assert (row.status, row.base_versions, row.versions, row.rule) == ("done", "0-5", "0-6", "")
     assert row.header_versions == {"0-2": 1, "3-5": 2, "6": 3}
-    assert one(*head).status == "done"
+    assert row_of(*head).status == "done"
 
 
 def test_what_was_done_in_the_base_is_done() -> None:
     head = (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1])
-    row = one(*head, base=(rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1]))
+    row = row_of(*head, base=(rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1]))
     assert (row.status, row.message) == ("done", "version 6 uses header 3")
 
 
 def test_a_higher_header_is_done_too() -> None:
     head = (rpc("X", 1, "0-6", headerVersions={**V3, "6+": "4"})[0], rpc("X", 1, "0-6")[1])
     later = request_header("1-5")
-    assert one(*head, later, base=rpc("X", 1, "0-5")).status == "done"
-    row = one(*head, later, base=rpc("X", 1, "0-5"), header=5)
+    assert row_of(*head, later, base=rpc("X", 1, "0-5")).status == "done"
+    row = row_of(*head, later, base=rpc("X", 1, "0-5"), header=5)
     assert (row.status, row.message) == (
         "missing",
         "the latest version of X (6) uses header 4; bump it to 7 with header 5",
@@ -151,7 +151,7 @@ def test_a_higher_header_is_done_too() -> None:
 
 
 def test_missing() -> None:
-    row = one(*rpc("X", 1, "0-5"), base=rpc("X", 1, "0-5"))
+    row = row_of(*rpc("X", 1, "0-5"), base=rpc("X", 1, "0-5"))
     assert (row.status, row.rule, row.file, row.key) == (
         "missing",
         "kip-1313/v3-missing",
@@ -160,7 +160,7 @@ def test_missing() -> None:
     )
     assert row.message == "the latest version of X (5) uses header 2; bump it to 6 with header 3"
     declared = rpc("X", 1, "0-6", headerVersions={"0-2": "1", "3+": "2"})[0]
-    row = one(declared, rpc("X", 1, "0-6")[1], base=rpc("X", 1, "0-5"))
+    row = row_of(declared, rpc("X", 1, "0-6")[1], base=rpc("X", 1, "0-5"))
     assert (row.status, row.key) == ("missing", "headerVersions")
     assert row.message == "the latest version of X (6) uses header 2; bump it to 7 with header 3"
 
@@ -171,7 +171,7 @@ def test_missing() -> None:
 )
 def test_a_released_version_with_another_header_is_wrong(headers: dict[str, str], where: str) -> None:
     head = (rpc("X", 1, "0-5", headerVersions=headers)[0], rpc("X", 1, "0-5")[1])
-    row = one(*head, base=rpc("X", 1, "0-5"))
+    row = row_of(*head, base=rpc("X", 1, "0-5"))
     rule = "compat/header-changed" if "3" not in headers.values() else "kip-1313/v3-on-released"
     assert (row.status, row.rule, row.key) == ("wrong", rule, "headerVersions")
     assert row.message == (
@@ -181,13 +181,13 @@ def test_a_released_version_with_another_header_is_wrong(headers: dict[str, str]
 
 def test_the_header_of_a_released_response_stays_too() -> None:
     head = (rpc("X", 1, "0-5")[0], rpc("X", 1, "0-5", headerVersions={"0+": "1"})[1])
-    row = one(*head, base=rpc("X", 1, "0-5"))
+    row = row_of(*head, base=rpc("X", 1, "0-5"))
     assert (row.status, row.message_name, row.message.partition(" is ")[0]) == ("wrong", "XResponse", "XResponse 0-2")
 
 
 def test_a_header_that_is_only_declared_changes_nothing() -> None:
     head = rpc("X", 1, "0-5", headerVersions={"0-2": "1", "3+": "2"})[0], rpc("X", 1, "0-5")[1]
-    assert one(*head, base=rpc("X", 1, "0-5")).status == "missing"
+    assert row_of(*head, base=rpc("X", 1, "0-5")).status == "missing"
 
 
 def test_an_unstable_version_may_take_the_header() -> None:
@@ -195,48 +195,48 @@ def test_an_unstable_version_may_take_the_header() -> None:
     base = (rpc("X", 1, "0-5", **unstable)[0], rpc("X", 1, "0-5")[1])
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
     head = (rpc("X", 1, "0-5", headerVersions=headers, **unstable)[0], rpc("X", 1, "0-5")[1])
-    for row in (one(*head, base=base), one(*head)):
+    for row in (row_of(*head, base=base), row_of(*head)):
         assert row.status == "done"
         assert row.message == "version 5 uses header 3; it is unstable, and no broker offers it yet"
 
 
 def test_an_unstable_version_above_one_that_has_the_header() -> None:
     head = (rpc("X", 1, "0-7", headerVersions=V3, latestVersionUnstable=True)[0], rpc("X", 1, "0-7")[1])
-    assert one(*head).status == "done"
+    assert row_of(*head).status == "done"
     first = (rpc("X", 1, "0", headerVersions={"0+": "3"}, flexibleVersions="0+", latestVersionUnstable=True)[0],)
-    assert one(*first, rpc("X", 1, "0", flexibleVersions="0+")[1], base=()).status == "new"
+    assert row_of(*first, rpc("X", 1, "0", flexibleVersions="0+")[1], base=()).status == "new"
 
 
 def test_a_response_that_lags_is_wrong() -> None:
     head = (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-5")[1])
-    for row in (one(*head), one(*head, base=rpc("X", 1, "0-5"))):
+    for row in (row_of(*head), row_of(*head, base=rpc("X", 1, "0-5"))):
         assert (row.status, row.rule, row.message_name) == ("wrong", "rpc/versions-differ", "XResponse")
         assert row.message == "the request ends at version 6, the response at 5; bump the two together"
 
 
 @pytest.mark.parametrize(("half", "what"), [(0, "response"), (1, "request")])
 def test_half_an_rpc_is_wrong(half: int, what: str) -> None:
-    row = one(rpc("X", 1, "0-5")[half])
+    row = row_of(rpc("X", 1, "0-5")[half])
     assert (row.status, row.rule, row.message) == ("wrong", f"rpc/{what}-missing", f"there is no {what}")
 
 
 def test_new() -> None:
     head = (rpc("X", 1, "0-1", headerVersions={"0+": "3"}, flexibleVersions="0+")[0], rpc("X", 1, "0-1")[1])
-    row = one(*head, base=())
+    row = row_of(*head, base=())
     assert (row.status, row.base_versions, row.message) == ("new", "", "new, with header 3 from version 0")
-    row = one(*rpc("X", 1, "0-1", flexibleVersions="0+"), base=())
+    row = row_of(*rpc("X", 1, "0-1", flexibleVersions="0+"), base=())
     assert (row.status, row.rule) == ("missing", "kip-1313/v3-missing")
     assert row.message == "X is new, but version 0 uses header 2; start with header 3"
 
 
 def test_exempt() -> None:
     sasl: dict[str, Any] = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
-    assert one(*rpc(**sasl)).status == "exempt"
-    assert one(*rpc(**sasl), base=rpc(**sasl)).message == EXEMPT
+    assert row_of(*rpc(**sasl)).status == "exempt"
+    assert row_of(*rpc(**sasl), base=rpc(**sasl)).message == EXEMPT
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "expected"),
     [
         (
             {"valid": "0-2"},
@@ -246,28 +246,28 @@ def test_exempt() -> None:
         ({"flexibleVersions": "1+"}, "SaslHandshakeRequest is frozen with header 1"),
     ],
 )
-def test_the_frozen_rpc_changed_is_wrong(changed: dict[str, Any], said: str) -> None:
+def test_the_frozen_rpc_changed_is_wrong(changed: dict[str, Any], expected: str) -> None:
     sasl: dict[str, Any] = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
     base = rpc(**sasl)
-    for row in (one(*rpc(**{**sasl, **changed})), one(*rpc(**{**sasl, **changed}), base=base)):
-        assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/frozen-rpc", said)
+    for row in (row_of(*rpc(**{**sasl, **changed})), row_of(*rpc(**{**sasl, **changed}), base=base)):
+        assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/frozen-rpc", expected)
 
 
 def test_dead() -> None:
     dead = rpc("X", 1, "none", flexibleVersions="none")
-    for row in (one(*dead), one(*dead, base=rpc("X", 1, "0-5"))):
+    for row in (row_of(*dead), row_of(*dead, base=rpc("X", 1, "0-5"))):
         assert (row.status, row.versions, row.header_versions, row.message) == (
             "dead",
             "none",
             {},
             "no valid version is left",
         )
-    row = one(base=dead)
+    row = row_of(base=dead)
     assert (row.status, row.rule, row.message) == ("dead", "", "no valid version was left, and now the file is gone")
 
 
 def test_an_rpc_that_was_deleted_is_wrong() -> None:
-    row = one(base=rpc("X", 1, "0-5"))
+    row = row_of(base=rpc("X", 1, "0-5"))
     assert (row.status, row.base_versions, row.versions, row.message) == ("wrong", "0-5", "none", RETIRE)
     assert (row.rule, row.file, row.key) == ("compat/message-removed", "XRequest.json", "name")
 
@@ -275,7 +275,7 @@ def test_an_rpc_that_was_deleted_is_wrong() -> None:
 @pytest.mark.parametrize("gone", [True, False])
 def test_the_frozen_rpc_stays(gone: bool) -> None:
     base = rpc("SaslHandshake", 17, "0-1", flexibleVersions="none")
-    row = one(*(() if gone else rpc("SaslHandshake", 17, "none", flexibleVersions="none")), base=base)
+    row = row_of(*(() if gone else rpc("SaslHandshake", 17, "none", flexibleVersions="none")), base=base)
     assert (row.status, row.rule) == ("wrong", "kip-1313/frozen-rpc")
     assert row.message == (
         f"{GONE}; it is frozen at versions 0-1 and must stay"
@@ -295,7 +295,7 @@ def done(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: Any) 
 
 
 @pytest.mark.parametrize(
-    ("header", "status", "rule", "said"),
+    ("header", "status", "rule", "expected"),
     [
         (None, "missing", "request-header-v3", "it uses header 3, but the set has no RequestHeader: add one with "),
         (request_header("1-2"), "wrong", "header-unknown", "there is no RequestHeader version 3; its valid versions "),
@@ -313,17 +313,17 @@ def done(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: Any) 
         ),
     ],
 )
-def test_the_request_header_itself_comes_first(header: Message | None, status: str, rule: str, said: str) -> None:
+def test_the_request_header_itself_comes_first(header: Message | None, status: str, rule: str, expected: str) -> None:
     head = (*done(), *([header] if header else []))
     for base in (None, SchemaSet(rpc("X", 1, "0-5"))):
         (row,) = rollout(SchemaSet(head), base)
         assert (row.status, row.rule) == (status, f"kip-1313/{rule}")
-        assert row.message.startswith(said)
+        assert row.message.startswith(expected)
     new = done(flexibleVersions="0+", headerVersions={"0+": "3"})
     assert rollout(SchemaSet((*new, *([header] if header else []))), SchemaSet(()))[0].status == status
 
 
-def test_no_header_is_asked_of_what_is_older_than_the_kip() -> None:
+def test_no_header_is_required_of_sets_before_the_kip() -> None:
     (row,) = rollout(SchemaSet(rpc("X", 1, "0-5")), None, 2)
     assert (row.status, row.message) == ("done", "version 5 uses header 2")
 
@@ -332,25 +332,25 @@ def test_a_header_that_does_not_exist_is_wrong() -> None:
     headers = {**V3, "6+": "4"}
     request = rpc("X", 1, "0-6", headerVersions=headers)[0]
     answered = rpc("X", 1, "0-6", headerVersions={"0-2": "0", "3+": "2"})[1]
-    for head, said in (
+    for head, output in (
         ((request, rpc("X", 1, "0-6")[1]), "there is no RequestHeader version 4; its valid versions are 1-3"),
         ((done()[0], answered), "there is no response header 2; the highest is 1"),
     ):
-        row = one(*head)
-        assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/header-unknown", said)
+        row = row_of(*head)
+        assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/header-unknown", output)
     alone = rpc("X", 1, "0-6", headerVersions=headers)[0]
     (row,) = rollout(SchemaSet((alone, rpc("X", 1, "0-6")[1])))
     assert (row.status, row.message) == ("wrong", "there is no request header 4; the highest is 3")
 
 
 def offsets(valid: str = "0-1", **others: Any) -> tuple[Message, Message]:
-    answered = {one: others[one] for one in ("flexibleVersions",) if one in others}
+    answered = {name: others[name] for name in ("flexibleVersions",) if name in others}
     made = rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **others})[0]
     return made, rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **answered})[1]
 
 
 @pytest.mark.parametrize(
-    ("head", "rule", "said"),
+    ("head", "rule", "expected"),
     [
         (
             offsets(headerVersions={"0": "1", "1+": "3"}, flexibleVersions="none"),
@@ -362,43 +362,45 @@ def offsets(valid: str = "0-1", **others: Any) -> tuple[Message, Message]:
         (offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"}), "offset-delete", "OffsetDelete 1 uses"),
     ],
 )
-def test_offset_delete_becomes_flexible_with_header_3(head: tuple[Message, ...], rule: str, said: str) -> None:
+def test_offset_delete_becomes_flexible_with_header_3(head: tuple[Message, ...], rule: str, expected: str) -> None:
     for base in (None, rpc("OffsetDelete", 47, "0", flexibleVersions="none")):
-        row = one(*head, base=base)
+        row = row_of(*head, base=base)
         assert (row.status, row.rule) == ("wrong", f"kip-1313/{rule}")
-        assert row.message.startswith(said)
+        assert row.message.startswith(expected)
 
 
 def test_offset_delete_of_a_fork_that_has_released_header_2() -> None:
     head = offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"})
-    assert one(*head, base=offsets()).status == "done"
-    assert one(*offsets(headerVersions={"0": "1", "1+": "3"})).status == "done"
+    assert row_of(*head, base=offsets()).status == "done"
+    assert row_of(*offsets(headerVersions={"0": "1", "1+": "3"})).status == "done"
 
 
 def telemetry(name: str, headers: dict[str, str], versions: str = "0", answered: str = "") -> tuple[Message, Message]:
     key = {"GetTelemetrySubscriptions": 71, "PushTelemetry": 72}[name]
     same: dict[str, Any] = {"apiKey": key, "validVersions": "0-1", "flexibleVersions": "0+"}
-    asked = message(field("ClientInstanceId", "uuid", versions), name=f"{name}Request", headerVersions=headers, **same)
+    requested = message(
+        field("ClientInstanceId", "uuid", versions), name=f"{name}Request", headerVersions=headers, **same
+    )
     fields = [field("ClientInstanceId", "uuid", answered)] if answered else []
-    return asked, message(*fields, name=f"{name}Response", type="response", **same)
+    return requested, message(*fields, name=f"{name}Response", type="response", **same)
 
 
 @pytest.mark.parametrize("name", ["GetTelemetrySubscriptions", "PushTelemetry"])
 def test_a_telemetry_rpc_has_the_id_in_one_place(name: str) -> None:
     good = {"0": "2", "1+": "3"}
-    assert one(*telemetry(name, good)).status == "done"
-    bare = one(*telemetry(name, {"0+": "2"}))
+    assert row_of(*telemetry(name, good)).status == "done"
+    bare = row_of(*telemetry(name, {"0+": "2"}))
     assert (bare.status, bare.rule) == ("wrong", "kip-1313/telemetry-header")
     assert bare.message == (
         f"{name}Request 1 has no client instance id: the body lacks it, and request header 2 has none"
     )
-    twice = one(*telemetry(name, good, "0+"))
+    twice = row_of(*telemetry(name, good, "0+"))
     assert (twice.status, twice.rule) == ("wrong", "kip-1313/telemetry-fields")
     assert twice.message.startswith(f"{name}Request has ClientInstanceId in version 0 only, not in 0+")
 
 
 def test_the_telemetry_response_drops_the_id_too() -> None:
-    row = one(*telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, answered="0+"))
+    row = row_of(*telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, answered="0+"))
     assert (row.status, row.rule, row.file) == (
         "wrong",
         "kip-1313/telemetry-fields",
@@ -407,16 +409,16 @@ def test_the_telemetry_response_drops_the_id_too() -> None:
 
 
 def test_a_body_field_that_comes_with_the_header_is_noted() -> None:
-    row = one(*done("X", 1, field("Old"), field("New", "int32", "6+")), base=rpc("X", 1, "0-5"))
+    row = row_of(*done("X", 1, field("Old"), field("New", "int32", "6+")), base=rpc("X", 1, "0-5"))
     note = "note: version 6 also brings New in the request, which KIP-1313 does not"
     assert (row.status, row.note, row.message) == ("done", note, f"version 6 uses header 3; {note}")
     assert json.loads(msgspec.json.encode(rollout_document([row], 3)))["rpcs"][0]["note"] == note
-    assert one(*done("X", 1, field("Old"), field("Older", "int32", "5+"))).note == ""
-    taken = one(*done("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
+    assert row_of(*done("X", 1, field("Old"), field("Older", "int32", "5+"))).note == ""
+    taken = row_of(*done("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
     assert taken.note == ""
 
 
-def test_coordinator_records_are_no_rpcs() -> None:
+def test_coordinator_records_are_not_rpcs() -> None:
     key = message(field(versions="0"), name="XKey", type="coordinator-key", validVersions="0", flexibleVersions="none")
     value = message(field(), name="XValue", type="coordinator-value")
     assert rollout(SchemaSet((key, value))) == []
@@ -429,13 +431,13 @@ LEFT_OUT = {"Fetch", "DescribeTopicPartitions"}
 
 def declared(document: dict[str, Any], made: Message) -> dict[str, Any]:
     """The definition with the headers that Kafka derives written down: from version 0 on, the last range open."""
-    found = list(header_map(made))
-    if not found:
+    result = list(header_map(made))
+    if not result:
         return document
-    lows = [0, *(versions.lowest for versions, _ in found[1:])]
+    lows = [0, *(versions.lowest for versions, _ in result[1:])]
     keys = [f"{low}-{high - 1}" if high - 1 > low else f"{low}" for low, high in pairwise(lows)]
     keys.append(f"{lows[-1]}+")
-    return {**document, "headerVersions": {key: str(number) for key, (_, number) in zip(keys, found, strict=True)}}
+    return {**document, "headerVersions": {key: str(number) for key, (_, number) in zip(keys, result, strict=True)}}
 
 
 def bumped(document: dict[str, Any], made: Message) -> dict[str, Any]:
@@ -448,8 +450,8 @@ def bumped(document: dict[str, Any], made: Message) -> dict[str, Any]:
     headers[f"{latest}+"] = "3" if made.type == "request" else "0" if made.name == "ApiVersionsResponse" else "1"
     document = {**document, "validVersions": f"{lowest}-{latest}", "headerVersions": headers}
     document.pop("latestVersionUnstable", None)
-    for one in document["fields"] if "Telemetry" in made.name else ():
-        one["versions"] = "0" if one["name"] == "ClientInstanceId" else one["versions"]
+    for item in document["fields"] if "Telemetry" in made.name else ():
+        item["versions"] = "0" if item["name"] == "ClientInstanceId" else item["versions"]
     return document if made.flexible else {**document, "flexibleVersions": f"{latest}+"}
 
 
@@ -495,11 +497,11 @@ def test_exactly_the_two_that_were_left_out_are_missing(clients: SchemaSet) -> N
 
 
 def test_nothing_is_done_before(clients: SchemaSet) -> None:
-    found = Counter(statuses(rollout(clients, clients)).values())
-    assert found.keys() == {"missing", "exempt", "dead"}
-    assert found == Counter(statuses(rollout(clients)).values())
+    result = Counter(statuses(rollout(clients, clients)).values())
+    assert result.keys() == {"missing", "exempt", "dead"}
+    assert result == Counter(statuses(rollout(clients)).values())
     only_declared = migrated(clients, {rpc.name for rpc in clients.rpcs}).main
-    assert Counter(statuses(rollout(only_declared, clients)).values()) == found
+    assert Counter(statuses(rollout(only_declared, clients)).values()) == result
 
 
 @pytest.mark.parametrize(

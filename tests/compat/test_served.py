@@ -28,9 +28,9 @@ def made(client: tuple[Message, ...], broker: tuple[Message, ...], **options: An
     return negotiate(("c", SchemaSet(client)), [("b", SchemaSet(broker))], **options)
 
 
-def row(found: Negotiation, name: str) -> RpcRow:
-    (one,) = (row for row in found.rpcs if row.name == name)
-    return one
+def row(negotiation: Negotiation, name: str) -> RpcRow:
+    (only_row,) = (row for row in negotiation.rpcs if row.name == name)
+    return only_row
 
 
 def listening(name: str, key: int, valid: str, *listeners: str, **others: Any) -> tuple[Message, Message]:
@@ -42,30 +42,30 @@ def listening(name: str, key: int, valid: str, *listeners: str, **others: Any) -
 
 
 @pytest.mark.parametrize(("release", "mode"), NOT_SERVED)
-def test_rpcs_said_to_be_unavailable_are_those_that_the_broker_does_not_serve(
-    history: Path, release: str, mode: Mode
-) -> None:
-    found = between(history, "2.4.0", release, mode=mode)
-    lacking = {one.name for one in found.rpcs if one.client is not None and one.brokers[0].versions is None}
+def test_unavailable_rpcs_are_those_that_the_broker_does_not_serve(history: Path, release: str, mode: Mode) -> None:
+    negotiation = between(history, "2.4.0", release, mode=mode)
+    lacking = {line.name for line in negotiation.rpcs if line.client is not None and line.brokers[0].versions is None}
     assert lacking == NOT_SERVED[release, mode]
-    for_clients = {one.name for one in found.rpcs if one.status in ("client-only", "not-offered", "no-common-version")}
-    assert {name for name in for_clients if not row(found, name).between_nodes} == lacking - OF_ZOOKEEPER
-    assert not found.in_trouble
+    for_clients = {
+        line.name for line in negotiation.rpcs if line.status in ("client-only", "not-offered", "no-common-version")
+    }
+    assert {name for name in for_clients if not row(negotiation, name).between_nodes} == lacking - OF_ZOOKEEPER
+    assert not negotiation.in_trouble
 
 
 def test_the_mode_decides_something(history: Path) -> None:
-    (said,) = between(history, "2.4.0", "3.5.0").modes
+    (mode,) = between(history, "2.4.0", "3.5.0").modes
     tokens = ("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken")
-    assert said == BrokerMode("3.5.0", "kraft", assumed=True, not_here=tokens)
-    (asked,) = between(history, "2.4.0", "3.5.0", mode="zookeeper").modes
-    assert asked == BrokerMode("3.5.0", "zookeeper", only=tokens)
+    assert mode == BrokerMode("3.5.0", "kraft", assumed=True, not_here=tokens)
+    (requested,) = between(history, "2.4.0", "3.5.0", mode="zookeeper").modes
+    assert requested == BrokerMode("3.5.0", "zookeeper", only=tokens)
     (single,) = between(history, "2.4.0", "2.7.0").modes
     assert single == BrokerMode("2.7.0", "zookeeper")
 
 
 def test_kraft_rpcs_of_2_7_are_not_enabled(history: Path) -> None:
-    found = between(history, "confluent-8.1.0", "2.7.0")
-    assert {row(found, name).status for name in OF_KRAFT.values()} == {"not-offered"}
+    negotiation = between(history, "confluent-8.1.0", "2.7.0")
+    assert {row(negotiation, name).status for name in OF_KRAFT.values()} == {"not-offered"}
 
 
 def test_a_mode_that_a_broker_cannot_run_in(history: Path) -> None:
@@ -78,8 +78,8 @@ def test_a_mode_that_a_broker_cannot_run_in(history: Path) -> None:
 def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
     known: dict[int, set[str]] = {}
     for tag in ("2.7.0", "3.9.0-rc3", "confluent-8.3.0"):
-        for one in load(f"{tag}:", str(history)).main.rpcs:
-            known.setdefault(one.api_key, set()).add(one.name)
+        for pair in load(f"{tag}:", str(history)).main.rpcs:
+            known.setdefault(pair.api_key, set()).add(pair.name)
     assert {key: set(names) for key, names in BETWEEN_NODES.items()} == {key: known[key] for key in BETWEEN_NODES}
     assert all(name in known[key] for key, name in OF_KRAFT.items())
     assert all(name in known[key] for key, (name, _) in OF_CLIENTS.items())
@@ -89,27 +89,27 @@ def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
 
 
 def test_rpcs_between_brokers_stand_apart() -> None:
-    found = made(
+    result = made(
         (*rpc("WriteTxnMarkers", 27, "0"), *rpc("Fetch", 1, "0-3")),
         (*rpc("WriteTxnMarkers", 27, "1"), *rpc("Fetch", 1, "0-3")),
     )
-    markers = row(found, "WriteTxnMarkers")
+    markers = row(result, "WriteTxnMarkers")
     assert (markers.status, markers.between_nodes) == ("no-common-version", True)
-    assert not found.in_trouble
-    counts = found.summary
+    assert not result.in_trouble
+    counts = result.summary
     assert (counts.rpcs, counts.agreed, counts.no_common_version, counts.between_nodes) == (2, 1, 0, 1)
 
 
 def test_an_rpc_that_only_took_the_key_is_for_clients() -> None:
-    found = made(rpc("Other", 27, "0"), rpc("Other", 27, "1"))
-    assert (row(found, "Other").between_nodes, found.in_trouble) == (False, True)
+    result = made(rpc("Other", 27, "0"), rpc("Other", 27, "1"))
+    assert (row(result, "Other").between_nodes, result.in_trouble) == (False, True)
 
 
 def test_add_partitions_to_txn_above_3_is_for_brokers() -> None:
     pair = rpc("AddPartitionsToTxn", 24, "0-5")
-    one = row(made(pair, pair), "AddPartitionsToTxn")
-    assert (one.client, one.chosen, one.status) == ("0-3", 3, "agreed")
-    assert one.message == "clients leave 4-5 to brokers, which use it among themselves"
+    served = row(made(pair, pair), "AddPartitionsToTxn")
+    assert (served.client, served.chosen, served.status) == ("0-3", 3, "agreed")
+    assert served.message == "clients leave 4-5 to brokers, which use it among themselves"
     old = row(made(pair, rpc("AddPartitionsToTxn", 24, "0-3")), "AddPartitionsToTxn")
     assert (old.chosen, old.message) == (3, "")
 
@@ -119,13 +119,13 @@ def test_add_partitions_to_txn_above_3_is_for_brokers() -> None:
 
 def both_modes(*more: tuple[Message, Message]) -> tuple[Message, ...]:
     zookeeper = (listening("A", 900, "0", "zkBroker", "broker"), listening("B", 901, "0", "zkBroker"))
-    return tuple(one for pair in (*zookeeper, listening("C", 902, "0", "broker"), *more) for one in pair)
+    return tuple(message for pair in (*zookeeper, listening("C", 902, "0", "broker"), *more) for message in pair)
 
 
 @pytest.mark.parametrize(("mode", "served"), [("zookeeper", {"A", "B"}), ("kraft", {"A", "C"}), (None, {"A", "C"})])
 def test_listeners_of_the_mode_decide(mode: Mode | None, served: set[str]) -> None:
-    found = made(both_modes(), both_modes(), mode=mode)
-    assert {one.name for one in found.rpcs if one.status == "agreed"} == served
+    result = made(both_modes(), both_modes(), mode=mode)
+    assert {line.name for line in result.rpcs if line.status == "agreed"} == served
 
 
 def test_modes_of_sets() -> None:
@@ -162,7 +162,7 @@ def test_over_sasl_nothing_is_refused_for_its_header() -> None:
     assert row(made(side, side, sasl=True), "Fetch").status == "agreed"
 
 
-def test_sasl_without_version_0_is_said() -> None:
+def test_sasl_without_version_0_is_reported() -> None:
     (begun,) = made(api_versions("0-3"), api_versions("3-4"), sasl=True).exchanges
     assert begun.notes[-1].startswith("ApiVersions 0, with which a client begins over SASL")
 
@@ -188,7 +188,7 @@ def test_exactly_one_of_cluster_id_and_node_id_is_an_invalid_request(alone: dict
     )
 
 
-def test_an_old_broker_without_cluster_id_is_said() -> None:
+def test_an_old_broker_without_cluster_id_is_reported() -> None:
     new = api_versions("0-5", CLUSTER, NODE)
     (begun,) = made(new, api_versions("0-4")).exchanges
     assert "older than KIP-1242: it learns no ClusterId" in begun.notes[-1]
@@ -249,8 +249,8 @@ def retired(valid: str, deprecated: str | None) -> tuple[Message, Message]:
 def test_deprecated_ranges_of_both_sides_count(
     client: tuple[str, str | None], broker: tuple[str, str | None], best: int | None, says: str
 ) -> None:
-    one = row(made(retired(*client), retired(*broker)), "One")
-    assert (one.deprecated, one.brokers[0].best, one.message, one.status) == (True, best, says, "agreed")
+    served = row(made(retired(*client), retired(*broker)), "One")
+    assert (served.deprecated, served.brokers[0].best, served.message, served.status) == (True, best, says, "agreed")
 
 
 # Upgrades
@@ -258,9 +258,9 @@ def test_deprecated_ranges_of_both_sides_count(
 
 def test_an_upgrade_path_says_which_mode_it_assumed() -> None:
     first = make_release("first", SchemaSet(both_modes()))
-    found = upgrade_path([first, make_release("second", SchemaSet(both_modes()))])
-    assert (found.found, found.mode, found.assumed) == (True, "zookeeper", True)
-    asked = upgrade_path([first, make_release("second", SchemaSet(both_modes()))], "kraft")
-    assert (asked.mode, asked.assumed) == ("kraft", False)
+    path = upgrade_path([first, make_release("second", SchemaSet(both_modes()))])
+    assert (path.found, path.mode, path.assumed) == (True, "zookeeper", True)
+    requested = upgrade_path([first, make_release("second", SchemaSet(both_modes()))], "kraft")
+    assert (requested.mode, requested.assumed) == ("kraft", False)
     single = make_release("old", SchemaSet(rpc("UpdateMetadata", 6, "0")))
     assert upgrade_path([single, single]).assumed is False

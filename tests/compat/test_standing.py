@@ -13,7 +13,7 @@ from kiplint.model.schemas import SchemaSet
 from tools import rpc
 
 
-def one(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: Any) -> RolloutRow:
+def row_of(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: Any) -> RolloutRow:
     """The row of an RPC, still without header 3, under a configuration."""
     configured = Config(**config)
     rules = rollout_rules(3, configured, make_ruleset(configured, load_rules(configured, "")).known)
@@ -46,19 +46,19 @@ def test_the_rules_are_there() -> None:
     ],
 )
 def test_configuration_reaches_the_status(config: dict[str, Any], status: str, rule: str, severity: str) -> None:
-    row = one(**config)
+    row = row_of(**config)
     assert (row.status, row.rule, row.severity) == (status, rule, severity)
 
 
 def test_halves_that_differ() -> None:
-    assert one(answered="0-4").rule == "rpc/versions-differ"
-    assert one(answered="1-5").message == "the request has versions 0-5, the response 1-5; bump the two together"
-    assert one(answered="0-4", severity={"rpc/versions-differ": "warning"}).severity == "warning"
-    assert one(answered="0-4", ignore=["rpc/versions-differ"]).status == "missing"
+    assert row_of(answered="0-4").rule == "rpc/versions-differ"
+    assert row_of(answered="1-5").message == "the request has versions 0-5, the response 1-5; bump the two together"
+    assert row_of(answered="0-4", severity={"rpc/versions-differ": "warning"}).severity == "warning"
+    assert row_of(answered="0-4", ignore=["rpc/versions-differ"]).status == "missing"
 
 
 def test_another_rpc_may_be_frozen_in_its_place() -> None:
     frozen = params("kip-1313/frozen-rpc", frozen={"X": "0-2"})
-    assert one(name="SaslHandshake", valid="0-1").status == "exempt"
-    assert one(name="SaslHandshake", valid="0-2").rule == "kip-1313/frozen-rpc"
-    assert one(name="SaslHandshake", valid="0-2", rules=frozen).status == "exempt"  # v3-missing still leaves it out
+    assert row_of(name="SaslHandshake", valid="0-1").status == "exempt"
+    assert row_of(name="SaslHandshake", valid="0-2").rule == "kip-1313/frozen-rpc"
+    assert row_of(name="SaslHandshake", valid="0-2", rules=frozen).status == "exempt"  # v3-missing still leaves it out

@@ -28,12 +28,12 @@ def reused(old: bytes, new: bytes, *older: bytes) -> list[Judged]:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     before, after = tree("old", old), tree("new", new)
     known = [tree(f"older{number}", data) for number, data in enumerate(older)]
-    found = judge(compare_trees(before, after, known), rules, before.sources, after.sources)
-    return [one for one in found if one.rule == "compat/tag-reused"]
+    judged = judge(compare_trees(before, after, known), rules, before.sources, after.sources)
+    return [change for change in judged if change.rule == "compat/tag-reused"]
 
 
-def told(old: bytes, new: bytes, *older: bytes) -> list[str]:
-    return [one.message.partition(": ")[2] for one in reused(old, new, *older)]
+def reused_tags(old: bytes, new: bytes, *older: bytes) -> list[str]:
+    return [change.message.partition(": ")[2] for change in reused(old, new, *older)]
 
 
 # Between two releases
@@ -52,11 +52,11 @@ def told(old: bytes, new: bytes, *older: bytes) -> list[str]:
     ],
 )
 def test_numbers_that_still_mean_the_same(old: list[Any], new: list[Any]) -> None:
-    assert told(definition(A, *old), definition(A, *new)) == []
+    assert reused_tags(definition(A, *old), definition(A, *new)) == []
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "wanted"),
+    ("old", "new", "expected"),
     [
         ([tagged("T")], [tagged("U", kind="string")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
         ([tagged("T")], [tagged("U", versions="4+")], ["tag 0 belonged to T (int64); U needs a number of its own"]),
@@ -71,24 +71,24 @@ def test_numbers_that_still_mean_the_same(old: list[Any], new: list[Any]) -> Non
         ),
     ],
 )
-def test_numbers_with_another_meaning(old: list[Any], new: list[Any], wanted: list[str]) -> None:
-    assert told(definition(A, *old), definition(A, *new)) == wanted
+def test_numbers_with_another_meaning(old: list[Any], new: list[Any], expected: list[str]) -> None:
+    assert reused_tags(definition(A, *old), definition(A, *new)) == expected
 
 
 def test_the_change_in_full() -> None:
-    (one,) = reused(definition(A, tagged("T")), definition(A, tagged("U", kind="string")))
-    assert (one.breaks, one.severity, one.versions, one.field) == ("wire", "error", "3-5", "U")
-    assert one.old == {"tag": 0, "name": "T", "type": "int64", "layout": "A int32, tags {0: T int64}"}
-    assert one.new == {"tag": 0, "name": "U", "type": "string", "layout": "A int32, tags {0: U compact string}"}
-    assert (one.path, one.old_path) == ("new/X.json", "old/X.json")
+    (change,) = reused(definition(A, tagged("T")), definition(A, tagged("U", kind="string")))
+    assert (change.breaks, change.severity, change.versions, change.field) == ("wire", "error", "3-5", "U")
+    assert change.old == {"tag": 0, "name": "T", "type": "int64", "layout": "A int32, tags {0: T int64}"}
+    assert change.new == {"tag": 0, "name": "U", "type": "string", "layout": "A int32, tags {0: U compact string}"}
+    assert (change.path, change.old_path) == ("new/X.json", "old/X.json")
 
 
 def test_numbers_of_structs_are_their_own() -> None:
     def part(*fields: dict[str, Any]) -> bytes:
         return definition(tagged("T"), field("Parts", "[]Part", fields=[A, *fields]))
 
-    assert told(part(), part(tagged("U", kind="string"))) == []
-    assert told(part(tagged("T")), part(tagged("U", kind="string"))) == [
+    assert reused_tags(part(), part(tagged("U", kind="string"))) == []
+    assert reused_tags(part(tagged("T")), part(tagged("U", kind="string"))) == [
         "tag 0 belonged to T (int64); U needs a number of its own"
     ]
 
@@ -98,46 +98,46 @@ def test_numbers_of_structs_are_their_own() -> None:
 
 def test_a_number_given_up_in_between_is_burned() -> None:
     old, new = definition(A), definition(A, tagged("U", kind="string"))
-    assert told(old, new) == []
-    assert told(old, new, definition(A)) == []
-    assert told(old, new, definition(A), definition(A, tagged("T"))) == [
+    assert reused_tags(old, new) == []
+    assert reused_tags(old, new, definition(A)) == []
+    assert reused_tags(old, new, definition(A), definition(A, tagged("T"))) == [
         "tag 0 belonged to T (int64); U needs a number of its own"
     ]
 
 
-def test_what_looks_like_a_rename_is_none_after_the_number_was_given_up() -> None:
+def test_an_apparent_rename_is_a_reuse_after_the_number_was_given_up() -> None:
     old, new, older = definition(A), definition(A, tagged("U")), definition(A, tagged("T"))
-    assert told(older, new) == []
-    assert told(old, new, older) == ["tag 0 belonged to T (int64); U needs a number of its own"]
+    assert reused_tags(older, new) == []
+    assert reused_tags(old, new, older) == ["tag 0 belonged to T (int64); U needs a number of its own"]
 
 
 def test_a_real_rename_stays_one() -> None:
     first, second, third = (definition(A, tagged(name)) for name in ("T", "U", "V"))
-    assert told(second, third, first) == []
+    assert reused_tags(second, third, first) == []
 
 
 def test_a_field_that_comes_back_has_to_be_what_it_was() -> None:
     older = definition(A, tagged("T"))
-    assert told(definition(A), definition(A, tagged("T")), older) == []
-    assert told(definition(A), definition(A, tagged("T", kind="string")), older) == [
+    assert reused_tags(definition(A), definition(A, tagged("T")), older) == []
+    assert reused_tags(definition(A), definition(A, tagged("T", kind="string")), older) == [
         "tag 0 belonged to T (int64); T needs a number of its own"
     ]
 
 
-def test_one_field_is_told_of_once_however_many_releases_had_the_number() -> None:
+def test_a_field_is_reported_once_however_many_releases_had_the_number() -> None:
     older = [definition(A, tagged(name)) for name in ("T", "S")]
     new = definition(A, tagged("U", kind="string"))
     assert len(reused(definition(A), new, *older)) == 1
-    (one,) = reused(definition(A), new, *older)
-    assert one.old["name"] == "T"
+    (change,) = reused(definition(A), new, *older)
+    assert change.old["name"] == "T"
 
 
 def test_a_new_message_has_its_numbers_burned_too() -> None:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
-    one, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
-    old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", one)
-    found = judge(compare_trees(old, new, [tree("older", older)]), rules, old.sources, new.sources)
-    assert "compat/tag-reused" in {change.rule for change in found}
+    renamed, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
+    old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", renamed)
+    judged = judge(compare_trees(old, new, [tree("older", older)]), rules, old.sources, new.sources)
+    assert "compat/tag-reused" in {change.rule for change in judged}
 
 
 def test_the_numbers_of_a_renamed_message_stay_burned() -> None:
@@ -147,14 +147,16 @@ def test_the_numbers_of_a_renamed_message_stay_burned() -> None:
 
 def test_a_definition_without_a_change_is_compared_with_older_ones() -> None:
     same = definition(A, tagged("U", kind="string"))
-    assert told(same, same) == []
-    assert told(same, same, definition(A, tagged("T"))) == ["tag 0 belonged to T (int64); U needs a number of its own"]
+    assert reused_tags(same, same) == []
+    assert reused_tags(same, same, definition(A, tagged("T"))) == [
+        "tag 0 belonged to T (int64); U needs a number of its own"
+    ]
 
 
 def test_a_tag_that_two_fields_share_is_not_reused_by_either() -> None:
     twice = definition(tagged("T"), tagged("U"), tagged("V", 1))
-    assert told(twice, twice + b"\n") == []
-    assert told(twice, definition(tagged("T"), tagged("U"), tagged("W", 1, "int8"))) == told(
+    assert reused_tags(twice, twice + b"\n") == []
+    assert reused_tags(twice, definition(tagged("T"), tagged("U"), tagged("W", 1, "int8"))) == reused_tags(
         definition(tagged("V", 1)), definition(tagged("W", 1, "int8"))
     )
 
@@ -167,12 +169,14 @@ def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
 
     with TemporaryDirectory() as folder:
         sides = {"older": tagged("B"), "old": A, "new": tagged("C", kind="string")}
-        for name, one in sides.items():
+        for name, files in sides.items():
             (Path(folder) / name).mkdir()
-            (Path(folder) / name / "XRequest.json").write_bytes(definition(A, *([] if one is A else [one])))
+            (Path(folder) / name / "XRequest.json").write_bytes(definition(A, *([] if files is A else [files])))
         old, new, older = (Path(folder) / name for name in ("old", "new", "older"))
         result = diff(old, new, also=[older])
-        place = next(at for one, at in zip(result.changes, result.before, strict=True) if one.rule.endswith("reused"))
+        place = next(
+            at for change, at in zip(result.changes, result.before, strict=True) if change.rule.endswith("reused")
+        )
         assert place is not None
         path, span = place
         assert Path(path) == older / "XRequest.json"

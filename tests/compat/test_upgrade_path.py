@@ -36,7 +36,7 @@ def served(name: str, key: int, valid: str, *listeners: str, **others: object) -
 
 
 def release(name: str, *pairs: Sequence[Message]) -> UpgradeRelease:
-    return make_release(name, SchemaSet(tuple(one for pair in pairs for one in pair)))
+    return make_release(name, SchemaSet(tuple(message for pair in pairs for message in pair)))
 
 
 def stored(folder: Path) -> UpgradeRelease:
@@ -54,7 +54,7 @@ def three(repo: Path) -> list[UpgradeRelease]:
 
 
 def test_modes_of_the_fixtures(three: list[UpgradeRelease]) -> None:
-    assert [([*one.served], one.migrates) for one in three] == [
+    assert [([*release.served], release.migrates) for release in three] == [
         (["zookeeper"], False),
         (["zookeeper", "kraft"], True),
         (["kraft"], False),
@@ -76,10 +76,10 @@ def test_a_set_without_listeners_has_one_mode() -> None:
 
 
 def test_controlled_shutdown_is_not_of_kraft_whatever_its_listeners() -> None:
-    one = release(
+    single = release(
         "x", served("ControlledShutdown", 7, "0-3", "zkBroker", "controller"), served("Fetch", 1, "0", "broker")
     )
-    assert [*one.served["kraft"]] == [1]
+    assert [*single.served["kraft"]] == [1]
 
 
 def test_migration_needs_both_modes_and_the_field() -> None:
@@ -106,15 +106,21 @@ def test_a_common_version_of_everything_served() -> None:
 def test_no_common_version() -> None:
     old, new = (release(valid, served("Fetch", 1, valid, "broker")) for valid in ("0-3", "4-5"))
     assert not interoperate(old, new, "kraft")
-    (one,) = direct(old, new).blockers
-    assert (one.name, one.api_key, one.kind, one.old, one.new) == ("Fetch", 1, "no-common-version", "0-3", "4-5")
+    (blocker,) = direct(old, new).blockers
+    assert (blocker.name, blocker.api_key, blocker.kind, blocker.old, blocker.new) == (
+        "Fetch",
+        1,
+        "no-common-version",
+        "0-3",
+        "4-5",
+    )
 
 
 def test_an_rpc_that_is_gone() -> None:
     fetch = served("Fetch", 1, "0", "broker")
     old, new = release("old", fetch, served("Other", 900, "0-1", "controller")), release("new", fetch)
-    (one,) = direct(old, new).blockers
-    assert (one.name, one.kind, one.old, one.new) == ("Other", "gone", "0-1", None)
+    (blocker,) = direct(old, new).blockers
+    assert (blocker.name, blocker.kind, blocker.old, blocker.new) == ("Other", "gone", "0-1", None)
     assert interoperate(new, old, "kraft")
 
 
@@ -191,10 +197,10 @@ def test_deprecated_versions_concern_clients() -> None:
 
 
 def test_the_way_from_zookeeper_to_kraft(three: list[UpgradeRelease]) -> None:
-    found = upgrade_path(three)
-    assert found.found
-    assert found.path == ("ancient", "bridge", "modern")
-    assert found.steps == (
+    path = upgrade_path(three)
+    assert path.found
+    assert path.path == ("ancient", "bridge", "modern")
+    assert path.steps == (
         Step("upgrade", "ancient", "bridge", "zookeeper", (StepChange("Fetch", 1, "deprecated", "none", "0-3"),)),
         Step("migrate", "bridge", "bridge", "kraft"),
         Step("upgrade", "bridge", "modern", "kraft"),
@@ -202,9 +208,9 @@ def test_the_way_from_zookeeper_to_kraft(three: list[UpgradeRelease]) -> None:
 
 
 def test_what_stands_in_the_way_of_the_jump(three: list[UpgradeRelease]) -> None:
-    found = upgrade_path(three).direct
-    assert (found.possible, found.modes) == (False, ())
-    assert [(blocker.name, blocker.kind, blocker.old, blocker.new) for blocker in found.blockers] == [
+    result = upgrade_path(three).direct
+    assert (result.possible, result.modes) == (False, ())
+    assert [(blocker.name, blocker.kind, blocker.old, blocker.new) for blocker in result.blockers] == [
         ("Fetch", "no-common-version", "0-3", "4-6"),
         ("LeaderAndIsr", "gone", "0-1", None),
         ("UpdateMetadata", "gone", "0", None),
@@ -213,8 +219,8 @@ def test_what_stands_in_the_way_of_the_jump(three: list[UpgradeRelease]) -> None
 
 
 def test_no_path(three: list[UpgradeRelease]) -> None:
-    found = upgrade_path([three[0], three[2]])
-    assert (found.found, found.path, found.steps, found.furthest) == (False, (), (), "ancient")
+    path = upgrade_path([three[0], three[2]])
+    assert (path.found, path.path, path.steps, path.furthest) == (False, (), (), "ancient")
 
 
 def test_no_path_says_how_far_one_gets(three: list[UpgradeRelease]) -> None:
@@ -222,7 +228,7 @@ def test_no_path_says_how_far_one_gets(three: list[UpgradeRelease]) -> None:
     assert upgrade_path([*three, last]).furthest == "modern"
 
 
-def test_the_mode_at_first_can_be_said(three: list[UpgradeRelease]) -> None:
+def test_the_first_mode_can_be_chosen(three: list[UpgradeRelease]) -> None:
     assert len(upgrade_path(three[1:]).steps) == 1
     assert [step.kind for step in upgrade_path(three[1:], "zookeeper").steps] == ["migrate", "upgrade"]
     assert not upgrade_path(three[1:], "zookeeper").direct.possible
@@ -235,8 +241,8 @@ def test_of_several_short_paths_the_one_furthest_ahead(ranges: tuple[str, ...]) 
 
 
 def test_one_release_alone(three: list[UpgradeRelease]) -> None:
-    found = upgrade_path(three[:1])
-    assert (found.found, found.path, found.steps) == (True, ("ancient",), ())
+    path = upgrade_path(three[:1])
+    assert (path.found, path.path, path.steps) == (True, ("ancient",), ())
 
 
 def test_every_edge_is_a_pair_that_interoperates(three: list[UpgradeRelease]) -> None:

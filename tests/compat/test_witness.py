@@ -18,26 +18,26 @@ EXAMPLES = int(os.environ.get("KIPLINT_WITNESS_EXAMPLES", "120"))
 """How many evolutions are tried: few by default, 5,000 by `make witnesses`."""
 
 
-def proven(one: Witness, old: Message, new: Message) -> bool:
+def proven(witness: Witness, old: Message, new: Message) -> bool:
     """Whether the bytes are really written by one side, and not read in the same way by the other."""
-    sides = {"old": Codec(old, one.version), "new": Codec(new, one.version)}
-    data = bytes.fromhex(one.hex)
-    assert sides[one.writer].decode(data).problems == ()
-    read = sides[one.reader].decode(data)
-    if one.outcome == "refused":
-        return read.problems[0].rule == one.rule
-    return read.problems == () and (one.field, one.wrote) != (one.read_as, one.read)
+    sides = {"old": Codec(old, witness.version), "new": Codec(new, witness.version)}
+    data = bytes.fromhex(witness.hex)
+    assert sides[witness.writer].decode(data).problems == ()
+    read = sides[witness.reader].decode(data)
+    if witness.outcome == "refused":
+        return read.problems[0].rule == witness.rule
+    return read.problems == () and (witness.field, witness.wrote) != (witness.read_as, witness.read)
 
 
 @settings(max_examples=EXAMPLES)
 @given(evolved())
 def test_breaks_and_witnesses_are_the_same(pair: tuple[JSON, JSON]) -> None:
-    found, old, new = changes(*pair)
-    breaking = broken(found, new)
+    judged, old, new = changes(*pair)
+    breaking = broken(judged, new)
     for version in range(HIGHEST + 1):
         known = witnesses(old, new, version)
         assert bool(known) == (version in breaking)
-        assert all(proven(one, old, new) for one in known)
+        assert all(proven(witness, old, new) for witness in known)
 
 
 def the_one(old: Message, new: Message, version: int = 0) -> list[tuple[str, str, str]]:
@@ -63,11 +63,11 @@ def test_a_tag_that_moved_is_lost() -> None:
 
 def test_a_struct_without_bytes_may_stand_anywhere() -> None:
     box = field("Box", "Box", fields=[field("Inner", versions="1-2")])
-    found, old, new = changes(document(field("A"), box), document(box, field("A")))
-    assert broken(found, new) == {version for version in range(6) if witnesses(old, new, version)} == {1, 2, 3, 4, 5}
+    judged, old, new = changes(document(field("A"), box), document(box, field("A")))
+    assert broken(judged, new) == {version for version in range(6) if witnesses(old, new, version)} == {1, 2, 3, 4, 5}
 
 
-def test_renames_and_new_tags_are_no_breaks() -> None:
+def test_renames_and_new_tags_are_not_breaks() -> None:
     old = message(field("A", "string"), field("T", versions="3+", tag=0, taggedVersions="3+"))
     new = message(
         field("Z", "string"),
@@ -88,8 +88,8 @@ def test_renames_and_new_tags_are_no_breaks() -> None:
 )
 def test_witnesses_show_another_value(types: tuple[str, str], shown: list[tuple[str, object, object]]) -> None:
     old, new = (message(field("A", kind)) for kind in types)
-    found = {witness.writer: (witness.hex, witness.wrote, witness.read) for witness in witnesses(old, new, 0)}
-    assert [found["old"], found["new"]] == shown
+    result = {witness.writer: (witness.hex, witness.wrote, witness.read) for witness in witnesses(old, new, 0)}
+    assert [result["old"], result["new"]] == shown
 
 
 @pytest.mark.parametrize("about", ["", "A", "B"])

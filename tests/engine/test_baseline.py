@@ -18,7 +18,7 @@ from tools import check, complaint, definition, field
 FIVE = [field(f"F{number}", "int32", "0+") for number in range(5)]
 
 
-def found(*fields: dict[str, object], path: str = "XRequest.json", before: bytes = b"") -> list[Finding]:
+def findings_in(*fields: dict[str, object], path: str = "XRequest.json", before: bytes = b"") -> list[Finding]:
     """What style/about-missing finds in a request with these fields."""
     return check({path: before + definition(*fields)}, Config(select=["style/about-missing"]))
 
@@ -37,58 +37,58 @@ def entry(count: int = 1, **others: str) -> BaselineEntry:
 
 
 def test_what_is_recorded_is_not_new() -> None:
-    findings = found(*FIVE)
+    findings = findings_in(*FIVE)
     assert len(findings) == 5
     assert compare(recorded(*findings), findings, always) == ((), ())
 
 
 def test_only_what_is_new_is_left() -> None:
-    verdict = compare(recorded(*found(*FIVE[:4])), found(*FIVE), always)
-    assert [(one.rule, one.pointer) for one in verdict.new] == [("style/about-missing", "/fields/4/name")]
+    verdict = compare(recorded(*findings_in(*FIVE[:4])), findings_in(*FIVE), always)
+    assert [(finding.rule, finding.pointer) for finding in verdict.new] == [("style/about-missing", "/fields/4/name")]
     assert verdict.stale == ()
 
 
 def test_what_is_gone_is_stale() -> None:
-    verdict = compare(recorded(*found(*FIVE)), found(*FIVE[1:]), always)
+    verdict = compare(recorded(*findings_in(*FIVE)), findings_in(*FIVE[1:]), always)
     assert verdict.new == ()
-    assert [(one.entry.place, one.left) for one in verdict.stale] == [("/fields[F0]/name", 0)]
+    assert [(stale.entry.place, stale.left) for stale in verdict.stale] == [("/fields[F0]/name", 0)]
 
 
 def test_neither_lines_nor_order_nor_the_file_matter() -> None:
-    moved = found(*reversed(FIVE), path="elsewhere/Y.json", before=b"// one\n" * 10)
-    assert compare(recorded(*found(*FIVE)), moved, always) == ((), ())
+    moved = findings_in(*reversed(FIVE), path="elsewhere/Y.json", before=b"// one\n" * 10)
+    assert compare(recorded(*findings_in(*FIVE)), moved, always) == ((), ())
 
 
 def test_a_count_is_used_up_by_the_first() -> None:
-    (one,) = found(FIVE[0])
-    three = [replace(one, span=Span(line, 1, line, 2)) for line in (1, 2, 3)]
+    (recorded_finding,) = findings_in(FIVE[0])
+    three = [replace(recorded_finding, span=Span(line, 1, line, 2)) for line in (1, 2, 3)]
     assert recorded(*three).findings[0].count == 3
     verdict = compare(recorded(*three[:2]), three, always)
     assert [finding.span.line for finding in verdict.new] == [3]
 
 
 def test_a_count_can_be_paid_in_part() -> None:
-    (one,) = found(FIVE[0])
-    (known,) = recorded(one, one, one).findings
-    assert compare(recorded(one, one, one), [one], always).stale == (Stale(known, 1),)
-    assert without(recorded(one, one, one), [Stale(known, 1)]) == recorded(one)
-    assert without(recorded(one), [Stale(known, 0)]).findings == ()
+    (finding,) = findings_in(FIVE[0])
+    (known,) = recorded(finding, finding, finding).findings
+    assert compare(recorded(finding, finding, finding), [finding], always).stale == (Stale(known, 1),)
+    assert without(recorded(finding, finding, finding), [Stale(known, 1)]) == recorded(finding)
+    assert without(recorded(finding), [Stale(known, 0)]).findings == ()
 
 
 def test_what_was_not_judged_is_not_stale() -> None:
-    baseline = recorded(*found(*FIVE))
+    baseline = recorded(*findings_in(*FIVE))
     assert compare(baseline, [], lambda entry: entry.rule != "style/about-missing") == ((), ())
     assert len(compare(baseline, [], always).stale) == 5
 
 
 def test_the_file_reads_well() -> None:
-    baseline = extended(recorded(*found(*FIVE[:2])), found(FIVE[0]), ["other", "set"])
+    baseline = extended(recorded(*findings_in(*FIVE[:2])), findings_in(FIVE[0]), ["other", "set"])
     assert render(baseline).decode() == (
         '{\n  "version": 1,\n  "checked": [\n    "other",\n    "set"\n  ],\n  "findings": [\n'
         '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F0]/name", "count": 2,'
-        f' "fingerprint": "{found(FIVE[0])[0].fingerprint}" }},\n'
+        f' "fingerprint": "{findings_in(FIVE[0])[0].fingerprint}" }},\n'
         '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F1]/name", "count": 1,'
-        f' "fingerprint": "{found(FIVE[1])[0].fingerprint}" }}\n  ]\n}}\n'
+        f' "fingerprint": "{findings_in(FIVE[1])[0].fingerprint}" }}\n  ]\n}}\n'
     )
     assert render(Baseline()) == b'{\n  "version": 1,\n  "checked": [],\n  "findings": []\n}\n'
 
@@ -100,9 +100,9 @@ ENTRIES = st.builds(
 )  # fmt: skip
 
 
-@given(st.lists(ENTRIES, unique_by=lambda one: one.fingerprint), st.lists(TEXT))
+@given(st.lists(ENTRIES, unique_by=lambda entry: entry.fingerprint), st.lists(TEXT))
 def test_what_is_written_can_be_read(entries: list[BaselineEntry], checked: list[str]) -> None:
-    order = sorted(entries, key=lambda one: (one.message_name, one.rule, one.place, one.fingerprint))
+    order = sorted(entries, key=lambda entry: (entry.message_name, entry.rule, entry.place, entry.fingerprint))
     baseline = Baseline(tuple(sorted(set(checked))), tuple(order))
     text = render(baseline)
     assert parse(text, "b.json") == baseline
@@ -111,13 +111,13 @@ def test_what_is_written_can_be_read(entries: list[BaselineEntry], checked: list
 
 
 @given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 4), max_size=12))
-def test_recorded_and_found_add_up(debt: list[int], now: list[int]) -> None:
-    pool = found(*FIVE)
-    baseline, findings = recorded(*(pool[one] for one in debt)), [pool[one] for one in now]
+def test_recorded_and_new_findings_add_up(debt: list[int], now: list[int]) -> None:
+    pool = findings_in(*FIVE)
+    baseline, findings = recorded(*(pool[index] for index in debt)), [pool[index] for index in now]
     new, stale = compare(baseline, findings, always)
     paid = without(baseline, stale)
     assert len(findings) - len(new) == paid.total
-    assert len(debt) - paid.total == sum(one.entry.count - one.left for one in stale)
+    assert len(debt) - paid.total == sum(entry.entry.count - entry.left for entry in stale)
     assert compare(paid, findings, always) == (new, ())
     assert compare(extended(paid, new, []), findings, always) == ((), ())
 
@@ -136,9 +136,9 @@ def test_names_that_act_on_terminals_are_harmless() -> None:
 
 def test_odd_names_can_be_recorded() -> None:
     odd = field('\x1b"\n\0')
-    (line,) = [one for one in render(recorded(*found(odd))).splitlines() if b"place" in one]
+    (line,) = [row for row in render(recorded(*findings_in(odd))).splitlines() if b"place" in row]
     assert json.loads(line)["place"] == '/fields[\\u001b"\\u000a\\u0000]/name'
-    assert compare(recorded(*found(odd)), found(odd), always) == ((), ())
+    assert compare(recorded(*findings_in(odd)), findings_in(odd), always) == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_odd_names_can_be_recorded() -> None:
         (b'{"version": 1, "checked": ["\xff"], "findings": []}', "b.json is not a baseline: "),
     ],
 )
-def test_what_is_no_baseline_is_refused(text: bytes, message: str) -> None:
+def test_an_invalid_baseline_is_refused(text: bytes, message: str) -> None:
     assert message in complaint(lambda: parse(text, "b.json"))
 
 

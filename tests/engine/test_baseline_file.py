@@ -21,17 +21,17 @@ def test_there_and_back(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["baseline.json"]
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_paths_that_are_not_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name, said in {
+    for name, output in {
         str(tmp_path / "pipe"): "it is not a file",
         str(tmp_path): "Is a directory",
         "/dev/zero": "it is not a file",
         "nul\0": "there can be no file of that name",
     }.items():
-        assert complaint(lambda name=name: read_baseline(name)) == f"cannot read the baseline {name}: {said}"  # type: ignore[misc]
+        assert complaint(lambda name=name: read_baseline(name)) == f"cannot read the baseline {name}: {output}"  # type: ignore[misc]
         assert complaint(lambda name=name: write_baseline(SOME, name, None)) == (  # type: ignore[misc]
-            f"cannot write the baseline {name}: {said}"
+            f"cannot write the baseline {name}: {output}"
         )
 
 
@@ -51,8 +51,8 @@ def test_a_configuration_names_no_file_outside_its_tree(tmp_path: Path, name: st
     (tree / "link.json").symlink_to("../victim.json")
     (tree / "folder").symlink_to("..")
     file = str(tree / name)
-    said = complaint(lambda: write_baseline(SOME, file, str(tree)))
-    assert said == f"cannot write the baseline {file}: it is outside {tree}"
+    error = complaint(lambda: write_baseline(SOME, file, str(tree)))
+    assert error == f"cannot write the baseline {file}: it is outside {tree}"
     assert (tmp_path / "victim.json").read_bytes() == b"untouched"
     write_baseline(SOME, file, None)
     assert (tmp_path / "victim.json").read_bytes() == render(SOME)
@@ -79,7 +79,7 @@ def test_a_licence_comment_is_read_and_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"hello {", b"", b"// nothing else\n"])
-def test_what_is_no_comment_does_not_stay(tmp_path: Path, text: bytes) -> None:
+def test_text_that_is_not_a_comment_does_not_stay(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "known.json").write_bytes(text)
     write_baseline(SOME, str(tmp_path / "known.json"), None)
     assert (tmp_path / "known.json").read_bytes().startswith(b"{")

@@ -64,8 +64,8 @@ def test_words_by_number(value: object, single: bool) -> None:
 
 def test_a_message_chooses_its_words(tmp_path: Path) -> None:
     rule = {"when": "True", "message": "{versions:version|versions} {versions}, {len(name):letter|letters}"}
-    found = run(tmp_path, rule, field("A", versions="0"), field("Bc", versions="1+"))
-    assert [finding.message for finding in found] == ["version 0, letter", "versions 1+, letters"]
+    result = run(tmp_path, rule, field("A", versions="0"), field("Bc", versions="1+"))
+    assert [finding.message for finding in result] == ["version 0, letter", "versions 1+, letters"]
 
 
 CASES = [
@@ -76,29 +76,29 @@ ARRAY, TAGGED, PLAIN = field("A", "[]int8"), field("T", tag=0, taggedVersions="0
 
 
 def test_cases_alone_are_the_expectation(tmp_path: Path) -> None:
-    found = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, PLAIN)
-    assert [(finding.message, finding.severity, finding.pointer, finding.instead) for finding in found] == [
+    result = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, PLAIN)
+    assert [(finding.message, finding.severity, finding.pointer, finding.instead) for finding in result] == [
         ("an array", "error", "/fields/0/type", '"int8"'),
         ("tag 0", "info", "/fields/1", ""),
     ]
-    assert [finding.summary for finding in found] == ['an array; write "int8"', "tag 0"]
+    assert [finding.summary for finding in result] == ['an array; write "int8"', "tag 0"]
 
 
-def test_a_severity_that_is_asked_for_holds(tmp_path: Path) -> None:
-    found = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, severity={"house/one": "warning"})
-    assert [finding.severity for finding in found] == ["warning", "warning"]
+def test_a_requested_severity_holds(tmp_path: Path) -> None:
+    result = run(tmp_path, {"says": CASES}, ARRAY, TAGGED, severity={"house/one": "warning"})
+    assert [finding.severity for finding in result] == ["warning", "warning"]
 
 
-def test_the_first_case_speaks(tmp_path: Path) -> None:
+def test_the_first_matching_case_gives_the_message(tmp_path: Path) -> None:
     both = field("B", "[]int8", tag=0, taggedVersions="0+")
-    assert [one.message for one in run(tmp_path, {"says": CASES}, both)] == ["an array"]
+    assert [finding.message for finding in run(tmp_path, {"says": CASES}, both)] == ["an array"]
 
 
 @pytest.mark.parametrize("last", [{"message": "plain"}, {"says": [*CASES, {"message": "plain"}]}])
 def test_cases_beside_an_expectation(tmp_path: Path, last: dict[str, Any]) -> None:
     rule = {"expect": "name == 'P'", "says": CASES, **last}
-    found = run(tmp_path, rule, ARRAY, TAGGED, PLAIN, field("Q"))
-    assert [finding.message for finding in found] == ["an array", "tag 0", "plain"]
+    result = run(tmp_path, rule, ARRAY, TAGGED, PLAIN, field("Q"))
+    assert [finding.message for finding in result] == ["an array", "tag 0", "plain"]
 
 
 def test_names_for_expressions(tmp_path: Path) -> None:
@@ -112,8 +112,8 @@ def test_names_for_expressions(tmp_path: Path) -> None:
         "at": "versions",
         "levels": [{"when": "left.lowest == 3", "severity": "info"}],
     }
-    found = run(tmp_path, rule, field("A", versions="0-1"), field("B", versions="0-2"), field("C", versions="2+"))
-    assert [(finding.message, finding.instead, finding.severity) for finding in found] == [
+    result = run(tmp_path, rule, field("A", versions="0-1"), field("B", versions="0-2"), field("C", versions="2+"))
+    assert [(finding.message, finding.instead, finding.severity) for finding in result] == [
         ("A unmet_requirements 2-3", '"0-3"', "error"),
         ("B unmet_requirements 3", '"0-3"', "info"),
     ]
@@ -171,17 +171,17 @@ def test_names_of_names_do_not_grow_without_bound(count: int, text: str) -> None
     ],
 )  # fmt: skip
 def test_mistakes(tmp_path: Path, rule: dict[str, Any], problem: str) -> None:
-    said = refusal(tmp_path, **rule)
-    assert said.partition(": house/one: ")[2].startswith(problem)
+    error = refusal(tmp_path, **rule)
+    assert error.partition(": house/one: ")[2].startswith(problem)
 
 
 @pytest.mark.parametrize(
     "name", ["", "A", "a_b", "a--b", "-a", "a-", "a b", "a\n", "a\x1b[31m", "\u00e4", "a/b", "\u0661"]
 )
 def test_names_of_rules_and_packs(tmp_path: Path, name: str) -> None:
-    said = refusal(tmp_path, id=name)
-    assert said.isprintable()
-    assert said.endswith(" is not a name of a pack or rule: write words of a-z and 0-9 with dashes between them")
+    error = refusal(tmp_path, id=name)
+    assert error.isprintable()
+    assert error.endswith(" is not a name of a pack or rule: write words of a-z and 0-9 with dashes between them")
     file = tmp_path / "house.json"
     file.write_text(json.dumps({"pack": name, "rules": []}))
     assert complaint(lambda: load_pack(str(file))).endswith("with dashes between them")

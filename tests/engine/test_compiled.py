@@ -89,8 +89,8 @@ def test_a_module_reads_and_says_what_it_is_of(pack: str) -> None:
     tree = ast.parse(text)
     assert ast.get_docstring(tree)
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    told = {f"describe_{rule.spec.id.replace('-', '_')}" for rule in PACKS[pack] if rule.spec.message or rule.spec.says}
-    assert functions == told | {f"walk_{rule.each}" for rule in PACKS[pack]}
+    rows = {f"describe_{rule.spec.id.replace('-', '_')}" for rule in PACKS[pack] if rule.spec.message or rule.spec.says}
+    assert functions == rows | {f"walk_{rule.each}" for rule in PACKS[pack]}
     assert not [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
 
 
@@ -132,8 +132,8 @@ def test_a_stale_module_is_not_used(modules: Path, text: str) -> None:
     rules = PACKS["tags"]
     write(modules, "tags", text.replace("{stamp}", rules[0].stamp))
     assert module_of(rules[0]) is None
-    found = findings(ruleset(rules), [("X.json", definition(field("A", tag=1, taggedVersions="0+")))])
-    assert "tags/gap" in {finding.rule for finding in found}
+    result = findings(ruleset(rules), [("X.json", definition(field("A", tag=1, taggedVersions="0+")))])
+    assert "tags/gap" in {finding.rule for finding in result}
 
 
 def test_a_wheel_asks_for_its_pack_alone(modules: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +161,7 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
 
     command = ("-m", "kiplint", "check", "X.json", "--isolated", "--select", "tags/gap", "--output-format", "concise")
 
-    def said() -> tuple[str, bool]:
+    def describe_gap() -> tuple[str, bool]:
         """What a check prints, and whether it compiled rules."""
         ran = subprocess.run(
             [sys.executable, "-X", "importtime", *command],
@@ -176,20 +176,20 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "hatch_build.py"], cwd=tmp_path, env=env, check=True)
     for file in (tmp_path / "src/kiplint/compiled").glob("*.py"):
         os.utime(file, (LONG_AGO, LONG_AGO))  # Python takes one of the same second and size for the same
-    told, anew = said()
-    assert "comes after a gap" in told
+    text, anew = describe_gap()
+    assert "comes after a gap" in text
     assert not anew
     pack, original = tmp_path / "rules/tags.json", (repo / "rules/tags.json").read_text("utf-8")
     stat = pack.stat()
     pack.write_text(original.replace("comes after a gap", "COMES AFTER A GAP"), encoding="utf-8")
     os.utime(pack, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    told, anew = said()
-    assert "COMES AFTER A GAP" in told
+    text, anew = describe_gap()
+    assert "COMES AFTER A GAP" in text
     assert anew
     pack.write_text(original, encoding="utf-8")
     engine = tmp_path / "src/kiplint/engine/runtime.py"
     engine.write_text(engine.read_text("utf-8") + "\n# edited\n", encoding="utf-8")
-    assert said()[1]
+    assert describe_gap()[1]
     with ThreadPoolExecutor(4) as pool:
         list(
             pool.map(
@@ -197,7 +197,7 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
                 range(4),
             )
         )
-    assert not said()[1]
+    assert not describe_gap()[1]
     assert {file.suffix for file in (tmp_path / "src/kiplint/compiled").iterdir() if file.is_file()} == {".py"}
 
 
@@ -215,5 +215,5 @@ def test_params_and_severities_reach_modules() -> None:
     config = Config(select=["fields/reserved-name"], severity={"fields/reserved-name": "info"})
     (rule,) = make_ruleset(config, shipped_rules()).rules
     rules = RuleSet([replace(rule, params={**rule.params, "names": ["topic"]})], [rule])
-    (found,) = check_set([Input("X.json", definition(NAMED, field("Class")))], rules).findings
-    assert (found.severity, found.pointer) == ("info", "/fields/0/name")
+    (finding,) = check_set([Input("X.json", definition(NAMED, field("Class")))], rules).findings
+    assert (finding.severity, finding.pointer) == ("info", "/fields/0/name")

@@ -42,20 +42,20 @@ def read(file: Path, text: str) -> Config:
 
 
 def refusal(file: Path, text: str) -> str:
-    said = complaint(lambda: read(file, text))
-    assert said.startswith(f"{file}:")
-    return said.removeprefix(f"{file}:")
+    error = complaint(lambda: read(file, text))
+    assert error.startswith(f"{file}:")
+    return error.removeprefix(f"{file}:")
 
 
 def test_every_key(file: Path) -> None:
-    found = read(file, EVERYTHING)
-    assert found.select == ["default", "style/trailing-space"]
-    assert found.ignore == ["kip-1313"]
-    assert found.fail_on == "warning"
-    assert found.rule_packs == ["a.json5", "../b.json"]
-    assert found.exclude == ["**/generated/**"]
-    assert found.severity == {"style/about-missing": "error", "tags": "off"}
-    assert found.rules == {"kip-1313/header-missing": RuleTable({"require": True})}
+    result = read(file, EVERYTHING)
+    assert result.select == ["default", "style/trailing-space"]
+    assert result.ignore == ["kip-1313"]
+    assert result.fail_on == "warning"
+    assert result.rule_packs == ["a.json5", "../b.json"]
+    assert result.exclude == ["**/generated/**"]
+    assert result.severity == {"style/about-missing": "error", "tags": "off"}
+    assert result.rules == {"kip-1313/header-missing": RuleTable({"require": True})}
 
 
 def test_an_empty_file_says_nothing(file: Path) -> None:
@@ -97,18 +97,18 @@ def test_mistakes_have_a_line(file: Path, text: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["select = [", "= 1", 'select = ["a"]\nselect = ["b"]', "\0"])
-def test_what_is_no_toml(file: Path, text: str) -> None:
+def test_invalid_toml(file: Path, text: str) -> None:
     assert refusal(file, text).startswith(" not TOML: ")
 
 
-def test_what_is_no_text(file: Path) -> None:
+def test_bytes_that_are_not_text(file: Path) -> None:
     file.write_bytes(b"\xff")
     assert complaint(lambda: read_config(str(file))) == f"cannot read the configuration {file}: it is not UTF-8"
 
 
-def test_what_is_not_there(file: Path) -> None:
-    said = complaint(lambda: read_config(str(file)))
-    assert said == f"cannot read the configuration {file}: No such file or directory"
+def test_missing_paths(file: Path) -> None:
+    error = complaint(lambda: read_config(str(file)))
+    assert error == f"cannot read the configuration {file}: No such file or directory"
 
 
 def test_the_table_of_pyproject(tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_files_are_found_upwards(tmp_path: Path, name: str) -> None:
     inner = tmp_path / "a/b/c"
     inner.mkdir(parents=True)
     (tmp_path / "a" / name).write_text("[tool.kiplint]\n")
-    found = str(tmp_path / "a" / name)
-    assert find_config(str(inner)) == find_config(str(tmp_path / "a")) == found
-    assert find_config(str(tmp_path)) != found
+    result = str(tmp_path / "a" / name)
+    assert find_config(str(inner)) == find_config(str(tmp_path / "a")) == result
+    assert find_config(str(tmp_path)) != result
 
 
 def test_the_nearest_file_counts_and_then_the_first_name(tmp_path: Path) -> None:
@@ -136,11 +136,11 @@ def test_the_nearest_file_counts_and_then_the_first_name(tmp_path: Path) -> None
     for folder in (tmp_path, inner):
         for name in FILES:
             (folder / name).write_text("[tool.kiplint]\n")
-    found = []
+    result = []
     for name in FILES:
-        found.append(find_config(str(inner)))
+        result.append(find_config(str(inner)))
         (inner / name).unlink()
-    assert found == [str(inner / name) for name in FILES]
+    assert result == [str(inner / name) for name in FILES]
     assert find_config(str(inner)) == str(tmp_path / FILES[0])
 
 
@@ -160,7 +160,7 @@ def test_links_are_followed_to_where_the_set_is(tmp_path: Path) -> None:
     assert find_config(str(tmp_path / "link")) == str(tmp_path / "real/kiplint.toml")
 
 
-def test_a_directory_of_that_name_is_no_file(tmp_path: Path) -> None:
+def test_a_directory_of_that_name_is_not_a_file(tmp_path: Path) -> None:
     (tmp_path / "a/kiplint.toml").mkdir(parents=True)
     (tmp_path / "kiplint.toml").write_text("")
     assert find_config(str(tmp_path / "a")) == str(tmp_path / "kiplint.toml")
@@ -178,26 +178,26 @@ def test_the_published_schema() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
-        ("a = " + "[" * 100_000, "not TOML: values stand too deep inside one another"),
-        ("select = " + "[" * 50_000 + "]" * 50_000, "not TOML: values stand too deep inside one another"),
-        ("[rules.x.params]\na" + ".a" * 3_000 + " = 1", "not TOML: values stand too deep inside one another"),
+        ("a = " + "[" * 100_000, "not TOML: values are nested too deeply"),
+        ("select = " + "[" * 50_000 + "]" * 50_000, "not TOML: values are nested too deeply"),
+        ("[rules.x.params]\na" + ".a" * 3_000 + " = 1", "not TOML: values are nested too deeply"),
         (f'[per-file-ignores]\n"a" = {["x"] * 1_001}', "per-file-ignores: expected array of length <= 1000"),
         ("a = 1" + "0" * 5_000, "not TOML: Exceeds the limit (4300 digits) for integer string conversion"),
         ("x" * 1_048_577, "it has more than 1 MiB; divide it"),
         (f"exclude = {['x'] * 1_001}", "exclude: expected array of length <= 1000"),
     ],
 )
-def test_what_would_take_too_much(file: Path, text: str, said: str) -> None:
+def test_what_would_take_too_much(file: Path, text: str, expected: str) -> None:
     file.write_text(text)
-    assert said in complaint(lambda: read_config(str(file)))
+    assert expected in complaint(lambda: read_config(str(file)))
 
 
-def test_what_is_no_file(tmp_path: Path) -> None:
+def test_paths_that_are_not_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
-    for name, said in {str(tmp_path / "pipe.toml"): "it is not a file", str(tmp_path): "Is a directory"}.items():
-        assert complaint(lambda name=name: read_config(name)) == f"cannot read the configuration {name}: {said}"  # type: ignore[misc]
+    for name, output in {str(tmp_path / "pipe.toml"): "it is not a file", str(tmp_path): "Is a directory"}.items():
+        assert complaint(lambda name=name: read_config(name)) == f"cannot read the configuration {name}: {output}"  # type: ignore[misc]
     assert complaint(lambda: read_config("/dev/zero")) == "cannot read the configuration /dev/zero: it is not a file"
 
 

@@ -392,24 +392,24 @@ def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -
     """What rules find: the rule's number, the element, and the violation."""
     hits: list[Hit] = []
     Compiled(kind, rules, compile_in_memory(kind, rules)).walk(elements, hits.append)
-    numbers = {one.spec.id: number for number, one in enumerate(rules)}
+    numbers = {rule_case.spec.id: number for number, rule_case in enumerate(rules)}
     return [
         (numbers[running.rule.spec.id], element, Violation.of((running, element, unmet)))
         for running, element, unmet in hits
     ]
 
 
-def told(rule: Rule, element: Any) -> tuple[str, Any, str]:
+def violation_of(rule: Rule, element: Any) -> tuple[str, Any, str]:
     """What a rule says of an element, of which element, and at which property."""
     running = Compiled("field", [rule], compile_in_memory("field", [rule])).active[0]
     assert running
     assert running.describe
-    said = running.describe(element, running.params)
-    return said.message, said.element, said.at
+    violation = running.describe(element, running.params)
+    return violation.message, violation.element, violation.at
 
 
 def numbered(*rules: Rule) -> list[Rule]:
-    return [replace(one, spec=replace(one.spec, id=f"r-{n}")) for n, one in enumerate(rules)]
+    return [replace(rule_case, spec=replace(rule_case.spec, id=f"r-{n}")) for n, rule_case in enumerate(rules)]
 
 
 def test_compiled_rules() -> None:
@@ -420,17 +420,19 @@ def test_compiled_rules() -> None:
     )
     hits = hits_of(rules, WHOLE.fields)
     assert [(number, element) for number, element, _ in hits] == [(1, TOPIC), (2, TOPIC), (0, COUNT)]
-    assert told(rules[0], COUNT) == ("Count has 3", COUNT, "tag")
-    assert told(rules[1], TOPIC) == ("1+ 1+", WHOLE, "topic")
-    assert told(rules[2], TOPIC) == ("never {mind} a, b", TOPIC, "")
+    assert violation_of(rules[0], COUNT) == ("Count has 3", COUNT, "tag")
+    assert violation_of(rules[1], TOPIC) == ("1+ 1+", WHOLE, "topic")
+    assert violation_of(rules[2], TOPIC) == ("never {mind} a, b", TOPIC, "")
 
 
 def test_rules_keep_their_own_params() -> None:
-    one = rule(when="len(name) > params.least", message="{params.least}")
-    two = replace(one, params={"least": 5}, spec=replace(one.spec, id="s"))
-    found = [(number, element, violation.message) for number, element, violation in hits_of([one, two], WHOLE.fields)]
-    assert found == [(0, TOPIC, "3"), (0, COUNT, "3")]
-    assert told(two, TOPIC)[0] == "5"
+    first = rule(when="len(name) > params.least", message="{params.least}")
+    second = replace(first, params={"least": 5}, spec=replace(first.spec, id="s"))
+    result = [
+        (number, element, violation.message) for number, element, violation in hits_of([first, second], WHOLE.fields)
+    ]
+    assert result == [(0, TOPIC, "3"), (0, COUNT, "3")]
+    assert violation_of(second, TOPIC)[0] == "5"
 
 
 def test_levels_are_tried_in_order() -> None:
@@ -443,8 +445,8 @@ def test_levels_are_tried_in_order() -> None:
         rule(levels=levels, **always), rule(levels=levels, **always), rule(**always),
     )  # fmt: skip
     rules[1] = replace(rules[1], severity="warning")
-    found = hits_of(rules, (TOPIC, COUNT, TOPIC.definition.fields[0]))
-    severities = [[violation.severity for number, _, violation in found if number == n] for n in range(3)]
+    result = hits_of(rules, (TOPIC, COUNT, TOPIC.definition.fields[0]))
+    severities = [[violation.severity for number, _, violation in result if number == n] for n in range(3)]
     # A severity that was asked for holds whatever the rule says of special cases.
     assert severities == [["info", "warning", "error"], ["warning"] * 3, ["error"] * 3]
 

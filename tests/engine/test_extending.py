@@ -39,22 +39,22 @@ def read(folder: Path, files: dict[str, str]) -> Config:
 
 def test_what_a_file_gives_counts_over_its_base(tmp_path: Path) -> None:
     own = 'extend = "../base.toml"\nfail-on = "error"\n[severity]\n"fields/unknown-type" = "error"\n'
-    found = read(tmp_path, {"set/kiplint.toml": own, "base.toml": BASE})
-    assert (found.select, found.fail_on) == (["tags", "fields"], "error")
-    assert found.rule_packs == [str(tmp_path / "packs/mine.json5")]
-    assert found.exclude == ["**/generated/**", str(tmp_path / "old/*"), "spare/*"]
-    assert found.baseline == str(tmp_path / "known.json")
-    assert list(found.severity.items()) == [("tags", "info"), ("fields/unknown-type", "error")]
-    assert found.rules == {"kip-1313/header-missing": RuleTable({"require": True})}
-    assert found.per_file_ignores == {"X*": ["fields"]}
+    result = read(tmp_path, {"set/kiplint.toml": own, "base.toml": BASE})
+    assert (result.select, result.fail_on) == (["tags", "fields"], "error")
+    assert result.rule_packs == [str(tmp_path / "packs/mine.json5")]
+    assert result.exclude == ["**/generated/**", str(tmp_path / "old/*"), "spare/*"]
+    assert result.baseline == str(tmp_path / "known.json")
+    assert list(result.severity.items()) == [("tags", "info"), ("fields/unknown-type", "error")]
+    assert result.rules == {"kip-1313/header-missing": RuleTable({"require": True})}
+    assert result.per_file_ignores == {"X*": ["fields"]}
 
 
 def test_tables_entry_by_entry_and_the_file_s_own_last(tmp_path: Path) -> None:
     own = 'extend = "base.toml"\n[severity]\ntags = "error"\n[rules."a/b".params]\nx = 2\n'
     base = '[severity]\ntags = "off"\n"tags/gap" = "info"\n[rules."a/b".params]\nx = 1\ny = 1\n'
-    found = read(tmp_path, {"kiplint.toml": own, "base.toml": base})
-    assert list(found.severity.items()) == [("tags/gap", "info"), ("tags", "error")]
-    assert found.rules == {"a/b": RuleTable({"x": 2, "y": 1})}
+    result = read(tmp_path, {"kiplint.toml": own, "base.toml": base})
+    assert list(result.severity.items()) == [("tags/gap", "info"), ("tags", "error")]
+    assert result.rules == {"a/b": RuleTable({"x": 2, "y": 1})}
 
 
 def test_a_base_may_extend_another_and_stand_in_pyproject(tmp_path: Path) -> None:
@@ -63,12 +63,12 @@ def test_a_base_may_extend_another_and_stand_in_pyproject(tmp_path: Path) -> Non
         "conf/pyproject.toml": '[tool.kiplint]\nextend = "deep/base.toml"\nignore = ["style"]\n',
         "conf/deep/base.toml": 'ignore = ["tags"]\nfail-on = "info"\nexclude = ["x/*"]\n',
     }
-    found = read(tmp_path, files)
-    assert (found.ignore, found.fail_on, found.exclude) == (["style"], "info", ["conf/deep/x/*"])
+    result = read(tmp_path, files)
+    assert (result.ignore, result.fail_on, result.exclude) == (["style"], "info", ["conf/deep/x/*"])
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "expected"),
     [
         ({"kiplint.toml": '\nextend = "bse.toml"\n'}, "kiplint.toml:2: extend: there is no file "),
         (
@@ -84,11 +84,14 @@ def test_a_base_may_extend_another_and_stand_in_pyproject(tmp_path: Path) -> Non
         ({"kiplint.toml": 'extnd = "a.toml"'}, "extnd is not a key of the configuration; did you mean extend?"),
         ({"kiplint.toml": "[per-file-ignore]"}, "is not a key of the configuration; did you mean per-file-ignores?"),
         ({"kiplint.toml": '[per-file-ignores]\n"*" = "tags"'}, "per-file-ignores: expected array, got str"),
-        ({"kiplint.toml": '[per-file-ignores]\n"a\\u0000b" = []'}, "per-file-ignores: no path holds a NUL"),
+        (
+            {"kiplint.toml": '[per-file-ignores]\n"a\\u0000b" = []'},
+            "per-file-ignores: a path cannot contain a NUL character",
+        ),
     ],
 )
-def test_mistakes(tmp_path: Path, files: dict[str, str], said: str) -> None:
-    assert said in complaint(lambda: read(tmp_path, files))
+def test_mistakes(tmp_path: Path, files: dict[str, str], expected: str) -> None:
+    assert expected in complaint(lambda: read(tmp_path, files))
 
 
 WRONG = definition(field("A", "strnig"), field("B", tag=1, taggedVersions="3+"))
@@ -100,7 +103,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write(tmp_path, {"old/XData.json": WRONG, "new/XData.json": WRONG})
 
 
-def found(**chosen: object) -> list[str]:
+def rules_of_findings(**chosen: object) -> list[str]:
     result = kiplint.check(select=["fields/unknown-type", "tags/gap"], **chosen)  # type: ignore[arg-type]
     return [f"{finding.path} {finding.rule}" for finding in result.findings]
 
@@ -121,20 +124,20 @@ EVERYTHING = [f"{side}/XData.json {rule}" for side in ("new", "old") for rule in
 )
 @pytest.mark.usefixtures("tree")
 def test_files_that_are_spared_rules(ignores: dict[str, list[str]], left: list[str]) -> None:
-    assert found(config={"per-file-ignores": ignores}) == left
+    assert rules_of_findings(config={"per-file-ignores": ignores}) == left
 
 
 @pytest.mark.usefixtures("tree")
 def test_the_base_of_a_configuration_that_is_given(tree: Path) -> None:
     (tree / "base.toml").write_text('[per-file-ignores]\n"new/*" = ["tags"]\n')
-    assert found(config={"extend": "base.toml"}) == [EVERYTHING[0], *EVERYTHING[2:]]
+    assert rules_of_findings(config={"extend": "base.toml"}) == [EVERYTHING[0], *EVERYTHING[2:]]
 
 
-def test_a_rule_that_does_not_exist_is_told_with_its_place(tree: Path) -> None:
+def test_a_rule_that_does_not_exist_is_reported_with_its_place(tree: Path) -> None:
     (tree / "base.toml").write_text('\n[per-file-ignores]\n"new/*" = ["tags/gpa"]\n')
     (tree / "kiplint.toml").write_text('extend = "base.toml"\n')
-    said = complaint(kiplint.check)
-    assert said.endswith("base.toml:3: no rule matches tags/gpa; did you mean tags/gap?")
+    error = complaint(kiplint.check)
+    assert error.endswith("base.toml:3: no rule matches tags/gpa; did you mean tags/gap?")
 
 
 def test_a_diff_heeds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,22 +153,22 @@ def test_a_chain_has_an_end(tmp_path: Path) -> None:
     files = {f"{n}.toml": f'extend = "{n + 1}.toml"\n' for n in range(2_000)} | {"2000.toml": ""}
     write(tmp_path, {name: text.encode() for name, text in files.items()})
     assert read_config(str(tmp_path / "1981.toml")) == Config(extend="1982.toml")
-    said = complaint(lambda: read_config(str(tmp_path / "0.toml")))
+    error = complaint(lambda: read_config(str(tmp_path / "0.toml")))
     place = tmp_path / "20.toml"
-    assert said == f"{place}:1: extend: {CONFIGURATIONS.exceeded(f'the chain that ends with {place}')}"
+    assert error == f"{place}:1: extend: {CONFIGURATIONS.exceeded(f'the chain that ends with {place}')}"
 
 
 @pytest.mark.parametrize(
-    ("base", "said"),
+    ("base", "expected"),
     [
         (r"\u006biplint.toml", "{0}/kiplint.toml extends itself, by way of 1 files"),
         (r"no\u0041", "there is no file {0}/noA"),
     ],
 )
-def test_a_base_that_is_spelt_with_escapes(tmp_path: Path, base: str, said: str) -> None:
+def test_a_base_that_is_spelt_with_escapes(tmp_path: Path, base: str, expected: str) -> None:
     file = tmp_path / "kiplint.toml"
     file.write_text(f'\nextend = "{base}"\n')
-    assert complaint(lambda: read_config(str(file))) == f"{file}:2: extend: {said.format(tmp_path)}"
+    assert complaint(lambda: read_config(str(file))) == f"{file}:2: extend: {expected.format(tmp_path)}"
 
 
 def test_many_globs_are_each_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,6 +185,6 @@ def test_many_globs_are_each_compiled_once(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / f"{name}Request.json").write_bytes(
             definition(*[field(f"f{n}") for n in range(9)], name=f"{name}Request")
         )
-    found = kiplint.check(tmp_path, config={"exclude": globs, "per-file-ignores": ignores}, select=["style"])
-    assert len(found.findings) >= 27
-    assert sorted(set(globs)) == sorted(one for one in made if one in set(globs))
+    result = kiplint.check(tmp_path, config={"exclude": globs, "per-file-ignores": ignores}, select=["style"])
+    assert len(result.findings) >= 27
+    assert sorted(set(globs)) == sorted(glob for glob in made if glob in set(globs))

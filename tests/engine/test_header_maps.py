@@ -32,13 +32,13 @@ HEADERS = {
 }
 
 
-def found(headers: str, *, beside: bool = True, **others: Any) -> list[Finding]:
+def findings_in(headers: str, *, beside: bool = True, **others: Any) -> list[Finding]:
     """What is found in XRequest (0-5, flexible from 3 on) with a map as written, beside the files of the headers."""
     text = definition(field(), headerVersions="@", **others).replace(b'"@"', headers.encode())
     return check({"XRequest.json": text, **(HEADERS if beside else {})}, CONFIG)
 
 
-def told(findings: list[Finding]) -> list[str]:
+def rules_of(findings: list[Finding]) -> list[str]:
     """Rule, the key it is at, and what to write instead."""
     return [
         f"{finding.rule.split('/')[1]} {finding.pointer.rpartition('/')[2]} {finding.instead}".strip()
@@ -80,12 +80,12 @@ def test_a_map_says_each_mistake_once_with_and_without_the_files_of_the_headers(
     headers: str, expected: list[str]
 ) -> None:
     for beside in (True, False):
-        listed = found(headers, beside=beside)
-        assert sorted(told(listed)) == sorted(expected)
+        listed = findings_in(headers, beside=beside)
+        assert sorted(rules_of(listed)) == sorted(expected)
 
 
 @pytest.mark.parametrize(
-    ("headers", "others", "beside", "said"),
+    ("headers", "others", "beside", "expected"),
     [
         ('{"0-2": "1", "3+": "4"}', {}, False, "there is no request header 4; the highest is 3"),
         ('{"0-2": "0", "3+": "2"}', {"type": "response"}, False, "there is no response header 2; the highest is 1"),
@@ -95,15 +95,15 @@ def test_a_map_says_each_mistake_once_with_and_without_the_files_of_the_headers(
     ],
 )
 def test_the_headers_that_there_are_are_known_without_their_files(
-    headers: str, others: dict[str, Any], beside: bool, said: str
+    headers: str, others: dict[str, Any], beside: bool, expected: str
 ) -> None:
     name = "XResponse" if others else "XRequest"
-    assert [finding.message for finding in found(headers, beside=beside, name=name, **others)] == [said]
+    assert [finding.message for finding in findings_in(headers, beside=beside, name=name, **others)] == [expected]
 
 
 def test_a_key_that_cannot_be_read_does_not_offer_none() -> None:
-    (one,) = found('{"0-2": "1", "3..": "2"}')
-    assert one.message == 'the key "3.." is not "N", "N-M" or "N+"'
+    (finding,) = findings_in('{"0-2": "1", "3..": "2"}')
+    assert finding.message == 'the key "3.." is not "N", "N-M" or "N+"'
 
 
 def test_one_finding_for_all_that_declare_no_header() -> None:
@@ -111,8 +111,8 @@ def test_one_finding_for_all_that_declare_no_header() -> None:
         f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")
     }
     declared = definition(field(), headerVersions={"0-2": "1", "3+": "2"}, apiKey=9)
-    (one,) = check({**files, "XRequest.json": declared, **HEADERS}, CONFIG)
-    assert (one.rule, one.message, one.instead) == (
+    (finding,) = check({**files, "XRequest.json": declared, **HEADERS}, CONFIG)
+    assert (finding.rule, finding.message, finding.instead) == (
         "kip-1313/header-missing",
         "ARequest does not declare headerVersions, nor do 2 more of this set, but other messages do",
         '"headerVersions": {"0-2": "1", "3+": "2"}',
@@ -131,7 +131,7 @@ def test_one_finding_for_all_that_declare_no_header() -> None:
         ("2-3", "2+", "kip-1313/request-header-order"),
     ],
 )
-def test_a_mistake_in_the_request_header_is_said_of_it_alone(valid: str, flexible: str, expected: str) -> None:
+def test_a_mistake_in_the_request_header_is_reported_for_it_alone(valid: str, flexible: str, expected: str) -> None:
     config = Config(select=["kip-1313", "syntax", "shape", "versions"])
     files = {**HEADERS, "RequestHeader.json": header("RequestHeader", valid, flexible, *FIRST, ID)}
     users = {

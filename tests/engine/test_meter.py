@@ -27,7 +27,7 @@ def definition(about: str = "What it is.") -> bytes:
 
 
 def pack(tmp_path: Path, *rules: dict[str, Any]) -> str:
-    whole = [{"id": f"r{n}", "message": "m", "why": "w", **one} for n, one in enumerate(rules)]
+    whole = [{"id": f"r{n}", "message": "m", "why": "w", **rule} for n, rule in enumerate(rules)]
     file = tmp_path / "mine.json"
     file.write_text(json.dumps({"pack": "mine", "each": "field", "rules": whole}), encoding="utf-8")
     return str(file)
@@ -72,16 +72,16 @@ def little(monkeypatch: pytest.MonkeyPatch) -> None:
         f"len({nested('join')}) < 0",
     ],
 )
-def test_what_goes_on_is_stopped(tmp_path: Path, expression: str) -> None:
+def test_running_work_is_stopped(tmp_path: Path, expression: str) -> None:
     file = pack(tmp_path, {"expect": "len(name) > 0"}, {"expect": expression})
-    told = ": mine/r1 takes too many steps for a set of this size, or finds too much in it"
-    assert refusal(file) == told
+    text = ": mine/r1 takes too many steps for a set of this size, or finds too much in it"
+    assert refusal(file) == text
 
 
 @pytest.mark.usefixtures("little")
 def test_messages_and_findings_are_counted(tmp_path: Path) -> None:
-    told = "mine/r0 takes too many steps"
-    assert told in refusal(pack(tmp_path, {"expect": "len(name) < 0", "message": f"{{join({ALL})}} {{{ALL}}}"}))
+    text = "mine/r0 takes too many steps"
+    assert text in refusal(pack(tmp_path, {"expect": "len(name) < 0", "message": f"{{join({ALL})}} {{{ALL}}}"}))
     many = [{"expect": "len(name) < 0"}] * 2
     assert 2 * len(NAMES) * FOR_A_HIT > 100_000
     assert "takes too many steps" in refusal(pack(tmp_path, *many))
@@ -111,12 +111,12 @@ def test_what_a_rule_usually_does_is_far_from_the_end(tmp_path: Path) -> None:
             "message": "{quoted(upper(name))} of {join(sorted(f.name for f in owner.fields))}",
         },
     ]
-    (found,) = checked(pack(tmp_path, *rules)).findings
-    assert found.message.startswith('"F0" of F0, F1, F10, ')
+    (finding,) = checked(pack(tmp_path, *rules)).findings
+    assert finding.message.startswith('"F0" of F0, F1, F10, ')
 
 
 @pytest.mark.parametrize(
-    ("rule", "told"),
+    ("rule", "text"),
     [
         ({"expect": "tag is None", "message": "{name}" * 51}, ":1: mine/r0: message: a text has at most 50 holes"),
         ({"expect": "tag is None", "message": "x" * 2_001}, ":1: message: it has more than 2000 characters"),
@@ -129,8 +129,8 @@ def test_what_a_rule_usually_does_is_far_from_the_end(tmp_path: Path) -> None:
     ],
     ids=["holes", "message", "levels", "says", "let"],
 )
-def test_what_a_rule_may_have(tmp_path: Path, rule: dict[str, Any], told: str) -> None:
-    assert told in refusal(pack(tmp_path, rule))
+def test_what_a_rule_may_have(tmp_path: Path, rule: dict[str, Any], text: str) -> None:
+    assert text in refusal(pack(tmp_path, rule))
 
 
 def test_a_pack_that_unfolds(tmp_path: Path) -> None:

@@ -30,29 +30,32 @@ def whole(files: Files, rules: Scopes) -> list[Finding]:
 
 
 def by_place(findings: list[Finding]) -> list[Finding]:
-    return sorted(findings, key=lambda one: (one.path, one.span.line, one.span.column, one.rule, one.message))
+    return sorted(
+        findings,
+        key=lambda finding: (finding.path, finding.span.line, finding.span.column, finding.rule, finding.message),
+    )
 
 
 @pytest.mark.parametrize("second", [RESPONSE, IGNORED], ids=["plain", "with an ignore comment"])
 def test_one_reading_tells_both_steps_apart(rules: Scopes, second: bytes) -> None:
     files = [("XRequest.json", REQUEST), ("XResponse.json", second)]
-    found = check_both(files, {name for name, _ in files}, rules)
-    assert found.alone == [one for name, data in files for one in check_alone(name, data, rules)]
-    assert found.together == list(check_together(files, rules))
-    assert by_place([*found.alone, *found.together]) == by_place(whole(files, rules))
-    assert found.alone
-    assert found.together
+    result = check_both(files, {name for name, _ in files}, rules)
+    assert result.alone == [finding for name, data in files for finding in check_alone(name, data, rules)]
+    assert result.together == list(check_together(files, rules))
+    assert by_place([*result.alone, *result.together]) == by_place(whole(files, rules))
+    assert result.alone
+    assert result.together
 
 
 def test_only_fresh_files_are_checked_alone(rules: Scopes) -> None:
     files = [("XRequest.json", REQUEST), ("XResponse.json", RESPONSE)]
-    found = check_both(files, {"XResponse.json"}, rules)
-    assert found.alone == check_alone("XResponse.json", RESPONSE, rules)
-    assert found.together == list(check_together(files, rules))
+    result = check_both(files, {"XResponse.json"}, rules)
+    assert result.alone == check_alone("XResponse.json", RESPONSE, rules)
+    assert result.together == list(check_together(files, rules))
 
 
-def test_real_sets_are_told_the_same(rules: Scopes, corpus: Path) -> None:
+def test_real_sets_have_the_same_report(rules: Scopes, corpus: Path) -> None:
     for directory in sorted((corpus / "kafka-trunk-2026-08").iterdir()):
         files = [(file.name, file.read_bytes()) for file in sorted(directory.glob("*.json"))]
-        found = check_both(files, {name for name, _ in files}, rules)
-        assert by_place([*found.alone, *found.together]) == by_place(whole(files, rules))
+        result = check_both(files, {name for name, _ in files}, rules)
+        assert by_place([*result.alone, *result.together]) == by_place(whole(files, rules))

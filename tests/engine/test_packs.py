@@ -62,9 +62,9 @@ def load(file: Path, text: str) -> list[Rule]:
 
 def refusal(file: Path, text: str) -> str:
     """What is said of a pack, without the path."""
-    said = complaint(lambda: load(file, text))
-    assert said.startswith(str(file))
-    return said.removeprefix(str(file)).removeprefix(":").lstrip()
+    error = complaint(lambda: load(file, text))
+    assert error.startswith(str(file))
+    return error.removeprefix(str(file)).removeprefix(":").lstrip()
 
 
 def test_a_pack_in_json5_finds_mistakes(file: Path) -> None:
@@ -85,12 +85,17 @@ def test_a_pack_in_json_with_comments(file: Path) -> None:
 
 
 def test_rules_carry_what_the_pack_says(file: Path) -> None:
-    one, two = load(file, JSON5)
-    assert (one.pack, one.id, one.severity, one.source, one.title) == (
+    first, second = load(file, JSON5)
+    assert (first.pack, first.id, first.severity, first.source, first.title) == (
         "house", "house/data-prefix", "error", "our wiki", "Data prefix",
     )  # fmt: skip
-    assert (one.params, one.origin) == ({"prefix": "Acme"}, str(file))
-    assert (two.severity, two.source, two.spec.fix, two.spec.on) == ("warning", "another page", "suggestion", "warning")
+    assert (first.params, first.origin) == ({"prefix": "Acme"}, str(file))
+    assert (second.severity, second.source, second.spec.fix, second.spec.on) == (
+        "warning",
+        "another page",
+        "suggestion",
+        "warning",
+    )
 
 
 def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
@@ -176,8 +181,8 @@ def test_mistakes_in_json5_are_found_on_their_line(file: Path) -> None:
     ],
 )  # fmt: skip
 def test_packs_that_are_none(file: Path, text: str, problem: str) -> None:
-    said = refusal(file, text)
-    assert said.endswith(problem) or said.startswith(problem)
+    error = refusal(file, text)
+    assert error.endswith(problem) or error.startswith(problem)
 
 
 def test_the_line_of_an_unknown_property(file: Path) -> None:
@@ -195,29 +200,29 @@ def test_a_pack_that_is_not_text(file: Path) -> None:
     assert complaint(lambda: load_pack(str(file))) == f"cannot read the rule pack {file}: it is not UTF-8"
 
 
-def test_a_directory_is_no_pack(tmp_path: Path) -> None:
+def test_a_directory_is_not_a_pack(tmp_path: Path) -> None:
     assert complaint(lambda: load_pack(str(tmp_path))) == f"cannot read the rule pack {tmp_path}: Is a directory"
 
 
 @pytest.mark.parametrize("name", ["tags", "kip-1313"])
 def test_a_pack_needs_a_name_of_its_own(file: Path, name: str) -> None:
     file.write_text(pack(rule(), pack=name))
-    said = complaint(lambda: load_rules(Config(rule_packs=[str(file)]), ""))
-    assert said == f"{file}: there is already a pack {name}; give yours another name"
+    error = complaint(lambda: load_rules(Config(rule_packs=[str(file)]), ""))
+    assert error == f"{file}: there is already a pack {name}; give yours another name"
 
 
 def test_a_pack_is_not_loaded_twice(file: Path) -> None:
     file.write_text(pack(rule()))
-    said = complaint(lambda: load_rules(Config(rule_packs=[file.name] * 2), str(file.parent)))
-    assert said == f"{file}: there is already a pack house; give yours another name"
+    error = complaint(lambda: load_rules(Config(rule_packs=[file.name] * 2), str(file.parent)))
+    assert error == f"{file}: there is already a pack house; give yours another name"
 
 
 def test_a_rule_that_fails_while_it_runs(file: Path) -> None:
     file.write_text(pack(rule(expect="1 // tag == 1")))
     config = Config(select=["house"], rule_packs=[str(file)])
-    said = complaint(lambda: check(definition(field("A", tag=1), field("B", tag=0)), config))
-    assert said.startswith(f"{file}: house/one fails: integer division")
-    assert said.endswith(" by zero (at B)")
+    error = complaint(lambda: check(definition(field("A", tag=1), field("B", tag=0)), config))
+    assert error.startswith(f"{file}: house/one fails: integer division")
+    assert error.endswith(" by zero (at B)")
 
 
 def test_a_message_that_fails_while_it_is_written(file: Path) -> None:
@@ -270,18 +275,18 @@ def test_packs_of_installed_packages(site: Path, code: str) -> None:
 )
 def test_an_installed_package_that_fails(site: Path, code: str, value: str, problem: str) -> None:
     install(site, code, value)
-    said = complaint(lambda: load_rules(Config(), ""))
-    assert said == f"the rule pack acme ({value}) cannot be loaded: {problem}"
+    error = complaint(lambda: load_rules(Config(), ""))
+    assert error == f"the rule pack acme ({value}) cannot be loaded: {problem}"
 
 
 def test_an_installed_pack_with_a_mistake(site: Path) -> None:
     install(site, "packs = __file__.replace('acme_rules.py', 'acme.json')")
     (site / "acme.json").write_text(pack(rule(expect="verions"), pack="acme"))
-    said = complaint(lambda: load_rules(Config(), ""))
-    assert said == f"{site}/acme.json:7: acme/one: expect: verions is not a fact of a field; did you mean versions?"
+    error = complaint(lambda: load_rules(Config(), ""))
+    assert error == f"{site}/acme.json:7: acme/one: expect: verions is not a fact of a field; did you mean versions?"
 
 
-def test_packages_without_packs_are_not_asked(site: Path) -> None:
+def test_packages_without_packs_are_not_imported(site: Path) -> None:
     folder = site / "other-1.0.dist-info"
     folder.mkdir()
     (folder / "entry_points.txt").write_text("[console_scripts]\nother = other:main\n")
@@ -328,14 +333,14 @@ def test_the_published_schema_takes_the_shipped_packs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [("pipe", "it is not a file"), ("/dev/zero", "it is not a file"), ("large", "it has more than 1 MiB; divide it")],
 )
-def test_what_is_no_pack(tmp_path: Path, name: str, said: str) -> None:
+def test_invalid_packs(tmp_path: Path, name: str, expected: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "large").write_bytes(b" " * (1 << 21))
     file = str(tmp_path / name)
-    assert complaint(lambda: load_pack(file)) == f"cannot read the rule pack {file}: {said}"
+    assert complaint(lambda: load_pack(file)) == f"cannot read the rule pack {file}: {expected}"
 
 
 def test_a_pack_whose_name_no_file_can_have() -> None:

@@ -22,7 +22,7 @@ def config(rule: str, **params: Any) -> Config:
     return Config(rules={rule: RuleTable(params)})
 
 
-def told(names: list[str], rule: str, **params: Any) -> list[str]:
+def warnings_of(names: list[str], rule: str, **params: Any) -> list[str]:
     return [name.detail for name in misnamed(make_ruleset(config(rule, **params), RULES).known, names)]
 
 
@@ -39,26 +39,28 @@ def told(names: list[str], rule: str, **params: Any) -> list[str]:
     ],
 )
 def test_rpcs(word: str, few: str, many: str) -> None:
-    for names, said in ((FEW, few), (MANY, many)):
-        expected = [f"there is no RPC {word}{said}"] if said else []
-        assert told(names, "rpc/versions-differ", frozen=[word]) == expected
-        assert told(names, "kip-1313/frozen-rpc", frozen={word: "0-1"}) == expected
+    for names, output in ((FEW, few), (MANY, many)):
+        expected = [f"there is no RPC {word}{output}"] if output else []
+        assert warnings_of(names, "rpc/versions-differ", frozen=[word]) == expected
+        assert warnings_of(names, "kip-1313/frozen-rpc", frozen={word: "0-1"}) == expected
 
 
 def test_messages() -> None:
-    said = told(FEW, "kip-1313/telemetry-fields", messages=["FetchRequst", "FetchRequest", "PushTelemetryReqest"])
-    assert said == [
+    text = warnings_of(
+        FEW, "kip-1313/telemetry-fields", messages=["FetchRequst", "FetchRequest", "PushTelemetryReqest"]
+    )
+    assert text == [
         "there is no message FetchRequst; did you mean FetchRequest?",
         "there is no message PushTelemetryReqest; did you mean PushTelemetryRequest?",
     ]
 
 
-def test_what_a_rule_comes_with_is_no_mistake() -> None:
+def test_shipped_parameters_are_not_mistakes() -> None:
     assert list(misnamed(RULES, MANY)) == []
 
 
 @pytest.mark.parametrize(
-    ("rule", "params", "said"),
+    ("rule", "params", "expected"),
     [
         ("kip-1313/request-header-v3", {"tagged": "maybe"}, "maybe is none of either, yes, no"),
         ("rpc/listeners-unknown", {"known": ["contoller"]}, "did you mean controller?"),
@@ -68,8 +70,8 @@ def test_what_a_rule_comes_with_is_no_mistake() -> None:
         ("rpc/dead-message-properties", {"kept": ["apiKye"]}, "did you mean apiKey?"),
     ],
 )
-def test_words(rule: str, params: dict[str, Any], said: str) -> None:
-    assert said in complaint(lambda: make_ruleset(config(rule, **params), RULES))
+def test_words(rule: str, params: dict[str, Any], expected: str) -> None:
+    assert expected in complaint(lambda: make_ruleset(config(rule, **params), RULES))
 
 
 def test_words_of_a_fork() -> None:
@@ -82,9 +84,9 @@ def test_commands_say_it(repo: Path, tmp_path: Path) -> None:
     text = '[rules."kip-1313/frozen-rpc".params]\nfrozen = { Metdata = "0-1" }\n'
     (tmp_path / "set/kiplint.toml").write_text(text)
     word = "there is no RPC Metdata; did you mean Metadata?"
-    said = (f"warning: {tmp_path}/set/kiplint.toml:2: the parameter frozen of kip-1313/frozen-rpc: {word}",)
+    rows = (f"warning: {tmp_path}/set/kiplint.toml:2: the parameter frozen of kip-1313/frozen-rpc: {word}",)
     folder = str(tmp_path / "set")
-    assert kiplint.check(folder).notes == said
-    assert kiplint.check(f"{folder}/FindCoordinatorRequest.json").notes == said
-    assert kiplint.diff(folder, folder).notes == said
-    assert kiplint.rollout(folder).notes == said
+    assert kiplint.check(folder).notes == rows
+    assert kiplint.check(f"{folder}/FindCoordinatorRequest.json").notes == rows
+    assert kiplint.diff(folder, folder).notes == rows
+    assert kiplint.rollout(folder).notes == rows

@@ -16,13 +16,13 @@ from tools import field, message
 STRING = {"type": "string", "versions": "1+"}
 
 
-def found(whole: Message, required_fields: Any) -> list[tuple[str, str, str, str]]:
+def unmet_fields(whole: Message, required_fields: Any) -> list[tuple[str, str, str, str]]:
     """What a message unmet_requirements: what is said, of which element, at which property, and what to write."""
-    wanted = msgspec.convert(required_fields, dict[str, FieldRequirement])
-    told = unmet_requirements(whole, wanted)
+    expected = msgspec.convert(required_fields, dict[str, FieldRequirement])
+    text = unmet_requirements(whole, expected)
     return [
-        (one.message, one.element.path if isinstance(one.element, Field) else one.element.name, one.at, one.instead)
-        for one in told
+        (hit.message, hit.element.path if isinstance(hit.element, Field) else hit.element.name, hit.at, hit.instead)
+        for hit in text
     ]
 
 
@@ -31,7 +31,7 @@ def request(*fields: dict[str, Any]) -> Message:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "given", "unmet"),
+    ("required", "given", "unmet"),
     [
         ({"type": "int16"}, {}, ("A has to be int16, not string", "type", '"int16"')),
         ({"type": "[]"}, {}, ("A has to be an array, not string", "type", "")),
@@ -72,38 +72,38 @@ def request(*fields: dict[str, Any]) -> Message:
         ({"fields": {"B": {}}}, {}, ("A has to hold a struct, not string", "type", "")),
     ],
 )
-def test_one_demand(wanted: dict[str, Any], given: dict[str, Any], unmet: tuple[str, str, str] | None) -> None:
+def test_one_demand(required: dict[str, Any], given: dict[str, Any], unmet: tuple[str, str, str] | None) -> None:
     whole = request(field("A", **{"type": "string", "versions": "1+", **given}))
     expected = [(unmet[0], "A", *unmet[1:])] if unmet else []
-    assert found(whole, {"A": wanted}) == expected
+    assert unmet_fields(whole, {"A": required}) == expected
 
 
 def test_a_missing_field_is_written_out() -> None:
     demand = {"type": "string", "versions": "1+", "nullable": "1+", "default": "null", "ignorable": True}
-    told = "XRequest has to carry A, a nullable string in versions 1+, null by default, ignorable"
+    output = "XRequest has to carry A, a nullable string in versions 1+, null by default, ignorable"
     text = '{"name": "A", "type": "string", "versions": "1+", "nullableVersions": "1+", "default": "null", "ignorable": true}'
-    assert found(request(), {"A": demand}) == [(told, "XRequest", "fields", text)]
-    assert found(request(), {"A": {"versions": "0+"}}) == [
+    assert unmet_fields(request(), {"A": demand}) == [(output, "XRequest", "fields", text)]
+    assert unmet_fields(request(), {"A": {"versions": "0+"}}) == [
         ("XRequest has to carry A, a field in versions 0+", "XRequest", "fields", "")
     ]
 
 
 def test_places() -> None:
     whole = request(field("Old", versions="0"), field("A", "string", "1+"), field("B", "string", "1+"))
-    assert found(whole, {"A": {**STRING, "first": True}, "B": {**STRING, "after": "A"}}) == []
-    assert found(whole, {"B": {**STRING, "first": True}}) == [
+    assert unmet_fields(whole, {"A": {**STRING, "first": True}, "B": {**STRING, "after": "A"}}) == []
+    assert unmet_fields(whole, {"B": {**STRING, "first": True}}) == [
         ("B has to be the first field, and comes after A", "B", "name", "")
     ]
-    assert found(whole, {"A": {**STRING, "after": "B"}}) == [("A has to come right after B", "A", "name", "")]
-    assert found(whole, {"A": {**STRING, "after": "Nothing"}}) == []
+    assert unmet_fields(whole, {"A": {**STRING, "after": "B"}}) == [("A has to come right after B", "A", "name", "")]
+    assert unmet_fields(whole, {"A": {**STRING, "after": "Nothing"}}) == []
 
 
 def test_fields_of_structs() -> None:
     whole = request(field("Rows", "[]Row", "0+", fields=[field("Key", "int16", "0+"), field("Low", "int32", "0+")]))
     number = {"type": "int16", "versions": "0+"}
-    assert found(whole, {"Rows": {"fields": [number, {"type": "int32"}]}}) == []
-    assert found(whole, {"Rows": {"fields": {"Key": number}}}) == []
-    assert found(whole, {"Rows": {"type": "[]", "fields": [number, number, number]}}) == [
+    assert unmet_fields(whole, {"Rows": {"fields": [number, {"type": "int32"}]}}) == []
+    assert unmet_fields(whole, {"Rows": {"fields": {"Key": number}}}) == []
+    assert unmet_fields(whole, {"Rows": {"type": "[]", "fields": [number, number, number]}}) == [
         ("Low has to be int16, not int32", "Rows.Low", "type", '"int16"'),
         ("Row has to carry a field number 3, an int16 in versions 0+", "Row", "fields", ""),
     ]

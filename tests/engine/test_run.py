@@ -35,18 +35,18 @@ def findings(data: bytes, **config: Any) -> list[Finding]:
 def test_findings_come_in_the_order_of_files_and_lines() -> None:
     wrong = [field("B", "int3"), field("A", tag=1, taggedVersions="3+"), field("C", "Int32", "x")]
     files = {"b/XRequest.json": definition(*wrong), "a/XRequest.json": definition(*wrong)}
-    found = [
+    findings = [
         (finding.path, finding.span.line, finding.rule)
         for finding in check(files, Config(select=["tags", "fields", "versions"]))
     ]
-    assert [one[0] for one in found] == ["b/XRequest.json"] * 4 + ["a/XRequest.json"] * 4
-    assert found[:4] == sorted(found[:4])
-    assert [one[2] for one in found[:4]] == [
+    assert [row[0] for row in findings] == ["b/XRequest.json"] * 4 + ["a/XRequest.json"] * 4
+    assert findings[:4] == sorted(findings[:4])
+    assert [row[2] for row in findings[:4]] == [
         "fields/unknown-type", "tags/gap", "fields/unknown-type", "versions/invalid-range",
     ]  # fmt: skip
 
 
-def test_only_wanted_files_are_reported() -> None:
+def test_only_requested_files_are_reported() -> None:
     rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
     files = [Input("XRequest.json", half("request"), False), Input("XResponse.json", half("response", "0-1"))]
     result = check_set(files, rules)
@@ -69,8 +69,8 @@ def test_a_needed_rpc_that_cannot_be_read_is_not_missing() -> None:
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
     for broken, lacks in (({}, True), ({"ApiVersionsRequest.json": b"<<<<<<< HEAD\n"}, False)):
-        found = check_set([Input(*file) for file in (files | broken).items()], rules).findings
-        assert ("kip-35/api-versions-missing" in ids(found)) is lacks
+        findings = check_set([Input(*file) for file in (files | broken).items()], rules).findings
+        assert ("kip-35/api-versions-missing" in ids(findings)) is lacks
 
 
 def test_a_partial_set_misses_no_half() -> None:
@@ -104,13 +104,15 @@ def test_nothing_is_nothing() -> None:
 def test_a_finding_points_to_the_property_or_else_to_the_element(at: str, pointer: str, line: int) -> None:
     spec = RuleSpec(id="r", each="field", message="said", why="", when="name == 'Field'", at=at)
     rule = Rule(pack="p", spec=spec, severity="error", source="", params={}, origin="")
-    (one,) = check_set([Input("X.json", definition(field()))], RuleSet([rule], [rule])).findings
-    assert (one.pointer, one.span.line, one.message) == (pointer, line, "said")
+    (finding,) = check_set([Input("X.json", definition(field()))], RuleSet([rule], [rule])).findings
+    assert (finding.pointer, finding.span.line, finding.message) == (pointer, line, "said")
 
 
 def test_places_of_elements() -> None:
     whole = message(field("A", "S", fields=[field("B")]), headerVersions={"0+": "1"})
-    places = [anchor(one, "x")[:4] for one in (whole, whole.fields[0], whole.structs[0], whole.header_ranges[0])]
+    places = [
+        anchor(element, "x")[:4] for element in (whole, whole.fields[0], whole.structs[0], whole.header_ranges[0])
+    ]
     assert places == [
         ("XRequest.json", "", "x", "XRequest"),
         ("XRequest.json", "/fields/0", "x", "XRequest"),
@@ -130,8 +132,8 @@ def test_places_of_elements() -> None:
 
 def test_spans_are_exact() -> None:
     text = b'{ "type": "data", "name": "X", "validVersions": "0", "flexibleVersions": "0+",\n  "fields": [{\n    "name": "A", "versions": "0+",\n    "type": "int3" }] }'
-    (one,) = check({"X.json": text}, Config(select=["fields"]))
-    assert one.span == Span(4, 5, 4, 19)
+    (finding,) = check({"X.json": text}, Config(select=["fields"]))
+    assert finding.span == Span(4, 5, 4, 19)
     assert text.decode().splitlines()[3][4:18] == '"type": "int3"'
 
 
@@ -149,7 +151,7 @@ def broken(*before: dict[str, Any], name: str = "XRequest", **others: Any) -> by
 def test_fingerprints_stay_when_lines_and_fields_come_in_above() -> None:
     first = fingerprints(broken())
     assert len(first) == 2
-    assert all(len(one) == 32 and int(one, 16) >= 0 for one in first)
+    assert all(len(fingerprint) == 32 and int(fingerprint, 16) >= 0 for fingerprint in first)
     assert fingerprints(b"// A licence.\n\n" + broken()) == first
     assert fingerprints(broken(field("New"), field("Newer"))) == first
     assert fingerprints(json.dumps(json.loads(broken())).encode()) == first
@@ -168,13 +170,13 @@ def test_fingerprints_differ_by_message_and_field(other: bytes) -> None:
 
 def test_fingerprints_differ_by_rule() -> None:
     data = definition(field("A", tag=-1, taggedVersions="0-1"))
-    found = check(data, Config(select=["tags"]))
-    assert len({finding.fingerprint for finding in found}) == len(found) > 2
+    findings = check(data, Config(select=["tags"]))
+    assert len({finding.fingerprint for finding in findings}) == len(findings) > 2
 
 
 def test_findings_say_where_their_rule_is_from() -> None:
-    (one,) = findings(definition(field("A", tag=1, taggedVersions="3+")), select=["tags/gap"])
-    assert (one.source, one.message_name, one.fixable) == ("KIP-482", "XRequest", False)
+    (finding,) = findings(definition(field("A", tag=1, taggedVersions="3+")), select=["tags/gap"])
+    assert (finding.source, finding.message_name, finding.fixable) == ("KIP-482", "XRequest", False)
     (two,) = findings(definition(apiKey="1"), select=["shape"])
     assert (two.rule, two.severity, two.fixable) == ("shape/coerced-value", "warning", False)
 
@@ -185,20 +187,20 @@ def test_findings_say_where_their_rule_is_from() -> None:
 )
 def test_softer_levels(versions: str, valid: str, severity: str) -> None:
     data = definition(field("A", versions=versions), validVersions=valid)
-    (one,) = findings(data, select=["versions/never-present"])
-    assert one.severity == severity
+    (finding,) = findings(data, select=["versions/never-present"])
+    assert finding.severity == severity
 
 
-@pytest.mark.parametrize("asked", ["error", "warning", "info"])
-def test_a_severity_that_is_asked_for(asked: str) -> None:
+@pytest.mark.parametrize("severity", ["error", "warning", "info"])
+def test_a_requested_severity(severity: str) -> None:
     """It replaces the rule's own; where it is not that, the softer levels are not looked at."""
     data = definition(field("A", "string", versions="1+", nullableVersions="0+"))
     disjoint = definition(field("A", "string", versions="1+", nullableVersions="0"))
-    found = [
-        findings(one, select=["versions/nullable-outside-versions"], severity={"versions": asked})[0].severity
-        for one in (data, disjoint)
+    result = [
+        findings(content, select=["versions/nullable-outside-versions"], severity={"versions": severity})[0].severity
+        for content in (data, disjoint)
     ]
-    assert found == [asked, "error" if asked == "warning" else asked]
+    assert result == [severity, "error" if severity == "warning" else severity]
 
 
 @pytest.mark.parametrize(
@@ -215,7 +217,7 @@ def test_a_severity_that_is_asked_for(asked: str) -> None:
         (field("Author", "string", "1+", nullableVersions="1+", default="null"), "response-null-not-ignorable"),
     ],
 )
-def test_the_most_special_rule_speaks_alone(later: Any, says: str) -> None:
+def test_only_the_most_specific_rule_reports(later: Any, says: str) -> None:
     fields = [field("Pages"), later]
     data = definition(*fields, name="XResponse", type="response", validVersions="0-1", flexibleVersions="0+")
     assert ids(findings(data, select=["conventions"])) == [f"conventions/{says}"]
@@ -228,8 +230,8 @@ def test_params_reach_the_rule() -> None:
     rule = "rpc/listeners-unknown"
     assert ids(findings(data, select=[rule])) == [rule]
     assert ids(findings(data, select=[rule], rules={rule: RuleTable({"known": ["broker", "edge"]})})) == []
-    (one,) = findings(data, select=[rule], rules={rule: RuleTable({"known": ["controller"]})})
-    assert one.message == "broker, edge is not a listener; a listener is one of controller"
+    (finding,) = findings(data, select=[rule], rules={rule: RuleTable({"known": ["controller"]})})
+    assert finding.message == "broker, edge is not a listener; a listener is one of controller"
 
 
 def test_a_rule_that_is_not_selected_says_nothing() -> None:
@@ -255,9 +257,9 @@ def test_nothing_from_the_file_is_printed_raw(place: str) -> None:
     }
     given = every[place]
     data = json.dumps({**json.loads(definition()), **given}).encode()
-    found = check({"X.json": data}, Config(select=["all"]), partial=False)
-    assert found
-    for finding in found:
+    findings = check({"X.json": data}, Config(select=["all"]), partial=False)
+    assert findings
+    for finding in findings:
         assert finding.message.isprintable(), finding
 
 
@@ -267,11 +269,16 @@ def test_a_finding_about_a_set_is_at_its_directory() -> None:
     rule = Rule(pack="mine", spec=spec, severity="error", source="", params={}, origin="mine.json")
     rules = RuleSet([rule], [rule])
     files = [Input("a/set/ARequest.json", half("request"), False), Input("a/set/BData.json", half("data"), True)]
-    (one,) = check_set(files, rules, directory="a/set").findings
-    assert (one.path, one.span, one.pointer, one.message) == ("a/set", Span(1, 1, 1, 1), "", "1 RPCs are too few")
+    (finding,) = check_set(files, rules, directory="a/set").findings
+    assert (finding.path, finding.span, finding.pointer, finding.message) == (
+        "a/set",
+        Span(1, 1, 1, 1),
+        "",
+        "1 RPCs are too few",
+    )
     assert check_set([files[0]], rules, directory="a/set").findings == []
     (here,) = check_set(files[1:], rules).findings
-    assert (here.path, here.fingerprint != one.fingerprint) == (".", True)
+    assert (here.path, here.fingerprint != finding.fingerprint) == (".", True)
     out = io.StringIO()
-    write("text", CheckResult((one,), 1), out)
+    write("text", CheckResult((finding,), 1), out)
     assert out.getvalue().splitlines()[:3] == ["error[mine/small]: 1 RPCs are too few", " --> a/set", ""]

@@ -30,7 +30,7 @@ def rules() -> Scopes:
 
 
 def _both(files: list[tuple[str, bytes]], rules: Scopes) -> list[object]:
-    alone = [found for name, data in files for found in check_alone(name, data, rules)]
+    alone = [finding for name, data in files for finding in check_alone(name, data, rules)]
     return sorted([*alone, *check_together(files, rules)], key=repr)
 
 
@@ -56,8 +56,8 @@ def test_on_the_real_schemas(corpus: Path, rules: Scopes) -> None:
 
 def test_a_file_with_ignores_is_left_to_its_set(repo: Path, rules: Scopes) -> None:
     data = (repo / "fixtures/kip-1313/DeleteGroupsResponse.json").read_bytes()
-    said = b"// kiplint: ignore[rpc/response-missing] the partner is elsewhere\n"
-    lone = [("DeleteGroupsResponse.json", said + data), ("Broken.json", b"")]
+    text = b"// kiplint: ignore[rpc/response-missing] the partner is elsewhere\n"
+    lone = [("DeleteGroupsResponse.json", text + data), ("Broken.json", b"")]
     assert check_alone(*lone[0], rules) == []
     assert _both(lone, rules) == _at_once(lone, rules)
 
@@ -143,11 +143,11 @@ class Edited:
         reported = {path for path in self.files if random.random() < 0.8}
         inputs = [Input(path, data, path in reported) for path, data in self.files.items()]
         fresh = check_set(inputs, self.rules, directory="folder", partial=len(inputs) == 1, fixer=make_fix).findings
-        found = self.edited.check(self.files, reported)
-        fixed = {path: self.edited.fixed(path, make_fix) for path in found}
+        result = self.edited.check(self.files, reported)
+        fixed = {path: self.edited.fixed(path, make_fix) for path in result}
         expected = {path: [finding for finding in fresh if finding.path == path] for path in reported}
         assert fixed == expected
-        assert found == {path: [replace(each, fix=None) for each in findings] for path, findings in expected.items()}
+        assert result == {path: [replace(each, fix=None) for each in findings] for path, findings in expected.items()}
 
 
 @settings(max_examples=USUAL // 5)

@@ -36,7 +36,7 @@ def chosen(
 ) -> dict[str, str]:
     """The rules that run, with their severities."""
     config = Config(select=select, ignore=ignore or [], severity=dict(severity or {}))
-    return {one.id: one.severity for one in make_ruleset(config, RULES).rules}
+    return {rule.id: rule.severity for rule in make_ruleset(config, RULES).rules}
 
 
 def with_params(**values: Any) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def with_params(**values: Any) -> dict[str, Any]:
         (["style/*"], [], ["style/about"]),
         (["style/space"], [], ["style/space"]),
         (["default", "style/space"], [], ["tags/gap", "tags/order", "style/about", "style/space", "rpc/frozen"]),
-        (["all"], [], [one.id for one in RULES]),
+        (["all"], [], [rule.id for rule in RULES]),
         (["all"], ["all"], []),
         (["all"], ["style/space", "tags"], ["style/about", "style/case", "rpc/frozen"]),
         (["tags/gap"], ["tags/gap"], []),
@@ -70,7 +70,7 @@ def test_selectors(select: list[str], ignore: list[str], expected: list[str]) ->
     assert list(chosen(select, ignore)) == expected
 
 
-def test_a_rule_that_is_off_has_a_severity_when_it_is_asked_for() -> None:
+def test_a_rule_that_is_off_has_a_severity_when_it_is_selected() -> None:
     assert chosen(["style/space", "style/case"]) == {"style/space": "warning", "style/case": "error"}
     assert chosen(["all"])["style/case"] == "error"
 
@@ -130,8 +130,8 @@ def test_a_severity_that_does_not_exist() -> None:
     assert (
         complaint(lambda: chosen(["all"], severity={"tags": "erorr"})) == "erorr is not a severity; did you mean error?"
     )
-    said = complaint(lambda: chosen(["all"], severity={"tags": "zzz"}))
-    assert said == "zzz is not a severity: error, warning, info, off"
+    error = complaint(lambda: chosen(["all"], severity={"tags": "zzz"}))
+    assert error == "zzz is not a severity: error, warning, info, off"
 
 
 def test_params_are_laid_over_those_of_the_pack() -> None:
@@ -179,8 +179,8 @@ def test_params_of_no_rule(name: str, problem: str) -> None:
 
 def test_what_is_known_is_more_than_what_runs() -> None:
     rules = make_ruleset(Config(select=["tags/gap"], severity={"style/about": "error"}), RULES)
-    assert [one.id for one in rules.rules] == ["tags/gap"]
-    assert {one.id: one.severity for one in rules.known}["style/about"] == "error"
+    assert [rule.id for rule in rules.rules] == ["tags/gap"]
+    assert {rule.id: rule.severity for rule in rules.known}["style/about"] == "error"
 
 
 @pytest.mark.parametrize(
@@ -194,22 +194,22 @@ def test_matches(selector: str, hit: bool) -> None:
 
 def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:
     shipped = shipped_rules()
-    off = {one.id for one in shipped if one.severity == "off"}
-    assert {one.id for one in make_ruleset(Config(), shipped).rules} == {one.id for one in shipped} - off
+    off = {rule.id for rule in shipped if rule.severity == "off"}
+    assert {rule.id for rule in make_ruleset(Config(), shipped).rules} == {rule.id for rule in shipped} - off
     assert {"style/trailing-space", "style/licence-header", "kip-1313/v3-missing"} <= off
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("value", "expected"),
     [
         ({"X": "0-x"}, "is 0-x, which is not a version range"),
         ({"X": 5, "Y": "0"}, "X is 5, which is not a version range"),
         ({"X": "0-1", "Y": "O-1"}, ": Y is O-1, which is not a version range"),
     ],
 )
-def test_a_slip_in_a_table_of_versions(value: dict[str, Any], said: str) -> None:
+def test_a_slip_in_a_table_of_versions(value: dict[str, Any], expected: str) -> None:
     """Told of the configuration, before any rule runs into it."""
     config = Config(rules={"kip-1313/frozen-rpc": RuleTable({"frozen": value})})
-    found = complaint(lambda: make_ruleset(config, shipped_rules()))
-    assert found.startswith("the parameter frozen of kip-1313/frozen-rpc: ")
-    assert said in found
+    error = complaint(lambda: make_ruleset(config, shipped_rules()))
+    assert error.startswith("the parameter frozen of kip-1313/frozen-rpc: ")
+    assert expected in error

@@ -22,7 +22,7 @@ TEXT = """\
 """
 
 
-def found(
+def rules_and_lines(
     file: str = "", above: str = "", end: str = "", select: tuple[str, ...] = ("default",)
 ) -> list[tuple[str, int]]:
     """The rules that a definition breaks, with their lines; a gap in the tags and a field without about text are there."""
@@ -40,26 +40,30 @@ def messages(**places: str) -> list[str]:
 
 
 def test_nothing_ignored() -> None:
-    assert found() == [(ABOUT, 4), (GAP, 5)]
+    assert rules_and_lines() == [(ABOUT, 4), (GAP, 5)]
 
 
 @pytest.mark.parametrize("selector", [GAP, "tags", "tags/*", "tags/g?p", "all", f"{GAP}, {ABOUT}", f" {GAP} "])
 def test_the_line_below(selector: str) -> None:
-    assert found(above=f"\n      // kiplint: ignore[{selector}] it is known") == [(ABOUT, 4)]
+    assert rules_and_lines(above=f"\n      // kiplint: ignore[{selector}] it is known") == [(ABOUT, 4)]
 
 
 def test_the_line_itself() -> None:
-    assert found(end=f" // kiplint: ignore[{GAP}] it is known") == [(ABOUT, 4)]
+    assert rules_and_lines(end=f" // kiplint: ignore[{GAP}] it is known") == [(ABOUT, 4)]
 
 
-def test_the_end_of_the_line_above_speaks_of_that_line() -> None:
-    assert found(above=f"// kiplint: ignore[{ABOUT}] it is known") == [(GAP, 5)]
-    assert found(above=f"// kiplint: ignore[{GAP}] it is known") == [(ABOUT, 4), ("style/unused-ignore", 4), (GAP, 5)]
+def test_a_comment_at_the_end_of_a_line_applies_to_that_line() -> None:
+    assert rules_and_lines(above=f"// kiplint: ignore[{ABOUT}] it is known") == [(GAP, 5)]
+    assert rules_and_lines(above=f"// kiplint: ignore[{GAP}] it is known") == [
+        (ABOUT, 4),
+        ("style/unused-ignore", 4),
+        (GAP, 5),
+    ]
 
 
 def test_several_comments_above_one_line() -> None:
     above = f"\n      // kiplint: ignore[{NEGATIVE}] no\n      // a remark\n      // kiplint: ignore[{GAP}] yes"
-    assert found(above=above) == [(ABOUT, 4), ("style/unused-ignore", 5)]
+    assert rules_and_lines(above=above) == [(ABOUT, 4), ("style/unused-ignore", 5)]
 
 
 @pytest.mark.parametrize(
@@ -73,12 +77,12 @@ def test_several_comments_above_one_line() -> None:
     ],
 )
 def test_the_whole_file(selector: str, left: list[tuple[str, int]]) -> None:
-    assert found(file=f"// kiplint: ignore-file[{selector}] generated\n") == left
+    assert rules_and_lines(file=f"// kiplint: ignore-file[{selector}] generated\n") == left
 
 
 def test_the_whole_file_after_other_comments() -> None:
     file = f"// A licence.\n\n// kiplint: ignore-file[{GAP}] generated\n// more\n"
-    assert found(file=file) == [(ABOUT, 8)]
+    assert rules_and_lines(file=file) == [(ABOUT, 8)]
 
 
 @pytest.mark.parametrize(
@@ -91,10 +95,10 @@ def test_the_whole_file_after_other_comments() -> None:
     ],
 )
 def test_ignores_without_effect(comment: str, problem: str | None) -> None:
-    said = messages(end=f" {comment}")
-    assert len(said) == 1
-    assert said[0].isprintable()
-    assert problem is None or said == [problem]
+    text = messages(end=f" {comment}")
+    assert len(text) == 1
+    assert text[0].isprintable()
+    assert problem is None or text == [problem]
 
 
 @pytest.mark.parametrize(
@@ -119,37 +123,37 @@ def test_ignores_without_effect(comment: str, problem: str | None) -> None:
 )
 def test_malformed_ignores(comment: str, problem: str) -> None:
     assert messages(end=f" {comment}\n") == [problem]
-    assert (GAP, 5) in found(end=f" {comment}\n")
+    assert (GAP, 5) in rules_and_lines(end=f" {comment}\n")
 
 
 def test_an_ignore_that_nothing_follows() -> None:
     text = TEXT.replace("{FILE}", "").replace("{ABOVE}", "").replace("{END}", "") + f"// kiplint: ignore[{GAP}] why"
-    said = [finding.message for finding in check({"X.json": text.encode()}) if finding.rule == "style/malformed-ignore"]
-    assert said == ["ignore at the end of the file, where nothing follows it"]
+    rows = [finding.message for finding in check({"X.json": text.encode()}) if finding.rule == "style/malformed-ignore"]
+    assert rows == ["ignore at the end of the file, where nothing follows it"]
 
 
 def test_an_ignore_of_a_rule_that_does_not_run_is_not_unused() -> None:
     end = f" // kiplint: ignore[{NEGATIVE}] why"
-    assert found(end=end) == [(ABOUT, 4), (GAP, 5), ("style/unused-ignore", 5)]
-    assert found(end=end, select=("tags/gap", "style/unused-ignore")) == [(GAP, 5)]
-    assert found(end=end, select=("tags", "style/unused-ignore")) == [(GAP, 5), ("style/unused-ignore", 5)]
+    assert rules_and_lines(end=end) == [(ABOUT, 4), (GAP, 5), ("style/unused-ignore", 5)]
+    assert rules_and_lines(end=end, select=("tags/gap", "style/unused-ignore")) == [(GAP, 5)]
+    assert rules_and_lines(end=end, select=("tags", "style/unused-ignore")) == [(GAP, 5), ("style/unused-ignore", 5)]
 
 
 def test_an_ignore_of_an_unknown_rule_is_unused_whatever_runs() -> None:
     end = " // kiplint: ignore[tags/gpa] why"
-    assert found(end=end, select=("syntax", "style/unused-ignore")) == [("style/unused-ignore", 5)]
+    assert rules_and_lines(end=end, select=("syntax", "style/unused-ignore")) == [("style/unused-ignore", 5)]
 
 
 def test_ignores_of_rules_that_are_off_are_not_unused() -> None:
-    assert found(end=" // kiplint: ignore[style/trailing-space] why") == [(ABOUT, 4), (GAP, 5)]
+    assert rules_and_lines(end=" // kiplint: ignore[style/trailing-space] why") == [(ABOUT, 4), (GAP, 5)]
 
 
 def test_without_the_rule_nobody_asks_about_unused_ignores() -> None:
-    assert found(end=f" // kiplint: ignore[{NEGATIVE}] why", select=("tags",)) == [(GAP, 5)]
+    assert rules_and_lines(end=f" // kiplint: ignore[{NEGATIVE}] why", select=("tags",)) == [(GAP, 5)]
 
 
 def test_a_comment_in_a_string_ignores_nothing() -> None:
-    assert found(above=f'"about": "// kiplint: ignore[{GAP}] why.",') == [(GAP, 5)]
+    assert rules_and_lines(above=f'"about": "// kiplint: ignore[{GAP}] why.",') == [(GAP, 5)]
 
 
 def test_a_clean_file_with_an_ignore_is_looked_at() -> None:
@@ -171,13 +175,15 @@ def test_syntax_can_be_ignored_too() -> None:
 
 
 def test_one_line_with_many_comments_above() -> None:
-    above = "".join(f"\n      // kiplint: ignore[{one}] known" for one in (GAP, "tags/*", "tags", "all", NEGATIVE))
-    assert found(above=above) == [(ABOUT, 4), ("style/unused-ignore", 9)]
+    above = "".join(
+        f"\n      // kiplint: ignore[{pattern}] known" for pattern in (GAP, "tags/*", "tags", "all", NEGATIVE)
+    )
+    assert rules_and_lines(above=above) == [(ABOUT, 4), ("style/unused-ignore", 9)]
 
 
 def test_too_many_selectors_with_wildcards() -> None:
     file = "".join(f"// kiplint: ignore-file[tags/*{n}, {GAP}] known\n" for n in range(DEFINITION_GLOBS + 1))
-    assert found(file=file)[0] == ("style/malformed-ignore", DEFINITION_GLOBS + 1)
+    assert rules_and_lines(file=file)[0] == ("style/malformed-ignore", DEFINITION_GLOBS + 1)
     assert "over 1,000 selectors with wildcards in one file; name the rules" in [
         finding.message for finding in check({"X.json": (file + "{}").encode()})
     ]

@@ -59,7 +59,9 @@ def test_every_rule_is_looked_at(tmp_path: Path) -> None:
 
 def test_shipped_rules_hold_against_theirs() -> None:
     rules = [
-        one for one in shipped_rules() if one.spec.each != "change" and one.pack in ("tags", "structs", "kip-1313")
+        shipped_rule
+        for shipped_rule in shipped_rules()
+        if shipped_rule.spec.each != "change" and shipped_rule.pack in ("tags", "structs", "kip-1313")
     ]
     assert len(rules) > 20
     assert list(verify(rules, Path(shipped("fixtures")))) == []

@@ -13,10 +13,10 @@ def _replace(pattern: str, *by: str) -> Slip:
     """One of the places where the pattern stands is replaced, by one of the texts (as of `re`)."""
 
     def slip(text: str, chance: random.Random) -> str:
-        found = list(re.finditer(pattern, text))
-        if not found:
+        result = list(re.finditer(pattern, text))
+        if not result:
             return text
-        match = chance.choice(found)
+        match = chance.choice(result)
         return text[: match.start()] + match.expand(chance.choice(by)) + text[match.end() :]
 
     return slip

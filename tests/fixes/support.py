@@ -23,7 +23,7 @@ Files = dict[str, bytes]
 
 def folder(path: Path) -> Files:
     """The definitions of a directory by their names."""
-    return {one.name: one.read_bytes() for one in sorted(path.glob("*.json"))}
+    return {file.name: file.read_bytes() for file in sorted(path.glob("*.json"))}
 
 
 def release(bundle: Path, tag: str, clone: Path, directory: str = "clients") -> Files:
@@ -32,8 +32,12 @@ def release(bundle: Path, tag: str, clone: Path, directory: str = "clients") -> 
         subprocess.run(["git", "clone", "-q", "--mirror", bundle, clone], check=True, capture_output=True)
     archive = subprocess.run(["git", "-C", clone, "archive", tag, directory], check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        found = {Path(one.name).name: tar.extractfile(one) for one in tar.getmembers() if one.name.endswith(".json")}
-        return {name: file.read() for name, file in sorted(found.items()) if file}
+        result = {
+            Path(member.name).name: tar.extractfile(member)
+            for member in tar.getmembers()
+            if member.name.endswith(".json")
+        }
+        return {name: file.read() for name, file in sorted(result.items()) if file}
 
 
 def schemas(files: Mapping[str, bytes]) -> SchemaSet:
@@ -51,33 +55,33 @@ def after(files: Mapping[str, bytes], migration: Migration) -> Files:
 
 def parsed(data: bytes) -> dict[str, Any]:
     """The value of a definition."""
-    found = json.loads(blank_comments(data))
-    assert isinstance(found, dict)
-    return found
+    document = json.loads(blank_comments(data))
+    assert isinstance(document, dict)
+    return document
 
 
 def without_abouts(value: Any) -> Any:
     """The value with no description in it."""
     if isinstance(value, dict):
-        return {key: without_abouts(one) for key, one in value.items() if key != "about"}
-    return [without_abouts(one) for one in value] if isinstance(value, list) else value
+        return {key: without_abouts(item) for key, item in value.items() if key != "about"}
+    return [without_abouts(item) for item in value] if isinstance(value, list) else value
 
 
-def said(data: bytes) -> list[str]:
+def comments_of(data: bytes) -> list[str]:
     """What the comments say, in their order."""
     text = data.decode()
     return [comment.body(text) for comment in comments(text)]
 
 
-def words_said(data: bytes) -> list[str]:
+def comment_words(data: bytes) -> list[str]:
     """The words of the comments, in their order; the stars that lines of a block comment begin with are none."""
-    return [word for one in said(data) for word in one.split() if word.strip("*")]
+    return [word for comment in comments_of(data) for word in comment.split() if word.strip("*")]
 
 
 def is_within(small: Iterable[str], large: Iterable[str]) -> bool:
     """Whether all of the first are among the second, in the same order."""
     rest = iter(large)
-    return all(one in rest for one in small)
+    return all(word in rest for word in small)
 
 
 def wire(message: Message) -> Iterator[tuple[int, int, list[Any]]]:

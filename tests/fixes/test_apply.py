@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fixes.mutations import mutated
-from fixes.support import Files, folder, is_within, said, wire, words_said
+from fixes.support import Files, comment_words, comments_of, folder, is_within, wire
 from kiplint.engine.config import Config
 from kiplint.engine.finding import FileEdit, Finding, Fix, Span
 from kiplint.engine.ruleset import load_rules, make_ruleset
@@ -30,7 +30,7 @@ MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "25"))
 RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
-def found(files: Mapping[str, bytes]) -> list[Finding]:
+def findings_in(files: Mapping[str, bytes]) -> list[Finding]:
     return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
 
 
@@ -46,7 +46,7 @@ def trees(corpus: Path) -> list[Files]:
 def pair_of(files: Files, name: str) -> Files:
     """A file and its partner: a set that is quick to check."""
     other = name.replace("Request.json", "Response.json") if "Request" in name else name.replace("Response", "Request")
-    return {one: files[one] for one in sorted({name, other}) if one in files}
+    return {file: files[file] for file in sorted({name, other}) if file in files}
 
 
 @pytest.mark.parametrize("unsafe", [False, True])
@@ -58,16 +58,16 @@ def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> 
         name = chance.choice(sorted(files))
         some = pair_of(files, name)
         some[name] = mutated(some[name].decode(), chance).encode("utf-8", "surrogateescape")
-        before = found(some)
-        result = fix_set(some, found, unsafe=unsafe)
+        before = findings_in(some)
+        result = fix_set(some, findings_in, unsafe=unsafe)
         after = {**some, **result.after}
-        assert severities(found(after)) <= severities(before)
+        assert severities(findings_in(after)) <= severities(before)
         assert len(result.fixed) + len(result.remaining) == len(before) or len(result.remaining) < len(before)
-        assert not fix_set(after, found, unsafe=unsafe).after, some[name].decode()
+        assert not fix_set(after, findings_in, unsafe=unsafe).after, some[name].decode()
         changed += bool(result.after)
         for path, data in result.after.items():
-            told = words_said if unsafe else said  # block comments become lines if asked to
-            assert is_within(told(some[path]), told(data)), data.decode()
+            text = comment_words if unsafe else comments_of  # block comments become lines if asked to
+            assert is_within(text(some[path]), text(data)), data.decode()
             if not unsafe:
                 _keeps_layout(some[path], data)
     assert changed > MUTATIONS / 8
@@ -76,7 +76,7 @@ def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> 
 def _keeps_layout(before: bytes, after: bytes) -> None:
     old, new = load("X.json", before).message, load("X.json", after).message
     known = old and not old.valid.open and old.valid.highest < 100
-    if not (known and old) or any(not (one.is_primitive or one.struct) for one in old.all_fields):
+    if not (known and old) or any(not (item.is_primitive or item.struct) for item in old.all_fields):
         return
     assert new is not None
     now = {version: rest for version, *rest in wire(new)}
@@ -86,19 +86,19 @@ def _keeps_layout(before: bytes, after: bytes) -> None:
 
 def test_what_is_fine_stays(trees: list[Files]) -> None:
     for files in trees:
-        result = fix_set(files, found)
+        result = fix_set(files, findings_in)
         for path, data in result.after.items():
-            assert {one.rule for one in result.fixed if one.path == path} <= {
+            assert {finding.rule for finding in result.fixed if finding.path == path} <= {
                 "shape/coerced-value", "fields/default-json-null", "versions/versions-missing",
                 "style/about-punctuation",
             }  # fmt: skip
-            assert is_within(said(files[path]), said(data))
+            assert is_within(comments_of(files[path]), comments_of(data))
 
 
 def test_fixes_that_collide_come_one_after_the_other() -> None:
     # The string and the escape in it are two findings in one place.
     text = b'{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": \'\\x30+\',}'
-    result = fix_set({"XData.json": text}, found)
+    result = fix_set({"XData.json": text}, findings_in)
     assert (
         result.after["XData.json"]
         == b'{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"}'
@@ -108,9 +108,9 @@ def test_fixes_that_collide_come_one_after_the_other() -> None:
 def test_a_fix_that_makes_it_worse_is_not_made() -> None:
     # With "null" in quotes the default would be one that the type does not have; without any it is as it was read.
     files = {"XRequest.json": definition(field(default=None, about="It."))}
-    result = fix_set(files, found)
+    result = fix_set(files, findings_in)
     assert b"default" not in result.after["XRequest.json"]
-    assert "fields/default-json-null" in {one.rule for one in result.fixed}
+    assert "fields/default-json-null" in {finding.rule for finding in result.fixed}
 
 
 def test_the_default_of_a_released_tagged_field_stays() -> None:
@@ -118,25 +118,25 @@ def test_the_default_of_a_released_tagged_field_stays() -> None:
     tagged = field("Note", "string", "3+", nullableVersions="3+", taggedVersions="3+", tag=0, default=None, about="It.")
     files = {"XData.json": definition(tagged, name="XData", type="data", apiKey=None)}
     for unsafe in (False, True):
-        result = fix_set(files, found, unsafe=unsafe)
+        result = fix_set(files, findings_in, unsafe=unsafe)
         assert not result.after
     assert [(item.rule, why.rule) for item, why in result.refused] == [
         ("fields/default-json-null", "compat/default-changed"),
     ]  # fmt: skip
     untagged = {"XRequest.json": definition(field("Note", "string", nullableVersions="0+", default=None, about="It."))}
-    assert not fix_set(untagged, found).after
-    assert b'"default": "null"' in fix_set(untagged, found, unsafe=True).after["XRequest.json"]
+    assert not fix_set(untagged, findings_in).after
+    assert b'"default": "null"' in fix_set(untagged, findings_in, unsafe=True).after["XRequest.json"]
 
 
 def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
     def selected(files: Mapping[str, bytes]) -> list[Finding]:
-        return [finding for finding in found(files) if finding.rule == "conventions/informative-not-ignorable"]
+        return [finding for finding in findings_in(files) if finding.rule == "conventions/informative-not-ignorable"]
 
     def others(files: Mapping[str, bytes]) -> list[Finding]:
-        return [finding for finding in found(files) if finding.rule != "conventions/informative-not-ignorable"]
+        return [finding for finding in findings_in(files) if finding.rule != "conventions/informative-not-ignorable"]
 
     files = {"XRequest.json": definition(field("Old"), field("Reason", "string", "5+", nullableVersions="5+"))}
-    assert [one.rule for one in selected(files)] == ["conventions/informative-not-ignorable"]
+    assert [finding.rule for finding in selected(files)] == ["conventions/informative-not-ignorable"]
     assert fix_set(files, selected, unsafe=True).after  # which breaks fields/later-nullable-without-default
     result = fix_set(files, selected, unsafe=True, others=others)
     assert (result.after, [why.rule for _, why in result.refused]) == ({}, ["fields/later-nullable-without-default"])
@@ -146,8 +146,11 @@ def test_the_bytes_of_a_version_that_the_base_has_stay() -> None:
     # Kafka refuses tags that end, so without a base no version can have been released; a base has been.
     ends = field("Old", versions="3+", taggedVersions="3-4", tag=0, ignorable=True)
     files = {"XRequest.json": definition(ends)}
-    assert json.loads(fix_set(files, found, unsafe=True).after["XRequest.json"])["fields"][0]["taggedVersions"] == "3+"
-    result = fix_set(files, found, unsafe=True, base=files)
+    assert (
+        json.loads(fix_set(files, findings_in, unsafe=True).after["XRequest.json"])["fields"][0]["taggedVersions"]
+        == "3+"
+    )
+    result = fix_set(files, findings_in, unsafe=True, base=files)
     assert "XRequest.json" not in result.after or b'"3-4"' in result.after["XRequest.json"]
     assert ("tags/not-open", "compat/tagged-moved") in {(item.rule, why.rule) for item, why in result.refused}
 
@@ -156,7 +159,7 @@ def test_a_property_at_the_end_of_its_line_leaves_no_blank() -> None:
     text = definition(field(default=None)).replace(
         b'"versions": "0+",\n      "default": null', b'"versions": "0+", "default": null,\n      "about": "It."'
     )
-    assert b'"versions": "0+",\n' in fix_set({"XRequest.json": text}, found).after["XRequest.json"]
+    assert b'"versions": "0+",\n' in fix_set({"XRequest.json": text}, findings_in).after["XRequest.json"]
 
 
 @pytest.mark.parametrize(
@@ -176,8 +179,8 @@ def test_the_comments_in_a_header_map_stay(name: str, key: int, written: str, fi
     )
     text = definition(field(about="It."), name=name, type=half, apiKey=key, headerVersions={"0+": "X"}, **valid)
     text = text.replace(b'"0+": "X"', written.encode())
-    after = fix_set({f"{name}.json": text}, found, unsafe=True).after[f"{name}.json"].decode()
-    assert is_within(said(text), said(after.encode()))
+    after = fix_set({f"{name}.json": text}, findings_in, unsafe=True).after[f"{name}.json"].decode()
+    assert is_within(comments_of(text), comments_of(after.encode()))
     assert re.sub(r"\s+", " ", fixed) in re.sub(r"\s+", " ", after)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fixes.support import Files, after, folder, is_within, parsed, said, schemas, wire
+from fixes.support import Files, after, comments_of, folder, is_within, parsed, schemas, wire
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
 from kiplint.compat.tree import Tree
@@ -31,17 +31,17 @@ def files(request: pytest.FixtureRequest, repo: Path) -> Files:
 
 
 def rpc(files: Files, name: str) -> Rpc:
-    return next(one for one in schemas(files).rpcs if one.name == name)
+    return next(pair for pair in schemas(files).rpcs if pair.name == name)
 
 
 def bumped(files: Files, name: str, *fields: str, **others: Any) -> Files:
-    return after(files, bump(rpc(files, name), fields=[FieldToAdd.parse(one) for one in fields], **others))
+    return after(files, bump(rpc(files, name), fields=[FieldToAdd.parse(text) for text in fields], **others))
 
 
 def breaks(old: Files, new: Files) -> set[tuple[str, str]]:
-    trees = [Tree("", {"": schemas(one)}, one) for one in (old, new)]
-    told = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
-    return {(one.rule, one.severity) for one in told}
+    trees = [Tree("", {"": schemas(files)}, files) for files in (old, new)]
+    judged = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
+    return {(change.rule, change.severity) for change in judged}
 
 
 @pytest.mark.parametrize("migrated", [False, True])
@@ -49,16 +49,16 @@ def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
     before = after(files, migrate(schemas(files))) if migrated else files
     old = schemas(before)
     now = before
-    unstable = {one.name for one in old.rpcs if one.request and one.request.unstable}
-    for one in old.rpcs:
-        if one.is_dead or one.is_coordinator:
+    unstable = {pair.name for pair in old.rpcs if pair.request and pair.request.unstable}
+    for pair in old.rpcs:
+        if pair.is_dead or pair.is_coordinator:
             continue
-        migration = bump(one, fields=[FieldToAdd("ReallyNew", "string", "What is new.")])
-        assert bool(migration.files) is (one.name != "SaslHandshake")
+        migration = bump(pair, fields=[FieldToAdd("ReallyNew", "string", "What is new.")])
+        assert bool(migration.files) is (pair.name != "SaslHandshake")
         now = after(now, migration)
     for name, data in before.items():
-        assert is_within(said(data), said(now[name]))
-    found = [
+        assert is_within(comments_of(data), comments_of(now[name]))
+    findings = [
         {
             (finding.rule, finding.path, finding.pointer)
             for finding in check(tree, partial=False)
@@ -66,7 +66,7 @@ def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
         }
         for tree in (before, now)
     ]
-    assert found[1] <= found[0]
+    assert findings[1] <= findings[0]
     assert breaks(before, now) <= {
         ("compat/new-version", "info"), ("compat/new-field", "info"), ("compat/new-field-not-ignorable", "info"),
         ("compat/unstable-changed", "info"),
@@ -123,8 +123,8 @@ def test_a_field_can_go_deep_and_into_the_response() -> None:
     assert parsed(now["XResponse.json"])["fields"][1] == {
         "name": "Why", "type": "string", "versions": "6+", "ignorable": True, "about": "Why.",
     }  # fmt: skip
-    assert "Version 6 adds Inner.GroupId." in said(now["XRequest.json"])
-    assert "Version 6 adds Why." in said(now["XResponse.json"])
+    assert "Version 6 adds Inner.GroupId." in comments_of(now["XRequest.json"])
+    assert "Version 6 adds Why." in comments_of(now["XResponse.json"])
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
     now = bumped(x(), "X", unstable=True, note="is for KIP-1.")
     assert parsed(now["XRequest.json"])["latestVersionUnstable"] is True
     assert "latestVersionUnstable" not in parsed(now["XResponse.json"])
-    assert said(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
+    assert comments_of(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
 
 
 def test_the_last_range_of_a_map_is_opened() -> None:
@@ -229,17 +229,17 @@ def test_a_new_rpc_passes_check(files: Files, *, migrated: bool) -> None:
     before = after(files, migrate(schemas(files))) if migrated else files
     new = new_rpc("FooBar", schemas(before))
     assert list(new) == ["FooBarRequest.json", "FooBarResponse.json"]
-    found = [finding for finding in check({**before, **new}, partial=False) if finding.path in new]
-    assert found == []
+    findings = [finding for finding in check({**before, **new}, partial=False) if finding.path in new]
+    assert findings == []
     request = parsed(new["FooBarRequest.json"])
-    assert request["apiKey"] == max(one.api_key for one in schemas(before).rpcs) + 1
+    assert request["apiKey"] == max(pair.api_key for pair in schemas(before).rpcs) + 1
     assert request.get("headerVersions") == ({"0+": "3"} if migrated else None)
     response = parsed(new["FooBarResponse.json"])
     assert response.get("headerVersions") == ({"0+": "1"} if migrated else None)
     assert new["FooBarRequest.json"].startswith(b"//")
 
 
-def test_a_new_rpc_can_be_alone_and_is_refused_where_one_is() -> None:
+def test_a_new_rpc_can_be_alone_and_is_refused_if_it_exists() -> None:
     new = new_rpc("Foo", schemas({}), listeners=["controller"], unstable=True)
     assert parsed(new["FooRequest.json"]) == {
         "apiKey": 0, "type": "request", "listeners": ["controller"], "name": "FooRequest", "validVersions": "0",
@@ -258,7 +258,7 @@ def test_a_new_rpc_takes_its_fields_from_the_notation(files: Files) -> None:
     topics = "Topics:[]{Name:string, Partitions:[]int32 -- By index.} -- The topics., GroupId:string"
     new = new_rpc("FooBar", schemas(files), request=parse_fields(topics), response=parse_fields("Racks:[]string?"))
     request, response = (parsed(new[f"FooBar{half}.json"]) for half in ("Request", "Response"))
-    assert [one["name"] for one in response["fields"]] == ["ThrottleTimeMs", "ErrorCode", "ErrorMessage", "Racks"]
+    assert [item["name"] for item in response["fields"]] == ["ThrottleTimeMs", "ErrorCode", "ErrorMessage", "Racks"]
     assert request["fields"] == [
         {"name": "Topics", "type": "[]Topic", "versions": "0+", "about": "The topics.", "fields": [
             {"name": "Name", "type": "string", "versions": "0+", "entityType": "topicName", "about": "The name."},

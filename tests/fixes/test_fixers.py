@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 
 from fixes.mutations import mutated
-from fixes.support import Files, is_within, parsed, said
+from fixes.support import Files, comments_of, is_within, parsed
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.language import FIXERS as KINDS
@@ -99,14 +99,14 @@ def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]
 
 
 @fixable
-def test_the_bad_example_is_mended(rule: Rule, snapshot: SnapshotAssertion) -> None:
+def test_the_bad_example_is_fixed(rule: Rule, snapshot: SnapshotAssertion) -> None:
     files = bad(rule)
     result = mended(rule, files)
-    applicabilities = {one.fix.applicability for one in result.fixed if one.fix and one.rule == rule.id}
-    told = [f"{' and '.join(sorted(applicabilities))}\n", *patch(result.before, result.after)]
+    applicabilities = {finding.fix.applicability for finding in result.fixed if finding.fix and finding.rule == rule.id}
+    rows = [f"{' and '.join(sorted(applicabilities))}\n", *patch(result.before, result.after)]
     for path, data in result.after.items():
-        told.append(f"\n===== {path}\n{data.decode()}")
-    assert "".join(told) == snapshot.use_extension(Mends)
+        rows.append(f"\n===== {path}\n{data.decode()}")
+    assert "".join(rows) == snapshot.use_extension(Mends)
 
 
 @fixable
@@ -114,8 +114,8 @@ def test_its_findings_go_and_no_other_comes(rule: Rule) -> None:
     files = bad(rule)
     before = checker(rule)(files)
     result = mended(rule, files)
-    assert rule.id in {one.rule for one in before}
-    assert rule.id not in {one.rule for one in result.remaining}
+    assert rule.id in {finding.rule for finding in before}
+    assert rule.id not in {finding.rule for finding in result.remaining}
     assert keys([*result.fixed, *result.remaining]) == keys(list(before))
     again = mended(rule, {**files, **result.after})
     assert again.after == {}
@@ -124,15 +124,17 @@ def test_its_findings_go_and_no_other_comes(rule: Rule) -> None:
 @fixable
 def test_each_fix_is_what_the_rule_says_and_keeps_comments(rule: Rule) -> None:
     files = bad(rule)
-    for one in checker(rule)(files):
-        if one.fix is None:
+    for finding in checker(rule)(files):
+        if finding.fix is None:
             continue
-        for path in {edit.path for edit in one.fix.edits}:
-            edits = [Edit(edit.start, edit.end, edit.text) for edit in one.fix.edits if edit.path == path]
+        for path in {edit.path for edit in finding.fix.edits}:
+            edits = [Edit(edit.start, edit.end, edit.text) for edit in finding.fix.edits if edit.path == path]
             after = apply_edits(files[path], edits)
-            assert rule.id in ABOUT_COMMENTS or is_within(said(files[path]), said(after))
-            if one.instead and not one.instead.startswith("{"):
-                *_, value = one.instead.partition(": ") if one.instead.count('"') > 2 else ("", "", one.instead)
+            assert rule.id in ABOUT_COMMENTS or is_within(comments_of(files[path]), comments_of(after))
+            if finding.instead and not finding.instead.startswith("{"):
+                *_, value = (
+                    finding.instead.partition(": ") if finding.instead.count('"') > 2 else ("", "", finding.instead)
+                )
                 assert "".join(value.split()) in "".join(after.decode().split())
 
 
@@ -155,13 +157,13 @@ def test_a_fix_does_the_same_however_the_file_is_written(rule: Rule, variant: st
     ):
         pytest.skip("the rule is about how the file is written")
     written = {name: VARIANTS[variant](data) for name, data in files.items()}
-    assert rule.id in {one.rule for one in checker(rule)(written)}
+    assert rule.id in {finding.rule for finding in checker(rule)(written)}
     plain, result = mended(rule, files), mended(rule, written)
-    assert rule.id not in {one.rule for one in result.remaining}
+    assert rule.id not in {finding.rule for finding in result.remaining}
     for name, data in written.items():
         after = result.after.get(name, data)
         assert parsed(after.removeprefix(b"\xef\xbb\xbf")) == parsed(plain.after.get(name, files[name]))
-        assert rule.id in ABOUT_COMMENTS or is_within(said(data), said(after))
+        assert rule.id in ABOUT_COMMENTS or is_within(comments_of(data), comments_of(after))
         assert variant != "CRLF" or after.count(b"\n") == after.count(b"\r\n")
 
 
@@ -176,12 +178,12 @@ def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
 
     def alone(files: Mapping[str, bytes]) -> list[Finding]:
         """The findings, with the fixes of this rule only."""
-        return [one if one.rule == rule.id else replace(one, fix=None) for one in every(files)]
+        return [finding if finding.rule == rule.id else replace(finding, fix=None) for finding in every(files)]
 
     fixed = 0
     for _ in range(MUTANTS):
         files = bad(rule)
-        for variant in chance.sample([one for one in VARIANTS if one != "minified"], chance.randrange(3)):
+        for variant in chance.sample([variant for variant in VARIANTS if variant != "minified"], chance.randrange(3)):
             files = {name: VARIANTS[variant](data) for name, data in files.items()}
         name = chance.choice(sorted(files))
         if chance.random() < 0.5:
@@ -189,10 +191,10 @@ def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
         result = fix_set(files, alone, unsafe=True, base={} if rule.id in ABOUT_BYTES else None)
         after = {**files, **result.after}
         before = every(files)
-        shown = [one for one in every(after) if one.path not in unreadable(before)]
+        shown = [finding for finding in every(after) if finding.path not in unreadable(before)]
         assert list(new_findings(before, shown, result.after)) == []
         for path, data in result.after.items():
-            assert rule.id in ABOUT_COMMENTS or is_within(said(files[path]), said(data)), data
+            assert rule.id in ABOUT_COMMENTS or is_within(comments_of(files[path]), comments_of(data)), data
         assert not fix_set(after, alone, unsafe=True, base={} if rule.id in ABOUT_BYTES else None).after
         fixed += bool(result.after)
     assert fixed > MUTANTS / 4
@@ -209,14 +211,14 @@ def test_only_what_is_safe_is_done_unasked() -> None:
     for rule in FIXABLE.values():
         files = bad(rule)
         result = fix_set(files, checker(rule))
-        assert all(one.fix is None or one.fix.applicability == "safe" for one in result.fixed)
+        assert all(finding.fix is None or finding.fix.applicability == "safe" for finding in result.fixed)
 
 
 def test_every_snapshot_belongs_to_a_rule() -> None:
-    found = {
+    result = {
         path.relative_to(HERE / "snapshots").with_suffix("").as_posix() for path in (HERE / "snapshots").rglob("*.txt")
     }
-    assert found == set(FIXABLE)
+    assert result == set(FIXABLE)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +236,9 @@ def test_every_snapshot_belongs_to_a_rule() -> None:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_block_comments_become_lines(written: str, meant: str | None, end: str) -> None:
     text = '{\n  WRITTEN\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"\n}'
-    before, after = (text.replace("WRITTEN", one or written).replace("\n", end) for one in (written, meant))
+    before, after = (
+        text.replace("WRITTEN", replacement or written).replace("\n", end) for replacement in (written, meant)
+    )
     result = fix_set({"XData.json": before.encode()}, checker(FIXABLE["syntax/block-comment"]), unsafe=True)
     assert result.after.get("XData.json", before.encode()).decode() == after
 
@@ -261,9 +265,11 @@ def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) ->
 )
 def test_a_leading_zero_goes_unasked_where_java_agrees(default: str, meant: str, applicability: str) -> None:
     files = {"XRequest.json": definition(field(default=default, about="It."))}
-    (one,) = (one for one in checker(FIXABLE["fields/default-octal"])(files) if one.rule == "fields/default-octal")
-    assert one.fix
-    assert (one.fix.applicability, one.fix.edits[0].text) == (applicability, f'"{meant}"')
+    (finding,) = (
+        finding for finding in checker(FIXABLE["fields/default-octal"])(files) if finding.rule == "fields/default-octal"
+    )
+    assert finding.fix
+    assert (finding.fix.applicability, finding.fix.edits[0].text) == (applicability, f'"{meant}"')
 
 
 def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
@@ -276,7 +282,7 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     config = Config(select=["house"], rule_packs=["house.json5"])
     rules = make_ruleset(config, load_rules(config, str(tmp_path)))
     files = {"XRequest.json": definition(field("Id", "uuid")).replace(b'"0+"\n', b'"0+",\n')}
-    found = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
-    assert {finding.rule: finding.fix and finding.fix.edits[0].text for finding in found} == {
+    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    assert {finding.rule: finding.fix and finding.fix.edits[0].text for finding in findings} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip

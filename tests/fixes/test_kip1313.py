@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fixes.support import Files, after, folder, is_within, parsed, release, said, schemas, wire, without_abouts
+from fixes.support import Files, after, comments_of, folder, is_within, parsed, release, schemas, wire, without_abouts
 from kiplint.compat.change import partner
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
@@ -55,7 +55,7 @@ def test_the_result_has_no_new_error_or_warning(files: Files, migrated: Files) -
         for tree in (files, migrated)
     )
     assert now <= before
-    assert not [one for one in now if one not in before]
+    assert not [finding for finding in now if finding not in before]
 
 
 def unstable(message: Message) -> bool:
@@ -76,8 +76,8 @@ def test_the_rollout_is_done_for_every_live_rpc(files: Files, migrated: Files) -
 
 def test_the_difference_breaks_nothing(files: Files, migrated: Files) -> None:
     old, new = (Tree("", {"": schemas(tree)}, tree) for tree in (files, migrated))
-    told = judge(compare_trees(old, new), RULES, old.sources, new.sources)
-    assert {(one.rule, one.breaks) for one in told} <= {
+    judged = judge(compare_trees(old, new), RULES, old.sources, new.sources)
+    assert {(change.rule, change.breaks) for change in judged} <= {
         ("compat/new-version", "none"),
         ("compat/new-field", "none"),
         ("compat/unstable-changed", "none"),
@@ -89,7 +89,7 @@ def test_the_difference_breaks_nothing(files: Files, migrated: Files) -> None:
 
 def test_all_comments_are_there(files: Files, migrated: Files) -> None:
     for name, data in files.items():
-        assert is_within(said(data), said(migrated[name])), name
+        assert is_within(comments_of(data), comments_of(migrated[name])), name
 
 
 def test_only_requests_responses_and_the_header_change(files: Files, migrated: Files) -> None:
@@ -147,8 +147,8 @@ def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> Non
             assert list(wire(now[name])) == list(wire(message))
             assert now[name].header_ranges[0].versions.lowest == 0
             assert now[name].header_ranges[-1].versions.open
-            headers = [one.header for one in now[name].header_ranges]
-            assert all(one != two for one, two in itertools.pairwise(headers))
+            headers = [entry.header for entry in now[name].header_ranges]
+            assert all(header != two for header, two in itertools.pairwise(headers))
     config = Config(select=["kip-1313"], rules={"kip-1313/header-missing": RuleTable(params={"require": True})})
     assert not check(declared, config, partial=False)
     assert not migrate(schemas(declared), only_declare=True).files
@@ -167,11 +167,11 @@ KIPS_OWN = (
 
 def _printed(text: str) -> dict[str, object]:
     """The schemas that the KIP prints, the last of a name."""
-    found = {}
+    result = {}
     for block in re.findall(r"^\{$.*?^\}$", text, re.MULTILINE | re.DOTALL):
         value = json.loads(blank_comments(block.encode()))
-        found[value["name"]] = without_abouts(value)
-    return found
+        result[value["name"]] = without_abouts(value)
+    return result
 
 
 def test_the_kips_own_schemas_come_out(corpus: Path, tmp_path: Path) -> None:
@@ -199,14 +199,14 @@ def pair(**others: object) -> Files:
     }
 
 
-def test_a_range_that_ends_with_the_latest_version_goes_on() -> None:
+def test_a_range_that_ends_with_the_latest_version_is_extended() -> None:
     files = pair()
     files["XRequest.json"] = definition(field("Old", versions="0-4"), field("Last", versions="2-5"))
     migration = migrate(schemas(files))
     request = parsed(after(files, migration)["XRequest.json"])
-    assert [one["versions"] for one in request["fields"]] == ["0-4", "2+"]
+    assert [item["versions"] for item in request["fields"]] == ["0-4", "2+"]
     assert [row.look for row in migration.rows if row.name == "X"] == [
-        ("XRequest: versions of Last ended with version 5; it goes on now",)
+        ("XRequest: versions of Last ended with version 5; it now includes the new version",)
     ]
 
 
@@ -246,7 +246,7 @@ def test_an_unstable_version_gets_the_header_and_stays_unstable() -> None:
     assert (request["validVersions"], request["latestVersionUnstable"]) == ("0-5", True)
     assert request["headerVersions"] == {"0-2": "1", "3-4": "2", "5+": "3"}
     assert (response["validVersions"], response["headerVersions"]) == ("0-5", {"0-2": "0", "3+": "1"})
-    assert said(now["XResponse.json"]) == []
+    assert comments_of(now["XResponse.json"]) == []
     assert not migrate(schemas(now)).files
 
 
@@ -302,7 +302,7 @@ def test_what_would_not_reach_the_goal_is_left(
     states = {row.state for name, row in rows.items() if name not in {left, "SaslHandshake"}}
     assert states == ({"left", "dead"} if left == "RequestHeader" else {"migrated", "dead"})
     ours = [finding for finding in check(now, partial=False) if left not in finding.path]
-    assert not [one for one in ours if one.severity != "info" and one.rule != "kip-1313/header-missing"]
+    assert not [finding for finding in ours if finding.severity != "info" and finding.rule != "kip-1313/header-missing"]
 
 
 def test_an_id_that_ended_with_version_0_stays_ended(repo: Path) -> None:
@@ -364,4 +364,4 @@ def test_the_note_on_the_version_stands_where_the_others_do() -> None:
         text = files["XRequest.json"].decode().replace('  "validVersions"', before)
         result = after(written := {**files, "XRequest.json": text.encode()}, migrate(schemas(written)))
         assert now in result["XRequest.json"].decode()
-        assert is_within(said(text.encode()), said(result["XRequest.json"]))
+        assert is_within(comments_of(text.encode()), comments_of(result["XRequest.json"]))

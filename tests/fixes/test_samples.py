@@ -38,7 +38,7 @@ NOTATIONS = int(os.environ.get("KIPLINT_NOTATIONS", "8"))
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
 
 
-def found(files: Mapping[str, bytes]) -> list[Finding]:
+def findings_in(files: Mapping[str, bytes]) -> list[Finding]:
     return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
 
 
@@ -87,10 +87,10 @@ def test_fixes_of_releases_break_nothing_and_bring_no_finding(
     releases: Callable[[str], Files], name: str, *, unsafe: bool
 ) -> None:
     files = releases(name)
-    result = fix_set(files, found, unsafe=unsafe)
+    result = fix_set(files, findings_in, unsafe=unsafe)
     after = {**files, **result.after}
     assert list(breaks_between(files, after, LIKELY if unsafe else HARMLESS)) == []
-    assert list(new_findings(found(files), found(after), result.after)) == []
+    assert list(new_findings(findings_in(files), findings_in(after), result.after)) == []
     print(f"{name}: {len(result.fixed)} fixed in {len(result.after)} files, {len(result.refused)} refused")
 
 
@@ -137,7 +137,7 @@ def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
     after = with_changes(files, migration)
     now = schemas(after)
     assert list(breaks_between(files, after)) == []
-    worse = list(new_findings(found(files), found(after), {file.path for file in migration.files}))
+    worse = list(new_findings(findings_in(files), findings_in(after), {file.path for file in migration.files}))
     states = {row.name: row.state for row in migration.rows}
     rows = {row.name: row.status for row in rollout(now, before)}
     kept = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()
@@ -210,19 +210,19 @@ def _drawn(files: Files, name: str) -> set[str]:
 def test_fields_in_the_notation_pass_check_and_are_drawn(repo: Path) -> None:
     chance = random.Random("notations")
     files = folder(repo / "fixtures" / "sets" / "broker" / "clients")
-    before = found(files)
+    before = findings_in(files)
     rpcs = [rpc for rpc in client_rpcs(schemas(files)) if rpc.request and rpc.request.flexible]  # for tags
     for number in range(NOTATIONS):
         text = ", ".join(_fields(chance))
         fields = parse_fields(text)
         new = new_rpc("Pause", schemas(files), request=fields, response=parse_fields(", ".join(_fields(chance))))
         after = {**files, **new}
-        assert [str(item) for item in new_findings(before, found(after), new)] == [], text
+        assert [str(item) for item in new_findings(before, findings_in(after), new)] == [], text
         assert _names(fields) <= _drawn(after, "PauseRequest"), text
         rpc = chance.choice(rpcs)
         half = chance.choice([side for side in (rpc.request, rpc.response) if side and not side.tagged_fields])
-        asked = [FieldToAdd.parse(f"{half.name}.{item}") for item in split(text)]
-        migration = proved(of_directory(files), bump(rpc, fields=asked), RULES)
+        added = [FieldToAdd.parse(f"{half.name}.{item}") for item in split(text)]
+        migration = proved(of_directory(files), bump(rpc, fields=added), RULES)
         assert [row.look for row in migration.rows if row.state == "left"] == [], (half.name, text, number)
         assert _names(fields) <= _drawn(with_changes(files, migration), half.name), text
 
@@ -241,6 +241,6 @@ def split(text: str) -> list[str]:
 def test_what_was_broken_is_fixed_beside_what_is_hidden() -> None:
     """A file that could not be read has its other findings once it can be; they are not the fault of the fix."""
     files = {"XRequest.json": definition(field()).rstrip(b"\n}] ")}
-    result = fix_set(files, found, unsafe=True)
+    result = fix_set(files, findings_in, unsafe=True)
     assert {item.rule for item in result.fixed} == {"syntax/invalid-json"}
     assert "rpc/response-missing" in {item.rule for item in result.remaining}

@@ -44,7 +44,7 @@ def refused(path: Path, message: str, within: tuple[Path, ...] = ()) -> None:
     with pytest.raises(NotWritten, match=message):
         replace_files([change(good), change(path)], within)
     assert good.read_bytes() == OLD
-    assert not [one for one in path.parent.iterdir() if "kiplint" in one.name]
+    assert not [path_beside for path_beside in path.parent.iterdir() if "kiplint" in path_beside.name]
 
 
 def test_a_read_only_file_is_refused(file: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_file_that_vanished_is_refused(file: Path) -> None:
     assert not file.exists()
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_only_files_are_accepted(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "Pipe.json")
     refused(tmp_path / "Pipe.json", "is not a regular file")
 

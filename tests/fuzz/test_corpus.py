@@ -17,16 +17,18 @@ KEPT = [
 ]
 
 
-@pytest.mark.parametrize(("surface", "file"), KEPT, ids=lambda one: getattr(one, "name", None))
+@pytest.mark.parametrize(("surface", "file"), KEPT, ids=lambda value: getattr(value, "name", None))
 def test_what_failed_once_is_read(surface: Surface, file: Path) -> None:
     assert fuzzing.tried(surface, file.read_bytes()) is None
 
 
 def test_inputs_are_kept_for_surfaces_that_there_are() -> None:
-    assert {path.name for path in (Path(__file__).parent / "corpus").iterdir()} <= {one.name for one in SURFACES}
+    assert {path.name for path in (Path(__file__).parent / "corpus").iterdir()} <= {
+        surface.name for surface in SURFACES
+    }
 
 
-@pytest.mark.parametrize("surface", SURFACES, ids=lambda one: one.name)
+@pytest.mark.parametrize("surface", SURFACES, ids=lambda surface: surface.name)
 def test_some_damaged_inputs(surface: Surface) -> None:
     rng = random.Random(surface.name)
     seeds = surface.seeds()
@@ -44,7 +46,7 @@ def test_a_failure_is_found_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
     odd = Surface("odd", lambda: [b"{}", b"S1 {}"], read, (KeyError,))
     failures: dict[str, bytes] = {}
     assert fuzzing._damaged(odd, 0.05, random.Random(1), failures) > 10
-    ((said, data),) = failures.items()
-    assert said.startswith("ZeroDivisionError: by S1 at ")
+    ((output, data),) = failures.items()
+    assert output.startswith("ZeroDivisionError: by S1 at ")
     monkeypatch.setattr(fuzzing, "KEPT", tmp_path)
     assert fuzzing.keep(odd, data).read_bytes() == data

@@ -108,14 +108,14 @@ def test_try_repo(clone: Path, home: Path, kafka: Path) -> None:
     """Kafka's schemas pass; with one mistake staged that is found, and nothing else."""
     pre_commit = PreCommit(kafka, home)
     words = ("try-repo", str(clone), "kiplint-check", "--all-files")
-    code, said = pre_commit(*words)
-    assert said.rpartition("=\n")[2] == result("kiplint check", "Passed")
+    code, output = pre_commit(*words)
+    assert output.rpartition("=\n")[2] == result("kiplint check", "Passed")
     assert code == 0
     finding = spoil(kafka, MISTAKE)
-    code, said = pre_commit(*words)
+    code, output = pre_commit(*words)
     every = len(git(kafka, "ls-files", "*/resources/*.json").splitlines())
-    said, older = re.subn(r"; [\d,]+ older findings? not shown", "", said)
-    assert said.rpartition("=\n")[2] == f"{FAILED}{finding}\n".replace("in 1 file", f"in {every} files")
+    output, older = re.subn(r"; [\d,]+ older findings? not shown", "", output)
+    assert output.rpartition("=\n")[2] == f"{FAILED}{finding}\n".replace("in 1 file", f"in {every} files")
     assert older == 1
     assert code == 1
 
@@ -128,12 +128,12 @@ def test_commits(clone: Path, home: Path, kafka: Path) -> None:
     nothing = result("kiplint check", "Passed") + result("kiplint diff", "Passed")
     assert pre_commit("run") == (0, nothing)
     finding = spoil(kafka, MISTAKE)
-    code, said = pre_commit("run", "kiplint-check")
-    assert (code, re.sub(r"; [\d,]+ older findings? not shown", "", said)) == (1, f"{FAILED}{finding}\n")
+    code, output = pre_commit("run", "kiplint-check")
+    assert (code, re.sub(r"; [\d,]+ older findings? not shown", "", output)) == (1, f"{FAILED}{finding}\n")
     spoil(kafka, BREAK)
-    code, said = pre_commit("run")
-    assert said.startswith(result("kiplint check", "Passed") + result("kiplint diff", "Failed"))
-    assert re.findall(r"^error\[(.+?)\]", said, re.MULTILINE) == ["compat/layout-changed"]
+    code, output = pre_commit("run")
+    assert output.startswith(result("kiplint check", "Passed") + result("kiplint diff", "Failed"))
+    assert re.findall(r"^error\[(.+?)\]", output, re.MULTILINE) == ["compat/layout-changed"]
     assert code == 1
 
 
@@ -143,9 +143,9 @@ def test_the_guides_hook_reviews(clone: Path, home: Path, kafka: Path) -> None:
     git(kafka, "add", "-A")
     assert pre_commit("run") == (0, result("kiplint review", "Passed"))
     spoil(kafka, BREAK)
-    code, said = pre_commit("run")
-    assert said.startswith(result("kiplint review", "Failed"))
-    assert re.findall(r"^error\[(.+?)\]", said, re.MULTILINE) == ["compat/layout-changed"]
+    code, output = pre_commit("run")
+    assert output.startswith(result("kiplint review", "Failed"))
+    assert re.findall(r"^error\[(.+?)\]", output, re.MULTILINE) == ["compat/layout-changed"]
     assert code == 1
 
 
@@ -153,8 +153,8 @@ def test_a_deleted_record_is_found(clone: Path, home: Path, kafka: Path) -> None
     write(kafka, configuration(clone, *HALVES))
     git(kafka, "rm", "-q", PLACES["metadata"] + "/TopicRecord.json")
     git(kafka, "add", "-A")
-    code, said = PreCommit(kafka, home)("run")
-    assert re.findall(r"^error\[(.+?)\]: (.*)", said, re.MULTILINE) == [
+    code, output = PreCommit(kafka, home)("run")
+    assert re.findall(r"^error\[(.+?)\]: (.*)", output, re.MULTILINE) == [
         ("compat/message-removed", "TopicRecord is gone")
     ]
     assert code == 1

@@ -40,22 +40,22 @@ def test_what_is_built(clone: Path) -> None:
 
 
 def test_the_metadata_is_in_order(clone: Path) -> None:
-    said = run(clone, "-m", "twine", "--no-color", "check", "--strict", *(clone / "dist").glob("kiplint-*"))
-    assert said.count("PASSED") == 2
+    text = run(clone, "-m", "twine", "--no-color", "check", "--strict", *(clone / "dist").glob("kiplint-*"))
+    assert text.count("PASSED") == 2
 
 
 def test_each_runs_out_of_an_empty_environment(clone: Path) -> None:
-    said = run(clone, "scripts/try_out.py", "dist", "--tag", TAG)
+    text = run(clone, "scripts/try_out.py", "dist", "--tag", TAG)
     assert (
-        said == f"kiplint-{__version__}-py3-none-any.whl: {__version__}\nkiplint-{__version__}.tar.gz: {__version__}\n"
+        text == f"kiplint-{__version__}-py3-none-any.whl: {__version__}\nkiplint-{__version__}.tar.gz: {__version__}\n"
     )
 
 
 def test_another_tag_is_refused(clone: Path) -> None:
-    said = run(clone, "scripts/try_out.py", "dist", "--tag", "v9.8.7", code=1)
-    assert said == f"error: kiplint-{__version__}-py3-none-any.whl is not the version of the tag v9.8.7\n"
+    text = run(clone, "scripts/try_out.py", "dist", "--tag", "v9.8.7", code=1)
+    assert text == f"error: kiplint-{__version__}-py3-none-any.whl is not the version of the tag v9.8.7\n"
 
 
 def test_half_a_release_is_refused(clone: Path, tmp_path: Path) -> None:
-    said = run(clone, "scripts/try_out.py", tmp_path, code=1)
-    assert said == f"error: {tmp_path} has 0 wheels and 0 source distributions, not one of each\n"
+    text = run(clone, "scripts/try_out.py", tmp_path, code=1)
+    assert text == f"error: {tmp_path} has 0 wheels and 0 source distributions, not one of each\n"

@@ -38,15 +38,17 @@ def build(where: Path) -> tuple[int, str]:
 
 
 def test_the_pages_as_they_are(pages: Path) -> None:
-    code, said = build(pages)
-    assert (code, "WARNING" in said) == (0, False)
+    code, output = build(pages)
+    assert (code, "WARNING" in output) == (0, False)
     made = {path.relative_to(pages / "site").as_posix() for path in (pages / "site").rglob("*.html")}
-    wanted = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    assert made - {"404.html"} == wanted
+    expected = {
+        path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")
+    }
+    assert made - {"404.html"} == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("[x](guide/nowhere.md)", "'guide/nowhere.md'"),
         ("[x](guide/ci.md#nowhere)", "'guide/ci.md#nowhere'"),
@@ -54,26 +56,26 @@ def test_the_pages_as_they_are(pages: Path) -> None:
         ("[x](/guide/ci.md)", "'/guide/ci.md'"),
     ],
 )
-def test_a_dead_link_fails_it(pages: Path, text: str, said: str) -> None:
+def test_a_dead_link_fails_it(pages: Path, text: str, expected: str) -> None:
     with (pages / "docs/index.md").open("a", encoding="utf-8") as page:
         page.write(f"\n{text}\n")
-    code, told = build(pages)
+    code, output = build(pages)
     assert code == 1
-    assert said in told
+    assert expected in output
 
 
 def test_a_missing_page_fails_it(pages: Path) -> None:
     (pages / "docs/guide/migration.md").unlink()
-    code, told = build(pages)
+    code, text = build(pages)
     assert code == 1
-    assert "'guide/migration.md'" in told
+    assert "'guide/migration.md'" in text
 
 
 def test_a_page_that_nothing_leads_to_fails_it(pages: Path) -> None:
     (pages / "docs/guide/lonely.md").write_text("# Lonely\n")
-    code, told = build(pages)
+    code, text = build(pages)
     assert code == 1
-    assert "guide/lonely.md" in told
+    assert "guide/lonely.md" in text
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def test_the_next_free_tag(tags: list[int], free: int) -> None:
 
 
 def pairs(*keys: int) -> tuple[Message, ...]:
-    return tuple(one for key in keys for one in rpc(f"R{key}", key, "0"))
+    return tuple(message for key in keys for message in rpc(f"R{key}", key, "0"))
 
 
 def test_the_next_free_api_key() -> None:
@@ -63,8 +63,8 @@ def test_api_keys_that_leave_a_gap(keys: range | list[int], gap: dict[int, int])
 
 
 def named(name: str, file: str, valid: str) -> Message:
-    one = message(name=name, type="request", apiKey=1, validVersions=valid)
-    return Message(one.spec, file)
+    made = message(name=name, type="request", apiKey=1, validVersions=valid)
+    return Message(made.spec, file)
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_a_taken_key_is_blamed_on_the_newer_of_two(first: tuple[str, str, str], 
 
 
 def test_a_taken_key_is_blamed_on_the_message_that_had_another() -> None:
-    one, two = named("ARequest", "ARequest.json", "0"), named("BRequest", "BRequest.json", "0")
+    first, second = named("ARequest", "ARequest.json", "0"), named("BRequest", "BRequest.json", "0")
     before = named("BRequest", "BRequest.json", "0")
     before.spec.api_key = 2
-    SchemaSet((two, one), base=SchemaSet((named("ARequest", "ARequest.json", "0"), before)))
-    assert (one.api_key_owner, two.api_key_owner) == ("", "ARequest")
+    SchemaSet((second, first), base=SchemaSet((named("ARequest", "ARequest.json", "0"), before)))
+    assert (first.api_key_owner, second.api_key_owner) == ("", "ARequest")
 
 
 def test_blame_among_fields_and_structs_goes_by_age() -> None:
@@ -125,14 +125,14 @@ def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(raised: int, bla
 
 def test_a_gap_only_where_no_range_of_the_map_covers_it() -> None:
     made = message(headerVersions={"0-8": "1", "3-5": "2", "9-13": "2", "15+": "3"})
-    assert [str(one.gap) for one in made.header_ranges] == ["none", "none", "none", "14"]
-    assert [str(one.overlap) for one in made.header_ranges] == ["none", "3-5", "none", "none"]
-    assert [one.furthest and one.furthest.key for one in made.header_ranges] == [None, "0-8", "0-8", "9-13"]
+    assert [str(entry.gap) for entry in made.header_ranges] == ["none", "none", "none", "14"]
+    assert [str(entry.overlap) for entry in made.header_ranges] == ["none", "3-5", "none", "none"]
+    assert [entry.furthest and entry.furthest.key for entry in made.header_ranges] == [None, "0-8", "0-8", "9-13"]
 
 
 def test_an_overlap_with_a_range_further_back() -> None:
     made = message(headerVersions={"0-8": "1", "1-2": "2", "4+": "2"})
-    assert [str(one.overlap) for one in made.header_ranges] == ["none", "1-2", "4-8"]
+    assert [str(entry.overlap) for entry in made.header_ranges] == ["none", "1-2", "4-8"]
 
 
 @pytest.mark.parametrize(
@@ -172,13 +172,13 @@ def test_what_an_unread_file_is_probably_called(file: str, data: bytes, names: t
 
 @pytest.mark.parametrize(("unread", "partial"), [(["XResponse"], True), (["YResponse"], False), ([], False)])
 def test_a_half_in_an_unread_file_is_not_missed(unread: list[str], partial: bool) -> None:
-    (one,) = SchemaSet((rpc("X", 1, "0")[0],), unread=frozenset(unread)).rpcs
-    assert one.may_be_partial is partial
+    (pair,) = SchemaSet((rpc("X", 1, "0")[0],), unread=frozenset(unread)).rpcs
+    assert pair.may_be_partial is partial
 
 
 def test_versions_that_cannot_be_read() -> None:
     request, response = rpc("X", 1, "0")
-    (one,) = SchemaSet((request, response)).rpcs
-    assert not one.response.valid_problem
+    (pair,) = SchemaSet((request, response)).rpcs
+    assert not pair.response.valid_problem
     (two,) = SchemaSet((message(name="XRequest", apiKey=1, validVersions="0..3"), response)).rpcs
     assert two.request.valid_problem

@@ -10,7 +10,9 @@ from tools import field, message
 
 def named(fields: tuple[Field, ...], fact: str) -> dict[str, object]:
     """What a fact is, by position and name of the fields for which it is anything."""
-    return {f"{one.position}:{one.name}": getattr(one, fact) for one in fields if getattr(one, fact) not in ("", None)}
+    return {
+        f"{item.position}:{item.name}": getattr(item, fact) for item in fields if getattr(item, fact) not in ("", None)
+    }
 
 
 def tags(*numbers: int | None) -> tuple[Field, ...]:
@@ -40,8 +42,8 @@ def test_about_twins() -> None:
 
 
 def test_twins_are_of_one_struct() -> None:
-    one = field("A", about="Same.", tag=0, taggedVersions="3+")
-    whole = message(one, field("B", "S", fields=[one]), field("C", "T", fields=[one]))
+    shared = field("A", about="Same.", tag=0, taggedVersions="3+")
+    whole = message(shared, field("B", "S", fields=[shared]), field("C", "T", fields=[shared]))
     assert [(x.name_twin, x.about_twin, x.tag_twin) for x in whole.all_fields] == [("", "", "")] * 5
 
 
@@ -105,12 +107,12 @@ def test_tags_count_in_each_struct() -> None:
 
 def test_fields_by_name() -> None:
     whole = message(field("A", "int8"), field("B"), field("A", "int16"))
-    assert {name: one.type for name, one in whole.by_name.items()} == {"A": "int8", "B": "int32"}
+    assert {name: struct.type for name, struct in whole.by_name.items()} == {"A": "int8", "B": "int32"}
 
 
 def test_tagged_fields_have_a_number() -> None:
     fields = message(field("A"), field("B", tag=0), field("C", taggedVersions="3+")).tagged_fields
-    assert [one.name for one in fields] == ["B"]
+    assert [item.name for item in fields] == ["B"]
 
 
 def test_map_keys() -> None:

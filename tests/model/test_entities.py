@@ -29,12 +29,12 @@ RULE = "shape/unknown-enum-value"
     ],
 )
 def test_words_that_are_not_kafka_s(word: str, kind: str, detail: str) -> None:
-    (one,) = entity_problems(message(field(entityType=word)))
-    assert (one.kind, one.pointer, one.detail) == (kind, "/fields/0/entityType", detail)
+    (problem,) = entity_problems(message(field(entityType=word)))
+    assert (problem.kind, problem.pointer, problem.detail) == (kind, "/fields/0/entityType", detail)
 
 
-def found(words: list[str], **params: object) -> Counter[str]:
-    """How often each severity is found in a set of a message for each word."""
+def severities(words: list[str], **params: object) -> Counter[str]:
+    """The count of each severity in a set of a message for each word."""
     config = Config(select=[RULE], rules={RULE: RuleTable(params=params)})
     inputs = [
         Input(f"{n}.json", definition(field(entityType=word), name=f"X{n}Request")) for n, word in enumerate(words)
@@ -45,10 +45,10 @@ def found(words: list[str], **params: object) -> Counter[str]:
 
 
 def test_a_set_with_many_words_of_its_own_is_a_fork_s() -> None:
-    assert found(["nodeId", "brokerId"]) == {"error": 1}
-    assert found(["nodeId", "streamId", "streamId"]) == {"info": 3}
-    assert found(["nodeId", "streamId"], dialect=2) == {"info": 2}
+    assert severities(["nodeId", "brokerId"]) == {"error": 1}
+    assert severities(["nodeId", "streamId", "streamId"]) == {"info": 3}
+    assert severities(["nodeId", "streamId"], dialect=2) == {"info": 2}
 
 
 def test_words_can_be_made_known() -> None:
-    assert found(["nodeId", "streamId"], entity_types=["nodeId"]) == {"error": 1}
+    assert severities(["nodeId", "streamId"], entity_types=["nodeId"]) == {"error": 1}

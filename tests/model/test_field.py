@@ -25,8 +25,8 @@ def breaks(rule_id: str, whole: Message) -> bool:
 
 def only(**properties: Any) -> Field:
     """The field of a request that has versions 0-5 and is flexible from 3 on."""
-    (found,) = message(field(**properties)).fields
-    return found
+    (result,) = message(field(**properties)).fields
+    return result
 
 
 def inner(parent: str, child: str, valid: str = "0-5") -> Field:
@@ -39,31 +39,36 @@ def inner(parent: str, child: str, valid: str = "0-5") -> Field:
 
 
 def test_a_plain_field() -> None:
-    one = only(name="TopicName", kind="[]string", versions="1-4")
-    assert (one.name, one.type, one.element_type, one.is_array) == ("TopicName", "[]string", "string", True)
-    assert (one.is_primitive, one.is_struct, one.can_be_null) == (True, False, True)
-    assert (str(one.versions), str(one.present)) == ("1-4", "1-4")
-    assert (one.tagged, one.nullable, one.tag) == (NONE, NONE, None)
-    assert (one.overrides_flexible, str(one.flexible)) == (False, "3+")
-    assert (one.has_default, one.default, one.default_is_json_null, one.defaults_to_null) == (False, "", False, False)
-    assert (one.about, one.entity_type) == ("", "")
-    assert (one.ignorable, one.map_key, one.zero_copy) == (False, False, False)
-    assert (one.has_children, one.definition, one.struct) == (False, None, None)
-    assert (one.pointer, one.path, one.position, one.top_level) == ("/fields/0", "TopicName", 0, True)
-    assert (one.java_name, one.name_is_upper, one.name_is_valid) == ("topicName", True, True)
-    assert one.message is one.owner
+    made = only(name="TopicName", kind="[]string", versions="1-4")
+    assert (made.name, made.type, made.element_type, made.is_array) == ("TopicName", "[]string", "string", True)
+    assert (made.is_primitive, made.is_struct, made.can_be_null) == (True, False, True)
+    assert (str(made.versions), str(made.present)) == ("1-4", "1-4")
+    assert (made.tagged, made.nullable, made.tag) == (NONE, NONE, None)
+    assert (made.overrides_flexible, str(made.flexible)) == (False, "3+")
+    assert (made.has_default, made.default, made.default_is_json_null, made.defaults_to_null) == (
+        False,
+        "",
+        False,
+        False,
+    )
+    assert (made.about, made.entity_type) == ("", "")
+    assert (made.ignorable, made.map_key, made.zero_copy) == (False, False, False)
+    assert (made.has_children, made.definition, made.struct) == (False, None, None)
+    assert (made.pointer, made.path, made.position, made.top_level) == ("/fields/0", "TopicName", 0, True)
+    assert (made.java_name, made.name_is_upper, made.name_is_valid) == ("topicName", True, True)
+    assert made.message is made.owner
 
 
 def test_a_field_with_everything() -> None:
-    one = only(
+    made = only(
         kind="string", versions="1+", nullableVersions="2+", taggedVersions="3+", tag=0, flexibleVersions="4+",
         default="null", about="What it is.", entityType="groupId", ignorable=True, mapKey=True, zeroCopy=True,
     )  # fmt: skip
-    assert [str(one.versions), str(one.nullable), str(one.tagged), str(one.flexible)] == ["1+", "2+", "3+", "4+"]
-    assert (one.tag, one.overrides_flexible) == (0, True)
-    assert (one.has_default, one.default, one.defaults_to_null) == (True, "null", True)
-    assert (one.about, one.entity_type) == ("What it is.", "groupId")
-    assert (one.ignorable, one.map_key, one.zero_copy) == (True, True, True)
+    assert [str(made.versions), str(made.nullable), str(made.tagged), str(made.flexible)] == ["1+", "2+", "3+", "4+"]
+    assert (made.tag, made.overrides_flexible) == (0, True)
+    assert (made.has_default, made.default, made.defaults_to_null) == (True, "null", True)
+    assert (made.about, made.entity_type) == ("What it is.", "groupId")
+    assert (made.ignorable, made.map_key, made.zero_copy) == (True, True, True)
 
 
 def test_null_is_the_same_as_left_out() -> None:
@@ -76,9 +81,9 @@ def test_null_is_the_same_as_left_out() -> None:
 def test_every_fact_of_every_field_can_be_computed() -> None:
     whole = message(field("A", "[]S", fields=[field("B")]), field("C", "T"), field("D", "[]nothing", default="0"))
     assert len(facts_of(Field)) > 50
-    for one in whole.all_fields:
+    for made in whole.all_fields:
         for name in facts_of(Field):
-            getattr(one, name)
+            getattr(made, name)
 
 
 @pytest.mark.parametrize(
@@ -94,8 +99,8 @@ def test_every_fact_of_every_field_can_be_computed() -> None:
     ],
 )
 def test_present(versions: str, valid: str, present: str) -> None:
-    (one,) = message(field(versions=versions), validVersions=valid).fields
-    assert str(one.present) == present
+    (made,) = message(field(versions=versions), validVersions=valid).fields
+    assert str(made.present) == present
 
 
 @pytest.mark.parametrize(
@@ -107,17 +112,17 @@ def test_present_at_depth(parent: str, child: str, valid: str, present: str) -> 
 
 
 def test_place_at_depth() -> None:
-    one = inner("0+", "0+")
-    assert (one.pointer, one.path) == ("/fields/0/fields/0/fields/0", "A.B.C")
-    assert (one.top_level, one.in_common_struct, one.owner.name) == (False, False, "B1")
+    made = inner("0+", "0+")
+    assert (made.pointer, made.path) == ("/fields/0/fields/0/fields/0", "A.B.C")
+    assert (made.top_level, made.in_common_struct, made.owner.name) == (False, False, "B1")
 
 
 def test_place_in_a_common_struct() -> None:
     common = {"name": "S", "versions": "0+", "fields": [field("A"), field("B", "T", fields=[field("C")])]}
-    fields = {one.name: one for one in message(commonStructs=[common]).all_fields}
+    fields = {made.name: made for made in message(commonStructs=[common]).all_fields}
     assert fields["C"].pointer == "/commonStructs/0/fields/1/fields/0"
     assert fields["C"].path == "S.B.C"
-    assert {name: one.in_common_struct for name, one in fields.items()} == {"A": True, "B": True, "C": True}
+    assert {name: made.in_common_struct for name, made in fields.items()} == {"A": True, "B": True, "C": True}
 
 
 @pytest.mark.parametrize("name", ["nullable", "tagged", "flexible"])
@@ -132,12 +137,12 @@ def test_place_in_a_common_struct() -> None:
     ],
 )
 def test_optional_ranges(name: str, text: str, shown: str | None, problem: str) -> None:
-    one = only(kind="string", **{f"{name}Versions": text})
+    made = only(kind="string", **{f"{name}Versions": text})
     left_out = {"nullable": "none", "tagged": "none", "flexible": "3+"}[name]
-    assert str(getattr(one, name)) == (shown or left_out)
-    assert getattr(one, f"{name}_problem") == problem
+    assert str(getattr(made, name)) == (shown or left_out)
+    assert getattr(made, f"{name}_problem") == problem
     if name == "flexible":
-        assert one.overrides_flexible is bool(text.strip())
+        assert made.overrides_flexible is bool(text.strip())
 
 
 @pytest.mark.parametrize(
@@ -152,8 +157,8 @@ def test_optional_ranges(name: str, text: str, shown: str | None, problem: str) 
     ],
 )
 def test_versions_of_a_field(text: str, tagged: str | None, versions: str, problem: str) -> None:
-    one = only(versions=text, taggedVersions=tagged)
-    assert (str(one.versions), one.versions_problem) == (versions, problem)
+    made = only(versions=text, taggedVersions=tagged)
+    assert (str(made.versions), made.versions_problem) == (versions, problem)
 
 
 @pytest.mark.parametrize(
@@ -176,12 +181,12 @@ def test_versions_of_a_field(text: str, tagged: str | None, versions: str, probl
     ],
 )
 def test_default(kind: str, default: object, mistake: str) -> None:
-    one = only(kind=kind, default=default)
-    assert one.default_mistake == mistake
-    assert bool(one.default_problem) is bool(mistake)
-    assert one.has_default is (default is not None)
-    assert one.default_is_json_null is (default is None)
-    assert one.defaults_to_null is (default == "null" and kind != "int32")
+    made = only(kind=kind, default=default)
+    assert made.default_mistake == mistake
+    assert bool(made.default_problem) is bool(mistake)
+    assert made.has_default is (default is not None)
+    assert made.default_is_json_null is (default is None)
+    assert made.defaults_to_null is (default == "null" and kind != "int32")
 
 
 @pytest.mark.parametrize(
@@ -198,8 +203,8 @@ def test_default(kind: str, default: object, mistake: str) -> None:
     ],
 )
 def test_names(name: str, valid: bool, upper: bool, java: str) -> None:
-    one = only(name=name)
-    assert (one.name_is_valid, one.name_is_upper, one.java_name) == (valid, upper, java)
+    made = only(name=name)
+    assert (made.name_is_valid, made.name_is_upper, made.java_name) == (valid, upper, java)
 
 
 def test_structs_of_fields() -> None:
@@ -208,11 +213,11 @@ def test_structs_of_fields() -> None:
         field("One", "S"), field("Two", "[]T", fields=[field("B")]), field("Three", "T"), field("Four", "U"),
         commonStructs=[common],
     )  # fmt: skip
-    one, two, three, four = whole.fields
-    assert (one.definition, one.element_type in whole.common_names) == (None, True)
-    assert one.struct is whole.common_structs[0]
-    assert two.definition is two.struct is three.struct
-    assert (two.element_type in whole.common_names, three.has_children) == (False, False)
+    first, second, three, four = whole.fields
+    assert (first.definition, first.element_type in whole.common_names) == (None, True)
+    assert first.struct is whole.common_structs[0]
+    assert second.definition is second.struct is three.struct
+    assert (second.element_type in whole.common_names, three.has_children) == (False, False)
     assert (four.is_struct, four.struct) == (True, None)
 
 
@@ -229,8 +234,8 @@ def test_structs_of_fields() -> None:
     ],
 )
 def test_misspelt_types(kind: str, children: bool, lowercase: bool, hint: str) -> None:
-    one = only(kind=kind, fields=[field("A")] if children else None)
-    assert (one.defines_lowercase_struct, one.type_hint) == (lowercase, hint)
+    made = only(kind=kind, fields=[field("A")] if children else None)
+    assert (made.defines_lowercase_struct, made.type_hint) == (lowercase, hint)
 
 
 def test_about_that_java_cannot_hold() -> None:
@@ -251,8 +256,8 @@ def test_an_unreadable_message_has_no_present_field() -> None:
 
 def test_a_json_null_among_real_values() -> None:
     text = json.dumps(document(field(default=None, tag=None))).encode()
-    one = load("X.json", text).message.fields[0]
-    assert (one.default_is_json_null, one.default, one.tag) == (True, "", None)
+    made = load("X.json", text).message.fields[0]
+    assert (made.default_is_json_null, made.default, made.tag) == (True, "", None)
 
 
 def test_ranges_are_values() -> None:

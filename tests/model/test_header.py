@@ -19,18 +19,18 @@ def ranges(text: str) -> tuple[HeaderRange, ...]:
 
 
 def test_entries_come_in_the_order_of_versions() -> None:
-    found = entries(**{"5+": "3", "x": "9", "0-1": "1", "2-4": "2"})
-    assert [(one.key, one.value, one.index) for one in found] == [
+    result = entries(**{"5+": "3", "x": "9", "0-1": "1", "2-4": "2"})
+    assert [(entry.key, entry.value, entry.index) for entry in result] == [
         ("x", "9", 0), ("0-1", "1", 1), ("2-4", "2", 2), ("5+", "3", 3),
     ]  # fmt: skip
-    assert [one.is_first for one in found] == [True, False, False, False]
-    assert [one.is_last for one in found] == [False, False, False, True]
-    assert [one.previous.key if one.previous else None for one in found] == [None, "x", "0-1", "2-4"]
-    assert [finding.pointer for finding in found][:2] == ["/headerVersions/x", "/headerVersions/0-1"]
+    assert [entry.is_first for entry in result] == [True, False, False, False]
+    assert [entry.is_last for entry in result] == [False, False, False, True]
+    assert [entry.previous.key if entry.previous else None for entry in result] == [None, "x", "0-1", "2-4"]
+    assert [finding.pointer for finding in result][:2] == ["/headerVersions/x", "/headerVersions/0-1"]
 
 
 def test_entries_that_start_alike_come_in_the_order_of_their_ends() -> None:
-    assert [one.key for one in ranges("0+ 0 0-3")] == ["0", "0-3", "0+"]
+    assert [entry.key for entry in ranges("0+ 0 0-3")] == ["0", "0-3", "0+"]
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,9 @@ def test_entries_that_start_alike_come_in_the_order_of_their_ends() -> None:
     ],
 )
 def test_gaps_and_overlaps(keys: str, gaps: list[str], overlaps: list[str]) -> None:
-    found = ranges(keys)
-    assert [str(one.gap) for one in found] == gaps
-    assert [str(one.overlap) for one in found] == overlaps
+    result = ranges(keys)
+    assert [str(entry.gap) for entry in result] == gaps
+    assert [str(entry.overlap) for entry in result] == overlaps
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_gaps_and_overlaps(keys: str, gaps: list[str], overlaps: list[str]) -> N
     ],
 )
 def test_keys(key: str, versions: str, problem: str) -> None:
-    (one,) = entries(**{key: "2"})
-    assert (str(one.versions), one.key_problem) == (versions, problem)
+    (entry,) = entries(**{key: "2"})
+    assert (str(entry.versions), entry.key_problem) == (versions, problem)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_keys(key: str, versions: str, problem: str) -> None:
     ],
 )  # fmt: skip
 def test_values(value: str, header: int) -> None:
-    (one,) = entries(**{"0+": value})
-    assert one.header == header
-    assert str(one.version_of_header) == (str(header) if header >= 0 else "none")
+    (entry,) = entries(**{"0+": value})
+    assert entry.header == header
+    assert str(entry.version_of_header) == (str(header) if header >= 0 else "none")
 
 
 def test_pointers_are_escaped() -> None:
@@ -95,7 +95,7 @@ def test_live(key: str, live: str) -> None:
 def test_the_header_s_own_message() -> None:
     request = message(headerVersions={"0+": "2"})
     response = message(name="XResponse", type="response", headerVersions={"0+": "1"})
-    headers = [message(name=f"{one}Header", type="header", apiKey=None) for one in ("Request", "Response")]
+    headers = [message(name=f"{half}Header", type="header", apiKey=None) for half in ("Request", "Response")]
     schema_set(request, response, *headers)
     assert request.header_ranges[0].header_message is headers[0]
     assert response.header_ranges[0].header_message is headers[1]
@@ -120,10 +120,10 @@ def test_highest_header(headers: dict[str, str] | None, valid: str, highest: int
 
 
 def test_saying_headers() -> None:
-    found = [message(headerVersions=one) for one in ({"0+": "1"}, {}, None)]
-    assert [(one.declares_headers, len(one.header_ranges)) for one in found] == [(True, 1), (True, 0), (False, 0)]
+    result = [message(headerVersions=declared) for declared in ({"0+": "1"}, {}, None)]
+    assert [(made.declares_headers, len(made.header_ranges)) for made in result] == [(True, 1), (True, 0), (False, 0)]
 
 
 def test_the_first_entry_has_nothing_before_it() -> None:
-    (one,) = ranges("3+")
-    assert (one.previous, one.gap, one.overlap) == (None, NONE, NONE)
+    (entry,) = ranges("3+")
+    assert (entry.previous, entry.gap, entry.overlap) == (None, NONE, NONE)

@@ -30,8 +30,8 @@ def rules() -> RuleSet:
 
 def survive(data: bytes, rules: RuleSet) -> list[Finding]:
     """Read and check a file: it has a message or a problem, and every finding lies inside it."""
-    found = load("X.json", data)
-    assert found.message is not None or found.problems
+    answer = load("X.json", data)
+    assert answer.message is not None or answer.problems
     result = check_set([Input("X.json", data)], rules)
     lines = Lines(decode_text(data))
     for finding in result.findings:
@@ -43,7 +43,7 @@ def survive(data: bytes, rules: RuleSet) -> list[Finding]:
         assert 1 <= span.end_column <= len(lines.line(span.end_line)) + 1 or finding.rule == "syntax/empty-file"
         assert finding.message.isprintable()
         assert len(finding.fingerprint) == 32
-    if found.message is None:
+    if answer.message is None:
         assert any(finding.severity == "error" for finding in result.findings)
     return result.findings
 
@@ -86,7 +86,7 @@ small = st.dictionaries(st.sampled_from(KEYS), values, max_size=3)
 
 @given(small, st.lists(small, max_size=3))
 def test_messages_with_random_properties(rules: RuleSet, odd: dict[str, Any], fields: list[dict[str, Any]]) -> None:
-    fields = [{**field("A"), **one} for one in fields]
+    fields = [{**field("A"), **properties} for properties in fields]
     survive(dump({**document(), "fields": fields, **odd}), rules)
 
 
@@ -121,9 +121,9 @@ def exchanged(draw: st.DrawFn) -> bytes:
         holder = value
         while True:
             inner = [
-                one
-                for one in (holder.values() if isinstance(holder, dict) else holder)
-                if isinstance(one, (dict, list)) and one
+                item
+                for item in (holder.values() if isinstance(holder, dict) else holder)
+                if isinstance(item, (dict, list)) and item
             ]
             if not inner or draw(st.booleans()):
                 break
@@ -134,13 +134,13 @@ def exchanged(draw: st.DrawFn) -> bytes:
 
 
 def _parsed() -> list[dict[str, Any]]:
-    found = []
+    result = []
     for path in FIXTURES:
         try:
-            found.append(json.loads(path.read_bytes()))
+            result.append(json.loads(path.read_bytes()))
         except ValueError:
             continue
-    return [one for one in found if isinstance(one, dict)]
+    return [item for item in result if isinstance(item, dict)]
 
 
 PARSED = _parsed()
@@ -170,11 +170,11 @@ def test_mutated_real_files(rules: RuleSet, corpus: Path) -> None:
 
 
 def test_a_sound_file() -> None:
-    found = load("dir/XRequest.json", definition(field()))
-    assert isinstance(found, Definition)
-    assert (found.file, found.problems) == ("dir/XRequest.json", ())
-    assert found.message.file == "dir/XRequest.json"
-    assert found.message.data == found.data == definition(field())
+    result = load("dir/XRequest.json", definition(field()))
+    assert isinstance(result, Definition)
+    assert (result.file, result.problems) == ("dir/XRequest.json", ())
+    assert result.message.file == "dir/XRequest.json"
+    assert result.message.data == result.data == definition(field())
 
 
 @pytest.mark.parametrize(
@@ -197,6 +197,6 @@ def test_a_sound_file() -> None:
     ],
 )
 def test_problems_and_what_is_left(data: bytes, kinds: list[str], name: str | None) -> None:
-    found = load("X.json", data)
-    assert sorted(problem.kind for problem in found.problems) == sorted(kinds)
-    assert (found.message.name if found.message else None) == name
+    result = load("X.json", data)
+    assert sorted(problem.kind for problem in result.problems) == sorted(kinds)
+    assert (result.message.name if result.message else None) == name

@@ -13,24 +13,30 @@ from tools import definition, document, message
 
 
 def loaded(text: bytes, file: str = "XRequest.json") -> Message:
-    found = load(file, text).message
-    assert found is not None
-    return found
+    result = load(file, text).message
+    assert result is not None
+    return result
 
 
 def test_a_request() -> None:
-    one = message(deprecatedVersions="0", latestVersionUnstable=True, listeners=["broker"])
-    assert (one.name, one.type, one.api_key, one.base_name, one.suffix) == ("XRequest", "request", 1, "X", "Request")
-    assert (one.is_rpc, one.is_record, one.is_dead) == (True, False, False)
-    assert [str(x) for x in (one.valid, one.versions, one.present, one.flexible, one.deprecated)] == [
+    made = message(deprecatedVersions="0", latestVersionUnstable=True, listeners=["broker"])
+    assert (made.name, made.type, made.api_key, made.base_name, made.suffix) == (
+        "XRequest",
+        "request",
+        1,
+        "X",
+        "Request",
+    )
+    assert (made.is_rpc, made.is_record, made.is_dead) == (True, False, False)
+    assert [str(x) for x in (made.valid, made.versions, made.present, made.flexible, made.deprecated)] == [
         "0-5", "0-5", "0-5", "3+", "0",
     ]  # fmt: skip
-    assert (one.unstable, one.declares_flexible, one.declares_listeners) == (
+    assert (made.unstable, made.declares_flexible, made.declares_listeners) == (
         True,
         True,
         True,
     )
-    assert (one.listeners, one.file_name, one.file_stem) == (("broker",), "XRequest.json", "XRequest")
+    assert (made.listeners, made.file_name, made.file_stem) == (("broker",), "XRequest.json", "XRequest")
 
 
 @pytest.mark.parametrize(
@@ -47,8 +53,8 @@ def test_a_request() -> None:
     ],
 )
 def test_kinds(kind: str, name: str, base: str, rpc: bool, record: bool) -> None:
-    one = message(name=name, type=kind)
-    assert (one.base_name, one.is_rpc, one.is_record) == (base, rpc, record)
+    made = message(name=name, type=kind)
+    assert (made.base_name, made.is_rpc, made.is_record) == (base, rpc, record)
 
 
 @pytest.mark.parametrize(
@@ -61,18 +67,18 @@ def test_kinds(kind: str, name: str, base: str, rpc: bool, record: bool) -> None
     ],
 )
 def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> None:
-    one = message(validVersions=valid)
-    assert (str(one.valid), one.is_dead, bool(one.valid_problem)) == (value, dead, problem)
+    made = message(validVersions=valid)
+    assert (str(made.valid), made.is_dead, bool(made.valid_problem)) == (value, dead, problem)
 
 
 @pytest.mark.parametrize(
-    ("text", "value", "said", "problem"),
+    ("text", "value", "expected", "problem"),
     [("2+", "2+", True, False), ("none", "none", True, False), ("", "none", True, False), (None, "none", False, False),
      ("x", "none", True, True)],
 )  # fmt: skip
-def test_flexible_versions(text: str | None, value: str, said: bool, problem: bool) -> None:
-    one = message(flexibleVersions=text)
-    assert (str(one.flexible), one.declares_flexible, bool(one.flexible_problem)) == (value, said, problem)
+def test_flexible_versions(text: str | None, value: str, expected: bool, problem: bool) -> None:
+    made = message(flexibleVersions=text)
+    assert (str(made.flexible), made.declares_flexible, bool(made.flexible_problem)) == (value, expected, problem)
 
 
 def test_properties_are_those_given() -> None:
@@ -109,8 +115,8 @@ def test_names(name: str, valid: bool) -> None:
     ],
 )
 def test_file_names(file: str, name: str, stem: str) -> None:
-    one = loaded(definition(), file)
-    assert (one.file_name, one.file_stem) == (name, stem)
+    made = loaded(definition(), file)
+    assert (made.file_name, made.file_stem) == (name, stem)
 
 
 @pytest.mark.skipif(os.sep == "\\", reason="a backslash separates directories here")
@@ -132,31 +138,31 @@ def test_version_0_needs_no_note(valid: str) -> None:
 
 
 def test_licence_and_spaces() -> None:
-    one = loaded(b"// A licence.\n" + definition().replace(b",\n", b", \n", 2))
-    assert (one.has_licence, one.trailing_spaces) == (True, 2)
+    made = loaded(b"// A licence.\n" + definition().replace(b",\n", b", \n", 2))
+    assert (made.has_licence, made.trailing_spaces) == (True, 2)
     assert (loaded(definition()).has_licence, loaded(definition()).trailing_spaces) == (False, 0)
 
 
 def test_a_message_alone_is_a_set_of_its_own() -> None:
-    one = message()
-    assert (one.schemas.messages, one.name_owner, one.api_key_owner) == ((one,), "", "")
+    made = message()
+    assert (made.schemas.messages, made.name_owner, made.api_key_owner) == ((made,), "", "")
 
 
 def test_every_fact_can_be_computed() -> None:
-    one = message(headerVersions={"0+": "1"})
+    made = message(headerVersions={"0+": "1"})
     assert len(facts_of(Message)) > 40
     for name, fact in facts_of(Message).items():
-        getattr(one, name)
+        getattr(made, name)
         assert fact.about.endswith((".", ";"))
 
 
 def test_ranges_that_cannot_be_read() -> None:
     struct = {"name": "S", "versions": "s", "fields": [{"name": "B", "type": "int8", "versions": "b"}]}
     wrong = {"name": "A", "type": "bytes", "versions": "a", "taggedVersions": "t", "nullableVersions": "n\x1b"}
-    one = message(
+    made = message(
         {**wrong, "flexibleVersions": "f"}, validVersions="+1", flexibleVersions="x" * 50, commonStructs=[struct]
     )
-    assert [(problem.kind, problem.pointer, problem.detail) for problem in range_problems(one)] == [
+    assert [(problem.kind, problem.pointer, problem.detail) for problem in range_problems(made)] == [
         ("invalid-range", "/validVersions", '"+1" has a sign in front; write "1+" for that version and all later ones'),
         ("invalid-range", "/flexibleVersions", f'"{"x" * 40}" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/commonStructs/0/versions", '"s" is not "N", "N-M", "N+" or "none"'),
@@ -168,5 +174,5 @@ def test_ranges_that_cannot_be_read() -> None:
     ]
 
 
-def test_readable_ranges_are_no_problem() -> None:
+def test_readable_ranges_are_not_problems() -> None:
     assert list(range_problems(message(validVersions="none", flexibleVersions=None))) == []

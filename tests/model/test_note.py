@@ -17,17 +17,17 @@ def with_comments(
     """A message with comment lines before its fields."""
     text = definition(*fields, name=name, **others).decode()
     comments = "".join(f"  {line}\n" for line in lines)
-    found = load(f"{name}.json", text.replace('  "fields"', f'{comments}  "fields"', 1).encode()).message
-    assert found is not None
-    return found
+    result = load(f"{name}.json", text.replace('  "fields"', f'{comments}  "fields"', 1).encode()).message
+    assert result is not None
+    return result
 
 
-def told(*lines: str, **others: object) -> list[tuple[str, str, tuple[str, ...]]]:
+def notes_in(*lines: str, **others: object) -> list[tuple[str, str, tuple[str, ...]]]:
     return [(str(note.versions), note.verb, note.names) for note in with_comments(*lines, **others).notes]  # type: ignore[arg-type]
 
 
 def test_sentences() -> None:
-    assert told(
+    assert notes_in(
         "// Version 1 adds the Reason field.",
         "//",
         "// Versions 2 and 3 are the same as version 1. Version 4 enables flexible versions.",
@@ -68,7 +68,7 @@ def test_lists_of_errors() -> None:
     ],
 )
 def test_names(rest: str, names: dict[str, bool]) -> None:
-    assert {one.name: one.sure for one in names_of(rest)} == names
+    assert {name.name: name.sure for name in names_of(rest)} == names
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_what_a_note_says_of_fields() -> None:
     first, second = mine.notes
     assert (first.stray_names, first.misplaced, first.recased) == ((), (), ())
     assert second.stray_names == ("FarAway",)
-    assert [(one.name, one.message.name) for one in second.misplaced] == [
+    assert [(note.name, note.message.name) for note in second.misplaced] == [
         ("BigSize", "XRequest"),
         ("OtherSize", "XResponse"),
     ]
@@ -167,9 +167,9 @@ def test_versions_that_nobody_tells_of() -> None:
 
 def test_the_licence_tells_nothing() -> None:
     licence = b"// under the Licence, Version 2.0\n// Version 3 is another one.\n"
-    found = load("X.json", licence + definition(field())).message
-    assert found is not None
-    assert (found.notes, found.heading.count("\n")) == ((), 1)
+    result = load("X.json", licence + definition(field())).message
+    assert result is not None
+    assert (result.notes, result.heading.count("\n")) == ((), 1)
 
 
 def test_a_name_in_lower_case_counts_in_the_first_note_only() -> None:

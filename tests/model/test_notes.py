@@ -17,9 +17,9 @@ def of(data: bytes) -> Message:
 
 def names_version(data: bytes, version: int) -> bool:
     """Whether a comment speaks of the version, as both rules about undocumented versions read it."""
-    told = version in documented_versions(data)
-    assert told or not names_plainly(data, version)
-    return told
+    text = version in documented_versions(data)
+    assert text or not names_plainly(data, version)
+    return text
 
 
 @pytest.mark.parametrize(
@@ -59,12 +59,12 @@ def test_a_note_over_two_lines() -> None:
     assert names_version(b"{\n  // This is version\n  // 3 of it.\n}", 3)
 
 
-def test_text_outside_comments_is_no_note() -> None:
+def test_text_outside_comments_is_not_a_note() -> None:
     assert not names_version(b'{\n  "about": "Version 3"\n}', 3)
     assert not names_version(b'{\n  "validVersions": "0-3" // the rest\n}', 3)
 
 
-def test_the_licence_is_no_note() -> None:
+def test_the_licence_is_not_a_note() -> None:
     assert not names_version(LICENCE + b"{}", 2)
     assert names_version(LICENCE + b"{\n  // Version 2 adds it.\n}", 2)
 
@@ -82,7 +82,7 @@ def test_long_numbers_are_read_in_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         (b"// Licensed to the ASF\n{}", True),
         (b"//\n// LICENCE: see there\n\n{}", True),
@@ -92,8 +92,8 @@ def test_long_numbers_are_read_in_part() -> None:
         (b"", False),
     ],
 )
-def test_has_licence(text: bytes, found: bool) -> None:
-    assert of(text).has_licence is found
+def test_has_licence(text: bytes, expected: bool) -> None:
+    assert of(text).has_licence is expected
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,9 @@ def value(name: str, number: int) -> Message:
 
 def test_rpcs_pair_by_key() -> None:
     a, b = rpc("A", 7, "0-1"), rpc("B", 3, "0")
-    found = schema_set(a[1], b[0], b[1], a[0])
-    assert pairs(found) == [(3, "BRequest", "BResponse"), (7, "ARequest", "AResponse")]
-    assert all(x.is_pair and not x.is_coordinator and not x.may_be_partial for x in found.rpcs)
+    result = schema_set(a[1], b[0], b[1], a[0])
+    assert pairs(result) == [(3, "BRequest", "BResponse"), (7, "ARequest", "AResponse")]
+    assert all(x.is_pair and not x.is_coordinator and not x.may_be_partial for x in result.rpcs)
 
 
 def test_halves() -> None:
@@ -40,31 +40,31 @@ def test_halves() -> None:
 
 
 def test_of_several_claimants_the_first_counts() -> None:
-    (one, answer), (two, _) = rpc("A", 1, "0"), rpc("B", 1, "0")
-    assert pairs(schema_set(one, two, answer)) == [(1, "ARequest", "AResponse")]
-    assert (one.api_key_owner, two.api_key_owner, answer.api_key_owner) == ("BRequest", "ARequest", "")
+    (request, answer), (two, _) = rpc("A", 1, "0"), rpc("B", 1, "0")
+    assert pairs(schema_set(request, two, answer)) == [(1, "ARequest", "AResponse")]
+    assert (request.api_key_owner, two.api_key_owner, answer.api_key_owner) == ("BRequest", "ARequest", "")
 
 
 def test_coordinator_records_pair_apart_from_rpcs() -> None:
     request, response = rpc("A", 1, "0")
-    found = schema_set(key("Offset", 1), value("Offset", 1), request, response, value("Group", 2))
-    assert pairs(found) == [(1, "OffsetKey", "OffsetValue"), (2, None, "GroupValue"), (1, "ARequest", "AResponse")]
-    assert [(x.is_coordinator, x.name) for x in found.rpcs] == [(True, "Offset"), (True, "Group"), (False, "A")]
+    result = schema_set(key("Offset", 1), value("Offset", 1), request, response, value("Group", 2))
+    assert pairs(result) == [(1, "OffsetKey", "OffsetValue"), (2, None, "GroupValue"), (1, "ARequest", "AResponse")]
+    assert [(x.is_coordinator, x.name) for x in result.rpcs] == [(True, "Offset"), (True, "Group"), (False, "A")]
 
 
-def test_other_messages_are_no_rpcs() -> None:
+def test_other_messages_are_not_rpcs() -> None:
     others = [message(name=f"M{n}", type=kind) for n, kind in enumerate(("metadata", "data", "header"))]
     assert schema_set(*others, message(apiKey=None)).rpcs == ()
 
 
 def test_names_and_keys_within_a_set() -> None:
-    one, two = message(name="A", type="metadata"), message(name="A", type="metadata")
+    first, second = message(name="A", type="metadata"), message(name="A", type="metadata")
     other = message(name="B", type="data")
-    found = schema_set(one, two, other)
-    assert found.by_name == {"A": one, "B": other}
-    assert (one.name_owner, two.name_owner, other.name_owner) == ("A.json", "A.json", "")
-    assert (two.api_key_owner, other.api_key_owner) == ("A", "")
-    assert two.schemas is found
+    result = schema_set(first, second, other)
+    assert result.by_name == {"A": first, "B": other}
+    assert (first.name_owner, second.name_owner, other.name_owner) == ("A.json", "A.json", "")
+    assert (second.api_key_owner, other.api_key_owner) == ("A", "")
+    assert second.schemas is result
 
 
 @pytest.mark.parametrize(
@@ -90,8 +90,8 @@ def test_a_pair_may_be_partial() -> None:
 
 def test_headers_of_a_set() -> None:
     header = message(name="RequestHeader", type="header", apiKey=None)
-    found = schema_set(header, message())
-    assert (found.request_header, found.response_header, found.declares_headers) == (header, None, False)
+    result = schema_set(header, message())
+    assert (result.request_header, result.response_header, result.declares_headers) == (header, None, False)
     assert schema_set(message(headerVersions={})).declares_headers
 
 
@@ -110,23 +110,23 @@ def test_a_set_of_zookeeper_names_it_in_a_quarter_of_its_requests(served: int, o
 
 
 def test_signed_fields_whose_names_end_in_one_word() -> None:
-    one = message(field("RoomEpoch"), field("Epoch", "int64"), field("HouseEpoch", "uint16"), field("Port", "uint16"))
-    two = message(field("HouseEpoch"), field("LentEpoch", "[]int32"), field("FreePort"), field("InPort", "uint32"))
-    assert schema_set(one, two).signed_names == {"Epoch": {"RoomEpoch": 1, "Epoch": 1, "HouseEpoch": 1}}
-    assert [each.signed_peers for each in one.fields] == [2, 2, 2, 0]
+    first = message(field("RoomEpoch"), field("Epoch", "int64"), field("HouseEpoch", "uint16"), field("Port", "uint16"))
+    second = message(field("HouseEpoch"), field("LentEpoch", "[]int32"), field("FreePort"), field("InPort", "uint32"))
+    assert schema_set(first, second).signed_names == {"Epoch": {"RoomEpoch": 1, "Epoch": 1, "HouseEpoch": 1}}
+    assert [each.signed_peers for each in first.fields] == [2, 2, 2, 0]
 
 
 def test_an_empty_set() -> None:
-    found = schema_set()
-    assert (found.messages, found.rpcs, found.by_name, found.declares_headers) == ((), (), {}, False)
+    result = schema_set()
+    assert (result.messages, result.rpcs, result.by_name, result.declares_headers) == ((), (), {}, False)
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered", "says"),
+    ("expected", "answered", "says"),
     [("0+", "1+", True), ("none", "0+", True), (None, "0+", False), ("0+", None, False), ("0+", "1-", False)],
 )
-def test_whether_both_halves_say_what_is_flexible(asked: str | None, answered: str | None, says: bool) -> None:
-    request = rpc("A", 1, "0-2", flexibleVersions=asked)[0]
+def test_whether_both_halves_say_what_is_flexible(expected: str | None, answered: str | None, says: bool) -> None:
+    request = rpc("A", 1, "0-2", flexibleVersions=expected)[0]
     response = rpc("A", 1, "0-2", flexibleVersions=answered)[1]
     assert schema_set(request, response).rpcs[0].declares_flexible is says
     assert not schema_set(request).rpcs[0].declares_flexible

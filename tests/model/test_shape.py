@@ -16,7 +16,7 @@ LEFT_OUT = object()
 
 
 def problems(value: object) -> list[tuple[str, str, str]]:
-    return [(one.kind, one.pointer, one.detail) for one in repair(value)[1]]
+    return [(problem.kind, problem.pointer, problem.detail) for problem in repair(value)[1]]
 
 
 def repaired(value: object) -> Any:
@@ -37,7 +37,7 @@ def test_a_sound_value_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize("value", [[], "a", 1, 1.5, True, None, [{}]], ids=repr)
-def test_what_is_no_object(value: object) -> None:
+def test_invalid_objects(value: object) -> None:
     assert repair(value)[0] is None
     ((kind, pointer, detail),) = problems(value)
     assert (kind, pointer) == ("wrong-type", "")
@@ -179,17 +179,17 @@ def test_numbers_among_listeners_are_coerced() -> None:
 @pytest.mark.parametrize("name", ["name", "type", "validVersions"])
 @pytest.mark.parametrize("value", [{}, []], ids=repr)
 def test_nothing_is_left_without_what_matters_most(name: str, value: object) -> None:
-    spec, found = repair({**document(), name: value})
+    spec, result = repair({**document(), name: value})
     assert spec is None
-    assert [(one.kind, one.pointer) for one in found] == [("wrong-type", f"/{name}")]
+    assert [(problem.kind, problem.pointer) for problem in result] == [("wrong-type", f"/{name}")]
 
 
 @pytest.mark.parametrize("name", ["name", "type", "validVersions"])
 def test_missing_properties_of_a_message(name: str) -> None:
     given = {key: value for key, value in document().items() if key != name}
-    spec, found = repair(given)
+    spec, result = repair(given)
     assert spec is None
-    assert [(one.kind, one.pointer, one.detail) for one in found] == [
+    assert [(problem.kind, problem.pointer, problem.detail) for problem in result] == [
         ("missing-property", f"/{name}", f'the message has no "{name}"')
     ]
 
@@ -215,7 +215,7 @@ def test_a_tagged_field_may_leave_out_its_versions() -> None:
     assert repaired(given)["fields"][0]["versions"] == "3+"
 
 
-def test_blank_tagged_versions_are_no_versions() -> None:
+def test_blank_tagged_versions_are_not_versions() -> None:
     given = with_field(versions=LEFT_OUT, taggedVersions=" ")
     assert [problem[:2] for problem in problems(given)] == [("missing-property", "/fields/0/versions")]
 
@@ -271,7 +271,7 @@ def test_unknown_enum_values(given: object, pointer: str, detail: str) -> None:
     assert problems(given) == [("unknown-enum-value", pointer, detail)]
 
 
-def test_a_message_of_an_unknown_type_is_no_message() -> None:
+def test_a_message_of_an_unknown_type_is_not_a_message() -> None:
     assert repair(document(type="Request"))[0] is None
     assert repaired(document(field(entityType=4)))["fields"] == [field()]
 
@@ -323,9 +323,9 @@ def test_the_value_itself_is_not_changed() -> None:
 
 
 def test_problems_are_bounded() -> None:
-    spec, found = repair(document(*[field(f"A{n}", ignorable="yes") for n in range(1000)]))
+    spec, result = repair(document(*[field(f"A{n}", ignorable="yes") for n in range(1000)]))
     assert spec is None
-    assert len(found) == MOST_PROBLEMS
+    assert len(result) == MOST_PROBLEMS
 
 
 def test_text_from_the_file_is_shown_short_and_printable() -> None:
@@ -338,7 +338,7 @@ def test_text_from_the_file_is_shown_short_and_printable() -> None:
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan"), 10**400, "\ud800", "\0"], ids=ascii)
 @pytest.mark.parametrize("name", ["apiKey", "name", "type", "validVersions", "latestVersionUnstable", "odd", "fields"])
 def test_values_that_json_does_not_have(name: str, value: object) -> None:
-    spec, found = repair({**document(), name: value})
-    assert found or isinstance(spec, MessageSpec)
+    spec, result = repair({**document(), name: value})
+    assert result or isinstance(spec, MessageSpec)
     found_in_field = repair(with_field(default=value, tag=value, about=value))[1]
     assert found_in_field

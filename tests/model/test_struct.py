@@ -19,7 +19,7 @@ def uses(**structs: str) -> Message:
     """Common structs by name, each with fields of the types listed."""
     return message(
         commonStructs=[
-            common(name, *(field(f"F{n}", one) for n, one in enumerate(types.split())))
+            common(name, *(field(f"F{n}", kind) for n, kind in enumerate(types.split())))
             for name, types in structs.items()
         ]
     )
@@ -33,7 +33,7 @@ def test_structs_come_common_first_and_each_before_those_inside_it() -> None:
         commonStructs=[common("S", field("Six", "T", fields=[field("V")])), common("U", field("W"))],
     )
     assert [struct.name for struct in whole.structs] == ["S", "T", "U", "A", "B", "C", "D"]
-    assert [one.name for one in whole.all_fields] == [
+    assert [item.name for item in whole.all_fields] == [
         "One", "Four", "Five", "Six", "V", "W", "Two", "Three", "X", "Y", "Z",
     ]  # fmt: skip
     assert [struct.pointer for struct in whole.structs] == [
@@ -70,9 +70,9 @@ def test_a_struct_belongs_to_its_field() -> None:
     ],
 )
 def test_versions_of_a_common_struct(versions: str, value: str, present: str, problem: str) -> None:
-    (one,) = message(commonStructs=[common("S", versions=versions)]).structs
-    assert (str(one.versions), str(one.present), one.versions_problem) == (value, present, problem)
-    assert isinstance(one.versions, VersionRange)
+    (struct,) = message(commonStructs=[common("S", versions=versions)]).structs
+    assert (str(struct.versions), str(struct.present), struct.versions_problem) == (value, present, problem)
+    assert isinstance(struct.versions, VersionRange)
 
 
 def test_twins_and_use() -> None:
@@ -135,7 +135,7 @@ def test_a_cycle_through_a_struct_in_place() -> None:
     assert whole.cycles == {"A": "A -> B -> A"}
 
 
-def test_a_long_chain_is_no_cycle() -> None:
+def test_a_long_chain_is_not_a_cycle() -> None:
     assert uses(**{f"S{n}": f"S{n + 1}" for n in range(500)}).cycles == {}
 
 
@@ -145,6 +145,6 @@ def test_a_message_has_no_path() -> None:
 
 
 def test_a_long_way_round() -> None:
-    found = uses(**{f"S{n:04}": f"S{(n + 1) % 2_000:04}" for n in range(2_000)}).cycles
-    assert list(found) == ["S0000"]
-    assert found["S0000"].count(" -> ") == 2_000
+    result = uses(**{f"S{n:04}": f"S{(n + 1) % 2_000:04}" for n in range(2_000)}).cycles
+    assert list(result) == ["S0000"]
+    assert result["S0000"].count(" -> ") == 2_000

@@ -9,10 +9,10 @@ from kiplint.model.types import INTEGERS, PRIMITIVES, nearest_primitive, parse_t
 
 @pytest.mark.parametrize("name", sorted(PRIMITIVES))
 def test_primitives(name: str) -> None:
-    one, many = parse_type(name), parse_type(f"[]{name}")
-    assert (one.element, one.array, one.primitive, one.struct) == (name, False, True, False)
+    single, many = parse_type(name), parse_type(f"[]{name}")
+    assert (single.element, single.array, single.primitive, single.struct) == (name, False, True, False)
     assert (many.element, many.array, many.primitive, many.struct) == (name, True, True, False)
-    assert one.nullable is (name in ("string", "bytes", "records"))
+    assert single.nullable is (name in ("string", "bytes", "records"))
     assert many.nullable
 
 
@@ -40,8 +40,8 @@ def test_there_are_twelve_primitives() -> None:
     ],
 )
 def test_parse_type(text: str, element: str, array: bool, primitive: bool, struct: bool) -> None:
-    found = parse_type(text)
-    assert (found.element, found.array, found.primitive, found.struct) == (element, array, primitive, struct)
+    result = parse_type(text)
+    assert (result.element, result.array, result.primitive, result.struct) == (element, array, primitive, struct)
 
 
 def test_structs_can_be_null() -> None:

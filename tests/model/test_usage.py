@@ -30,44 +30,44 @@ def only(*others: Message, **properties: Any) -> Field:
 
 def test_an_rpc_has_one_vote_for_each_type() -> None:
     twice = [of("A", field("ReaderId", "int64")), of("A", field("ReaderId", "int64"), half="Response")]
-    one = only(*twice, of("B", field("ReaderId", "int32")), of("C", field("ReaderId", "int64")), kind="string")
-    assert (one.usual_type, one.type_votes, one.type_dissent) == ("int64", 2, 1)
+    made = only(*twice, of("B", field("ReaderId", "int32")), of("C", field("ReaderId", "int64")), kind="string")
+    assert (made.usual_type, made.type_votes, made.type_dissent) == ("int64", 2, 1)
 
 
 def test_its_own_rpc_has_none() -> None:
-    one = only(of("Own", field("ReaderId", "int64"), half="Response"), of("B", field("Other")))
-    assert (one.usual_type, one.type_votes, one.type_dissent) == ("", 0, 0)
+    made = only(of("Own", field("ReaderId", "int64"), half="Response"), of("B", field("Other")))
+    assert (made.usual_type, made.type_votes, made.type_dissent) == ("", 0, 0)
 
 
 def test_structs_and_dead_messages_do_not_count() -> None:
     dead = message(field("ReaderId", "int64"), name="DRequest", validVersions="none", flexibleVersions="none")
-    one = only(of("A", field("ReaderId", "S", fields=[field("X")])), dead)
-    assert (one.usual_type, one.type_votes) == ("", 0)
-    assert [peer.message.name for peer in one.peers] == ["ARequest"]
+    made = only(of("A", field("ReaderId", "S", fields=[field("X")])), dead)
+    assert (made.usual_type, made.type_votes) == ("", 0)
+    assert [peer.message.name for peer in made.peers] == ["ARequest"]
 
 
 def test_who_makes_two_things_of_a_name_is_of_both_minds() -> None:
     both = of("A", field("S", "S", fields=[field("ReaderId", "int64")]), field("ReaderId", "int32"))
-    one = only(both, of("B", field("ReaderId", "int64")))
-    assert (one.usual_type, one.type_votes, one.type_dissent) == ("int64", 2, 1)
+    made = only(both, of("B", field("ReaderId", "int64")))
+    assert (made.usual_type, made.type_votes, made.type_dissent) == ("int64", 2, 1)
 
 
 def test_entity_types_of_fields_of_the_same_type() -> None:
     broker = {"entityType": "brokerId"}
     others = [of(name, field("ReaderId", "[]int32", **broker)) for name in "AB"]
-    one = only(*others, of("C", field("ReaderId", "int32")), of("D", field("ReaderId", "string")))
-    assert (one.usual_entity, one.entity_votes, one.entity_dissent) == ("brokerId", 2, 1)
+    made = only(*others, of("C", field("ReaderId", "int32")), of("D", field("ReaderId", "string")))
+    assert (made.usual_entity, made.entity_votes, made.entity_dissent) == ("brokerId", 2, 1)
 
 
 def test_spellings() -> None:
-    one = only(*[of(name, field("readerId")) for name in "ABC"], of("D", field("ReaderId")))
-    assert (one.usual_case, one.case_votes, one.own_case_votes) == ("readerId", 3, 2)
+    made = only(*[of(name, field("readerId")) for name in "ABC"], of("D", field("ReaderId")))
+    assert (made.usual_case, made.case_votes, made.own_case_votes) == ("readerId", 3, 2)
     assert only(of("A", field("ReaderId"))).usual_case == ""
 
 
 def test_acronyms() -> None:
     names = {"LastKnownELR": "ELR", "ISRChange": "ISR", "S3Object": "", "ClusterId": "", "ABus": "", "TopicIDs": "ID"}
-    assert {one.name: one.acronym for one in message(*[field(name) for name in names]).fields} == names
+    assert {item.name: item.acronym for item in message(*[field(name) for name in names]).fields} == names
 
 
 def test_later_and_everywhere() -> None:
@@ -79,8 +79,8 @@ def test_later_and_everywhere() -> None:
         ),
         field("G", versions="0-1"),
     )
-    found = {one.name: (one.is_later, one.is_everywhere) for one in whole.all_fields}
-    assert found == {
+    result = {item.name: (item.is_later, item.is_everywhere) for item in whole.all_fields}
+    assert result == {
         "A": (False, True),
         "B": (True, False),
         "C": (True, False),
@@ -91,10 +91,10 @@ def test_later_and_everywhere() -> None:
     }
 
 
-def test_of_wanted_files_only_the_names_count() -> None:
+def test_only_the_names_of_requested_files_count() -> None:
     messages = [of("A", field("ReaderId"), field("Other")), of("B", field("readerId")), of("C", field("Third"))]
     assert sorted(uses_of(messages, {messages[0].file})) == ["Other", "ReaderId", "readerId"]
-    assert sorted(uses_of(messages, {one.file for one in messages})) == sorted(uses_of(messages))
+    assert sorted(uses_of(messages, {item.file for item in messages})) == sorted(uses_of(messages))
 
 
 def votes(uses: list[tuple[str, Any]], own: str) -> Vote:
@@ -123,7 +123,7 @@ def test_uses_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     messages = [of(f"R{n}", field("ReaderId"), field("Other")) for n in range(9)]
     SchemaSet(tuple(messages))
-    assert {one.fields[0].type_votes for one in messages} == {8}
+    assert {item.fields[0].type_votes for item in messages} == {8}
     assert len(counted) == 1
 
 

@@ -18,13 +18,13 @@ words = st.text("abc", min_size=1, max_size=6)
 
 
 @given(words, words)
-def test_one_edit_is_the_same_both_ways(one: str, two: str) -> None:
-    assert is_one_edit(one, two) == is_one_edit(two, one)
-    assert not is_one_edit(one, one)
+def test_one_edit_is_the_same_both_ways(first: str, second: str) -> None:
+    assert is_one_edit(first, second) == is_one_edit(second, first)
+    assert not is_one_edit(first, first)
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "kind"),
+    ("first", "second", "kind"),
     [
         ("partiton", "partition", "length"),
         ("transactions", "transaction", "ending"),
@@ -35,9 +35,9 @@ def test_one_edit_is_the_same_both_ways(one: str, two: str) -> None:
         ("leaderr", "leader", "length"),
     ],
 )
-def test_edits(one: str, two: str, kind: str) -> None:
-    assert is_one_edit(one, two)
-    assert edit(one, two) == kind
+def test_edits(first: str, second: str, kind: str) -> None:
+    assert is_one_edit(first, second)
+    assert edit(first, second) == kind
 
 
 @given(st.sampled_from(["partition", "leader", "transaction"]), st.integers(0, 20), st.sampled_from("xq"))
@@ -51,18 +51,18 @@ def near(counts: dict[str, int]) -> dict[str, Near]:
     return nearly(counts, counts, counts.__getitem__)
 
 
-def test_what_is_not_rare_is_no_slip() -> None:
+def test_frequent_words_are_not_misspellings() -> None:
     assert near({"leader": 40, "header": 11}) == {}
     assert near({"leader": 7, "leeader": 1}) == {}
 
 
 def test_words_of_names_are_counted_too() -> None:
-    one = message(field("BrokerRack", about="Racks, the rack; BROKER, broker.rack"), name="RackRequest")
-    words = Vocabulary([one])
+    made = message(field("BrokerRack", about="Racks, the rack; BROKER, broker.rack"), name="RackRequest")
+    words = Vocabulary([made])
     assert [words.count(word) for word in ("rack", "racks", "broker", "roker")] == [4, 1, 2, 0]
 
 
-def test_only_what_is_wanted_is_looked_at() -> None:
+def test_only_requested_elements_are_examined() -> None:
     fields = [field(f"BrokerRack{n}", about="The broker's rack.") for n in range(8)]
     first = message(*fields, field("Brokre", about="The the rack is is."), name="ARequest")
     second = message(field("Other"), name="BRequest")
@@ -74,13 +74,13 @@ def test_only_what_is_wanted_is_looked_at() -> None:
     assert [word.word for word in first.odd_words] == ["brokre", "the", "is"]
 
 
-def test_a_real_word_is_no_slip_of_another() -> None:
+def test_a_real_word_is_not_a_misspelling_of_another() -> None:
     texts = [field(f"F{n}", about="They alter it.") for n in range(40)] + [field("G", about="It comes later.")]
     assert "later" not in Vocabulary([message(*texts)]).near
     assert spelling.frequent_slips()["reqestor"] == "requester"
 
 
-def test_a_right_word_is_no_misspelling() -> None:
+def test_a_correct_word_is_not_a_misspelling() -> None:
     assert frequent_slips().keys().isdisjoint(known_words())
     assert frequent_slips().keys().isdisjoint(frequent_slips().values())
 
@@ -91,12 +91,12 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
     file.write_text("abandonned->abandoned\nclas->class, disabled because\nthier->their, there,\n", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     spelling.misspellings.cache_clear()
-    one = message(field("Thier", about="Clas of the right."))
+    made = message(field("Thier", about="Clas of the right."))
     try:
-        assert Vocabulary([one]).corrections == {"thier": "their, there"}
+        assert Vocabulary([made]).corrections == {"thier": "their, there"}
         monkeypatch.setattr(sys, "path", [])
         spelling.misspellings.cache_clear()
-        assert Vocabulary([one]).corrections == {"thier": "their"}
+        assert Vocabulary([made]).corrections == {"thier": "their"}
     finally:
         spelling.misspellings.cache_clear()
 
@@ -112,6 +112,6 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_words_that_stand_there_twice(text: str, twice: list[str]) -> None:
-    one = message(field(about=text), name="ARequest")
-    SchemaSet((one, message(field("Other", about="is is"), name="BRequest")))
-    assert [word.word for word in one.odd_words] == twice
+    made = message(field(about=text), name="ARequest")
+    SchemaSet((made, message(field("Other", about="is is"), name="BRequest")))
+    assert [word.word for word in made.odd_words] == twice

@@ -88,28 +88,28 @@ class Servers:
 def servers(where: Path, cache: Path) -> Iterator[Servers]:
     """Servers that are gone after the block, whatever happens in it."""
     where.mkdir()
-    found = Servers(where, cache)
+    result = Servers(where, cache)
     try:
-        yield found
+        yield result
     finally:
-        found.close()
+        result.close()
 
 
-def start_cluster(found: Servers, cores: Mapping[str, Mapping[str, str]]) -> str:
+def start_cluster(servers: Servers, cores: Mapping[str, Mapping[str, str]]) -> str:
     """A master, and for each name a worker with one core and an environment of its own; gives the master's address."""
     command, port = SPARK / "bin" / "spark-class", free_port()
     loopback, address = ("--host", "127.0.0.1", "--webui-port", "0"), f"spark://127.0.0.1:{port}"
-    found.start("master", command, "org.apache.spark.deploy.master.Master", *loopback, "--port", str(port))
-    found.await_("master", lambda log: "New state: ALIVE" in log)
+    servers.start("master", command, "org.apache.spark.deploy.master.Master", *loopback, "--port", str(port))
+    servers.await_("master", lambda log: "New state: ALIVE" in log)
     for name, env in cores.items():
         size = ("--cores", "1", "--memory", "1g", "--work-dir", name)
-        found.start(name, command, "org.apache.spark.deploy.worker.Worker", *loopback, *size, address, **env)
+        servers.start(name, command, "org.apache.spark.deploy.worker.Worker", *loopback, *size, address, **env)
     for name in cores:
-        found.await_(name, lambda log: "Successfully registered with master" in log)
+        servers.await_(name, lambda log: "Successfully registered with master" in log)
     return address
 
 
-def start_connect(found: Servers, **env: str) -> str:
+def start_connect(servers: Servers, **env: str) -> str:
     """A Connect server that works on this machine, with more in its environment; gives its address."""
     port = free_port()
     place = {"binding.address": "127.0.0.1", "binding.port": str(port)}
@@ -117,24 +117,24 @@ def start_connect(found: Servers, **env: str) -> str:
     main = "org.apache.spark.sql.connect.service.SparkConnectServer"
     quiet = ("--conf=spark.ui.enabled=false", "--conf=spark.sql.catalogImplementation=in-memory")
     submit = (SPARK / "bin" / "spark-submit", "--master=local[2]")
-    found.start("connect", *submit, *conf, *quiet, "--class", main, "spark-internal", **env)
-    found.await_("connect", lambda log: "Spark Connect server started" in log)
+    servers.start("connect", *submit, *conf, *quiet, "--class", main, "spark-internal", **env)
+    servers.await_("connect", lambda log: "Spark Connect server started" in log)
     return f"sc://127.0.0.1:{port}"
 
 
-def wait_for(there: Callable[[], bool], said: Callable[[], str]) -> None:
+def wait_for(there: Callable[[], bool], output: Callable[[], str]) -> None:
     """Wait for a condition; raises AssertionError with what `said` gives when it does not come."""
     end = time.monotonic() + LONGEST
     while not there():
-        assert time.monotonic() < end, said()
+        assert time.monotonic() < end, output()
         time.sleep(0.05)
 
 
 def marked(mark: str) -> set[int]:
     """The processes that were started with a mark in their environment, as far as this system tells."""
-    found = set()
+    result = set()
     for file in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
             if mark.encode() in file.read_bytes():
-                found.add(int(file.parent.name))
-    return found
+                result.add(int(file.parent.name))
+    return result

@@ -11,8 +11,8 @@ from pipeline.support import ask, printed
 
 
 def test_report(lake: Lake) -> None:
-    told = printed("report", str(lake.path))
-    assert told.split("\n\n")[1:4] == [
+    text = printed("report", str(lake.path))
+    assert text.split("\n\n")[1:4] == [
         "Findings in the newest set of each line\n"
         "  source  line  error  warning  info  fixed before\n"
         "  fork    fork  4      0        0     0\n"
@@ -44,31 +44,31 @@ def test_report(lake: Lake) -> None:
 
 
 def test_report_as_markdown(lake: Lake) -> None:
-    told = printed("report", str(lake.path), "--output-format", "markdown")
-    assert "## Collisions: one version number, two layouts\n\n| fork | message | versions |" in told
+    text = printed("report", str(lake.path), "--output-format", "markdown")
+    assert "## Collisions: one version number, two layouts\n\n| fork | message | versions |" in text
     assert (
         "| fork | FindCoordinatorRequest | 4-6 | clients/FindCoordinatorRequest.json | the bytes differ | 2.0.0 |\n"
-        in told
+        in text
     )
 
 
 def test_report_as_a_page(lake: Lake) -> None:
-    found = json.loads(printed("report", str(lake.path), "--output-format", "json"))
+    result = json.loads(printed("report", str(lake.path), "--output-format", "json"))
     page = printed("report", str(lake.path), "--output-format", "html")
-    assert page.count(" data-item ") == len(found["findings"]) + len(found["breaks"])
+    assert page.count(" data-item ") == len(result["findings"]) + len(result["breaks"])
     assert "sample main: from 10 RPCs in 38 versions to 10 in 40; 1 with request header 3" in page
     adoption = json.loads(printed("rollout", str(lake.path), "--output-format", "json"))["sets"]
-    assert found["history"] == adoption
+    assert result["history"] == adoption
 
 
 def test_blame_of_an_rpc(lake: Lake) -> None:
     events = json.loads(printed("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
-    told = [
+    rows = [
         (event["event"], event["rule"], event["commit"][:10], event["release"])
         for event in events
         if (event["lineage"], event["message_name"], event["severity"]) == ("main", "SaslHandshakeRequest", "error")
     ]
-    assert told == [
+    assert rows == [
         ("changed", "compat/frozen-bumped", "c589f250cc", None),
         ("introduced", "kip-1313/frozen-rpc", "c589f250cc", None),
         ("fixed", "kip-1313/frozen-rpc", "08ccc644d6", None),
@@ -76,10 +76,10 @@ def test_blame_of_an_rpc(lake: Lake) -> None:
 
 
 def test_blame_of_a_rule(lake: Lake) -> None:
-    said = "DeleteGroupsResponse has no version 3, which its request was bumped to"
+    text = "DeleteGroupsResponse has no version 3, which its request was bumped to"
     columns, row = (
         "what     rule                        message",
-        f"compat/response-not-bumped  DeleteGroupsResponse  {said}",
+        f"compat/response-not-bumped  DeleteGroupsResponse  {text}",
     )
     head = f"  when        commit      by                  release  {columns}"
     assert printed("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
@@ -132,32 +132,32 @@ def test_matrix(lake: Lake) -> None:
 
 def test_matrix_as_a_page(lake: Lake) -> None:
     page = printed("matrix", str(lake.path), "--output-format", "html")
-    found = json.loads(printed("matrix", str(lake.path), "--output-format", "json"))
+    document = json.loads(printed("matrix", str(lake.path), "--output-format", "json"))
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert " ".join(data["names"]).split() == found["releases"]
+    assert " ".join(data["names"]).split() == document["releases"]
     alike = [names.split() for names in data["names"]]
     firsts = {some[0] for some in alike}
-    numbers = [int(one) for one in re.findall(r'<button type="button" class="q\d[a-z ]*">(\d+)<', page)]
-    pairs = [one for one in found["pairs"] if {one["client"], one["broker"]} <= firsts]
+    numbers = [int(number) for number in re.findall(r'<button type="button" class="q\d[a-z ]*">(\d+)<', page)]
+    pairs = [pair for pair in document["pairs"] if {pair["client"], pair["broker"]} <= firsts]
     assert (data["releases"], numbers) == (
-        ["1.0.0 to 1.1.0", "1.2.0", "2.0.0"], [one["statuses"]["agreed"] for one in pairs],
+        ["1.0.0 to 1.1.0", "1.2.0", "2.0.0"], [pair["statuses"]["agreed"] for pair in pairs],
     )  # fmt: skip
     pair = json.loads(printed("matrix", str(lake.path), "2.0.0", "1.2.0", "--output-format", "json"))["rpcs"]
     size, places = len(data["releases"]), [[name in some for some in alike].index(True) for name in ("2.0.0", "1.2.0")]
     kraft = data["modes"][0]
     row = kraft["rows"][kraft["pairs"][places[0] * size + places[1]]].split(",")
-    told = [(rpc[0], data["codes"][one[0]][1], one[1:]) for rpc, one in zip(data["rpcs"], row, strict=True) if one]
-    assert told == [
-        (one["api_key"], one["status"], "" if one["chosen"] is None else str(one["chosen"])) for one in pair
+    rows = [(rpc[0], data["codes"][cell[0]][1], cell[1:]) for rpc, cell in zip(data["rpcs"], row, strict=True) if cell]
+    assert rows == [
+        (cell["api_key"], cell["status"], "" if cell["chosen"] is None else str(cell["chosen"])) for cell in pair
     ]
     keys = [key for key, *_ in data["rpcs"]]
     assert kraft["broker"][places[1]][keys.index(42)] == "0-3"
 
 
 def test_matrix_of_a_pair(lake: Lake) -> None:
-    told = printed("matrix", str(lake.path), "2.0.0", "1.2.0")
-    assert told.splitlines()[0] == "2.0.0 as client, 1.2.0 as broker"
-    assert "  42   DeleteGroups               0-3       3       2/1     agreed" in told.splitlines()
+    text = printed("matrix", str(lake.path), "2.0.0", "1.2.0")
+    assert text.splitlines()[0] == "2.0.0 as client, 1.2.0 as broker"
+    assert "  42   DeleteGroups               0-3       3       2/1     agreed" in text.splitlines()
 
 
 def test_matrix_in_a_mode(lake: Lake) -> None:
@@ -188,7 +188,7 @@ def test_rollout(lake: Lake) -> None:
     )
 
 
-def test_a_directory_that_is_no_lake(tmp_path: Path) -> None:
+def test_a_directory_that_is_not_a_lake(tmp_path: Path) -> None:
     done = ask("report", str(tmp_path))
     assert (done.code, done.out) == (2, "")
     assert done.err == f"error: {tmp_path} is not a lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
@@ -210,8 +210,8 @@ def test_run_wants_sources(tmp_path: Path) -> None:
 def test_report_in_formats_of_findings(lake: Lake, sources: tuple[str, ...]) -> None:
     rows = [json.loads(line) for line in printed("report", str(lake.path), "--output-format", "jsonl").splitlines()]
     assert rows
-    told = printed("report", str(lake.path), "--output-format", "concise").splitlines()
-    assert told == [
+    text = printed("report", str(lake.path), "--output-format", "concise").splitlines()
+    assert text == [
         f"{row['path']}:{row['line']}:{row['column']}: {row['severity']} {row['rule']} {row['message']}"
         + (f"; write {row['instead']}" if "instead" in row else "")
         for row in rows

@@ -26,9 +26,9 @@ from tools import definition, field
 def test_columns_are_the_fields_of_the_json_output() -> None:
     old, new = (make_tree(name, [("", [("X.json", text)])]) for name, text in zip("on", TEXTS, strict=True))
     rules = make_ruleset(Config(), load_rules(Config(), ""))
-    (one,) = judge(compare_trees(old, new), rules, old.sources, new.sources)
-    shown = msgspec.to_builtins(change_object(one))
-    row = dict(zip(Changes.COLUMNS, _row(("old", "new"), one, "https://example.com/#rule"), strict=False))
+    (change,) = judge(compare_trees(old, new), rules, old.sources, new.sources)
+    shown = msgspec.to_builtins(change_object(change))
+    row = dict(zip(Changes.COLUMNS, _row(("old", "new"), change, "https://example.com/#rule"), strict=False))
     assert {name: value for name, value in row.items() if name in shown} == {
         **shown,
         "old": '{"layout": "A int32"}',
@@ -53,23 +53,23 @@ def test_findings_are_the_fields_of_check(tmp_path: Path) -> None:
     batches = [
         batch(columns("name, blob, data binary"), [("XRequest.json", "b", (tmp_path / "XRequest.json").read_bytes())])
     ]
-    found = [
+    result = [
         dict(zip(Findings.COLUMNS, row, strict=True)) for _, rows in files_in_arrow(engine)(batches) for row in rows
     ]
     own = {"tree": None, "name": "XRequest.json", "blob": "b"}
-    assert [row["rule"] for row in found if row["fix"] or row["instead"]]
-    by_fingerprint = {said["fingerprint"]: said for said in shown}
-    for row in found:
-        said = by_fingerprint[row["fingerprint"]]
-        fix = {"fix": encoded(said["fix"])} if "fix" in said else {}
-        place, source = row.pop("place"), said.pop("source")
+    assert [row["rule"] for row in result if row["fix"] or row["instead"]]
+    by_fingerprint = {finding["fingerprint"]: finding for finding in shown}
+    for row in result:
+        output = by_fingerprint[row["fingerprint"]]
+        fix = {"fix": encoded(output["fix"])} if "fix" in output else {}
+        place, source = row.pop("place"), output.pop("source")
         assert (row.pop("rule_source"), bool(place)) == (source, True)
-        del said["path"]
+        del output["path"]
         assert row == {
             "fix": "",
             "instead": "",
             **own,
-            **said,
+            **output,
             **{name: text.replace(str(tmp_path) + "/", "") for name, text in fix.items()},
         }
 

@@ -45,16 +45,16 @@ def ended(number: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "expected"),
     [
         (signal.SIGALRM, "the query takes more than 3 seconds"),
         (signal.SIGABRT, "the query takes more than 4 GiB of memory, or DuckDB fails on it (signal 6)"),
     ],
 )
-def test_a_child_that_the_system_ends(number: int, said: str) -> None:
+def test_a_child_that_the_system_ends(number: int, expected: str) -> None:
     with pytest.raises(UsageError) as caught:
         ended(number)
-    assert str(caught.value) == said
+    assert str(caught.value) == expected
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
@@ -80,8 +80,8 @@ def test_too_little_memory_is_one_line(lake: Path, tmp_path: Path) -> None:
         check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
     )
-    said = "error: out of memory: the limit is 300 MiB; `ulimit -v` raises it\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+    text = "error: out of memory: the limit is 300 MiB; `ulimit -v` raises it\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", text)
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])

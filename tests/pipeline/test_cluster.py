@@ -38,17 +38,17 @@ exec '{git}' "$@"
 def undisturbed(request: pytest.FixtureRequest) -> Callable[[Content], Content]:
     """What the same tables hold when all is done on one machine, and nothing happens meanwhile."""
 
-    def told(held: Content) -> Content:
+    def unbroken(held: Content) -> Content:
         whole = content(request.getfixturevalue("lake").path)
         return {name: whole[name] for name in held}
 
-    return told
+    return unbroken
 
 
 @pytest.fixture
 def started(tmp_path: Path, cache: Path) -> Iterator[Servers]:
-    with servers(tmp_path / "servers", cache) as found:
-        yield found
+    with servers(tmp_path / "servers", cache) as result:
+        yield result
 
 
 def test_through_connect(
@@ -63,7 +63,7 @@ def test_through_connect(
     remote = start_connect(started, **{name: text for name, text in os.environ.items() if name.startswith("AWS_")})
     sources = named(f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork")
     command = as_printed("--remote", {"sc://host:15002": remote, SOURCE: sources, LAKE: lake})
-    assert said(f"{command} --quiet {ENGINE}", tmp_path, cache) == ""
+    assert run_script(f"{command} --quiet {ENGINE}", tmp_path, cache) == ""
     held = content(lake)
     assert {"findings", "layouts", "changes"} < set(held)
     assert {row[3] for row in held.pop("sources")} == {bundle}
@@ -87,7 +87,7 @@ def test_a_worker_dies(
     env = {"SPARK_CONF_DIR": str(put_settings(tmp_path / "conf", events)), "JAVA_HOME": str(java_home(cache))}
     submit = f"{as_printed('spark-submit', places)} --quiet --stages ingest,lint"
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(said, submit, tmp_path, cache, **env)
+        running = pool.submit(run_script, submit, tmp_path, cache, **env)
         try:
             wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
             assert reached.exists(), running.result()
@@ -99,7 +99,7 @@ def test_a_worker_dies(
     assert not re.search(r"\[Stage | (?:INFO|WARN) ", rest)
     assert "ExecutorLostFailure" in reasons(events)
     command = as_printed("kiplint pipeline run --master", places)
-    assert said(f"{command} --quiet --stages describe", tmp_path, cache, **env) == ""
+    assert run_script(f"{command} --quiet --stages describe", tmp_path, cache, **env) == ""
     held = content(lake)
     assert {"findings", "problems", "layouts"} < set(held)
     assert held == undisturbed(held)
@@ -113,7 +113,9 @@ def named(*sources: str) -> str:
 def as_printed(part: str, places: Mapping[str, str | Path]) -> str:
     """The guide's command with a part in it, with other names and places."""
     (block,) = (
-        one for one in re.findall(r"^```sh\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE) if part in one
+        block
+        for block in re.findall(r"^```sh\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+        if part in block
     )
     for theirs, ours in places.items():
         assert block.count(theirs) == 1
@@ -121,7 +123,7 @@ def as_printed(part: str, places: Mapping[str, str | Path]) -> str:
     return block.rstrip()
 
 
-def said(command: str, where: Path, cache: Path, **others: str) -> str:
+def run_script(command: str, where: Path, cache: Path, **others: str) -> str:
     """What a line for the shell prints, with the commands of this environment; raises AssertionError when it fails."""
     env = surroundings(cache, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", **others)
     done = subprocess.run(
@@ -176,6 +178,6 @@ def blocking_git(where: Path, reached: Path) -> Path:
 def reasons(events: Path) -> set[str]:
     """Why tasks failed, out of Spark's log of events."""
     logs = events.rglob("events_*")
-    told = (json.loads(line) for file in logs for line in file.read_text().splitlines() if line)
-    ends = (one["Task End Reason"]["Reason"] for one in told if one.get("Event") == "SparkListenerTaskEnd")
+    rows = (json.loads(line) for file in logs for line in file.read_text().splitlines() if line)
+    ends = (event["Task End Reason"]["Reason"] for event in rows if event.get("Event") == "SparkListenerTaskEnd")
     return set(ends) - {"Success"}

@@ -91,4 +91,4 @@ def test_any_text_of_a_definition_can_be_written(value: str) -> None:
 
 
 def test_numbers_that_fit_no_column_are_left_out() -> None:
-    assert [number(one) for one in (None, 0, -1, 2**31 - 1, 2**31, 10**400)] == [None, 0, -1, 2**31 - 1, None, None]
+    assert [number(value) for value in (None, 0, -1, 2**31 - 1, 2**31, 10**400)] == [None, 0, -1, 2**31 - 1, None, None]

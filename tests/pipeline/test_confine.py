@@ -29,9 +29,9 @@ TABLES = ("sets", "messages", "set_findings")
     ],
 )
 def test_what_reads_the_tables(sql: str, given: str | None) -> None:
-    found = confined(sql, TABLES)
-    assert given is None or found == given
-    assert confined(found, TABLES) == found
+    result = confined(sql, TABLES)
+    assert given is None or result == given
+    assert confined(result, TABLES) == result
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,9 @@ def test_what_reads_the_tables(sql: str, given: str | None) -> None:
     ],
 )
 def test_what_does_more_is_refused(sql: str) -> None:
-    said = complaint(lambda: confined(sql, TABLES))
-    assert "\n" not in said
-    assert len(said) < 400
+    error = complaint(lambda: confined(sql, TABLES))
+    assert "\n" not in error
+    assert len(error) < 400
 
 
 def test_a_table_that_is_misspelt() -> None:

@@ -10,14 +10,14 @@ from tools import complaint
 def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "ANSWERS_WITHIN", 0.5)
     with closed_port() as port:
-        said = complaint(lambda: session.make_session(remote=f"sc://127.0.0.1:{port}/;user_id=me"))
-    assert said == f"no Spark Connect server answers at 127.0.0.1:{port}"
+        error = complaint(lambda: session.make_session(remote=f"sc://127.0.0.1:{port}/;user_id=me"))
+    assert error == f"no Spark Connect server answers at 127.0.0.1:{port}"
 
 
 def test_an_address_that_is_none() -> None:
-    said = complaint(lambda: session.make_session(remote="http://127.0.0.1"))
-    assert said.startswith("Spark does not start: ")
-    assert "\n" not in said
+    error = complaint(lambda: session.make_session(remote="http://127.0.0.1"))
+    assert error.startswith("Spark does not start: ")
+    assert "\n" not in error
 
 
 def test_why_spark_does_not_start() -> None:

@@ -50,17 +50,17 @@ def test_an_executor_keeps_it_in_the_scratch_space_of_spark(
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "expected"),
     [
         ("gone.bundle", "no such object: {place}; in an object store a source is a bundle or an archive"),
         ("plain.txt", "neither a git bundle nor an archive: {place}"),
     ],
 )
-def test_what_cannot_be_fetched(stored: str, place: str, said: str) -> None:
+def test_what_cannot_be_fetched(stored: str, place: str, expected: str) -> None:
     Storage(stored).write("plain.txt", b"{}")
     with pytest.raises(SourceError) as caught:
         _listed(f"a={stored}/{place}")
-    assert str(caught.value) == said.format(place=f"{stored}/{place}")
+    assert str(caught.value) == expected.format(place=f"{stored}/{place}")
 
 
 @pytest.mark.usefixtures("bucket")
@@ -77,7 +77,7 @@ def test_what_names_no_object(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["s3://A:SECRET@b/x.jar", "s3://b/x.jar?sig=SECRET", "https://A:SECRET@host/x.git", "s3:///?SECRET"]
 )
-def test_no_secret_is_told(text: str) -> None:
+def test_no_secret_is_shown(text: str) -> None:
     assert "SECRET" not in complaint(lambda: read_source(f"a={text}"))
 
 

@@ -57,10 +57,10 @@ def interrupted(process: subprocess.Popen[str], reached: Callable[[], bool], *, 
 
 @pytest.mark.skipif(not shutil.which("java"), reason="the launcher of Spark needs a java command")
 def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
-    told = tmp_path / "told"
+    log = tmp_path / "told"
     java = tmp_path / "java" / "bin" / "java"
     java.parent.mkdir(parents=True)
-    java.write_text(SLOW_JAVA.format(java=shutil.which("java"), told=told))
+    java.write_text(SLOW_JAVA.format(java=shutil.which("java"), told=log))
     java.chmod(0o755)
     process = begun(
         cache,
@@ -72,26 +72,26 @@ def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
         tmp_path / "lake",
         JAVA_HOME=str(tmp_path / "java"),
     )
-    assert interrupted(process, lambda: told.exists() and told.read_text() != "") == (130, "", "")
-    assert not Path("/proc", told.read_text().strip(), "exe").exists() or sys.platform != "linux"
+    assert interrupted(process, lambda: log.exists() and log.read_text() != "") == (130, "", "")
+    assert not Path("/proc", log.read_text().strip(), "exe").exists() or sys.platform != "linux"
 
 
 @pytest.mark.parametrize(("alone", "code"), [(0, 130), (signal.SIGTERM, 143)])
 def test_while_sources_are_listed(history: Path, cache: Path, tmp_path: Path, alone: int, code: int) -> None:
     """Several threads wait for git, whose bundle is half unpacked; no thread is waited for, and no git runs on."""
-    told, scratch = tmp_path / "told", tmp_path / "scratch"
-    for folder in (told, scratch, tmp_path / "bin"):
+    log, scratch = tmp_path / "told", tmp_path / "scratch"
+    for folder in (log, scratch, tmp_path / "bin"):
         folder.mkdir()
     bundle = tmp_path / "sample.bundle"
     subprocess.run(["git", "-C", history, "bundle", "create", "-q", bundle, "main"], check=True)
-    (tmp_path / "bin" / "git").write_text(SLOW_GIT.format(told=told))
+    (tmp_path / "bin" / "git").write_text(SLOW_GIT.format(told=log))
     (tmp_path / "bin" / "git").chmod(0o755)
     places = [history, bundle, *[history] * 20]
     sources = [word for at, place in enumerate(places) for word in ("--source", f"s{at}={place}#main")]
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     process = begun(cache, *sources, "--out", tmp_path / "lake", PATH=path, TMPDIR=str(scratch))
-    assert interrupted(process, lambda: len(list(told.iterdir())) == THREADS, alone=alone) == (code, "", "")
-    assert not [pid for pid in told.iterdir() if Path("/proc", pid.name, "exe").exists()]
+    assert interrupted(process, lambda: len(list(log.iterdir())) == THREADS, alone=alone) == (code, "", "")
+    assert not [pid for pid in log.iterdir() if Path("/proc", pid.name, "exe").exists()]
     assert not list(scratch.iterdir())
     assert not (tmp_path / "lake").exists()
 
@@ -101,7 +101,7 @@ def test_while_a_stage_runs(history: Path, cache: Path, tmp_path: Path) -> None:
     process = begun(cache, "--source", f"x={history}#main", "--out", lake.path, *settings())
     code, out, err = interrupted(process, (lake.path / "staging").exists)
     assert (code, out) == (130, "")
-    assert err == f"interrupted: `kiplint pipeline run --resume --out {lake}` goes on\n"
+    assert err == f"interrupted: `kiplint pipeline run --resume --out {lake}` continues\n"
 
 
 def test_a_run_that_reads_nothing_leaves_nothing(cache: Path, tmp_path: Path) -> None:

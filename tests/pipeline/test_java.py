@@ -31,11 +31,11 @@ def _said(home: Path, *words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("version", "feature"), [("1.8.0_292", 8), ("11.0.2", 11), ("17.0.15", 17), ("25", 25), ("25-ea", 25)]
 )
-def test_versions_are_told_apart(tmp_path: Path, version: str, feature: int) -> None:
+def test_versions_are_distinguished(tmp_path: Path, version: str, feature: int) -> None:
     assert version_of(_java(tmp_path, version)) == feature
 
 
-def test_what_is_no_java_has_no_version(tmp_path: Path) -> None:
+def test_a_program_that_is_not_java_has_no_version(tmp_path: Path) -> None:
     assert version_of(tmp_path / "java") == 0
 
 
@@ -50,7 +50,7 @@ def test_a_java_that_is_there_is_taken(tmp_path: Path, monkeypatch: pytest.Monke
     assert _said(java_home(tmp_path / "cache"), *words) == words[1:]
 
 
-def test_a_new_java_is_not_asked_for_what_it_has_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_java_gets_no_removed_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(_java(tmp_path / "25", "25.0.1").parent.parent))
     words = ["--add-modules=jdk.incubator.vector", "x", "--add-opens=java.base/sun.security.action=ALL-UNNAMED"]
     assert _said(java_home(tmp_path / "cache"), *words) == ["x"]

@@ -59,12 +59,12 @@ sys.addaudithook(FAULT)
 @contextmanager
 def killed_at(step: int, where: Path) -> Iterator[list[bool]]:
     """Whether the block is killed before its file operation with this number; it is not when it has fewer."""
-    told = [False]
+    calls = [False]
     FAULT.where, FAULT.left = str(where), step
     try:
-        yield told
+        yield calls
     except KilledError:
-        told[0] = True
+        calls[0] = True
     finally:
         FAULT.where = ""
 
@@ -92,20 +92,20 @@ def problems(reader: Reader) -> list[str]:
     return sorted(row["problem"] for row in reader.rows(Problems)) if reader.count(Problems) else []
 
 
-def told(path: Path) -> list[str]:
+def problems_in(path: Path) -> list[str]:
     """What a reader sees that comes now; nothing where there is no lake yet."""
     lake = Lake(path)
     if not lake.exists:
         return []
     reader = Reader(lake)
-    found = problems(reader)
-    assert reader.count(Blobs) == bool(found)
-    return found
+    result = problems(reader)
+    assert reader.count(Blobs) == bool(result)
+    return result
 
 
 def laid_out(path: Path) -> set[str]:
     """The folders and files of a lake that hold tables' rows, and what else there is but logs."""
-    inside = {str(one.relative_to(path)) for one in path.rglob("*")}
+    inside = {str(file.relative_to(path)) for file in path.rglob("*")}
     return {name for name in inside if "_delta_log" not in name and not name.startswith(RUNS)}
 
 
@@ -113,15 +113,15 @@ def traces(path: Path) -> tuple[tuple[str, int], ...]:
     """What a writer has left in a lake: all names, but for those of its run, and how large each is."""
     return tuple(
         sorted(
-            (re.sub(r"(?<![0-9a-f])[0-9a-f]{12}(?![0-9a-f])", "x", str(one.relative_to(path))), one.lstat().st_size)
-            for one in path.rglob("*")
+            (re.sub(r"(?<![0-9a-f])[0-9a-f]{12}(?![0-9a-f])", "x", str(file.relative_to(path))), file.lstat().st_size)
+            for file in path.rglob("*")
         )
     )
 
 
-def lake_with(path: Path, *found: str) -> Lake:
+def lake_with(path: Path, *names: str) -> Lake:
     path.mkdir()
-    for problem in found:
+    for problem in names:
         grow(Lake(path), problem)
     return Lake(path)
 
@@ -145,15 +145,15 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
         shutil.copytree(whole, path)
         with killed_at(step, path) as killed:
             grow(Lake(path), "new")
-        found = told(path)
-        seen.add(tuple(found))
+        result = problems_in(path)
+        seen.add(tuple(result))
         if not killed[0]:
             break
         if (kind := traces(path)) in left:  # killed before it read, so that nothing is new on the disk
             continue
         left.add(kind)
         grow(Lake(path), "now")
-        assert told(path) == sorted([*found, "now"])
+        assert problems_in(path) == sorted([*result, "now"])
         optimize(Lake(path), 0)
         kept = {name for row in all_states(Lake(path).storage)[-2:] for name in needed(path)}
         assert {name for name in laid_out(path) if name.endswith(".parquet")} == kept
@@ -168,9 +168,9 @@ def test_killed_between_the_commits_of_two_tables(tmp_path: Path, monkeypatch: p
         patch.setattr(Lake, "_append", lambda *_: (_ for _ in ()).throw(KilledError()))
         patch.setattr(Lake, "_begin", lambda *_: None)
         grow(lake, "lost")
-    assert told(lake.path) == ["a", "b"]
+    assert problems_in(lake.path) == ["a", "b"]
     grow(Lake(lake.path), "c")
-    assert told(lake.path) == ["a", "b", "c"]
+    assert problems_in(lake.path) == ["a", "b", "c"]
     assert rows_in(Lake(lake.path).parts("blobs", Lake(lake.path).snapshot().tables["blobs"])) == 1
 
 
@@ -210,7 +210,7 @@ def test_a_reader_is_not_disturbed_by_the_next_writer(tmp_path: Path) -> None:
         lake.publish(lake.snapshot(), {TABLE: put(lake, TABLE, "b"), "blobs": put(lake, "blobs", "b")}, "ingest")
         assert problems(reader) == ["a"]
     assert problems(reader) == ["a"]
-    assert told(lake.path) == ["b"]
+    assert problems_in(lake.path) == ["b"]
 
 
 def test_states_of_before(tmp_path: Path) -> None:
@@ -235,19 +235,19 @@ def test_states_of_before(tmp_path: Path) -> None:
 
 
 def test_upkeep_puts_small_files_together_and_changes_nothing(tmp_path: Path) -> None:
-    found = [f"{number:02}" for number in range(FEW + 2)]
-    lake = lake_with(tmp_path / "lake", *found)
+    result = [f"{number:02}" for number in range(FEW + 2)]
+    lake = lake_with(tmp_path / "lake", *result)
     assert len(lake.parts(TABLE, lake.snapshot().tables[TABLE])) == FEW + 2
     done = optimize(Lake(lake.path), 0)
     assert done.compacted == 1
     after = Lake(lake.path)
     assert len(after.parts(TABLE, after.snapshot().tables[TABLE])) == 1
-    assert told(lake.path) == found
+    assert problems_in(lake.path) == result
     grow(after, "more")
-    assert told(lake.path) == [*found, "more"]
+    assert problems_in(lake.path) == [*result, "more"]
 
 
-def test_upkeep_goes_on_with_what_stages_have_seen(tmp_path: Path) -> None:
+def test_upkeep_keeps_what_stages_have_processed(tmp_path: Path) -> None:
     from kiplint.pipeline.lake.lake import StageState
 
     lake = lake_with(tmp_path / "lake", *map(str, range(FEW + 2)))
@@ -270,12 +270,12 @@ def test_a_second_writer_on_this_machine_is_refused(tmp_path: Path) -> None:
         ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", path, cwd=tmp_path)
     if ran.code == 2:  # where commands are run in this very process, it is the same writer
         assert ran.err.startswith(f"error: {path} is being written by process ")
-    assert told(path) == ["a"]
+    assert problems_in(path) == ["a"]
 
 
 def test_a_second_writer_elsewhere_is_refused_by_the_commit(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
-    said = f"{lake} was written by another process meanwhile: run it again"
+    text = f"{lake} was written by another process meanwhile: run it again"
 
     def slow() -> None:
         with lake.writing():
@@ -284,8 +284,8 @@ def test_a_second_writer_elsewhere_is_refused_by_the_commit(tmp_path: Path) -> N
             grow(Lake(lake.path), "quick")
             lake.publish(before, {TABLE: mine}, "ingest")
 
-    assert complaint(slow) == said
-    assert told(lake.path) == ["a", "quick"]
+    assert complaint(slow) == text
+    assert problems_in(lake.path) == ["a", "quick"]
 
 
 HOLDER = """
@@ -311,7 +311,7 @@ def test_a_writer_that_was_killed_does_not_matter(tmp_path: Path) -> None:
         finally:
             holder.send_signal(signal.SIGKILL)
     grow(lake, "b")
-    assert told(path) == ["a", "b"]
+    assert problems_in(path) == ["a", "b"]
 
 
 # What is not a lake, and what is damaged
@@ -321,12 +321,12 @@ def test_a_directory_with_something_else_in_it_is_refused(tmp_path: Path) -> Non
     (tmp_path / "thesis.tex").write_text("years of work")
     (tmp_path / "data" / "measured" / "once").mkdir(parents=True)
     ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", tmp_path, cwd=tmp_path)
-    said = f"error: {tmp_path} is not empty and no lake: it holds data\n"
-    assert (ran.code, ran.out, ran.err) == (2, "", said)
+    text = f"error: {tmp_path} is neither empty nor a lake: it has data\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", text)
     assert laid_out(tmp_path) == {"thesis.tex", "data", "data/measured", "data/measured/once"}
 
 
-def test_a_file_is_no_lake(tmp_path: Path) -> None:
+def test_a_file_is_not_a_lake(tmp_path: Path) -> None:
     file = tmp_path / "lake"
     file.write_text("")
     assert complaint(lambda: grow(Lake(file), "a")) == f"cannot write the lake {file}: File exists"
@@ -362,18 +362,18 @@ def spoil(name: str, find: str, put: str) -> Callable[[Path], object]:
         spoil(f"{TABLE}/{LOG}", '"add":{"path":"', '"add":{"path":"file:///elsewhere/'),
         lambda path: (path / TABLE / LOG).unlink(),
         lambda path: shutil.rmtree(path / TABLE),
-        lambda path: [one.write_bytes(b"PAR1 and no more") for one in path.rglob("part-*.parquet")],
-        lambda path: [one.unlink() for one in path.rglob("part-*.parquet")],
-        lambda path: [one.write_bytes(b"") for one in (path / RUNS).glob("*.parquet")],
+        lambda path: [file.write_bytes(b"PAR1 and no more") for file in path.rglob("part-*.parquet")],
+        lambda path: [file.unlink() for file in path.rglob("part-*.parquet")],
+        lambda path: [file.write_bytes(b"") for file in (path / RUNS).glob("*.parquet")],
     ],
 )
-def test_a_lake_that_is_damaged_is_told_in_one_line(tmp_path: Path, damage: Callable[[Path], object]) -> None:
+def test_a_lake_that_is_damaged_is_reported_in_one_line(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     damage(lake.path)
-    said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
-    assert said.startswith((f"{lake} is damaged, ", f"{lake} is not a lake that can be read: "))
-    assert "\n" not in said
-    assert "\x1b" not in said
+    error = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
+    assert error.startswith((f"{lake} is damaged, ", f"{lake} is not a lake that can be read: "))
+    assert "\n" not in error
+    assert "\x1b" not in error
 
 
 @pytest.mark.parametrize(
@@ -384,9 +384,9 @@ def test_no_name_leads_out_of_a_lake(tmp_path: Path, way: str) -> None:
     (part,) = (lake.path / TABLE).glob("*/part-0.parquet")
     shutil.copytree(part.parent, tmp_path / "elsewhere" / part.parent.name)
     spoil(f"{TABLE}/{LOG}", '"add":{"path":"', '"add":{"path":"' + way.format(top=tmp_path))(lake.path)
-    said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
-    assert said.startswith(f"{lake} is not a lake that can be read: {TABLE}: ")
-    assert said.endswith(" is not a name of a file in it")
+    error = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
+    assert error.startswith(f"{lake} is not a lake that can be read: {TABLE}: ")
+    assert error.endswith(" is not a name of a file in it")
 
 
 def edited(**values: object) -> Callable[[Path], object]:
@@ -408,7 +408,7 @@ def versions(number: int | None) -> Callable[[Path], object]:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("damage", "expected"),
     [
         (versions(-1), "Expected `int` >= 0"),
         (versions(2**62), "Expected `int` <= 1000000"),
@@ -429,23 +429,23 @@ def versions(number: int | None) -> Callable[[Path], object]:
         ),
     ],
 )
-def test_a_state_that_was_edited_is_told_in_one_line(
-    tmp_path: Path, damage: Callable[[Path], object], said: str
+def test_an_edited_state_is_reported_in_one_line(
+    tmp_path: Path, damage: Callable[[Path], object], expected: str
 ) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     damage(lake.path)
     for look in (lambda: Reader(Lake(lake.path)).rows(Problems), lambda: optimize(Lake(lake.path), 0)):
-        found = complaint(look)
-        assert found.startswith((f"{lake} is not a lake that can be read: runs/", f"{lake} is damaged"))
-        assert said in found
-        assert "\n" not in found
+        error = complaint(look)
+        assert error.startswith((f"{lake} is not a lake that can be read: runs/", f"{lake} is damaged"))
+        assert expected in error
+        assert "\n" not in error
 
 
 def test_the_number_of_a_writer_has_an_end(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     edited(stage="ingest", writer=f"{lake.snapshot().writer.split()[0]} {'9' * 5_000} 1")(lake.path)
     grow(lake, "b")
-    assert told(lake.path) == ["a", "b"]
+    assert problems_in(lake.path) == ["a", "b"]
 
 
 def test_a_first_state_that_is_yet_to_come_keeps_the_last(tmp_path: Path) -> None:
@@ -458,11 +458,11 @@ def instead(make: Callable[[Path, Path], object], pattern: str) -> Callable[[Pat
     """Put something else in the place of all files of a lake with such names."""
 
     def done(path: Path, other: Path) -> None:
-        found = sorted(path.glob(pattern))
-        assert found
-        for one in found:
-            shutil.rmtree(one) if one.is_dir() else one.unlink()
-            make(one, other)
+        result = sorted(path.glob(pattern))
+        assert result
+        for place in result:
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
+            make(place, other)
 
     return done
 
@@ -496,18 +496,18 @@ def test_no_link_is_read_and_no_pipe_waited_for(
     elsewhere = shutil.copytree(lake.path, tmp_path / "elsewhere")
     secret = next(elsewhere.glob(f"{TABLE}/*/part-0.parquet"))
     damage(lake.path, secret)
-    said = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
-    assert said.startswith(f"{lake} is not a lake that can be read: ")
-    assert said.endswith(f" is {what}")
+    error = complaint(lambda: Reader(Lake(lake.path)).rows(Problems))
+    assert error.startswith(f"{lake} is not a lake that can be read: ")
+    assert error.endswith(f" is {what}")
 
 
 def test_a_log_whose_checkpoint_lies_is_read_all_the_same(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     (lake.path / TABLE / "_delta_log/_last_checkpoint").write_text('{"version":99999,"size":3}')
-    assert told(lake.path) == ["a"]
+    assert problems_in(lake.path) == ["a"]
 
 
-def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake = lake_with(tmp_path / "lake", "a")
 
     def full(*_: object) -> None:
@@ -516,9 +516,9 @@ def test_a_full_disk_is_told_in_one_line(tmp_path: Path, monkeypatch: pytest.Mon
     with monkeypatch.context() as patch:
         patch.setattr("kiplint.pipeline.lake.storage.replace_file", full)
         assert complaint(lambda: grow(lake, "b")) == f"cannot write the lake {lake}: No space left on device"
-    assert told(lake.path) == ["a"]
+    assert problems_in(lake.path) == ["a"]
     grow(lake, "b")
-    assert told(lake.path) == ["a", "b"]
+    assert problems_in(lake.path) == ["a", "b"]
 
 
 # Directories that are somebody else's
@@ -537,25 +537,25 @@ def precious(tmp_path: Path) -> Iterator[Path]:
 
 
 def contents(path: Path) -> dict[str, bytes | None]:
-    return {str(one.relative_to(path)): one.read_bytes() if one.is_file() else None for one in path.rglob("*")}
+    return {str(file.relative_to(path)): file.read_bytes() if file.is_file() else None for file in path.rglob("*")}
 
 
 @pytest.mark.parametrize("gone", [(), ("data",), ("sets", "data")])
-def test_a_directory_without_the_mark_is_no_lake(precious: Path, tmp_path: Path, gone: tuple[str, ...]) -> None:
+def test_a_directory_without_the_mark_is_not_a_lake(precious: Path, tmp_path: Path, gone: tuple[str, ...]) -> None:
     path = tmp_path / "theirs"
     shutil.copytree(precious, path)
     for name in gone:
         shutil.rmtree(path / name)
     before = contents(path)
-    said = complaint(lambda: grow(Lake(path), "a"))
-    assert said.startswith(f"{path} is not empty and no lake: it holds ")
+    error = complaint(lambda: grow(Lake(path), "a"))
+    assert error.startswith(f"{path} is neither empty nor a lake: it has ")
     assert contents(path) == before
 
 
-def test_a_database_with_a_current_of_its_own_is_no_lake(tmp_path: Path) -> None:
+def test_a_database_with_its_own_current_is_not_a_lake(tmp_path: Path) -> None:
     (tmp_path / "CURRENT").write_text("MANIFEST-000001\n")
-    said = complaint(lambda: grow(Lake(tmp_path), "a"))
-    assert said == f"{tmp_path} is not empty and no lake: it holds CURRENT"
+    error = complaint(lambda: grow(Lake(tmp_path), "a"))
+    assert error == f"{tmp_path} is neither empty nor a lake: it has CURRENT"
     assert os.listdir(tmp_path) == ["CURRENT"]
 
 
@@ -566,16 +566,16 @@ def test_no_link_to_a_directory_is_followed(precious: Path, tmp_path: Path, name
     if place.is_dir():
         shutil.rmtree(place)
     place.symlink_to(precious)
-    said = complaint(lambda: grow(lake, "b"))
-    assert said == f"cannot write the lake {lake}: {name} is a link"
+    error = complaint(lambda: grow(lake, "b"))
+    assert error == f"cannot write the lake {lake}: {name} is a link"
 
 
 def test_a_mark_that_is_a_link_marks_nothing(precious: Path, tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     (precious / "KIPLINT-LAKE").symlink_to(lake.path / "KIPLINT-LAKE")
-    said = complaint(lambda: grow(Lake(precious), "a"))
+    error = complaint(lambda: grow(Lake(precious), "a"))
     (precious / "KIPLINT-LAKE").unlink()
-    assert said.startswith(f"{precious} is not empty and no lake: it holds ")
+    assert error.startswith(f"{precious} is neither empty nor a lake: it has ")
 
 
 def test_nothing_is_removed_that_the_lake_does_not_name(precious: Path, tmp_path: Path) -> None:
@@ -588,4 +588,4 @@ def test_nothing_is_removed_that_the_lake_does_not_name(precious: Path, tmp_path
     (lake.path / "blobs" / f"{lake.snapshot().run}-9").symlink_to(precious)
     optimize(lake, 0)
     assert {name for name, data in contents(lake.path).items() if data == b"mine"} == mine
-    assert told(lake.path) == ["a", "b"]
+    assert problems_in(lake.path) == ["a", "b"]

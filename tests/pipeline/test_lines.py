@@ -48,7 +48,7 @@ def listed(lake: Lake, *sources: str) -> list[tuple[str, str]]:
     return problems
 
 
-def told(lake: Lake) -> dict[tuple[str, str], tuple[int, datetime | None]]:
+def revisions_of(lake: Lake) -> dict[tuple[str, str], tuple[int, datetime | None]]:
     reader = Reader(lake)
     counts: dict[Any, int] = {}
     for row in reader.rows(Sets):
@@ -63,19 +63,19 @@ def test_a_line_that_is_gone_stays_as_it_was(history: Path, tmp_path: Path) -> N
     lake = Lake(tmp_path / "lake")
     sources = (f"a={history}#main", f"a={history}#tags", f"b={history}#fork")
     assert listed(lake, *sources) == []
-    assert told(lake) == {("a", "main"): (10, None), ("a", "tags"): (4, None), ("b", "fork"): (5, None)}
+    assert revisions_of(lake) == {("a", "main"): (10, None), ("a", "tags"): (4, None), ("b", "fork"): (5, None)}
     since = lake.snapshot().published
     subprocess.run(["git", "-C", history, "branch", "-q", "-m", "fork", "renamed"], check=True)
-    ((subject, said),) = listed(lake, *sources)
-    assert (subject, said.partition(";")[0]) == ("b", f"no such branch in {history}: fork")
-    assert told(lake) == {("a", "main"): (10, None), ("a", "tags"): (4, None), ("b", "fork"): (5, since)}
+    ((subject, output),) = listed(lake, *sources)
+    assert (subject, output.partition(";")[0]) == ("b", f"no such branch in {history}: fork")
+    assert revisions_of(lake) == {("a", "main"): (10, None), ("a", "tags"): (4, None), ("b", "fork"): (5, since)}
     listed(lake, *sources)
-    assert told(lake)["b", "fork"] == (5, since)
+    assert revisions_of(lake)["b", "fork"] == (5, since)
     subprocess.run(["git", "-C", history, "branch", "-q", "-m", "renamed", "fork"], check=True)
     assert listed(lake, *sources) == []
-    assert told(lake)["b", "fork"] == (5, None)
+    assert revisions_of(lake)["b", "fork"] == (5, None)
     listed(lake, f"a={history}#main")
-    assert set(told(lake)) == {("a", "main")}
+    assert set(revisions_of(lake)) == {("a", "main")}
 
 
 @pytest.mark.parametrize(

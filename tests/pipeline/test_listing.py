@@ -31,25 +31,25 @@ def test_sources(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("source", ["", "a", "=b", "a=", "a=#trunk"])
-def test_what_is_no_source(source: str) -> None:
+def test_invalid_sources(source: str) -> None:
     with pytest.raises(UsageError, match="--source takes NAME=PATH"):
         read_source(source)
 
 
-def test_a_path_that_is_no_utf_8() -> None:
+def test_a_path_that_is_not_utf_8() -> None:
     with pytest.raises(UsageError, match=r"^the tables of a lake are UTF-8, and --source a=x\\udcff is not$"):
         read_source("a=x\udcff")
 
 
 def _listed(source: str, tmp_path: Path, *patterns: str) -> list[tuple[str, str | None]]:
     line = list_source(read_source(source), patterns)
-    return [(one["commit"][:7], one["release"]) for one in line.revisions.table.to_pylist()]
+    return [(row["commit"][:7], row["release"]) for row in line.revisions.table.to_pylist()]
 
 
 def test_a_branch_from_its_first_commit(history: Path, tmp_path: Path) -> None:
-    told = _listed(f"a={history}#main", tmp_path)
-    assert (len(told), told[0], told[-1]) == (10, ("81ee43d", None), ("6dd060a", None))
-    assert _listed(f"a={history}", tmp_path) == told
+    text = _listed(f"a={history}#main", tmp_path)
+    assert (len(text), text[0], text[-1]) == (10, ("81ee43d", None), ("6dd060a", None))
+    assert _listed(f"a={history}", tmp_path) == text
 
 
 def test_mail_addresses_are_read_only_on_request(history: Path) -> None:
@@ -73,8 +73,8 @@ def test_tags_by_several_globs(history: Path, tmp_path: Path) -> None:
 def test_tags_in_the_order_of_versions(history: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "-C", history, "tag", "1.10.0-rc1", "main"], check=True)
     subprocess.run(["git", "-C", history, "tag", "nightly", "main"], check=True)
-    told = [release for _, release in _listed(f"a={history}#tags=*", tmp_path)]
-    assert told == ["1.0.0", "1.1.0", "1.2.0", "1.10.0-rc1", "2.0.0"]
+    rows = [release for _, release in _listed(f"a={history}#tags=*", tmp_path)]
+    assert rows == ["1.0.0", "1.1.0", "1.2.0", "1.10.0-rc1", "2.0.0"]
     line = list_source(read_source(f"a={history}#tags"), ())
     assert line.revisions.table["release"].to_pylist() == ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]
     assert line.candidates == 1
@@ -98,8 +98,8 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
     file.write_bytes((repo / "fixtures/sets/broker/clients/RequestHeader.json").read_bytes())
 
     def key() -> str:
-        (one,) = list_source(read_source(f"a={folder}"), ()).revisions.table["key"].to_pylist()
-        return one
+        (only_key,) = list_source(read_source(f"a={folder}"), ()).revisions.table["key"].to_pylist()
+        return only_key
 
     before = key()
     assert key() == before
@@ -116,7 +116,7 @@ def test_other_paths_are_other_contents(history: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "expected"),
     [
         ("a={gone}#main", "no such file or directory: {gone}"),
         ("a={history}#mian", "no such branch in {history}: mian; did you mean main?"),
@@ -125,13 +125,13 @@ def test_other_paths_are_other_contents(history: Path, tmp_path: Path) -> None:
         ("a={history}#--all", "no such branch in {history}: --all; did you mean"),
     ],
 )
-def test_what_cannot_be_listed(history: Path, tmp_path: Path, source: str, said: str) -> None:
+def test_what_cannot_be_listed(history: Path, tmp_path: Path, source: str, expected: str) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
     places = {"gone": str(tmp_path / "gone"), "history": str(history), "plain": str(plain)}
     with pytest.raises(SourceError) as caught:
         list_source(read_source(source.format(**places)), ())
-    assert str(caught.value).startswith(said.format(**places).partition("; did you mean")[0])
+    assert str(caught.value).startswith(expected.format(**places).partition("; did you mean")[0])
 
 
 @pytest.mark.parametrize("tag", ["3.9.0-rc3", "4.0.0-RC1", "1.0-alpha", "v2.0.0-beta.2", "2.0.0rc1", "0.8.0-beta1"])

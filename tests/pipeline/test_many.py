@@ -37,7 +37,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sources(places: Path, stored: str) -> list[Source]:
-    told = [
+    rows = [
         f"a={places}/sample#main",
         f"a={places}/sample#tags=1.*",
         f"b={places}/all.bundle#fork",
@@ -56,7 +56,7 @@ def sources(places: Path, stored: str) -> list[Source]:
         f"n={stored}/gone.jar",
         f"o={ROOT}/fixtures/sets/broker#main",
     ]
-    return [read_source(one) for one in told]
+    return [read_source(text) for text in rows]
 
 
 def test_lines_and_problems_of_many_kinds_of_sources(places: Path, sources: list[Source]) -> None:
@@ -72,19 +72,19 @@ def test_lines_and_problems_of_many_kinds_of_sources(places: Path, sources: list
         ("f", 1, False),
     ]
     assert [name for name, _ in problems] == list("ghijklmno")
-    assert all(str(places) in said or "set" in said or "s3:" in said for _, said in problems)
+    assert all(str(places) in output or "set" in output or "s3:" in output for _, output in problems)
 
 
 def test_errors_name_the_source_as_it_was_named(places: Path) -> None:
-    def said(source: str) -> str:
+    def problem_of(source: str) -> str:
         with pytest.raises(SourceError) as caught:
             list_source(read_source(source), ())
         return str(caught.value)
 
     linked = places / "linked.bundle"
-    assert said(f"a={linked}#tags=9.*") == f"no tag with a version like 9.* in {linked}"
-    assert said(f"a={linked}#main2") == f"no such branch in {linked}: main2; did you mean main?"
-    assert said(f"a={linked}#main..fork").startswith(f"no such branch in {linked}: main..fork")
+    assert problem_of(f"a={linked}#tags=9.*") == f"no tag with a version like 9.* in {linked}"
+    assert problem_of(f"a={linked}#main2") == f"no such branch in {linked}: main2; did you mean main?"
+    assert problem_of(f"a={linked}#main..fork").startswith(f"no such branch in {linked}: main..fork")
 
 
 @pytest.fixture
@@ -102,7 +102,9 @@ def test_in_the_order_of_names(places: Path) -> None:
     what = ("sample#main", "nowhere", "all.bundle#fork", "sample#tags", "linked.bundle#tags", "sample#gone")
     sources = [read_source(f"s{at}={places}/{what[at % len(what)]}") for at in range(60)]
     each = [list_all([source], ()) for source in sources]
-    assert list_all(sources, ()) == tuple([one for part in parts for one in part] for parts in zip(*each, strict=True))
+    assert list_all(sources, ()) == tuple(
+        [item for part in parts for item in part] for parts in zip(*each, strict=True)
+    )
     assert [sum(map(len, parts)) for parts in zip(*each, strict=True)] == [40, 20, 30]
 
 

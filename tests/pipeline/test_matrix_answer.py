@@ -52,11 +52,11 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
 
 
 def test_releases_of_one_name_are_apart(reader: Reader) -> None:
-    found = matrix(reader)
-    assert len(found.pairs) == 9
-    assert found.releases == ("1.0", "2.0", "1.0")
-    assert found.undefined == ("0.9",)
-    (grid,) = grids(found)
+    result = matrix(reader)
+    assert len(result.pairs) == 9
+    assert result.releases == ("1.0", "2.0", "1.0")
+    assert result.undefined == ("0.9",)
+    (grid,) = grids(result)
     assert grid.rows == [
         ("a:1.0", "b:1.0", "1", "Metadata"),
         ("2.0", "b:1.0", "1", "Metadata"),
@@ -65,10 +65,10 @@ def test_releases_of_one_name_are_apart(reader: Reader) -> None:
 
 
 def test_a_pair_is_named_by_its_sources(reader: Reader) -> None:
-    said = "several sources have a release 1.0: say a:1.0 or b:1.0"
-    assert complaint(lambda: pair_matrix(reader, "1.0", "2.0")) == said
-    found = pair_matrix(reader, "a:1.0", "b:1.0")
-    (grid,) = grids(found)
+    text = "several sources have a release 1.0: say a:1.0 or b:1.0"
+    assert complaint(lambda: pair_matrix(reader, "1.0", "2.0")) == text
+    result = pair_matrix(reader, "a:1.0", "b:1.0")
+    (grid,) = grids(result)
     assert grid.title == "a:1.0 as client, b:1.0 as broker"
     assert grid.rows[0][1] == "Metadata (the broker's is Weather)"
     assert pair_matrix(reader, "a:2.0", "2.0").client == "2.0"
@@ -82,5 +82,5 @@ def test_cells_are_made_for_pairs_of_contents_that_have_none(reader: Reader, acr
     assert work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(across))).num_rows == 0
     known = [row for row in reader.rows(Cells) if row["client_root"] != "a 2.0"]
     fewer = table(Cells.COLUMNS, ([*row.values()] for row in known))
-    found = work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(across)), cells=fewer).to_pylist()
-    assert [row["client_root"] for row in found] == ["a 2.0"] * missing
+    result = work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(across)), cells=fewer).to_pylist()
+    assert [row["client_root"] for row in result] == ["a 2.0"] * missing

@@ -55,7 +55,7 @@ def test_what_reads_the_tables(reader: Reader, sql: str, answer: object) -> None
     assert first(reader, sql) == answer
 
 
-def test_all_tables_and_views_can_be_asked(reader: Reader) -> None:
+def test_all_tables_and_views_can_be_queried(reader: Reader) -> None:
     names = [row["viewName"] for row in query(reader, "SHOW VIEWS", 100).rows]
     assert names == sorted([*(kind.NAME for kind in TABLES.values()), "runs", *VIEWS, *QUESTIONS])
     for name in names:
@@ -116,9 +116,9 @@ def test_all_tables_and_views_can_be_asked(reader: Reader) -> None:
     ],
 )
 def test_what_does_more_is_refused(reader: Reader, sql: str) -> None:
-    said = complaint(lambda: query(reader, sql, 10))
-    assert "\n" not in said
-    assert len(said) < 600
+    error = complaint(lambda: query(reader, sql, 10))
+    assert "\n" not in error
+    assert len(error) < 600
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_the_connection_is_closed_by_itself(reader: Reader, sql: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "said"),
+    ("sql", "expected"),
     [
         ("SELEC 1", 'the query fails: syntax error at or near "SELEC", at ^SELEC 1'),
         ("SELECT 1\nFRM sets", 'the query fails: syntax error at or near "sets", at SELECT 1 FRM ^sets'),
@@ -142,19 +142,19 @@ def test_the_connection_is_closed_by_itself(reader: Reader, sql: str) -> None:
         ("SELECT a.b(1)", "a query calls no function 'b', at SELECT ^a.b(1)"),
     ],
 )
-def test_mistakes_have_a_caret(reader: Reader, sql: str, said: str) -> None:
-    assert complaint(lambda: query(reader, sql, 10)) == said
+def test_mistakes_have_a_caret(reader: Reader, sql: str, expected: str) -> None:
+    assert complaint(lambda: query(reader, sql, 10)) == expected
 
 
 def test_a_column_that_is_misspelt(reader: Reader) -> None:
-    said = complaint(lambda: query(reader, "SELECT source, nope\nFROM sets", 10))
-    assert said.startswith('the query fails: Referenced column "nope" not found')
-    assert said.endswith(", at SELECT source, ^nope FROM sets")
+    error = complaint(lambda: query(reader, "SELECT source, nope\nFROM sets", 10))
+    assert error.startswith('the query fails: Referenced column "nope" not found')
+    assert error.endswith(", at SELECT source, ^nope FROM sets")
 
 
 def test_so_many_rows_and_no_more(reader: Reader) -> None:
-    found = query(reader, "SELECT position, release FROM sets", 3)
-    assert (len(found.rows), found.truncated) == (3, True)
+    result = query(reader, "SELECT position, release FROM sets", 3)
+    assert (len(result.rows), result.truncated) == (3, True)
 
 
 def test_rows_come_as_a_stream(reader: Reader) -> None:

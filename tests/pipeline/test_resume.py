@@ -29,7 +29,7 @@ def begun(lake: Lake, request: Request) -> Snapshot:
     return run(lake, request, engine, no_session, watcher, stages=())
 
 
-def asked(lake: Lake, *sources: str, resume: bool = True, paths: tuple[str, ...] = ()) -> Request:
+def requested(lake: Lake, *sources: str, resume: bool = True, paths: tuple[str, ...] = ()) -> Request:
     return make_request(lake, Request(tuple(sources), tuple(paths)), resume=resume)
 
 
@@ -44,26 +44,26 @@ def test_the_same_run_is_remembered_once(lake: Lake) -> None:
     assert begun(lake, Request((SOURCE,))).number == 5
 
 
-def test_resume_goes_on_with_what_the_run_was_asked_for(lake: Lake) -> None:
+def test_resume_continues_with_the_request_of_the_run(lake: Lake) -> None:
     request = Request((SOURCE,), ("clients/*",), "x")
     begun(lake, request)
-    assert asked(lake) == request
+    assert requested(lake) == request
 
 
 def test_resume_takes_the_same_sources_again(lake: Lake) -> None:
-    assert asked(lake, SOURCE) == Request((SOURCE,))  # killed before anything was written
+    assert requested(lake, SOURCE) == Request((SOURCE,))  # killed before anything was written
     begun(lake, Request((SOURCE,)))
-    assert asked(lake, SOURCE) == Request((SOURCE,))
+    assert requested(lake, SOURCE) == Request((SOURCE,))
 
 
 def test_resume_refuses_other_sources(lake: Lake) -> None:
     begun(lake, Request((SOURCE,)))
-    said = "--resume goes on with the sources of the run before; leave the others out"
-    assert complaint(lambda: asked(lake, f"y={SET}")) == said
-    assert complaint(lambda: asked(lake, SOURCE, paths=("clients/*",))) == said
+    text = "--resume continues with the sources of the previous run; leave the others out"
+    assert complaint(lambda: requested(lake, f"y={SET}")) == text
+    assert complaint(lambda: requested(lake, SOURCE, paths=("clients/*",))) == text
 
 
-def test_what_is_not_said_again_is_as_it_was(lake: Lake, tmp_path: Path) -> None:
+def test_omitted_properties_are_unchanged(lake: Lake, tmp_path: Path) -> None:
     file = tmp_path / "strict.toml"
     file.write_text("")
     begun(lake, make_request(lake, Request((SOURCE,), ("clients/*",), "x", str(file))))
@@ -74,10 +74,10 @@ def test_what_is_not_said_again_is_as_it_was(lake: Lake, tmp_path: Path) -> None
 def test_other_sources_are_added_and_removed_by_name(lake: Lake) -> None:
     begun(lake, Request((SOURCE,), ("clients/*",), "x"))
     other = f"y={SET}"
-    said = (
+    text = (
         f"{lake} was read from other sources ({other} is new, {SOURCE} is missing); change them with --add and --remove"
     )
-    assert complaint(lambda: make_request(lake, Request((other,)))) == said
+    assert complaint(lambda: make_request(lake, Request((other,)))) == text
     both = make_request(lake, Request(()), add=[other])
     assert both == Request((SOURCE, other), ("clients/*",), "x")
     begun(lake, both)

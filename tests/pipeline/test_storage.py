@@ -43,7 +43,7 @@ def test_a_path_that_looks_like_a_windows_drive_is_a_path() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         (
             "hdfs://host:9000/lake",
@@ -75,9 +75,9 @@ def test_a_path_that_looks_like_a_windows_drive_is_a_path() -> None:
         ("s3://b/x#y", "invalid URI: s3://b/x#y has a part that leads out of the bucket"),
     ],
 )
-def test_what_is_no_place(text: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_places(text: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert complaint(lambda: Lake(text)).startswith(said)
+    assert complaint(lambda: Lake(text)).startswith(expected)
     assert os.listdir(tmp_path) == []
 
 
@@ -93,10 +93,10 @@ def test_what_is_no_place(text: str, said: str, tmp_path: Path, monkeypatch: pyt
         ("https://A:SECRET@host/lake?token=SECRET", "a lake cannot be kept at https://...@host/lake?...: it takes"),
     ],
 )
-def test_no_secret_is_told(text: str, shown: str) -> None:
-    said = complaint(lambda: Lake(text))
-    assert said.startswith(shown)
-    assert "SECRET" not in said
+def test_no_secret_is_shown(text: str, shown: str) -> None:
+    error = complaint(lambda: Lake(text))
+    assert error.startswith(shown)
+    assert "SECRET" not in error
 
 
 def _grow(lake: Lake, problem: str) -> None:
@@ -111,18 +111,18 @@ def test_a_lake_in_an_object_store(bucket: str, tmp_path: Path, monkeypatch: pyt
     place = f"{bucket}/lakes/mine"
     assert complaint(lambda: Reader(Lake(place))).startswith(f"{place} is not a lake: ")
     monkeypatch.setattr(upkeep, "FEW", 1)  # each file is a dozen requests
-    found = [f"{number}" for number in range(3)]
-    for problem in found:
+    result = [f"{number}" for number in range(3)]
+    for problem in result:
         _grow(Lake(place.replace("s3:", "s3a:")), problem)
     reader = Reader(Lake(place))
-    assert sorted(row["problem"] for row in reader.rows(Problems)) == found
-    assert reader.duck.rows("SELECT count(*) AS n FROM problems") == [{"n": len(found)}]
+    assert sorted(row["problem"] for row in reader.rows(Problems)) == result
+    assert reader.duck.rows("SELECT count(*) AS n FROM problems") == [{"n": len(result)}]
     mine = Storage(f"{bucket}/lakes/mine")
     mine.write("problems/mine/canary.parquet", b"mine")
     assert optimize(Lake(place), 0).compacted == 1
     assert mine.read("problems/mine/canary.parquet", 100) == b"mine"
     after = Reader(Lake(place))
-    assert sorted(row["problem"] for row in after.rows(Problems)) == found
+    assert sorted(row["problem"] for row in after.rows(Problems)) == result
     assert len(after.parts(Problems)) == 1
     assert os.listdir(tmp_path) == []
 
@@ -140,10 +140,10 @@ def test_a_second_writer_of_an_object_store_is_refused(bucket: str) -> None:
     assert [row["problem"] for row in Reader(lake).rows(Problems)] == ["quick"]
 
 
-def test_what_is_no_lake_in_an_object_store(bucket: str) -> None:
+def test_a_prefix_of_an_object_store_that_is_not_a_lake(bucket: str) -> None:
     Storage(f"{bucket}/theirs").write("thesis.tex", b"years of work")
     lake = Lake(f"{bucket}/theirs")
-    assert complaint(lambda: _grow(lake, "a")) == f"{lake} is not empty and no lake: it holds thesis.tex"
+    assert complaint(lambda: _grow(lake, "a")) == f"{lake} is neither empty nor a lake: it has thesis.tex"
     assert complaint(lambda: _grow(Lake("s3://nowhere/lake"), "a")).startswith(
         "cannot write the lake s3://nowhere/lake: "
     )

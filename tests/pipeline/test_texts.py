@@ -24,7 +24,7 @@ def test_sets_are_put_together_across_batches_chunk_by_chunk() -> None:
         assert list(sets_in(batches)) == [(7, seven), (9, nine)]
 
 
-def test_no_rows_are_no_sets() -> None:
+def test_without_rows_there_are_no_sets() -> None:
     assert list(sets_in([])) == []
     assert list(sets_in([batch(ROWS, [])])) == []
 

@@ -65,5 +65,5 @@ def test_each_table_has_a_stage_that_makes_it_again(copy: Lake) -> None:
 
 
 def test_an_error_of_a_store_is_one_line() -> None:
-    said = "Generic S3 error: 404: <?xml version='1.0'?><Error><Code>NoSuchBucket</Code>\n<Message>No such bucket.</Message></Error>"
-    assert one_line(said).startswith("NoSuchBucket: No such bucket; check the name of the bucket")
+    text = "Generic S3 error: 404: <?xml version='1.0'?><Error><Code>NoSuchBucket</Code>\n<Message>No such bucket.</Message></Error>"
+    assert one_line(text).startswith("NoSuchBucket: No such bucket; check the name of the bucket")

@@ -45,8 +45,8 @@ def server(talk: Talk) -> Iterator[str]:
     listening.shutdown(socket.SHUT_RDWR)
     thread.join(60)
     listening.close()
-    for one in held:
-        one.close()
+    for peer in held:
+        peer.close()
 
 
 def answering(data: bytes, *, close: bool = True) -> Talk:
@@ -77,19 +77,21 @@ def speaking(answers: Answers, schemas: str = str(SET)) -> Talk:
     def talk(connection: socket.socket) -> None:
         with connection.makefile("rb") as incoming:
             while head := incoming.read(4):
-                asked = decode_request(known, incoming.read(int.from_bytes(head, "big")))
-                assert asked.header is not None and not asked.problems, asked.problems
-                key = asked.header["requestApiKey"]
+                request = decode_request(known, incoming.read(int.from_bytes(head, "big")))
+                assert request.header is not None and not request.problems, request.problems
+                key = request.header["requestApiKey"]
                 value = answers(
-                    asked.message.removesuffix("Request"), asked.version, {**asked.header, **(asked.value or {})}
+                    request.message.removesuffix("Request"),
+                    request.version,
+                    {**request.header, **(request.value or {})},
                 )
                 if value is None:
                     connection.shutdown(socket.SHUT_RDWR)
                     return
                 (message,) = known.keyed("response", key)
-                _, codec = known.header(message, asked.version)
-                front, _ = codec.encode({"correlationId": asked.header["correlationId"]})
-                body, problems = known.codec(message, asked.version).encode(dict(value))
+                _, codec = known.header(message, request.version)
+                front, _ = codec.encode({"correlationId": request.header["correlationId"]})
+                body, problems = known.codec(message, request.version).encode(dict(value))
                 assert problems == ()
                 connection.sendall(framed(front + body))
 

@@ -19,7 +19,7 @@ CLUSTER = {"clusterId": "abc", "controllerId": 1, "brokers": [{"nodeId": 1, "hos
 
 
 def one_broker(offered: dict[str, Any], **metadata: Any) -> Any:
-    def answers(name: str, version: int, asked: Mapping[str, Any]) -> Answer:
+    def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
         return offered if name == "ApiVersions" else {**CLUSTER, **metadata}
 
     return speaking(answers)
@@ -27,41 +27,41 @@ def one_broker(offered: dict[str, Any], **metadata: Any) -> Any:
 
 def test_what_a_client_uses() -> None:
     with server(one_broker(offer((18, 0, 5), (3, 0, 20), (0, 50, 60), (777, 0, 1)))) as address:
-        found = ask(address)
-    rows = [(api.name, api.use, api.unknown, api.request_header, api.refused) for api in found.apis]
+        offers = ask(address)
+    rows = [(api.name, api.use, api.unknown, api.request_header, api.refused) for api in offers.apis]
     assert rows[1:] == [
         ("Metadata", 13, "14-20", 2, False),
         ("ApiVersions", 5, "", 2, False),
         ("", None, "0-1", None, False),
     ]
     assert rows[0][1:] == (None, "50-60", None, False)
-    assert (found.cluster_id, found.controller, found.nodes) == ("abc", 1, ("1=h:9092",))
-    assert (found.problems, found.complaints, found.is_in_order) == ((), (), True)
+    assert (offers.cluster_id, offers.controller, offers.nodes) == ("abc", 1, ("1=h:9092",))
+    assert (offers.problems, offers.complaints, offers.is_in_order) == ((), (), True)
 
 
 def test_further_sets_are_known_too(tmp_path: Path) -> None:
     write(tmp_path, {"XRequest.json": definition(field(), name="XRequest", apiKey=777)})
     with server(one_broker(offer((18, 0, 5), (777, 0, 9)))) as address:
-        one = ask(address, also=[tmp_path]).apis[-1]
-    assert (one.name, one.use, one.unknown) == ("X", None, "6-9")
+        api = ask(address, also=[tmp_path]).apis[-1]
+    assert (api.name, api.use, api.unknown) == ("X", None, "6-9")
 
 
 def test_an_offer_that_cannot_be() -> None:
     rows = ((18, 0, 4), (3, 5, 2), (17, 0, 1), (17, 0, 0), (36, -1, 2))
     with server(one_broker(offer(*rows))) as address:
-        found = ask(address)
-    assert [(problem.rule, problem.field) for problem in found.problems] == [
+        offers = ask(address)
+    assert [(problem.rule, problem.field) for problem in offers.problems] == [
         ("connection/versions-inverted", "apiKeys[1].minVersion"),
         ("connection/api-key-twice", "apiKeys[3].apiKey"),
         ("connection/versions-inverted", "apiKeys[4].minVersion"),
         ("connection/answered-not-offered", "apiKeys"),
     ]
     # Error code, count, then rows of seven bytes; the correlation id stands in front of all.
-    assert [one.offset for one in found.problems] == [4 + 2 + 1 + 7 + 2, 4 + 2 + 1 + 21, 4 + 2 + 1 + 28 + 2, 6]
-    assert {api.name: api.use for api in found.apis}["Metadata"] is None
+    assert [problem.offset for problem in offers.problems] == [4 + 2 + 1 + 7 + 2, 4 + 2 + 1 + 21, 4 + 2 + 1 + 28 + 2, 6]
+    assert {api.name: api.use for api in offers.apis}["Metadata"] is None
 
 
-def test_a_warning_alone_is_no_failure() -> None:
+def test_a_warning_alone_is_not_a_failure() -> None:
     with server(one_broker(offer((18, 0, 4)))) as address:
         assert probe(address, client=SET, timeout=60.0).status == "ok"
 
@@ -77,10 +77,10 @@ def test_a_warning_alone_is_no_failure() -> None:
 def test_what_is_expected(expected: dict[str, Any], sent: tuple[Any, Any], complaints: tuple[str, ...]) -> None:
     seen: list[tuple[Any, Any]] = []
 
-    def answers(name: str, version: int, asked: Mapping[str, Any]) -> Answer:
+    def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
         if name == "Metadata":
             return CLUSTER
-        seen.append((asked["clusterId"], asked["nodeId"]))
+        seen.append((request["clusterId"], request["nodeId"]))
         return offer((18, 0, 5), (3, 0, 13))
 
     with server(speaking(answers)) as address:
@@ -88,23 +88,23 @@ def test_what_is_expected(expected: dict[str, Any], sent: tuple[Any, Any], compl
     assert seen == [sent]
 
 
-def test_a_node_without_its_cluster_is_not_asked_for() -> None:
-    said = "a node is expected with its cluster: brokers refuse one without the other (KIP-1242)"
-    assert complaint(lambda: probe("h:1", client=SET, expect_node=1)) == said
+def test_a_node_without_its_cluster_cannot_be_expected() -> None:
+    text = "a node is expected with its cluster: brokers refuse one without the other (KIP-1242)"
+    assert complaint(lambda: probe("h:1", client=SET, expect_node=1)) == text
 
 
 def test_a_misrouted_connection() -> None:
     with server(speaking(lambda *_: {"errorCode": 129})) as address:
-        found = ask(address, expect_cluster="abc", expect_node=1)
-    assert found.error == "ApiVersions 5 is answered with error 129 (REBOOTSTRAP_REQUIRED, not retriable)"
+        offers = ask(address, expect_cluster="abc", expect_node=1)
+    assert offers.error == "ApiVersions 5 is answered with error 129 (REBOOTSTRAP_REQUIRED, not retriable)"
 
 
 def test_a_broker_that_wants_sasl_first_keeps_its_offer() -> None:
     with server(speaking(lambda name, *_: offer((18, 0, 5), (3, 0, 13)) if name == "ApiVersions" else None)) as address:
-        found = ask(address)
+        offers = ask(address)
     closed = "the connection was closed without an answer"
-    assert found.complaints == (f"Metadata 13 is not answered: {closed}",)
-    assert (len(found.apis), found.is_in_order) == (2, False)
+    assert offers.complaints == (f"Metadata 13 is not answered: {closed}",)
+    assert (len(offers.apis), offers.is_in_order) == (2, False)
 
 
 @pytest.fixture
@@ -123,17 +123,17 @@ def newest(tmp_path: Path) -> Path:
 def test_what_a_broker_after_kip_1313_refuses(newest: Path) -> None:
     ids: list[str] = []
 
-    def answers(name: str, version: int, asked: Mapping[str, Any]) -> Answer:
-        ids.append(asked["clientInstanceId"])
+    def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
+        ids.append(request["clientInstanceId"])
         return offer((18, 0, 5), (3, 0, 13))
 
     with server(speaking(answers, str(newest))) as address:
-        found = ask(address, client=newest)
-        metadata, versions = found.apis
+        offers = ask(address, client=newest)
+        metadata, versions = offers.apis
         text = kiplint("probe", address, "--client", newest, cwd=newest).out
     assert (metadata.use, metadata.request_header, metadata.refused) == (13, 2, True)
     assert (versions.use, versions.request_header, versions.refused) == (5, 3, False)
-    assert (found.cluster_id, found.complaints) == (None, ())
+    assert (offers.cluster_id, offers.complaints) == (None, ())
     assert len(ids) == 2 and ids[0] != ids[1] and "AAAAAAAAAAAAAAAAAAAAAA" not in ids
     assert "(KIP-1313):\n    Metadata 13\n" in text
 
@@ -146,10 +146,10 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
         ran = kiplint("probe", address, "127.0.0.1:1", "--client", SET, "--output-format", "json", cwd=tmp_path)
     (tmp_path / "brokers.json").write_text(ran.out)
     for words, stdin in ((("brokers.json",), b""), (("-",), ran.out.encode())):
-        found = kiplint("negotiate", SET, *words, "--output-format", "json", cwd=tmp_path, stdin=stdin)
-        assert found.err == "warning: 127.0.0.1:1 is left out: no connection: Connection refused\n"
-        document = json.loads(found.out)
-        assert (found.code, document["brokers"]) == (2, [address])
+        offers = kiplint("negotiate", SET, *words, "--output-format", "json", cwd=tmp_path, stdin=stdin)
+        assert offers.err == "warning: 127.0.0.1:1 is left out: no connection: Connection refused\n"
+        document = json.loads(offers.out)
+        assert (offers.code, document["brokers"]) == (2, [address])
         rows = {rpc["name"]: rpc for rpc in document["rpcs"]}
         assert (rows["Metadata"]["chosen"], rows["Metadata"]["brokers"][0]["versions"]) == (9, "0-9")
         assert (rows["Api777"]["status"], rows["SaslHandshake"]["status"]) == ("broker-only", "client-only")
@@ -157,7 +157,7 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("[]", "standard input is not the output of `kiplint probe --output-format json`"),
         (
@@ -171,7 +171,7 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_no_answer_of_brokers(tmp_path: Path, text: str, said: str) -> None:
+def test_files_that_are_not_answers_of_brokers(tmp_path: Path, text: str, expected: str) -> None:
     ran = kiplint("negotiate", SET, "-", cwd=tmp_path, stdin=text.encode())
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: {said}")
+    assert ran.err.startswith(f"error: {expected}")

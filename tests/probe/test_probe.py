@@ -27,7 +27,7 @@ HEAD = b"\0\0\0\1"
 
 
 @pytest.mark.parametrize(
-    ("data", "close", "said"),
+    ("data", "close", "expected"),
     [
         (b"", True, "the connection was closed without an answer"),
         (b"\0\0", True, "the connection was closed in the middle of an answer (inside a length)"),
@@ -46,10 +46,10 @@ HEAD = b"\0\0\0\1"
         (framed(b"\0\0\0\x63" + b"\0" * 8), False, "the answer has correlation id 99, the request had 1"),
     ],
 )
-def test_ports_that_are_no_brokers(data: bytes, close: bool, said: str) -> None:
+def test_ports_that_are_not_brokers(data: bytes, close: bool, expected: str) -> None:
     with server(answering(data, close=close)) as address:
-        timeout = 1.0 if "within" in said else 60.0
-        assert (ask(address, timeout=timeout).error or "").startswith(said)
+        timeout = 1.0 if "within" in expected else 60.0
+        assert (ask(address, timeout=timeout).error or "").startswith(expected)
 
 
 def test_a_port_that_is_closed() -> None:
@@ -89,12 +89,12 @@ def broker(connection: socket.socket) -> None:
 
 def test_the_way_back_to_version_0() -> None:
     with server(broker) as address:
-        found = ask(address)
-    assert (found.error, found.tried, found.api_versions) == (None, (5, 0), 0)
-    assert [(problem.rule, problem.field) for problem in found.problems] == [
+        offers = ask(address)
+    assert (offers.error, offers.tried, offers.api_versions) == (None, (5, 0), 0)
+    assert [(problem.rule, problem.field) for problem in offers.problems] == [
         ("connection/sasl-handshake-version", "apiKeys[1].maxVersion")
     ]
-    assert [(api.name, api.use, api.unknown) for api in found.apis] == [
+    assert [(api.name, api.use, api.unknown) for api in offers.apis] == [
         ("SaslHandshake", 1, "2-7"),
         ("ApiVersions", 0, ""),
         ("", None, "1-2"),
@@ -123,7 +123,7 @@ def test_an_answer_that_is_malformed() -> None:
     ]
 
 
-def test_a_broker_that_goes_on_naming_versions(tmp_path: Path) -> None:
+def test_a_broker_that_keeps_naming_versions(tmp_path: Path) -> None:
     for file in SET.glob("*.json"):
         text = file.read_text("utf-8")
         if file.name.startswith("ApiVersions"):
@@ -134,8 +134,8 @@ def test_a_broker_that_goes_on_naming_versions(tmp_path: Path) -> None:
         return {"errorCode": 35, **offer((18, 0, version - 1))} if version else offer((18, 0, 0))
 
     with server(speaking(answers, str(tmp_path))) as address:
-        found = ask(address, client=tmp_path)
-    assert (found.error, found.tried) == (None, (32767, 32766, 32765, 32764, 32763, 0))
+        offers = ask(address, client=tmp_path)
+    assert (offers.error, offers.tried) == (None, (32767, 32766, 32765, 32764, 32763, 0))
 
 
 @pytest.mark.parametrize("rows", [1_000, 1_001])
@@ -188,8 +188,8 @@ def test_files_of_tls_that_are_none(tmp_path: Path) -> None:
 def test_a_server_of_few_iterations_is_refused(count: int) -> None:
     talk = _scram(Sasl("SCRAM-SHA-512", "user", "pencil"), "me")
     next(talk)
-    said = f"the server requests {count} iterations of SCRAM; fewer than 4096 are not safe"
-    with pytest.raises(ProbeError, match=said):
+    text = f"the server requests {count} iterations of SCRAM; fewer than 4096 are not safe"
+    with pytest.raises(ProbeError, match=text):
         talk.send(f"r=me,s=AAAA,i={count}".encode())
 
 
@@ -260,8 +260,8 @@ def test_a_certificate_of_the_client_is_required(certificate: Path, tmp_path: Pa
     subprocess.run([*made, "-keyout", "k.pem", "-out", "c.pem"], cwd=tmp_path, check=True, capture_output=True)
     with server(tls_broker(certificate, newest, required=True)) as address:
         assert ask(address, tls=Tls(own, own, key)).error is None
-        said = "the broker requires a certificate of the client: use --tls-certificate and --tls-key"
-        assert ask(address, tls=Tls(own)).error == said
+        text = "the broker requires a certificate of the client: use --tls-certificate and --tls-key"
+        assert ask(address, tls=Tls(own)).error == text
         strange = Tls(own, str(tmp_path / "c.pem"), str(tmp_path / "k.pem"))
         refused = ask(address, tls=strange).error or ""
         assert refused.startswith("the broker refuses the client's certificate: ")
@@ -296,8 +296,8 @@ def test_a_broker_that_is_slow_on_a_later_request() -> None:
         return offer((18, 0, 5), (3, 0, 13)) if name == "ApiVersions" else {}
 
     with server(speaking(answers)) as address:
-        found = ask(address, timeout=1.0)
-    assert (found.error, found.complaints) == (
+        offers = ask(address, timeout=1.0)
+    assert (offers.error, offers.complaints) == (
         None,
         ("Metadata 13 is not answered: no answer to Metadata 13 within 1 s",),
     )

@@ -48,27 +48,27 @@ class Guarded:
             self._server: Any = self._scram.make_server(lambda user: known)
             self._first = True
 
-    def __call__(self, name: str, version: int, asked: Mapping[str, Any]) -> Answer:
+    def __call__(self, name: str, version: int, request: Mapping[str, Any]) -> Answer:
         self.names.append((name, version))
         if name == "ApiVersions":
             return offer((18, 0, 5), (3, 0, 13), (17, 0, 1), (36, 0, 2))
         if name == "SaslHandshake":
-            return {"errorCode": 0 if asked["mechanism"] == self.mechanism else 33, "mechanisms": [self.mechanism]}
+            return {"errorCode": 0 if request["mechanism"] == self.mechanism else 33, "mechanisms": [self.mechanism]}
         if name == "SaslAuthenticate":
-            return self.token(base64.b64decode(asked["authBytes"]).decode())
+            return self.token(base64.b64decode(request["authBytes"]).decode())
         return {"clusterId": "guarded"} if self.open else None
 
-    def token(self, said: str) -> dict[str, Any]:
+    def token(self, expected: str) -> dict[str, Any]:
         if self.mechanism == "PLAIN":
-            self.open = said == f"\0{USER}\0{PASSWORD}"
+            self.open = expected == f"\0{USER}\0{PASSWORD}"
             return {"errorCode": 0 if self.open else 58, "errorMessage": None if self.open else "wrong password"}
         try:
             if self._first:
                 self._first = False
-                self._server.set_client_first(said)
+                self._server.set_client_first(expected)
                 answer = self._server.get_server_first()
             else:
-                self._server.set_client_final(said)
+                self._server.set_client_final(expected)
                 answer = self._server.get_server_final()
                 self.open = True
         except ScramException as error:
@@ -80,8 +80,8 @@ class Guarded:
 def test_authentication(schemas: Path, mechanism: Mechanism) -> None:
     guarded = Guarded(mechanism)
     with server(speaking(guarded, str(schemas))) as address:
-        found = ask(address, client=schemas, sasl=Sasl(mechanism, USER, PASSWORD), timeout=60.0)
-    assert (found.error, found.complaints, found.cluster_id) == (None, (), "guarded")
+        offers = ask(address, client=schemas, sasl=Sasl(mechanism, USER, PASSWORD), timeout=60.0)
+    assert (offers.error, offers.complaints, offers.cluster_id) == (None, (), "guarded")
     steps = 1 if mechanism == "PLAIN" else 2
     tokens = [("SaslAuthenticate", 0)] * steps
     assert guarded.names == [("ApiVersions", 0), ("SaslHandshake", 1), *tokens, ("ApiVersions", 5), ("Metadata", 13)]
@@ -90,39 +90,39 @@ def test_authentication(schemas: Path, mechanism: Mechanism) -> None:
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_a_wrong_password(schemas: Path, mechanism: Mechanism) -> None:
     with server(speaking(Guarded(mechanism), str(schemas))) as address:
-        said = ask(address, client=schemas, sasl=Sasl(mechanism, USER, "guess"), timeout=60.0).error or ""
+        text = ask(address, client=schemas, sasl=Sasl(mechanism, USER, "guess"), timeout=60.0).error or ""
     reason = "wrong password" if mechanism == "PLAIN" else "The client keys don't match.: invalid-proof"
-    assert said == f"the broker refuses the credentials: error 58 (SASL_AUTHENTICATION_FAILED, not retriable): {reason}"
+    assert text == f"the broker refuses the credentials: error 58 (SASL_AUTHENTICATION_FAILED, not retriable): {reason}"
 
 
 def test_a_wrong_password_on_which_the_broker_closes_the_connection(schemas: Path) -> None:
     guarded = Guarded("PLAIN")
 
-    def answers(name: str, version: int, asked: Mapping[str, Any]) -> Answer:
-        return None if name == "SaslAuthenticate" else guarded(name, version, asked)
+    def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
+        return None if name == "SaslAuthenticate" else guarded(name, version, request)
 
     with server(speaking(answers, str(schemas))) as address:
-        said = ask(address, client=schemas, sasl=Sasl("PLAIN", USER, "guess")).error
-    assert said == f"the broker closed the connection on the credentials of {USER}: the user or the password is wrong"
+        text = ask(address, client=schemas, sasl=Sasl("PLAIN", USER, "guess")).error
+    assert text == f"the broker closed the connection on the credentials of {USER}: the user or the password is wrong"
 
 
 def test_sasl_on_a_port_without_it(schemas: Path) -> None:
-    def answers(name: str, version: int, asked: Mapping[str, Any]) -> Answer:
+    def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
         return {"errorCode": 34} if name == "SaslHandshake" else offer((18, 0, 5), (17, 0, 1))
 
     with server(speaking(answers, str(schemas))) as address:
-        said = ask(address, client=schemas, sasl=Sasl("PLAIN", USER, PASSWORD)).error
-    assert said == "the port is without SASL: leave --sasl out"
+        text = ask(address, client=schemas, sasl=Sasl("PLAIN", USER, PASSWORD)).error
+    assert text == "the port does not use SASL: leave --sasl out"
 
 
 def test_another_mechanism(schemas: Path) -> None:
     with server(speaking(Guarded("PLAIN"), str(schemas))) as address:
-        said = ask(address, client=schemas, sasl=Sasl("SCRAM-SHA-512", USER, PASSWORD)).error
-    assert said == "the broker does not support SCRAM-SHA-512; it supports PLAIN"
+        text = ask(address, client=schemas, sasl=Sasl("SCRAM-SHA-512", USER, PASSWORD)).error
+    assert text == "the broker does not support SCRAM-SHA-512; it supports PLAIN"
 
 
 def test_without_a_password(schemas: Path) -> None:
     with server(speaking(Guarded("PLAIN"), str(schemas))) as address:
-        found = ask(address, client=schemas)
-    assert found.apis and not found.is_in_order
-    assert found.complaints == ("Metadata 13 is not answered: the port requires SASL (PLAIN): use --sasl",)
+        offers = ask(address, client=schemas)
+    assert offers.apis and not offers.is_in_order
+    assert offers.complaints == ("Metadata 13 is not answered: the port requires SASL (PLAIN): use --sasl",)

@@ -34,17 +34,17 @@ def tansu() -> Iterator[str]:
 
 def once_it_listens(address: str, **others: object) -> ProbedBroker:
     end = time.monotonic() + 120
-    while (found := ask(address, timeout=10.0, **others)).error and time.monotonic() < end:
+    while (offers := ask(address, timeout=10.0, **others)).error and time.monotonic() < end:
         time.sleep(0.1)
-    return found
+    return offers
 
 
 def test_it_offers_what_it_has(tansu: str, corpus: Path) -> None:
-    found = once_it_listens(tansu, client=corpus / "kafka-trunk-2026-08" / "clients")
-    assert (found.error, found.cluster_id, found.complaints) == (None, "tansu_cluster", ())
-    assert found.nodes == (f"111={tansu}",)
-    names = {api.name: api for api in found.apis}
+    offers = once_it_listens(tansu, client=corpus / "kafka-trunk-2026-08" / "clients")
+    assert (offers.error, offers.cluster_id, offers.complaints) == (None, "tansu_cluster", ())
+    assert offers.nodes == (f"111={tansu}",)
+    names = {api.name: api for api in offers.apis}
     assert (names["Fetch"].use, names["Fetch"].unknown) == (17, "0-3")
     # It answers ApiVersions 5, which it does not offer.
-    assert [problem.rule for problem in found.problems] == ["connection/answered-not-offered"]
-    assert found.is_in_order
+    assert [problem.rule for problem in offers.problems] == ["connection/answered-not-offered"]
+    assert offers.is_in_order

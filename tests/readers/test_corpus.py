@@ -27,7 +27,7 @@ def read(corpus: Path, source: str, name: str = "*", since: str | None = None) -
     return check_readers(source, since=since, repository=bundle, select=[f"readers/{name}"], config={})
 
 
-@pytest.mark.parametrize(("name", "release"), [(name, one) for name, some in FINE.items() for one in some])
+@pytest.mark.parametrize(("name", "release"), [(name, release) for name, some in FINE.items() for release in some])
 def test_what_a_reader_was_generated_of_is_fine(name: str, release: str, corpus: Path) -> None:
     result = read(corpus, f"{release}:clients", name)
     assert [finding.message for finding in result.findings] == []
@@ -38,10 +38,10 @@ def test_text_behind_describe_producers_request(corpus: Path) -> None:
     stumble = {"envoy", "kafka-protocol-rs", "kafka-python", "kio", "nisshi", "platformatic", "redpanda"}
     result = read(corpus, "2.8.0:clients", since="2.7.2")
     hit = [finding for finding in result.findings if finding.message_name == "DescribeProducersRequest"]
-    assert {one.rule.removeprefix("readers/") for one in hit} == stumble
-    assert {one.message.rpartition(": ")[2] for one in hit} == {"text follows the definition"}
-    assert {one.path.rpartition("/")[2] for one in hit} == {"DescribeProducersRequest.json"}
-    assert {one.span.line for one in hit} == {31}
+    assert {finding.rule.removeprefix("readers/") for finding in hit} == stumble
+    assert {finding.message.rpartition(": ")[2] for finding in hit} == {"text follows the definition"}
+    assert {finding.path.rpartition("/")[2] for finding in hit} == {"DescribeProducersRequest.json"}
+    assert {finding.span.line for finding in hit} == {31}
     after = read(corpus, "3.0.0:clients")
     assert "DescribeProducersRequest" not in {finding.message_name for finding in after.findings}
 
@@ -76,14 +76,14 @@ def test_header_versions_on_the_trunk(corpus: Path, tmp_path: Path) -> None:
     assert call
     assert call.command.run(call.options) == 0
     result = check_readers(tmp_path, select=["readers"], config={})
-    told = {
+    rows = {
         row.profile.name: (
-            sum(one.reading.why == "it knows no property headerVersions" for one in row.fails),
+            sum(fail.reading.why == "it knows no property headerVersions" for fail in row.fails),
             sum(misread.reading.what == "header" for misread in row.misreads),
         )
         for row in result.rows
     }
-    assert told == {
+    assert rows == {
         "envoy": (0, 82), "kafka-protocol-rs": (182, 0), "kafka-python": (0, 90), "kio": (0, 90),
         "librdkafka": (0, 0), "nisshi": (0, 78), "platformatic": (0, 0), "redpanda": (85, 0),
     }  # fmt: skip

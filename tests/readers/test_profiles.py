@@ -18,7 +18,7 @@ from kiplint.readers.profile import FOLDER, StripStep, profiles, read_profile
 from kiplint.readers.replay import Taken, _stripped, replay
 from tools import document, field
 
-NAMES = [one.name for one in profiles()]
+NAMES = [profile.name for profile in profiles()]
 RPC = {"name": "HeartbeatRequest", "listeners": ["broker"]}
 """An RPC that all readers read."""
 COMMON = [
@@ -41,10 +41,10 @@ def at(key: str, comment: str, where: str = "behind") -> str:
     return "\n".join(lines)
 
 
-def found(name: str, definition: str) -> str:
+def details(name: str, definition: str) -> str:
     """What befalls one reader at a definition, nothing else being in the set."""
     reading = readings([load("HeartbeatRequest.json", definition.encode())], [name])
-    return "; ".join(one.detail for one in reading)
+    return "; ".join(mishap.detail for mishap in reading)
 
 
 CASES: list[tuple[str, str, str, str]] = [
@@ -101,10 +101,12 @@ CASES: list[tuple[str, str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "bad", "good", "said"), CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
-def test_what_breaks_a_reader_and_what_does_not(name: str, bad: str, good: str, said: str) -> None:
-    assert found(name, good) == ""
-    assert said in found(name, bad)
+@pytest.mark.parametrize(
+    ("name", "bad", "good", "expected"), CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)]
+)
+def test_what_breaks_a_reader_and_what_does_not(name: str, bad: str, good: str, expected: str) -> None:
+    assert details(name, good) == ""
+    assert expected in details(name, bad)
 
 
 def test_every_reader_has_cases_and_a_rule() -> None:
@@ -120,13 +122,13 @@ def test_a_profile_says_where_it_is_from(name: str) -> None:
     assert profile.seen
     assert profile.verified
     assert all(len(seen.commit) == 40 for seen in profile.seen)
-    assert found(name, text(field("Name", "string", "0+", about="Who."), field("Tagged", "int8", "3+", **TAG))) == ""
+    assert details(name, text(field("Name", "string", "0+", about="Who."), field("Tagged", "int8", "3+", **TAG))) == ""
 
 
 def test_declared_headers_are_not_the_derived_ones() -> None:
     headers = {"0-2": "1", "3-4": "2", "5": "3"}
     for name in ("envoy", "kafka-python", "kio", "nisshi"):
-        assert "takes version 5 of HeartbeatRequest to have request header 2, not request header 3" in found(
+        assert "takes version 5 of HeartbeatRequest to have request header 2, not request header 3" in details(
             name, text(headerVersions=headers)
         )
 
@@ -166,7 +168,7 @@ def test_hostile_definitions_do_no_harm(hostile: str) -> None:
     readings([load("XRequest.json", hostile.encode())])
 
 
-def test_what_is_ignored_is_told() -> None:
+def test_ignored_properties_are_reported() -> None:
     (profile,) = profiles(["kio"])
     taken = replay(text(field(zeroCopy=True), latestVersionUnstable=False), profile)
     assert isinstance(taken, Taken)

@@ -33,14 +33,14 @@ def files(mistake: Mistake) -> list[Input]:
     ).decode()
     comments = "".join(f"  // {note}\n" for note in mistake.notes)
     whole = text.replace('  "fields"', f'{comments}  "fields"', 1).encode()
-    found = [Input(f"{mistake.message}.json", whole)]
+    result = [Input(f"{mistake.message}.json", whole)]
     for number, name in enumerate(PEERS if mistake.peers else ()):
         peer = {"name": mistake.field["name"], "versions": "0+", "about": "What it holds there.", **mistake.peers}
-        found.append(Input(f"{name}Request.json", definition(peer, name=f"{name}Request", apiKey=900 + number)))
-    return found
+        result.append(Input(f"{name}Request.json", definition(peer, name=f"{name}Request", apiKey=900 + number)))
+    return result
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: f"{one.message}.{one.field['name']}")
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: f"{mistake.message}.{mistake.field['name']}")
 def test_what_finds_a_mistake(mistake: Mistake, rules: RuleSet) -> None:
     before = {
         finding.rule for finding in check_set(files(mistake), rules).findings if finding.message_name == mistake.message
@@ -52,5 +52,5 @@ def test_what_finds_a_mistake(mistake: Mistake, rules: RuleSet) -> None:
 
 
 def test_four_in_five_are_found() -> None:
-    found = sum(mistake.rule is not None for mistake in MISTAKES)
-    assert 5 * found >= 4 * len(MISTAKES)
+    result = sum(mistake.rule is not None for mistake in MISTAKES)
+    assert 5 * result >= 4 * len(MISTAKES)

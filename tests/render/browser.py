@@ -33,16 +33,16 @@ async (rules) => {
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """The browser; without one the test is skipped, but fails in CI."""
-    found = os.environ.get("KIPLINT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
+    program = os.environ.get("KIPLINT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    if program is None:
         if os.environ.get("CI"):
             pytest.fail(MISSING)
         pytest.skip(MISSING)
-    if found == "none":  # whoever runs the tests knows that there is none to be had
+    if program == "none":  # whoever runs the tests knows that there is none to be had
         pytest.skip(MISSING)
     sandbox = () if os.getuid() else ("--no-sandbox",)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=[*QUIET, *sandbox])
+        browser = playwright.chromium.launch(executable_path=program, args=[*QUIET, *sandbox])
         yield browser
         browser.close()
 
@@ -71,8 +71,8 @@ class Visit:
     def texts(self, selector: str) -> list[str]:
         """The texts of all elements that can be seen, blanks and line ends as one blank."""
         script = """found => found.filter((one) => one.checkVisibility()).map((one) => one.innerText.replace(/\\s+/g, " ").trim())"""
-        found: list[str] = self.page.locator(selector).evaluate_all(script)
-        return found
+        result: list[str] = self.page.locator(selector).evaluate_all(script)
+        return result
 
     def violations(self, *rules: str) -> list[str]:
         """What axe finds serious or worse, each with what it is about; with rules, by these alone."""
@@ -81,8 +81,8 @@ class Visit:
             assert spec
             assert spec.submodule_search_locations
             self.page.evaluate(Path(spec.submodule_search_locations[0], "axe.min.js").read_text("utf-8"))
-        found: list[str] = self.page.evaluate(VIOLATIONS, list(rules))
-        return found
+        result: list[str] = self.page.evaluate(VIOLATIONS, list(rules))
+        return result
 
     def close(self) -> None:
         """Forget it."""

@@ -45,10 +45,10 @@ def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any)
     return CheckResult(findings, files, messages, **others)
 
 
-def written(name: str, one: Report) -> str:
+def written(name: str, report: Report) -> str:
     """What a format writes."""
     out = io.StringIO()
-    write(name, one, out)
+    write(name, report, out)
     return out.getvalue()
 
 

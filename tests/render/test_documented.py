@@ -21,7 +21,7 @@ PACK = '{pack: "acme", rules: [{id: "x", each: "message", expect: "not name", at
 
 
 def test_the_address_of_every_rule_is_a_heading_of_the_reference() -> None:
-    assert url_of(next(one for one in shipped_rules() if one.id == "kip-1313/header-gap")) == (
+    assert url_of(next(rule for rule in shipped_rules() if rule.id == "kip-1313/header-gap")) == (
         "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/kip-1313.md#kip-1313header-gap"
     )
     headings = {
@@ -43,12 +43,12 @@ def test_where_the_address_is(tmp_path: Path) -> None:
     for side, default in (("old", "1"), ("new", "2")):
         (tmp_path / side).mkdir()
         (tmp_path / side / "XRequest.json").write_bytes(definition(field("A", default=default)))
-    found = check(tmp_path / "new", select=["style/about-missing"])
+    result = check(tmp_path / "new", select=["style/about-missing"])
     url = f"{RULES_PAGES}/style.md#styleabout-missing"
-    assert [one["url"] for one in json.loads(written("json", found))["findings"]] == [url]
-    (rule,) = json.loads(written("sarif", found))["runs"][0]["tool"]["driver"]["rules"]
+    assert [finding["url"] for finding in json.loads(written("json", result))["findings"]] == [url]
+    (rule,) = json.loads(written("sarif", result))["runs"][0]["tool"]["driver"]["rules"]
     assert rule["helpUri"] == url
-    (told,) = json.loads(written("rdjson", found))["diagnostics"]
-    assert told["code"] == {"value": "style/about-missing", "url": url}
+    (text,) = json.loads(written("rdjson", result))["diagnostics"]
+    assert text["code"] == {"value": "style/about-missing", "url": url}
     (change,) = json.loads(written("json", diff(tmp_path / "old", tmp_path / "new")))["changes"]
     assert change["url"] == f"{RULES_PAGES}/compat.md#compatdefault-changed"

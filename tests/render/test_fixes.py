@@ -25,19 +25,19 @@ SOURCES = {"set/Tags.json": TEXT}
 
 
 def test_json_has_the_edits_in_bytes() -> None:
-    (one,) = json.loads(written("json", report(FOUND, sources=SOURCES)))["findings"]
-    assert one["fixable"] is True
-    assert one["fix"] == {
+    (finding_seen,) = json.loads(written("json", report(FOUND, sources=SOURCES)))["findings"]
+    assert finding_seen["fixable"] is True
+    assert finding_seen["fix"] == {
         "applicability": "safe",
         "edits": [
             {"path": "set/Tags.json", "start": TAG, "end": TAG + 1, "text": "0"},
             {"path": "set/Tags.json", "start": TAG + 2, "end": TAG + 2, "text": " // é"},
         ],
     }
-    assert msgspec.convert(one, FindingObject).fix is not None
+    assert msgspec.convert(finding_seen, FindingObject).fix is not None
     (other,) = json.loads(written("json", report(finding())))["findings"]
     assert (other["fixable"], "fix" in other) == (False, False)
-    assert json.loads(written("jsonl", report(FOUND, sources=SOURCES))) == one
+    assert json.loads(written("jsonl", report(FOUND, sources=SOURCES))) == finding_seen
 
 
 def test_sarif_replaces_regions() -> None:
@@ -60,8 +60,8 @@ def test_rdjson_counts_bytes_and_suggests_one_change() -> None:
     document = json.loads(written("rdjson", report(FOUND, finding(severity="info"), sources=SOURCES)))
     assert_rdjson(document)
     assert document["source"] == {"name": "kiplint"}
-    one, other = document["diagnostics"]
-    assert one == {
+    first, other = document["diagnostics"]
+    assert first == {
         "message": "tag 1 of B comes after a gap; write 0",
         "location": {
             "path": "set/Tags.json",
@@ -86,10 +86,10 @@ def test_rdjson_of_real_findings_is_what_reviewdog_takes(repo: Path) -> None:
         result = check(folder, fail_on="never", config={})
         document = json.loads(written("rdjson", result))
         assert_rdjson(document)
-        for one, told in zip(result.findings, document["diagnostics"], strict=True):
-            for suggestion in told.get("suggestions", ()):
-                before = result.sources[one.path]
-                edits = [[Edit(edit.start, edit.end, edit.text) for edit in fix.edits] for fix in one.fixes]
+        for reported, diagnostic in zip(result.findings, document["diagnostics"], strict=True):
+            for suggestion in diagnostic.get("suggestions", ()):
+                before = result.sources[reported.path]
+                edits = [[Edit(edit.start, edit.end, edit.text) for edit in fix.edits] for fix in reported.fixes]
                 assert _suggested(before, suggestion) in [apply_edits(before, each) for each in edits]
                 suggested += 1
     assert suggested > 30
@@ -98,17 +98,17 @@ def test_rdjson_of_real_findings_is_what_reviewdog_takes(repo: Path) -> None:
 def _suggested(data: bytes, suggestion: dict[str, Any]) -> bytes:
     lines = data.splitlines(keepends=True)
     ends = (suggestion["range"][name] for name in ("start", "end"))
-    start, end = (sum(map(len, lines[: one["line"] - 1])) + one["column"] - 1 for one in ends)
+    start, end = (sum(map(len, lines[: place["line"] - 1])) + place["column"] - 1 for place in ends)
     return data[:start] + suggestion["text"].encode() + data[end:]
 
 
 def test_rdjson_suggests_nothing_across_files() -> None:
     fix = Fix("unsafe", (*FIX.edits, FileEdit("set/Other.json", 0, 0, "x")))
     sources = {**SOURCES, "set/Other.json": b"y"}
-    (one,) = json.loads(written("rdjson", report(finding(fix=fix), sources=sources)))["diagnostics"]
-    assert "suggestions" not in one
+    (diagnostic,) = json.loads(written("rdjson", report(finding(fix=fix), sources=sources)))["diagnostics"]
+    assert "suggestions" not in diagnostic
     (result,) = json.loads(written("sarif", report(finding(fix=fix), sources=sources)))["runs"][0]["results"]
-    assert [one["artifactLocation"]["uri"] for one in result["fixes"][0]["artifactChanges"]] == [
+    assert [change["artifactLocation"]["uri"] for change in result["fixes"][0]["artifactChanges"]] == [
         "set/Tags.json",
         "set/Other.json",
     ]
@@ -118,7 +118,7 @@ def test_rdjson_without_findings_is_one_document() -> None:
     assert json.loads(written("rdjson", report())) == {"source": {"name": "kiplint"}, "diagnostics": []}
 
 
-def test_the_job_summary_counts_what_can_be_mended() -> None:
+def test_the_job_summary_counts_fixable_findings() -> None:
     unsafe = Fix("unsafe", FIX.edits)
     page = summary(report(FOUND, finding(fix=unsafe), finding(), sources=SOURCES))
     assert "1 fixable with `kiplint check --fix`, 1 more with --unsafe-fixes.\n\n| severity" in page

@@ -22,13 +22,13 @@ from .findings import HOSTILE, finding, many, report, written
 REST = "GitHub shows 10 annotations of a level; the job summary and the other formats list all"
 
 
-def lines(one: Report) -> list[str]:
-    return written("github", one).splitlines()
+def lines(made: Report) -> list[str]:
+    return written("github", made).splitlines()
 
 
 def test_one_line_for_each_level() -> None:
-    found = [finding(severity="info"), finding(severity="warning"), finding(severity="error")]
-    assert lines(report(*found)) == [
+    findings = [finding(severity="info"), finding(severity="warning"), finding(severity="error")]
+    assert lines(report(*findings)) == [
         f"::{level} file=set/Tags.json,line=9,endLine=9,col=54,endColumn=62,title=tags/gap"
         "::tag 1 of B comes after a gap"
         for level in ("error", "warning", "notice")
@@ -44,7 +44,7 @@ def test_a_finding_without_a_file_has_no_place() -> None:
     assert lines(report(finding(path=""))) == ["::error title=tags/gap::tag 1 of B comes after a gap"]
 
 
-def test_nothing_found_is_nothing_written() -> None:
+def test_without_findings_nothing_is_written() -> None:
     assert written("github", report()) == ""
 
 
@@ -87,12 +87,12 @@ def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
     crowded = ["tags/gap"] * 2
     assert titles == [*crowded, "fields/r0", "fields/r1", "fields/r2", "rpc/pair", "rpc/pair", *crowded, "tags/gap"]
     few = [*crowd[:6], *others]
-    assert [line.rpartition("::")[2] for line in lines(report(*few))] == [one.message for one in few]
+    assert [line.rpartition("::")[2] for line in lines(report(*few))] == [finding_seen.message for finding_seen in few]
 
 
 def test_ten_of_a_level_and_then_how_many_more() -> None:
-    found = [*many(12, "info"), *many(11, "warning"), *many(25, "error")]
-    shown = lines(report(*found))
+    result = [*many(12, "info"), *many(11, "warning"), *many(25, "error")]
+    shown = lines(report(*result))
     assert [line.split(" ", 1)[0] for line in shown] == [
         *["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10,
     ]  # fmt: skip
@@ -101,8 +101,8 @@ def test_ten_of_a_level_and_then_how_many_more() -> None:
 
 
 def test_ten_of_each_are_all_shown() -> None:
-    found = [*many(10, "info"), *many(10, "warning"), *many(10, "error")]
-    assert [line.rpartition("::")[2] for line in lines(report(*found))] == [f"finding {at}" for at in range(10)] * 3
+    result = [*many(10, "info"), *many(10, "warning"), *many(10, "error")]
+    assert [line.rpartition("::")[2] for line in lines(report(*result))] == [f"finding {at}" for at in range(10)] * 3
 
 
 def test_the_last_notice_takes_the_place_of_one() -> None:
@@ -116,15 +116,15 @@ def test_paths_are_those_of_the_repository() -> None:
     assert line.startswith("::error file=clients/set/Tags.json,line=9,")
 
 
-def summary(one: Report, room: int = SUMMARY_LIMIT) -> str:
+def summary(made: Report, room: int = SUMMARY_LIMIT) -> str:
     out = io.StringIO()
-    write_summary(one, out, room)
+    write_summary(made, out, room)
     return out.getvalue()
 
 
 def test_summary() -> None:
-    one = report(finding(severity="info"), finding(message="a | <b>"), files=3, status="findings")
-    assert summary(one) == (
+    made = report(finding(severity="info"), finding(message="a | <b>"), files=3, status="findings")
+    assert summary(made) == (
         "## kiplint check\n"
         "\n"
         "1 error and 1 info in 3 files.\n"
@@ -147,8 +147,8 @@ def test_summary_lists_what_the_annotations_leave_out() -> None:
 
 
 def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
-    one = report(*many(20_000, "warning"), finding(message="the worst"))
-    text = summary(one)
+    made = report(*many(20_000, "warning"), finding(message="the worst"))
+    text = summary(made)
     assert SUMMARY_LIMIT - 1000 < len(text.encode()) <= SUMMARY_LIMIT
     rows = text.splitlines()
     assert rows[6].endswith("| the worst |")
@@ -157,17 +157,17 @@ def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
 
 
 def test_a_summary_counts_bytes_and_what_is_there_already() -> None:
-    one = report(*(finding(message=f"{at} 世界" * 20) for at in range(100)))
-    text = summary(one, 4000)
+    made = report(*(finding(message=f"{at} 世界" * 20) for at in range(100)))
+    text = summary(made, 4000)
     assert 3000 < len(text.encode()) <= 4000
     assert "more lines left out" in text
-    assert summary(one, 10) == ""
-    assert summary(one, -5) == ""
+    assert summary(made, 10) == ""
+    assert summary(made, -5) == ""
 
 
 def test_step_outputs() -> None:
-    one = report(*many(3), *many(2, "warning"), *many(1, "info"), status="findings")
-    assert step_outputs(one) == "errors=3\nwarnings=2\ninfos=1\nstatus=findings\n"
+    made = report(*many(3), *many(2, "warning"), *many(1, "info"), status="findings")
+    assert step_outputs(made) == "errors=3\nwarnings=2\ninfos=1\nstatus=findings\n"
     assert step_outputs(report()) == "errors=0\nwarnings=0\ninfos=0\nstatus=ok\n"
 
 

@@ -8,30 +8,30 @@ from typing import Any
 from .findings import HOSTILE, finding, many, report, written
 
 
-def rows(*found: Any, **others: Any) -> Any:
-    return json.loads(written("gitlab", report(*found, **others)))
+def rows(*result: Any, **others: Any) -> Any:
+    return json.loads(written("gitlab", report(*result, **others)))
 
 
 def test_one_finding() -> None:
-    one = finding(span=(9, 54, 11, 2))
-    assert rows(one) == [
+    single = finding(span=(9, 54, 11, 2))
+    assert rows(single) == [
         {
             "description": "tags/gap: tag 1 of B comes after a gap",
             "check_name": "tags/gap",
-            "fingerprint": one.fingerprint,
+            "fingerprint": single.fingerprint,
             "severity": "major",
             "location": {"path": "set/Tags.json", "lines": {"begin": 9, "end": 11}},
         }
     ]
 
 
-def test_nothing_found() -> None:
+def test_no_findings() -> None:
     assert written("gitlab", report()) == "[]\n"
 
 
 def test_severities() -> None:
-    found = [finding(severity="error"), finding(severity="warning"), finding(severity="info")]
-    assert [row["severity"] for row in rows(*found)] == ["major", "minor", "info"]
+    findings = [finding(severity="error"), finding(severity="warning"), finding(severity="info")]
+    assert [row["severity"] for row in rows(*findings)] == ["major", "minor", "info"]
 
 
 def test_fingerprints_are_unique_and_stay_as_lines_move() -> None:

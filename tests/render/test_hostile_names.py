@@ -79,4 +79,9 @@ def test_documents_stay_well_formed(here: Path, command: tuple[str, ...]) -> Non
     valid_run(json.loads(run(here, command, "sarif").out))
     assert all(row["check_name"] in row["description"] for row in json.loads(run(here, command, "gitlab").out))
     root = ElementTree.fromstring(run(here, command, "junit").out)
-    assert {one.tag for one in root.iter()} - {"system-out"} == {"testsuites", "testsuite", "testcase", "failure"}
+    assert {element.tag for element in root.iter()} - {"system-out"} == {
+        "testsuites",
+        "testsuite",
+        "testcase",
+        "failure",
+    }

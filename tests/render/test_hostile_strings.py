@@ -71,55 +71,85 @@ def strings() -> Callable[[], str]:
 
 def folder(top: Path, valid: str, *, more: bool) -> Path:
     """RPCs in which all that may be a string is one of those, files with such names, in a folder with such a name."""
-    one, found = strings(), top / f'{more}"><img src=x onerror=evil()><!-- \u202e'
-    found.mkdir()
-    kinds = (("string", f"a{one()}"), ("int32", one()), ("int64", ""), ("[]int8", ""), ("string", "null"))
+    next_string, result = strings(), top / f'{more}"><img src=x onerror=evil()><!-- \u202e'
+    result.mkdir()
+    kinds = (
+        ("string", f"a{next_string()}"),
+        ("int32", next_string()),
+        ("int64", ""),
+        ("[]int8", ""),
+        ("string", "null"),
+    )
     for key in range(2 * len(EVIL)):
         fields = [
-            {"name": one(), "type": kind, "versions": "0+", "about": one(), "default": default, "entityType": one()}
+            {
+                "name": next_string(),
+                "type": kind,
+                "versions": "0+",
+                "about": next_string(),
+                "default": default,
+                "entityType": next_string(),
+            }
             for kind, default in kinds
         ]
-        extra = [{"name": one(), "type": one(), "versions": one(), one(): one()}] if more and key % 4 == 0 else []
-        structs = [{"name": one(), "versions": "0+", "fields": [{"name": one(), "type": "int8", "versions": "0+"}]}]
-        odd: dict[str, Any] = {"headerVersions": {one(): one()}, one(): one()} if key % 5 == 4 else {}
+        extra = (
+            [{"name": next_string(), "type": next_string(), "versions": next_string(), next_string(): next_string()}]
+            if more and key % 4 == 0
+            else []
+        )
+        structs = [
+            {
+                "name": next_string(),
+                "versions": "0+",
+                "fields": [{"name": next_string(), "type": "int8", "versions": "0+"}],
+            }
+        ]
+        odd: dict[str, Any] = (
+            {"headerVersions": {next_string(): next_string()}, next_string(): next_string()} if key % 5 == 4 else {}
+        )
         document = {
-            "apiKey": key // 2, "type": ("request", "response")[key % 2], "listeners": [one(), "broker"], "name": one(),
+            "apiKey": key // 2, "type": ("request", "response")[key % 2], "listeners": [next_string(), "broker"], "name": next_string(),
             "validVersions": valid, "flexibleVersions": "0+", "fields": fields + extra, "commonStructs": structs, **odd,
         }  # fmt: skip
-        name = f"{one()[:60].replace('/', '').replace(chr(0), '')}{key}.json"
-        text = f"// {one()!a} \u202e\u2028 {EVIL[key % 5]}\n{json.dumps(document, indent=1)}"
-        (found / name).write_text(text, encoding="utf-8")
-    return found
+        name = f"{next_string()[:60].replace('/', '').replace(chr(0), '')}{key}.json"
+        text = f"// {next_string()!a} \u202e\u2028 {EVIL[key % 5]}\n{json.dumps(document, indent=1)}"
+        (result / name).write_text(text, encoding="utf-8")
+    return result
 
 
 def pack(top: Path) -> dict[str, Any]:
     """A configuration with a pack whose texts are such strings."""
-    one = strings()
-    told = {name: one() for name in ("title", "why", "source")}
-    said = {name: one().replace("{", "{{").replace("}", "}}") for name in ("message", "instead")}
-    rule = {"id": "rule", "each": "field", "when": "name != ''", "severity": "error", **told, **said}
-    (top / "mine.json5").write_text(json.dumps({"pack": "mine", "title": one(), "source": one(), "rules": [rule]}))
+    next_string = strings()
+    rows = {name: next_string() for name in ("title", "why", "source")}
+    sentences = {name: next_string().replace("{", "{{").replace("}", "}}") for name in ("message", "instead")}
+    rule = {"id": "rule", "each": "field", "when": "name != ''", "severity": "error", **rows, **sentences}
+    (top / "mine.json5").write_text(
+        json.dumps({"pack": "mine", "title": next_string(), "source": next_string(), "rules": [rule]})
+    )
     return {"rule-packs": [str(top / "mine.json5")], "select": ["all"]}
 
 
 def forged() -> RunResult:
     """A lake all of whose strings are such, but for the days and what counts."""
-    one = strings()
+    next_string = strings()
     kept = ("introduced_time", "fixed_time", "time", "severity", "what", "breaks")
 
     def whole(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
-            return {(one() if key in ("counts", "matrix") else name): whole(some, name) for name, some in value.items()}
+            return {
+                (next_string() if key in ("counts", "matrix") else name): whole(some, name)
+                for name, some in value.items()
+            }
         if isinstance(value, list):
             return [whole(some) for some in value]
-        return one() if isinstance(value, str) and key not in kept else value
+        return next_string() if isinstance(value, str) and key not in kept else value
 
-    found = whole(lake_document("X"))
-    found["history"] = lake_document("X")["history"]
-    line = {"source": one(), "lineage": one()}
+    result = whole(lake_document("X"))
+    result["history"] = lake_document("X")["history"]
+    line = {"source": next_string(), "lineage": next_string()}
     for rows in ("findings", "breaks", "history"):
-        found[rows] = [{**row, **line} for row in found[rows]]
-    return LakeReport(findings=(), document=msgspec.convert(found, ReportDocument), severity="info")
+        result[rows] = [{**row, **line} for row in result[rows]]
+    return LakeReport(findings=(), document=msgspec.convert(result, ReportDocument), severity="info")
 
 
 @pytest.fixture(scope="module")

@@ -18,9 +18,9 @@ from .findings import HOSTILE, finding, many, report, written
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
-def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
+def suites(report_made: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
     """The suites with their cases, once all numbers have been found to be right, by junitparser too."""
-    text = written("junit", one)
+    text = written("junit", report_made)
     root = ElementTree.fromstring(text)
     parsed = JUnitXml.fromstring(text.encode())
     assert [(suite.name, suite.tests, suite.failures) for suite in parsed] == [
@@ -30,20 +30,22 @@ def suites(one: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
     parsed.update_statistics()
     assert (parsed.tests, parsed.failures, parsed.errors) == before
     assert root.tag == "testsuites"
-    found = [(suite, suite.findall("testcase")) for suite in root]
-    for suite, cases in found:
+    result = [(suite, suite.findall("testcase")) for suite in root]
+    for suite, cases in result:
         assert (suite.tag, len(suite)) == ("testsuite", len(cases))
         numbers = [suite.get(name) for name in ("tests", "failures", "errors", "skipped")]
         assert numbers == [str(len(cases)), str(len(suite.findall("testcase/failure"))), "0", "0"]
-    assert root.get("tests") == str(sum(len(cases) for _, cases in found))
-    assert root.get("failures") == str(len([each for each in one.findings if each.severity not in one.harmless]))
-    return [(suite.get("name", ""), cases) for suite, cases in found]
+    assert root.get("tests") == str(sum(len(cases) for _, cases in result))
+    assert root.get("failures") == str(
+        len([each for each in report_made.findings if each.severity not in report_made.harmless])
+    )
+    return [(suite.get("name", ""), cases) for suite, cases in result]
 
 
 def test_one_suite_for_each_file() -> None:
-    found = [finding(), finding("style/x", "info", path="set/B.json", source=""), finding(message='<"&')]
-    one = report(*found, paths=("set/A.json", "set/B.json"))
-    assert written("junit", one) == HEAD + (
+    findings = [finding(), finding("style/x", "info", path="set/B.json", source=""), finding(message='<"&')]
+    made = report(*findings, paths=("set/A.json", "set/B.json"))
+    assert written("junit", made) == HEAD + (
         '<testsuites name="kiplint check" tests="4" failures="3" errors="0">\n'
         '  <testsuite name="set/A.json" tests="1" failures="0" errors="0" skipped="0">\n'
         '    <testcase name="kiplint check" classname="set/A.json"/>\n'
@@ -66,7 +68,7 @@ def test_one_suite_for_each_file() -> None:
         "  </testsuite>\n"
         "</testsuites>\n"
     )
-    assert [name for name, _ in suites(one)] == ["set/A.json", "set/B.json", "set/Tags.json"]
+    assert [name for name, _ in suites(made)] == ["set/A.json", "set/B.json", "set/Tags.json"]
 
 
 def test_a_clean_run_passes() -> None:
@@ -74,10 +76,10 @@ def test_a_clean_run_passes() -> None:
     assert (name, case.get("name"), len(case)) == ("kiplint rollout", "kiplint rollout", 0)
 
 
-def test_what_is_only_told_passes() -> None:
-    found = [finding("compat/new-version", "info", "X has version 2"), finding()]
-    one = DiffResult(tuple(found), 1, harmless=("info",))
-    assert written("junit", one) == HEAD + (
+def test_infos_alone_pass() -> None:
+    findings = [finding("compat/new-version", "info", "X has version 2"), finding()]
+    made = DiffResult(tuple(findings), 1, harmless=("info",))
+    assert written("junit", made) == HEAD + (
         '<testsuites name="kiplint diff" tests="2" failures="1" errors="0">\n'
         '  <testsuite name="set/Tags.json" tests="2" failures="1" errors="0" skipped="0">\n'
         '    <testcase name="compat/new-version: X has version 2" classname="set/Tags.json">\n'
@@ -90,12 +92,16 @@ def test_what_is_only_told_passes() -> None:
         "  </testsuite>\n"
         "</testsuites>\n"
     )
-    assert len(suites(one)) == 1
+    assert len(suites(made)) == 1
 
 
 def test_findings_of_a_file_come_together() -> None:
-    found = [finding(path="a"), finding(path="b"), finding(path="a", message="more"), finding(path="")]
-    assert [(name, len(cases)) for name, cases in suites(report(*found))] == [("a", 2), ("b", 1), ("kiplint check", 1)]
+    findings = [finding(path="a"), finding(path="b"), finding(path="a", message="more"), finding(path="")]
+    assert [(name, len(cases)) for name, cases in suites(report(*findings))] == [
+        ("a", 2),
+        ("b", 1),
+        ("kiplint check", 1),
+    ]
 
 
 @pytest.mark.parametrize("sign", [chr(code) for code in (*range(32), *range(127, 160), 0xFFFE, 0xFFFF, 0xD800, 0xDFFF)])
@@ -116,5 +122,5 @@ def test_a_hostile_name_is_text() -> None:
 
 
 def test_many_files() -> None:
-    found = suites(report(*many(1000)))
-    assert [(name, len(cases)) for name, cases in found] == [(f"set/File{at}.json", 100) for at in range(10)]
+    result = suites(report(*many(1000)))
+    assert [(name, len(cases)) for name, cases in result] == [(f"set/File{at}.json", 100) for at in range(10)]

@@ -15,13 +15,13 @@ from .findings import HOSTILE, finding, report, written
 
 
 def test_worst_first() -> None:
-    found = [finding("a/b", "info"), finding("a/c", "error"), finding("a/d", "warning"), finding("a/e", "error")]
-    assert [line.split(" | ")[1] for line in written("markdown", report(*found)).splitlines()] == [
+    findings = [finding("a/b", "info"), finding("a/c", "error"), finding("a/d", "warning"), finding("a/e", "error")]
+    assert [line.split(" | ")[1] for line in written("markdown", report(*findings)).splitlines()] == [
         "rule", "---", "a/c", "a/e", "a/d", "a/b",
     ]  # fmt: skip
 
 
-def test_nothing_found_is_nothing_written() -> None:
+def test_without_findings_nothing_is_written() -> None:
     assert written("markdown", report()) == ""
 
 

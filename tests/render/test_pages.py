@@ -40,15 +40,15 @@ SMALL = {"width": 390, "height": 844}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as found:
-        yield found
+    with chromium() as result:
+        yield result
 
 
 @pytest.fixture(scope="module")
 def corpora() -> Path | None:
     """The real schemas, where they are."""
-    found = Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus")
-    return found if found.is_dir() else None
+    result = Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus")
+    return result if result.is_dir() else None
 
 
 class Made:
@@ -151,9 +151,9 @@ def visit(browser: Browser, pages: Callable[[str], Made]) -> Iterator[Callable[.
         return visits[-1]
 
     yield look
-    for one in visits:
-        assert (one.said, one.others) == ([], [])
-        one.close()
+    for seen in visits:
+        assert (seen.said, seen.others) == ([], [])
+        seen.close()
 
 
 def _flat(text: str) -> str:
@@ -161,10 +161,10 @@ def _flat(text: str) -> str:
 
 
 def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    found = pages("check").document
+    result = pages("check").document
     seen = visit("check")
     ordered = sorted(
-        found["findings"],
+        result["findings"],
         key=lambda item: (SEVERITIES.index(item["severity"]), item["path"], item["line"], item["column"]),
     )
     rows = [
@@ -180,34 +180,36 @@ def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Calla
     overview = [f"{number}{severity}: {rule}" for (severity, rule), number in by_rule]
     assert seen.page.locator(".overview tr").evaluate_all(script) == overview
     numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
-    assert {name: numbers[name] for name in found["summary"]} == {name: str(n) for name, n in found["summary"].items()}
+    assert {name: numbers[name] for name in result["summary"]} == {
+        name: str(n) for name, n in result["summary"].items()
+    }
 
 
 def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    found = pages("check").document["findings"]
+    findings = pages("check").document["findings"]
     seen = visit("check")
-    severity, rule, name = (found[0][what] for what in ("severity", "rule", "message_name"))
+    severity, rule, name = (findings[0][what] for what in ("severity", "rule", "message_name"))
 
     def shown() -> int:
         return seen.page.locator("[data-item]:visible").count()
 
     seen.page.locator(f"input[name=severity][value={severity}]").check()
-    some = [one for one in found if one["severity"] == severity]
-    assert (shown(), seen.texts("[data-shown]")) == (len(some), [f"{len(some)} of {len(found)} findings"])
+    some = [finding for finding in findings if finding["severity"] == severity]
+    assert (shown(), seen.texts("[data-shown]")) == (len(some), [f"{len(some)} of {len(findings)} findings"])
     seen.page.locator("select[name=rule]").select_option(rule)
-    some = [one for one in some if one["rule"] == rule]
+    some = [finding for finding in some if finding["rule"] == rule]
     assert shown() == len(some)
     seen.page.get_by_label("By rule").check()
     assert seen.texts(".group h2 a") == [rule]
-    assert seen.texts("[data-item] .rule") == [one["message_name"] for one in some]
+    assert seen.texts("[data-item] .rule") == [finding["message_name"] for finding in some]
     seen.page.locator("[type=search]").fill("no such words")
     assert (shown(), seen.page.locator("[data-nothing]").is_visible()) == (0, True)
     seen.page.locator("[data-clear]").click()
-    assert shown() == len(found)
+    assert shown() == len(findings)
     seen.page.locator("h1").click()
     seen.page.keyboard.press("/")
     seen.page.keyboard.type(name[:5])
-    assert 0 < shown() <= len(found)
+    assert 0 < shown() <= len(findings)
     assert "search=" in seen.page.url
     seen.page.reload()
     assert seen.page.locator("[type=search]").input_value() == name[:5]
@@ -219,7 +221,7 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
     script = (
         "found => found.map((one) => [one.querySelector('.message').textContent, one.dataset.rule, one.dataset.breaks])"
     )
-    shown = [tuple(one) for one in seen.page.locator("[data-part]").evaluate_all(script)]
+    shown = [tuple(parts) for parts in seen.page.locator("[data-part]").evaluate_all(script)]
     assert sorted(shown) == sorted((change["message"], change["rule"], change["breaks"]) for change in changes)
     summary = pages("diff").document["summary"]
     numbers = dict(zip(seen.texts(".tiles dt"), seen.texts(".tiles dd"), strict=True))
@@ -227,8 +229,10 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
     proofs = [
         f"{proof['writer']} writes version {proof['version']} as " for change in changes for proof in change["proof"]
     ]
-    told = seen.page.locator(".proof > p").evaluate_all("found => found.map((one) => one.textContent.slice(6).trim())")
-    assert sorted(text.partition(" as ")[0] + " as " for text in told) == sorted(proofs)
+    output = seen.page.locator(".proof > p").evaluate_all(
+        "found => found.map((one) => one.textContent.slice(6).trim())"
+    )
+    assert sorted(text.partition(" as ")[0] + " as " for text in output) == sorted(proofs)
 
 
 def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
@@ -282,45 +286,51 @@ def test_a_search_keeps_the_changes_with_its_words(visit: Callable[..., Visit], 
 
 
 def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    found = msgspec.to_builtins(pages("negotiate").document)
+    result = msgspec.to_builtins(pages("negotiate").document)
     seen = visit("negotiate")
     script = """found => found.map((one) => [
       one.querySelector(".name").textContent.trim(), one.dataset.status,
       ...[...one.querySelectorAll("tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent).join())
     ])"""
-    shown = {tuple(one) for one in seen.page.locator("[data-item]").evaluate_all(script)}
+    shown = {tuple(parts) for parts in seen.page.locator("[data-item]").evaluate_all(script)}
 
-    def told(value: Any) -> str:
+    def shown_header(value: Any) -> str:
         return "-" if value is None else str(value)
 
     def line(rpc: dict[str, Any]) -> tuple[str, ...]:
-        headers = told(rpc["request_header"]) + " with ClientInstanceId" * rpc["instance_id"]
+        headers = shown_header(rpc["request_header"]) + " with ClientInstanceId" * rpc["instance_id"]
         ours = ",".join(
-            [told(rpc["client"]), told(rpc["chosen"]), headers, told(rpc["response_header"]), rpc["status"]]
+            [
+                shown_header(rpc["client"]),
+                shown_header(rpc["chosen"]),
+                headers,
+                shown_header(rpc["response_header"]),
+                rpc["status"],
+            ]
         )
         theirs = [
-            ",".join([*(told(broker[name]) for name in ("versions", "chosen", "request_header", "response_header")),
+            ",".join([*(shown_header(broker[name]) for name in ("versions", "chosen", "request_header", "response_header")),
                       broker["status"] + ", deprecated" * broker["deprecated"]])
             for broker in rpc["brokers"]
         ]  # fmt: skip
         return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
 
-    assert shown == {line(rpc) for rpc in found["rpcs"]}
-    assert len(seen.texts(".card")) == len(found["exchanges"]) + len(found["features"])
+    assert shown == {line(rpc) for rpc in result["rpcs"]}
+    assert len(seen.texts(".card")) == len(result["exchanges"]) + len(result["features"])
     numbers = dict(zip(seen.texts(".tiles dt"), map(int, seen.texts(".tiles dd")), strict=True))
-    assert numbers["RPCs"] == found["summary"]["rpcs"]
-    assert numbers.get("between brokers", 0) == found["summary"]["between_nodes"]
+    assert numbers["RPCs"] == result["summary"]["rpcs"]
+    assert numbers.get("between brokers", 0) == result["summary"]["between_nodes"]
 
 
 def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    found = pages("matrix").document
+    document = pages("matrix").document
     seen = visit("matrix")
-    assert seen.texts(".matrix tbody th") == set_titles(*found["releases"])
-    squares = [(str(one["statuses"].get("agreed", 0)), bool(one["trouble"])) for one in found["pairs"]]
+    assert seen.texts(".matrix tbody th") == set_titles(*document["releases"])
+    squares = [(str(pair["statuses"].get("agreed", 0)), bool(pair["trouble"])) for pair in document["pairs"]]
     script = "found => found.map((one) => [one.textContent, one.className.includes('bad')])"
-    assert [tuple(one) for one in seen.page.locator(".matrix button").evaluate_all(script)] == squares
-    places = [at for at, one in enumerate(found["pairs"]) if one["trouble"]] or [len(found["pairs"]) - 1]
-    pair = found["pairs"][places[0]]
+    assert [tuple(parts) for parts in seen.page.locator(".matrix button").evaluate_all(script)] == squares
+    places = [at for at, pair in enumerate(document["pairs"]) if pair["trouble"]] or [len(document["pairs"]) - 1]
+    pair = document["pairs"][places[0]]
     seen.page.locator(".matrix button").nth(places[0]).click()
     script = "found => found.map((one) => [one.dataset.status, one.querySelectorAll('[data-rpc]').length])"
     assert dict(seen.page.locator("#pair-body [data-status]").evaluate_all(script)) == pair["statuses"]
@@ -352,15 +362,15 @@ def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Call
 
 
 def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    found, result = pages("matrix").document, pages("matrix").result
+    answer, result = pages("matrix").document, pages("matrix").result
     assert isinstance(result, MatrixResult)
-    name = set_titles(*found["releases"])[-1]
+    name = set_titles(*answer["releases"])[-1]
     seen = visit("matrix")
     seen.page.locator("[type=search]").fill(name)
-    assert seen.texts(".matrix button") == [str(found["pairs"][-1]["statuses"]["agreed"])]
+    assert seen.texts(".matrix button") == [str(answer["pairs"][-1]["statuses"]["agreed"])]
     seen.page.locator("[type=search]").fill("")
     seen.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
-    cells = [one for pair in result.matrix.pairs.values() for one in pair if one.name == "ApiVersions"]
+    cells = [cell for pair in result.matrix.pairs.values() for cell in pair if cell.name == "ApiVersions"]
     assert seen.texts(".matrix button") == [str(cell.chosen) for cell in cells]
     seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     printed = seen.page.locator("[data-printed]").text_content()
@@ -369,7 +379,7 @@ def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[st
     assert seen.page.evaluate("() => document.activeElement === document.querySelector('.matrix button')")
     seen.page.locator("select[name=rpc]").select_option("")
     seen.page.locator("input[name=only]").check()
-    trouble = [str(one["statuses"].get("agreed", 0)) for one in found["pairs"] if one["trouble"]]
+    trouble = [str(pair["statuses"].get("agreed", 0)) for pair in answer["pairs"] if pair["trouble"]]
     assert set(trouble) <= set(seen.texts(".matrix button"))
     assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
 
@@ -416,26 +426,26 @@ def test_matrix_has_both_modes_and_a_row_for_releases_that_are_alike(browser: Br
 def test_the_report_on_a_lake_shows_what_the_json_has(
     visit: Callable[..., Visit], pages: Callable[[str], Made]
 ) -> None:
-    found = pages("pipeline report").document
+    result = pages("pipeline report").document
     seen = visit("pipeline report")
     script = """found => found.map((one) => [one.dataset.rule, one.querySelector(".inside p").textContent.replace(/\\s+/g, " ").trim(),
       ...[...one.querySelectorAll(".facts dd")].map((dd) => dd.textContent.trim())])"""
-    shown = {tuple(one) for one in seen.page.locator("[data-item]").evaluate_all(script)}
+    shown = {tuple(parts) for parts in seen.page.locator("[data-item]").evaluate_all(script)}
 
     def line(row: dict[str, Any]) -> tuple[str, ...]:
         when = [(row[f"{what}_time"], row[f"{what}_commit"]) for what in ("introduced", "fixed")]
-        told = [f"{time[:10]} {commit[:10]}" for time, commit in when if time]
+        rows = [f"{time[:10]} {commit[:10]}" for time, commit in when if time]
         releases = [row["first_release"] or "no release", *([row["fixed_release"]] if row["fixed_release"] else [])]
-        return (row["rule"], f"{row['severity']}: {row['message']}", *told, *releases, row["path"])
+        return (row["rule"], f"{row['severity']}: {row['message']}", *rows, *releases, row["path"])
 
-    assert shown == {line(row) for row in [*found["findings"], *found["breaks"]]}
-    assert seen.texts("#collisions tbody th") == [collision["message_name"] for collision in found["collisions"]]
+    assert shown == {line(row) for row in [*result["findings"], *result["breaks"]]}
+    assert seen.texts("#collisions tbody th") == [collision["message_name"] for collision in result["collisions"]]
     charts = seen.page.locator(".chart svg[role=img]").evaluate_all(
         "found => found.map((one) => one.getAttribute('aria-label'))"
     )
     assert charts == ["sample main: from 2 RPCs in 9 versions to 3 in 14; 1 with request header 3"]
     assert seen.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
-    errors = [row for row in found["findings"] if row["open"] and row["severity"] == "error"]
+    errors = [row for row in result["findings"] if row["open"] and row["severity"] == "error"]
     open_first = [error["rule"] for error in errors]
     script = "found => found.filter((one) => !one.closest('.fold')).map((one) => one.dataset.rule)"
     assert seen.page.locator("[data-item]").evaluate_all(script) == open_first
@@ -455,31 +465,31 @@ def _flat_fields(body: dict[str, Any]) -> Iterator[list[str]]:
         yield from _flat_fields(field) if "fields" in field else ()
     if "tags" in body:
         yield ["tagged fields", "tag section", "varint+"]
-        for tag, one in body["tags"].items():
-            yield [f"{tag}: {one['name']}", one["encoding"], one["bytes"]]
-            yield from _flat_fields(one) if "fields" in one else ()
+        for tag, tag_field in body["tags"].items():
+            yield [f"{tag}: {tag_field['name']}", tag_field["encoding"], tag_field["bytes"]]
+            yield from _flat_fields(tag_field) if "fields" in tag_field else ()
 
 
 def test_show_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     messages = pages("show").document["messages"]
     seen = visit("show")
-    order = sorted(messages, key=lambda one: (one["set"], one["message_name"]))
+    order = sorted(messages, key=lambda message: (message["set"], message["message_name"]))
     names = [
-        " ".join(map(str, filter(lambda part: part is not None, (one["message_name"], one["api_key"]))))
-        for one in order
+        " ".join(map(str, filter(lambda part: part is not None, (message["message_name"], message["api_key"]))))
+        for message in order
     ]
     assert seen.texts("[data-item] .name") == names
     script = """found => found.map((one) => [one.id, ...[...one.querySelectorAll("tbody tr:has(th)")].map((row) =>
       [...row.cells].slice(0, 3).map((cell) => cell.textContent))])"""
-    layouts = [(one["message_name"], layout) for one in order for layout in one["layouts"]]
-    told = [[f"{name}@{layout['lowest']}", *_flat_fields(layout)] for name, layout in layouts]
-    assert seen.page.locator(".layout").evaluate_all(script) == told
+    layouts = [(message["message_name"], layout) for message in order for layout in message["layouts"]]
+    rows = [[f"{name}@{layout['lowest']}", *_flat_fields(layout)] for name, layout in layouts]
+    assert seen.page.locator(".layout").evaluate_all(script) == rows
 
 
 def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     messages = pages("shipped show").document["messages"]
-    one = next(message for message in messages if message["message_name"] == "MetadataRequest")
-    first, last = one["layouts"][0], one["layouts"][-1]
+    definition = next(message for message in messages if message["message_name"] == "MetadataRequest")
+    first, last = definition["layouts"][0], definition["layouts"][-1]
     seen = visit("shipped show")
     seen.page.locator("[type=search]").fill("metadatarequest")
     seen.page.locator("[data-item]:visible a").first.click()
@@ -506,7 +516,7 @@ def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages
     seen = visit("shipped show", f"{name}@{highest}")
     assert (highest > int(versions.split("-")[0]), seen.texts(".versions a[aria-current]")) == (True, [versions])
     seen.page.keyboard.press("j")
-    after = sorted({one[0] for one in layouts})
+    after = sorted({layout[0] for layout in layouts})
     assert seen.texts(".sheet h2") == [after[after.index(name) + 1]]
     seen.page.go_back()
     assert seen.texts(".sheet h2") == [name]
@@ -533,8 +543,8 @@ DETAILS = {
 @pytest.mark.parametrize("name", DETAILS)
 def test_a_detail_opens_and_closes_again(name: str, visit: Callable[..., Visit]) -> None:
     seen = visit(name)
-    one = seen.page.locator("details[data-item]:not([open])").first
-    anchor = one.get_attribute("id")
+    first_item = seen.page.locator("details[data-item]:not([open])").first
+    anchor = first_item.get_attribute("id")
     inside = seen.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first
     seen.page.locator(f"[id='{anchor}'] > summary").click()
     assert (inside.is_visible(), seen.page.url.endswith(f"#{anchor}")) == (True, True)
@@ -612,24 +622,24 @@ def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Vis
 
 
 def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    found = pages("rollout").document
+    document = pages("rollout").document
     seen = visit("rollout")
-    rows = {(rpc["name"], str(rpc["api_key"]), rpc["status"]) for rpc in found["rpcs"]}
+    rows = {(rpc["name"], str(rpc["api_key"]), rpc["status"]) for rpc in document["rpcs"]}
     names = [tuple(text.rsplit(" ", 1)) for text in seen.texts("[data-item] .name")]
     assert {(*name, status) for name, status in zip(names, seen.texts("[data-item] summary .tag"), strict=True)} == rows
-    assert len(names) == len(found["rpcs"])
+    assert len(names) == len(document["rpcs"])
     script = """found => Object.fromEntries(found.map((one) => [one.id,
       [...one.querySelectorAll(".strip i:not(.gap)")].map((cell) => [cell.textContent, cell.title])]))"""
     strips = seen.page.locator("[data-item]").evaluate_all(script)
-    for rpc in found["rpcs"]:
-        told = strips[rpc["name"]]
+    for rpc in document["rpcs"]:
+        output = strips[rpc["name"]]
         assert all(
             f"header {number}" in title
             for versions, number in rpc["header_versions"].items()
-            for text, title in told
+            for text, title in output
             if text in versions.split("-")
         )
-        assert (told == []) is (rpc["versions"] == "none")
+        assert (output == []) is (rpc["versions"] == "none")
     seen.page.locator("input[name=status]").first.check()
     assert len(set(seen.texts("[data-item] summary .tag"))) == 1
 

@@ -208,7 +208,7 @@ def test_odd_paths(here: Path, runner: Runner) -> None:
             for result in sarif("check", "set", cwd=here)["results"]
         ]
         assert {
-            re.sub("%([0-9A-F]{2})", lambda found: chr(int(found[1], 16)), uri).encode("latin-1").decode()
+            re.sub("%([0-9A-F]{2})", lambda match: chr(int(match[1], 16)), uri).encode("latin-1").decode()
             for uri in uris
         } == {f"set/{name}"}
         (here / "set" / name).rename(here / "set/Tags.json")
@@ -240,9 +240,9 @@ def test_rules_of_a_check_are_described(here: Path) -> None:
 
 
 def test_the_severity_of_a_rule_is_the_configured_one(here: Path) -> None:
-    found = sarif("check", "set", "--severity", "tags/gap=info", "--select", "tags", cwd=here)
-    (rule,) = found["tool"]["driver"]["rules"]
-    assert (rule["defaultConfiguration"], found["results"][0]["level"]) == ({"level": "note"}, "note")
+    result = sarif("check", "set", "--severity", "tags/gap=info", "--select", "tags", cwd=here)
+    (rule,) = result["tool"]["driver"]["rules"]
+    assert (rule["defaultConfiguration"], result["results"][0]["level"]) == ({"level": "note"}, "note")
 
 
 def test_blank_lines_change_no_fingerprint(here: Path) -> None:
@@ -257,8 +257,8 @@ def test_blank_lines_change_no_fingerprint(here: Path) -> None:
     assert after[:2] == before[:2]
     assert after[2] == [line + 10 for line in before[2]]
     assert len({*before[0]}) == len({*before[1]}) == 2
-    found = json.loads(kiplint("check", "set", "--output-format", "json", cwd=here).out)["findings"]
-    assert [one["fingerprint"] for one in found] == after[0]
+    findings = json.loads(kiplint("check", "set", "--output-format", "json", cwd=here).out)["findings"]
+    assert [finding["fingerprint"] for finding in findings] == after[0]
 
 
 @pytest.mark.parametrize("command", ["diff", "rollout"])
@@ -278,10 +278,10 @@ def test_blank_lines_change_no_fingerprint_of_a_comparison(releases: Path, comma
     assert len({*before[0]}) == len(before[0]) == (3 if command == "diff" else 1)
 
 
-def test_what_a_release_adds_is_no_failure(releases: Path) -> None:
+def test_additions_are_not_failures(releases: Path) -> None:
     text = kiplint("diff", "old", "new", "--output-format", "junit", cwd=releases).out
     cases = [
-        (case.name, [type(one).__name__ for one in case.result])
+        (case.name, [type(item).__name__ for item in case.result])
         for suite in JUnitXml.fromstring(text.encode())
         for case in suite
     ]
@@ -300,7 +300,7 @@ def test_every_clean_file_is_a_passing_suite(here: Path) -> None:
     ]  # fmt: skip
 
 
-def test_only_files_that_were_asked_for_are_suites(here: Path) -> None:
+def test_only_requested_files_are_suites(here: Path) -> None:
     (here / "set/Other.json").write_bytes((here / "clean/Tags.json").read_bytes().replace(b"Tags", b"Other"))
     root = ElementTree.fromstring(kiplint("check", "set/Other.json", "--output-format", "junit", cwd=here).out)
     assert [suite.get("name") for suite in root] == ["set/Other.json"]
@@ -326,17 +326,17 @@ def test_a_diff(releases: Path, runner: Runner) -> None:
 
 
 def test_a_diff_as_sarif(releases: Path) -> None:
-    found = sarif("diff", "old", "new", cwd=releases)
-    assert found["automationDetails"]["id"] == "kiplint/diff/"
-    by_rule = {result["ruleId"]: result for result in found["results"]}
+    answer = sarif("diff", "old", "new", cwd=releases)
+    assert answer["automationDetails"]["id"] == "kiplint/diff/"
+    by_rule = {result["ruleId"]: result for result in answer["results"]}
     (related,) = by_rule["compat/new-version"]["relatedLocations"]
     assert related["physicalLocation"]["artifactLocation"]["uri"].startswith("old/X")
-    rules = {rule["id"]: rule for rule in found["tool"]["driver"]["rules"]}
+    rules = {rule["id"]: rule for rule in answer["tool"]["driver"]["rules"]}
     assert "`--ignore compat/layout-changed`" in rules["compat/layout-changed"]["help"]["markdown"]
     for name in ("XRequest.json", "XResponse.json"):
         path = releases / "new" / name
         path.write_bytes(b"\n" * 10 + path.read_bytes())
-    assert marks(sarif("diff", "old", "new", cwd=releases)) == marks(found)
+    assert marks(sarif("diff", "old", "new", cwd=releases)) == marks(answer)
 
 
 def test_a_diff_as_markdown(releases: Path) -> None:
@@ -350,22 +350,22 @@ def test_a_diff_as_markdown(releases: Path) -> None:
 
 
 def test_a_rollout(releases: Path, runner: Runner) -> None:
-    said = "the latest version of X (2) uses header 1; bump it to 3 with header 3"
+    text = "the latest version of X (2) uses header 1; bump it to 3 with header 3"
     ran = runner.run("rollout", "old", "new", cwd=releases)
     assert (ran.code, ran.err) == (1, "")
     (line,) = ran.out.splitlines()
     assert line.startswith("::error file=new/XRequest.json,line=5,endLine=5,")
-    assert line.endswith(f"title=kip-1313/v3-missing::{said}")
+    assert line.endswith(f"title=kip-1313/v3-missing::{text}")
     summary = runner.summary.read_text("utf-8")
     assert summary.startswith("## kiplint rollout\n\n1 error in 2 files.\n\n### Request header 3: 1 missing.\n\n")
-    assert f"| X | 1 | missing | 0-1 | 0-2 | 0-2: 1 | {said} |\n" in summary
+    assert f"| X | 1 | missing | 0-1 | 0-2 | 0-2: 1 | {text} |\n" in summary
     assert runner.outputs()["status"] == "findings"
 
 
 def test_a_rollout_as_sarif_and_junit(releases: Path) -> None:
-    found = sarif("rollout", "old", "new", cwd=releases)
-    assert found["automationDetails"]["id"] == "kiplint/rollout/"
-    (rule,) = found["tool"]["driver"]["rules"]
+    result = sarif("rollout", "old", "new", cwd=releases)
+    assert result["automationDetails"]["id"] == "kiplint/rollout/"
+    (rule,) = result["tool"]["driver"]["rules"]
     assert rule["id"] == "kip-1313/v3-missing"
     assert "ignore" not in rule["help"]["markdown"]
     root = ElementTree.fromstring(kiplint("rollout", "old", "new", "--output-format", "junit", cwd=releases).out)
@@ -387,26 +387,26 @@ def test_files_of_a_revision_are_those_of_the_repository(releases: Path, runner:
     for names in (("HEAD:old", "HEAD:new"), ("HEAD:old", "new"), ("HEAD:./old", "HEAD:new")):
         ran = runner.run("diff", *names, cwd=releases)
         assert {*re.findall(r"file=([^,]*)", ran.out)} == {"new/XRequest.json", "new/XResponse.json"}
-    found = sarif("diff", "HEAD:old", "HEAD:new", cwd=releases / "new")
+    answer = sarif("diff", "HEAD:old", "HEAD:new", cwd=releases / "new")
     places = [
         result[kind][0]["physicalLocation"]["artifactLocation"]["uri"]
-        for result in found["results"]
+        for result in answer["results"]
         for kind in ("locations", "relatedLocations")
         if kind in result
     ]
     assert {*places} == {"new/XRequest.json", "new/XResponse.json", "old/XRequest.json", "old/XResponse.json"}
-    assert "HEAD:old/XRe" in json.dumps(found)
+    assert "HEAD:old/XRe" in json.dumps(answer)
 
 
 def test_standard_input_keeps_its_name(here: Path) -> None:
-    found = kiplint("check", "-", "--output-format", "github", cwd=here / "set", stdin=SCHEMA).out
-    assert {*re.findall(r"file=([^,]*)", found)} == {"<stdin>"}
+    result = kiplint("check", "-", "--output-format", "github", cwd=here / "set", stdin=SCHEMA).out
+    assert {*re.findall(r"file=([^,]*)", result)} == {"<stdin>"}
 
 
 def test_the_top_of_the_repository_is_found_from_below(here: Path) -> None:
     (here / "set/deep").mkdir()
-    found = sarif("check", "..", cwd=here / "set/deep")
-    uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in found["results"]}
+    answer = sarif("check", "..", cwd=here / "set/deep")
+    uris = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in answer["results"]}
     assert uris == {"set/Tags.json"}
     rows = json.loads(
         kiplint("check", "set", "--output-format", "gitlab", cwd=here, env={"CI_PROJECT_DIR": str(here / "set")}).out

@@ -23,17 +23,17 @@ from .sarif_schema import SCHEMA, valid_run
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
 
-def run(one: Report) -> Any:
-    return valid_run(json.loads(written("sarif", one)))
+def run(made: Report) -> Any:
+    return valid_run(json.loads(written("sarif", made)))
 
 
-def marks(*found: Finding) -> list[str]:
-    return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run(report(*found))["results"]]
+def marks(*finding: Finding) -> list[str]:
+    return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run(report(*finding))["results"]]
 
 
 def test_one_finding() -> None:
-    one = finding()
-    document = json.loads(written("sarif", report(one, rules={"tags/gap": GAP}, status="findings")))
+    single = finding()
+    document = json.loads(written("sarif", report(single, rules={"tags/gap": GAP}, status="findings")))
     valid_run(document)
     assert document == {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -81,7 +81,7 @@ def test_one_finding() -> None:
                                 }
                             }
                         ],
-                        "partialFingerprints": {"primaryLocationLineHash": one.fingerprint},
+                        "partialFingerprints": {"primaryLocationLineHash": single.fingerprint},
                     }
                 ],
             }
@@ -89,21 +89,21 @@ def test_one_finding() -> None:
     }
 
 
-def test_nothing_found() -> None:
-    found = run(DiffResult((), 1))
-    assert (found["results"], found["tool"]["driver"]["rules"]) == ([], [])
-    assert found["automationDetails"]["id"] == "kiplint/diff/"
+def test_no_findings() -> None:
+    result = run(DiffResult((), 1))
+    assert (result["results"], result["tool"]["driver"]["rules"]) == ([], [])
+    assert result["automationDetails"]["id"] == "kiplint/diff/"
 
 
-def test_what_could_not_be_read_is_no_success() -> None:
+def test_unreadable_files_are_not_a_success() -> None:
     assert run(report(status="error"))["invocations"] == [{"executionSuccessful": False}]
 
 
 def test_each_rule_once_and_by_its_index() -> None:
-    found = run(report(finding("b/x", "info"), finding("a/y", "warning"), finding("b/x", "info", "other")))
-    assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["a/y", "b/x"]
-    assert [result["ruleIndex"] for result in found["results"]] == [1, 0, 1]
-    assert [result["level"] for result in found["results"]] == ["note", "warning", "note"]
+    answer = run(report(finding("b/x", "info"), finding("a/y", "warning"), finding("b/x", "info", "other")))
+    assert [rule["id"] for rule in answer["tool"]["driver"]["rules"]] == ["a/y", "b/x"]
+    assert [result["ruleIndex"] for result in answer["results"]] == [1, 0, 1]
+    assert [result["level"] for result in answer["results"]] == ["note", "warning", "note"]
 
 
 def test_a_rule_that_nobody_described_is_described_by_its_id() -> None:
@@ -122,24 +122,24 @@ def test_long_descriptions_are_cut() -> None:
 
 
 def test_fingerprints_know_rule_message_and_field_and_no_line() -> None:
-    one = finding(span=(9, 54, 9, 62), identity="tags/gap\0Tags\0/fields/B/tag")
+    single = finding(span=(9, 54, 9, 62), identity="tags/gap\0Tags\0/fields/B/tag")
     moved = finding(span=(19, 54, 19, 62), identity="tags/gap\0Tags\0/fields/B/tag")
     other = finding(identity="tags/gap\0Tags\0/fields/C/tag")
-    assert marks(one) == marks(moved) != marks(other)
+    assert marks(single) == marks(moved) != marks(other)
 
 
 def test_equal_fingerprints_are_counted() -> None:
-    one, other = finding(), finding(message="other")
-    assert marks(one, other, one, one) == [
-        one.fingerprint, other.fingerprint, f"{one.fingerprint}:2", f"{one.fingerprint}:3",
+    first, other = finding(), finding(message="other")
+    assert marks(first, other, first, first) == [
+        first.fingerprint, other.fingerprint, f"{first.fingerprint}:2", f"{first.fingerprint}:3",
     ]  # fmt: skip
 
 
 def test_the_place_before_a_change() -> None:
     same, moved, new = finding(path="a.json"), finding(path="b.json"), finding(path="c.json")
     before = ((same.path, same.span), ("4.0.0:old b.json", Span(2, 3, 2, 4)), None)
-    found = run(report(same, moved, new, before=before, sets=("4.0.0:",)))
-    assert [result.get("relatedLocations") for result in found["results"]] == [
+    answer = run(report(same, moved, new, before=before, sets=("4.0.0:",)))
+    assert [result.get("relatedLocations") for result in answer["results"]] == [
         None,
         [
             {
@@ -192,10 +192,10 @@ def test_a_name_cannot_make_a_link() -> None:
 def test_a_hostile_name_is_text() -> None:
     info = RuleInfo(HOSTILE, HOSTILE, HOSTILE, "error", "")
     text = written("sarif", report(finding(message=HOSTILE, path=HOSTILE), rules={"tags/gap": info}))
-    found = valid_run(json.loads(text))
+    result = valid_run(json.loads(text))
     assert all(line.isprintable() for line in text.splitlines())
-    assert found["results"][0]["message"]["text"].startswith("A\\u000a::error file=x::boo\\u000d##[error]%0A|]]>")
-    assert "<script>" not in found["tool"]["driver"]["rules"][0]["help"]["markdown"]
+    assert result["results"][0]["message"]["text"].startswith("A\\u000a::error file=x::boo\\u000d##[error]%0A|]]>")
+    assert "<script>" not in result["tool"]["driver"]["rules"][0]["help"]["markdown"]
 
 
 @pytest.fixture
@@ -207,9 +207,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 def test_a_run_that_is_too_large_says_what_it_leaves_out(small: int) -> None:
-    found = run(report(*many(small, "info"), *many(3, "warning"), *many(2)))
-    assert [result["level"] for result in found["results"]] == ["error"] * 2 + ["warning"] * 3 + ["note"] * (small - 5)
-    assert found["invocations"] == [
+    answer = run(report(*many(small, "info"), *many(3, "warning"), *many(2)))
+    assert [result["level"] for result in answer["results"]] == ["error"] * 2 + ["warning"] * 3 + ["note"] * (small - 5)
+    assert answer["invocations"] == [
         {
             "executionSuccessful": True,
             "toolExecutionNotifications": [
@@ -223,9 +223,9 @@ def test_a_run_that_is_too_large_says_what_it_leaves_out(small: int) -> None:
 
 
 def test_a_run_that_just_fits_keeps_its_order(small: int) -> None:
-    found = run(report(*many(small - 1, "info"), finding()))
-    assert found["results"][-1]["level"] == "error"
-    assert "toolExecutionNotifications" not in found["invocations"][0]
+    result = run(report(*many(small - 1, "info"), finding()))
+    assert result["results"][-1]["level"] == "error"
+    assert "toolExecutionNotifications" not in result["invocations"][0]
 
 
 WRONG: list[Any] = [

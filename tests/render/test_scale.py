@@ -42,7 +42,7 @@ def test_every_format_is_tried() -> None:
 
 
 @pytest.mark.parametrize("name", format_names())
-def test_none_is_lost(name: str, large: CheckResult) -> None:
+def test_nothing_is_lost(name: str, large: CheckResult) -> None:
     text = written(name, large)
     assert COUNTED[name](text) == NUMBER
     assert name != "html" or len(text) < 5_000_000

@@ -64,7 +64,7 @@ def test_no_word_is_ever_broken(rows: list[tuple[str, str, str]], width: int) ->
     assert sorted(word for line in lines for word in line.split()) == words
 
 
-def test_what_is_no_terminal_has_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True

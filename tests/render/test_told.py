@@ -52,8 +52,8 @@ def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
     old, new = sides(tmp_path)
 
     def named(*globs: str) -> list[str]:
-        found = diff(old, new, messages=globs)
-        return sorted({change.message_name for change in found.changes})
+        result = diff(old, new, messages=globs)
+        return sorted({change.message_name for change in result.changes})
 
     assert named("X") == ["XRequest", "XResponse"]
     assert named("*Response") == ["XResponse"]

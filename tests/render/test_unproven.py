@@ -27,14 +27,14 @@ def changed(folder: Path, *, widened: bool) -> DiffResult:
     return diff(folder / "old", folder / "new")
 
 
-def told(result: DiffResult) -> tuple[list[object], object, str]:
+def outcome(result: DiffResult) -> tuple[list[object], object, str]:
     document = json.loads(written("json", result))
     lines = [line for line in written("text", result).splitlines() if line]
     return [change.get("unproven") for change in document["changes"]], document["summary"].get("unproven"), lines[-1]
 
 
 def test_a_break_with_its_proof(tmp_path: Path) -> None:
-    changes, summary, line = told(changed(tmp_path, widened=True))
+    changes, summary, line = outcome(changed(tmp_path, widened=True))
     assert (changes, summary) == ([None], None)
     assert line == "1 change in 1 of 1 message: 1 breaks wire."
 
@@ -45,16 +45,16 @@ SAID = "1 change in 1 of 1 message: 1 breaks wire. 1 break without proof: too ma
 def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "MOST_PROVEN", 5)
     result = changed(tmp_path, widened=True)
-    assert told(result) == ([True], 1, SAID)
+    assert outcome(result) == ([True], 1, SAID)
     assert SAID in written("markdown", result)
 
 
 def test_an_example_that_was_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "MOST_FIELDS_TRIED", 10)
     monkeypatch.setattr(witness, "rich", minimal)
-    assert told(changed(tmp_path, widened=True)) == ([True], 1, SAID)
+    assert outcome(changed(tmp_path, widened=True)) == ([True], 1, SAID)
 
 
 def test_a_break_that_any_example_proves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "MOST_FIELDS_TRIED", 10)
-    assert told(changed(tmp_path, widened=False))[1] is None
+    assert outcome(changed(tmp_path, widened=False))[1] is None

@@ -52,7 +52,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
     ids=["migrate", "decode", "negotiate", "upgrade-path", "rollout", "check", "diff", "diff-of-sets"],
 )
-def test_what_is_told_fits(make: Callable[[], RunResult]) -> None:
+def test_the_output_fits(make: Callable[[], RunResult]) -> None:
     out = Terminal()
     write("text", make(), out)
     lines = out.getvalue().splitlines()

@@ -54,22 +54,22 @@ def messages(checked: OpenFindings) -> list[str]:
     """The messages of the changes."""
     return [
         finding.message
-        for found in checked.findings.values()
-        for finding in found
+        for findings in checked.findings.values()
+        for finding in findings
         if finding.rule.startswith("compat/")
     ]
 
 
 def test_a_released_field_with_another_type(folder: Path) -> None:
     commit(folder, request("int32"))
-    workspace, found = checked(folder, request("int64"))
-    (message,) = messages(found)
+    workspace, result = checked(folder, request("int64"))
+    (message,) = messages(result)
     assert message.startswith(f"{NAME} 0, Limit: ")
     assert message.endswith(" (released versions: 0)")
     path = str(folder / f"{NAME}.json")
     buffer, neighbours = workspace.buffer(path), workspace.neighbours(str(folder))
     at = buffer.text.index('"int64"')
-    answer = hover(buffer, at, neighbours, found.findings[path], workspace.rules(str(folder)), found.breaks)
+    answer = hover(buffer, at, neighbours, result.findings[path], workspace.rules(str(folder)), result.breaks)
     assert answer is not None
     assert isinstance(answer.contents, types.MarkupContent)
     assert "```text\nold writes version 0 as 00000000; new refuses at byte 0" in answer.contents.value
@@ -87,11 +87,11 @@ def test_the_base_is_a_setting(folder: Path) -> None:
     git(folder, "checkout", "-q", "-b", "topic")
     commit(folder, request("int64", "0"))
     texts = request("int64", "0"), request("int16", "0")
-    found = {
+    result = {
         setting: [len(messages(checked(folder, text, setting)[1])) for text in texts]
         for setting in ("HEAD", "merge-base", "1.0.0", "none")
     }
-    assert found == {"HEAD": [0, 1], "merge-base": [1, 1], "1.0.0": [1, 1], "none": [0, 0]}
+    assert result == {"HEAD": [0, 1], "merge-base": [1, 1], "1.0.0": [1, 1], "none": [0, 0]}
     assert checked(folder, texts[0], "9.9")[1][1:] == ({}, "not compared with 9.9: no such revision")
 
 

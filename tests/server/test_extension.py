@@ -29,7 +29,9 @@ def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
 
 def test_it_starts_and_claims_json_with_comments_only_where_definitions_are(repo: Path) -> None:
     manifest = json.loads((repo / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
-    ((language, globs),) = ((one["id"], one["filenamePatterns"]) for one in manifest["contributes"]["languages"])
+    ((language, globs),) = (
+        (language["id"], language["filenamePatterns"]) for language in manifest["contributes"]["languages"]
+    )
     places = [event.removeprefix("workspaceContains:") for event in manifest["activationEvents"]]
     assert (language, places) == ("jsonc", ["**/kiplint.toml", "**/.kiplint.toml", *globs])
     patterns = [re.compile(glob.replace("**/", "(.+/)?").replace("*.", "[^/]+[.]")) for glob in globs]
@@ -82,7 +84,7 @@ def test_where_the_program_is_looked_for(repo: Path) -> None:
     cases = json.dumps([{**POSIX, **case} for case, _ in PROGRAMS])
     done = subprocess.run(command, input=cases, capture_output=True, text=True, check=True)
     answer = json.loads(done.stdout)
-    assert [found and (found["command"], found["args"]) for found in answer["found"]] == [
+    assert [diagnostic and (diagnostic["command"], diagnostic["args"]) for diagnostic in answer["found"]] == [
         known for _, known in PROGRAMS
     ]
     missing, failing = answer["advice"]
@@ -95,8 +97,8 @@ def test_every_property_is_described(schema: dict[str, Any]) -> None:
     silent = [
         f"{name}.{key}"
         for name, shape in schema["$defs"].items()
-        for key, one in shape.get("properties", {}).items()
-        if not one.get("description")
+        for key, described in shape.get("properties", {}).items()
+        if not described.get("description")
     ]
     assert silent == []
 

@@ -42,17 +42,17 @@ def test_a_message(header: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "expected"),
     [
         (b"Content-Length: 99999999999\r\n\r\n{}", "more than 128 MiB"),
         (b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n{}", "more than 128 MiB"),
         (b"Content-Length: %d\r\n\r\n{}" % (MESSAGE_BYTES + 1), "more than 128 MiB"),
-        (b"Content-Length: -5\r\n\r\n{}", "is '-5'"),
-        (b"Content-Length: 0\r\n\r\n", "is '0'"),
-        (b"Content-Length: abc\r\n\r\n{}", "is 'abc'"),
-        (b"Content-Length: \x1b]0;x\x07\xff\r\n\r\n{}", r"is '\\u001b]0;x\\u0007ÿ'"),
-        (b"Content-Length: \xb2\r\n\r\n{}", "is '²'"),
-        (b"Content-Length:\r\n\r\n{}", "is ''"),
+        (b"Content-Length: -5\r\n\r\n{}", "invalid Content-Length '-5'"),
+        (b"Content-Length: 0\r\n\r\n", "invalid Content-Length '0'"),
+        (b"Content-Length: abc\r\n\r\n{}", "invalid Content-Length 'abc'"),
+        (b"Content-Length: \x1b]0;x\x07\xff\r\n\r\n{}", r"invalid Content-Length '\\u001b]0;x\\u0007ÿ'"),
+        (b"Content-Length: \xb2\r\n\r\n{}", "invalid Content-Length '²'"),
+        (b"Content-Length:\r\n\r\n{}", "invalid Content-Length ''"),
         (b"X: y\r\n\r\n{}", "no Content-Length"),
         (b"\r\n", "no Content-Length"),
         (b"X: " + b"y" * MOST_HEADER, "more than 8,192 bytes"),
@@ -62,12 +62,12 @@ def test_a_message(header: bytes) -> None:
         (b"Content-Length: 5\r\n", "ends in the header"),
     ],
 )
-def test_no_message(data: bytes, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
+def test_no_message(data: bytes, expected: str) -> None:
+    with pytest.raises(UsageError, match=expected):
         Frames(io.BytesIO(data)).readline()
 
 
-def test_the_longest_message_is_asked_for() -> None:
+def test_the_longest_message_is_requested() -> None:
     frames = Frames(io.BytesIO(b"Content-Length: %d\r\n\r\n{}" % MESSAGE_BYTES))
     assert frames.readline() == b"Content-Length: %d\r\n" % MESSAGE_BYTES
 
@@ -111,7 +111,7 @@ def served(data: bytes, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, input=data, capture_output=True, cwd=tmp_path, timeout=600, check=False)
 
 
-def test_what_cannot_be_answered_is_told_in_a_line_and_the_next_is_answered(tmp_path: Path) -> None:
+def test_an_invalid_request_is_reported_in_a_line_and_the_next_is_answered(tmp_path: Path) -> None:
     ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
     last = ['{"jsonrpc": "2.0", "id": 77, "method": "shutdown"}', '{"jsonrpc": "2.0", "method": "exit"}']
     done = served(b"".join(map(framed, [json.dumps(ask), *HOSTILE, *last])), tmp_path)
@@ -123,14 +123,14 @@ def test_what_cannot_be_answered_is_told_in_a_line_and_the_next_is_answered(tmp_
 
 def test_a_length_beyond_all_memory_is_refused_in_a_line(tmp_path: Path) -> None:
     done = served(b"Content-Length: 99999999999\r\n\r\n{}", tmp_path)
-    told = b"error: standard input: a message has more than 128 MiB\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
+    text = b"error: standard input: a message has more than 128 MiB\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", text)
 
 
 def test_a_message_that_ends_early_is_refused_in_a_line(tmp_path: Path) -> None:
     done = served(b'Content-Length: 500\r\n\r\n{"a":', tmp_path)
-    told = b"error: standard input ends after 5 of the 500 bytes of a message\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, b"", told)
+    text = b"error: standard input ends after 5 of the 500 bytes of a message\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", text)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1 << 20])

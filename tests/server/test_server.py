@@ -121,8 +121,14 @@ class Opened:
             await self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         shown = self.client.diagnostics[self.uri]
         return [
-            (f"{one.code}", one.message, one.range.start.line, one.range.start.character, one.range.end.character)
-            for one in shown
+            (
+                f"{diagnostic.code}",
+                diagnostic.message,
+                diagnostic.range.start.line,
+                diagnostic.range.start.character,
+                diagnostic.range.end.character,
+            )
+            for diagnostic in shown
         ]
 
 
@@ -136,28 +142,28 @@ def rack(client: LanguageClient, tmp_path: Path) -> Iterator[Opened]:
     opened.close()
 
 
-async def test_a_mistake_is_shown_beside_an_emoji_and_goes_when_it_is_mended(rack: Opened) -> None:
-    line, text = next((n, one) for n, one in enumerate(REQUEST.split("\n")) if '"default"' in one)
+async def test_a_mistake_is_shown_beside_an_emoji_and_goes_when_it_is_fixed(rack: Opened) -> None:
+    line, text = next((n, content) for n, content in enumerate(REQUEST.split("\n")) if '"default"' in content)
     start = len(text[: text.index('"default"')].encode("utf-16-le")) // 2
-    (found,) = await rack.found()
-    assert (found[0], *found[2:]) == ("fields/default-invalid", line, start, start + len('"default": "x"'))
+    (result,) = await rack.found()
+    assert (result[0], *result[2:]) == ("fields/default-invalid", line, start, start + len('"default": "x"'))
     rack.write(REQUEST.replace('"x"', '"5"'))
     assert await rack.found() == []
 
 
 async def test_a_text_that_breaks_while_it_is_typed_says_so_and_recovers(rack: Opened) -> None:
     rack.write(REQUEST[:200])
-    assert {one[0] for one in await rack.found()} == {"syntax/invalid-json"}
+    assert {diagnostic[0] for diagnostic in await rack.found()} == {"syntax/invalid-json"}
     rack.write("")
-    assert {one[0] for one in await rack.found()} == {"syntax/empty-file"}
+    assert {diagnostic[0] for diagnostic in await rack.found()} == {"syntax/empty-file"}
     rack.write(REQUEST)
-    assert [one[0] for one in await rack.found()] == ["fields/default-invalid"]
+    assert [diagnostic[0] for diagnostic in await rack.found()] == ["fields/default-invalid"]
 
 
 async def test_the_other_half_counts_before_it_is_saved(rack: Opened, client: Any, tmp_path: Path) -> None:
     bumped = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
     response = Opened(client, tmp_path / "ReadRackResponse.json", bumped)
-    rules = {one[0] for text in (response, rack) for one in await text.found()}
+    rules = {diagnostic[0] for text in (response, rack) for diagnostic in await text.found()}
     response.close()
     assert rules == {"fields/default-invalid", "rpc/versions-differ"}
 
@@ -175,8 +181,8 @@ async def test_what_a_field_means(rack: Opened, client: Any) -> None:
 
 async def test_what_may_be_written(rack: Opened, client: Any) -> None:
     async def labels(position: types.Position) -> list[str]:
-        found = await client.text_document_completion_async(types.CompletionParams(rack.name, position))
-        return [item.label for item in found.items]
+        result = await client.text_document_completion_async(types.CompletionParams(rack.name, position))
+        return [item.label for item in result.items]
 
     assert "[]Rack" in await labels(rack.at('"[]Rack"'))
     assert (await labels(rack.at('"versions": "1+", "about": "The spare', 13)))[:2] == ["1+", "0+"]
@@ -195,13 +201,13 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, clien
     rack.write(REQUEST.replace('"string"', '"string[]"'))
     await rack.found()
     where = types.Range(rack.at('"string[]"'), rack.at('"string[]"'))
-    asked = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
-    fix, *more = await client.text_document_code_action_async(asked)
+    requested = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
+    fix, *more = await client.text_document_code_action_async(requested)
     edit = fix.edit.document_changes[0]
     assert (fix.title, fix.is_preferred, edit.edits[0].new_text) == (
         'Fix fields/unknown-type: write "[]string"', True, '"[]string"',
     )  # fmt: skip
-    assert [one.title for one in more] == [
+    assert [action.title for action in more] == [
         "Suppress fields/unknown-type here, with a reason", "Explain fields/unknown-type",
         "Open the page of fields/unknown-type (Kafka's generator)",
     ]  # fmt: skip
@@ -211,14 +217,14 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, clien
     await client.workspace_execute_command_async(explain)
     assert client.messages[-1].message.startswith("fields/unknown-type: ")
     top = types.Range(rack.at('"apiKey"'), rack.at('"apiKey"'))
-    asked = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
-    titles = [one.title for one in await client.text_document_code_action_async(asked)]
+    requested = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
+    titles = [action.title for action in await client.text_document_code_action_async(requested)]
     assert titles == [  # without RequestHeader the migration to KIP-1313 would miss its goal
         "New version of ReadRack, request and response",
         "Declare the header versions of ReadRack (KIP-1313)",
     ]
-    asked.context.trigger_kind = types.CodeActionTriggerKind.Automatic
-    assert not await client.text_document_code_action_async(asked)
+    requested.context.trigger_kind = types.CodeActionTriggerKind.Automatic
+    assert not await client.text_document_code_action_async(requested)
 
 
 async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path: Path) -> None:
@@ -232,7 +238,7 @@ async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path
     with pytest.raises(JsonRpcException, match="begins with a capital letter"):
         await client.text_document_rename_async(types.RenameParams(rack.name, use, "shelf"))
     partner = await client.text_document_definition_async(types.DefinitionParams(rack.name, rack.at('"apiKey"')))
-    assert [one.uri for one in partner] == [(tmp_path / "ReadRackResponse.json").as_uri()]
+    assert [location.uri for location in partner] == [(tmp_path / "ReadRackResponse.json").as_uri()]
 
 
 async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) -> None:
@@ -241,7 +247,7 @@ async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) ->
         ("Limit", "int32 0+"), ("Racks", "[]Rack 1+"), ("Spares", "[]Rack 1+"), ("Rack", "1+"),
     ]  # fmt: skip
     folds = await client.text_document_folding_range_async(types.FoldingRangeParams(rack.name))
-    assert [(one.start_line, one.end_line) for one in folds] == [(0, 17), (8, 11), (13, 16), (14, 15), (14, 15)]
+    assert [(fold.start_line, fold.end_line) for fold in folds] == [(0, 17), (8, 11), (13, 16), (14, 15), (14, 15)]
     everywhere = types.Range(types.Position(0, 0), types.Position(99, 0))
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(rack.name, everywhere))
     assert [hint.label for hint in hints] == ["0-1", "1", "1", "1"]
@@ -256,7 +262,7 @@ async def test_the_symbols_of_the_workspace(rack: Opened, client: Any) -> None:
     ]  # fmt: skip
     assert symbols[1].location.range.start == rack.at('"name": "Rack"', 0)
     every = await client.workspace_symbol_async(types.WorkspaceSymbolParams(""))
-    assert [one.name for one in every] == ["ReadRackRequest", "ReadRackResponse"]
+    assert [symbol.name for symbol in every] == ["ReadRackRequest", "ReadRackResponse"]
 
 
 async def test_a_text_without_a_file(client: LanguageClient) -> None:
@@ -266,7 +272,7 @@ async def test_a_text_without_a_file(client: LanguageClient) -> None:
     opened.name = types.TextDocumentIdentifier(opened.uri)
     item = types.TextDocumentItem(opened.uri, "json", 1, REQUEST)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    assert [one[0] for one in await opened.found()] == ["fields/default-invalid"]
+    assert [diagnostic[0] for diagnostic in await opened.found()] == ["fields/default-invalid"]
     opened.write('{ "a": 1, }')
     assert await opened.found() == []
     opened.close()
@@ -284,7 +290,7 @@ async def test_only_what_has_changed_is_published(rack: Opened, client: Any, tmp
     response.close()
 
 
-async def test_a_configuration_that_cannot_be_read_is_said(client: LanguageClient, tmp_path: Path) -> None:
+async def test_a_configuration_that_cannot_be_read_is_reported(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "kiplint.toml").write_text("selct = []\n", encoding="utf-8")
     opened = Opened(client, tmp_path / "ReadRackRequest.json", REQUEST)
     ((_, message, *_),) = await opened.found()
@@ -304,13 +310,13 @@ async def test_every_definition_is_shown_as_check_finds_it(client: LanguageClien
     for path in sorted(folder.glob("*.json"))[::20]:
         opened = Opened(client, path, path.read_text(encoding="utf-8"))
         expected = sorted(finding.rule for finding in result.findings if Path(finding.path).resolve() == path)
-        assert sorted(one[0] for one in await opened.found()) == expected
+        assert sorted(diagnostic[0] for diagnostic in await opened.found()) == expected
         opened.close()
 
 
 async def test_500_edits_in_a_row_leave_no_backlog(client: LanguageClient, corpus: Path) -> None:
     folder = corpus / "kafka-trunk-2026-08" / "clients"
-    path = max(folder.glob("*Response.json"), key=lambda one: one.read_text(encoding="utf-8").count('"name"'))
+    path = max(folder.glob("*Response.json"), key=lambda path: path.read_text(encoding="utf-8").count('"name"'))
     opened = Opened(client, path, path.read_text(encoding="utf-8"))
     before = await opened.found()
     times = []
@@ -336,8 +342,8 @@ async def ask_everything(client: Any, opened: Opened, line: int) -> None:
     context = types.ReferenceContext(include_declaration=True)
     await client.text_document_references_async(types.ReferenceParams(context, opened.name, where))
     await client.text_document_prepare_rename_async(types.PrepareRenameParams(opened.name, where))
-    asked = types.CodeActionParams(opened.name, span, types.CodeActionContext([]))
-    await client.text_document_code_action_async(asked)
+    requested = types.CodeActionParams(opened.name, span, types.CodeActionContext([]))
+    await client.text_document_code_action_async(requested)
 
 
 async def test_nothing_fails_over_the_real_schemas_whole_or_broken(client: Any, corpus: Path) -> None:
@@ -356,5 +362,5 @@ async def test_nothing_fails_over_the_real_schemas_whole_or_broken(client: Any, 
             cut = sorted(random.sample(range(1, len(whole)), 2))
             opened.write(whole[: cut[0]] + whole[cut[1] :] + "\n\n\n\n\n")
         opened.write(whole)
-        assert not [one for one in await opened.found() if one[0].startswith("syntax/")]
+        assert not [diagnostic for diagnostic in await opened.found() if diagnostic[0].startswith("syntax/")]
         opened.close()

@@ -22,15 +22,15 @@ CASES = {
 
 @pytest.mark.parametrize("text", CASES)
 def test_place(text: str) -> None:
-    found = typing_at(text.replace("|", ""), text.index("|"))
-    assert (found and (found.role, found.pointer, found.key)) == CASES[text]
+    result = typing_at(text.replace("|", ""), text.index("|"))
+    assert (result and (result.role, result.pointer, result.key)) == CASES[text]
 
 
 def test_the_keys_around_and_what_is_replaced() -> None:
     text = '{ "name": "X", "ty", "fields": [ { "tag": 1 } ], "apiKey": 1 }'
-    found = typing_at(text, text.index("ty") + 2)
-    assert found.keys == {"name", "fields", "apiKey"}
-    assert text[found.start : found.end] == '"ty"'
+    result = typing_at(text, text.index("ty") + 2)
+    assert result.keys == {"name", "fields", "apiKey"}
+    assert text[result.start : result.end] == '"ty"'
 
 
 def test_nothing_falls_over_at_any_place() -> None:

@@ -14,7 +14,7 @@ A = field("A")
 S = {"name": "S", "versions": "0+", "fields": [A]}
 
 
-def found(*fields: dict[str, Any], **others: Any) -> list[tuple[str, str]]:
+def findings_of(*fields: dict[str, Any], **others: Any) -> list[tuple[str, str]]:
     return [(finding.rule, finding.severity) for finding in check(definition(*fields, **others), CONFIG)]
 
 
@@ -45,14 +45,14 @@ USES_S = field("Use", "[]S")
     ],
 )
 def test_what_the_generator_refuses(fields: list[dict[str, Any]], others: dict[str, Any], rule: str) -> None:
-    assert (rule, "error") in found(*fields, **others)
+    assert (rule, "error") in findings_of(*fields, **others)
 
 
 def test_what_it_takes() -> None:
-    assert found(USES_S, **common(deprecatedVersions="0-1")) == []
-    below = found(field("Old", "int32", "0-1"), A, validVersions="2-5")
+    assert findings_of(USES_S, **common(deprecatedVersions="0-1")) == []
+    below = findings_of(field("Old", "int32", "0-1"), A, validVersions="2-5")
     assert below == [("versions/never-present", "info")]
-    used = found(field("Old", "[]S", "0-1"), USES_S, validVersions="2-5", **common())
+    used = findings_of(field("Old", "[]S", "0-1"), USES_S, validVersions="2-5", **common())
     assert used == [("versions/never-present", "info")]
 
 
@@ -65,4 +65,4 @@ def test_what_it_takes() -> None:
     ],
 )
 def test_what_is_softer(fields: list[dict[str, Any]], others: dict[str, Any], rule: str, severity: str) -> None:
-    assert [one for one in found(*fields, **others) if one[0] == rule] == [(rule, severity)]
+    assert [finding for finding in findings_of(*fields, **others) if finding[0] == rule] == [(rule, severity)]

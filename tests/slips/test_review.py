@@ -36,5 +36,5 @@ def test_a_review_has_what_a_reviewer_wants(slip: Slip, checkout: Path) -> None:
     file.write_text(text.replace(slip.find, slip.put), "utf-8")
     entries = review(base="HEAD", readers="never").entries
     file.write_text(text, "utf-8")
-    wanted = {found.partition(" @ ")[0].rpartition(": ")[2] for found in slip.found}
-    assert wanted <= {finding.rule for entry in entries for finding in (entry.finding, *entry.also)}
+    expected = {mistake.partition(" @ ")[0].rpartition(": ")[2] for mistake in slip.found}
+    assert expected <= {finding.rule for entry in entries for finding in (entry.finding, *entry.also)}

@@ -46,7 +46,7 @@ def span_of(text: str, finding: Finding) -> tuple[int, int]:
     return start, sum(map(len, lines[: span.end_line - 1])) + span.end_column - 1
 
 
-def told(files: dict[str, str], finding: Finding, home: str) -> str:
+def described(files: dict[str, str], finding: Finding, home: str) -> str:
     """A finding as the table has it: rule, what is underlined up to the end of its line, and the file if another."""
     name = finding.path.removesuffix(".json")
     start, end = span_of(files[name], finding)
@@ -58,22 +58,24 @@ def told(files: dict[str, str], finding: Finding, home: str) -> str:
 def test_a_slip_gives_the_findings_that_a_reviewer_wants(slip: Slip, rules: RuleSet) -> None:
     files = files_of(slip)
     home = slip.file.rpartition("/")[2]
-    assert tuple(told(files, finding, home) for finding in check(files, rules)) == slip.found
+    assert tuple(described(files, finding, home) for finding in check(files, rules)) == slip.found
 
 
 @by_name
-def test_what_is_written_instead_mends_it_and_brings_nothing_new(slip: Slip, rules: RuleSet) -> None:
+def test_the_suggested_text_fixes_the_finding_and_adds_none(slip: Slip, rules: RuleSet) -> None:
     files = files_of(slip)
     before = check(files, rules)
     for finding in before:
         if finding.instead:
             mended = {**files, finding.path.removesuffix(".json"): written(files, finding)}
             after = check(mended, rules)
-            gone = [one for one in before if one.rule == finding.rule and one.pointer == finding.pointer]
-            assert not {key(one) for one in after} & {key(one) for one in gone}
+            gone = [
+                earlier for earlier in before if earlier.rule == finding.rule and earlier.pointer == finding.pointer
+            ]
+            assert not {key(item) for item in after} & {key(item) for item in gone}
             if finding.rule in COUNTED:  # of many alike it tells the first, now another one
-                after = [one for one in after if one.rule != finding.rule]
-            assert {key(one) for one in after} <= {key(one) for one in before}
+                after = [later for later in after if later.rule != finding.rule]
+            assert {key(item) for item in after} <= {key(item) for item in before}
 
 
 def key(finding: Finding) -> tuple[str, str, str]:
@@ -96,8 +98,8 @@ def written(files: dict[str, str], finding: Finding) -> str:
     present = re.compile(rf'"{pair[1]}": (?:"[^"]*"|[^,\s}}]+)')
     around = re.match(r"[^{}]*", text[end:])
     assert around is not None
-    if found := present.search(text, start, end + around.end()):
-        return f"{text[: found.start()]}{finding.instead}{text[found.end() :]}"
+    if match := present.search(text, start, end + around.end()):
+        return f"{text[: match.start()]}{finding.instead}{text[match.end() :]}"
     return f"{text[:end]}, {finding.instead}{text[end:]}"
 
 

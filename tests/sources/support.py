@@ -47,12 +47,12 @@ def paths(*names: str, repository: str | None = None) -> list[str]:
 def error(*names: str, repository: str | None = None) -> str:
     """The line that is said when names cannot be opened."""
     try:
-        found = sets(*names, repository=repository)
+        result = sets(*names, repository=repository)
     except SourceError as caught:
         text = str(caught)
         assert "\n" not in text
         return text
-    raise AssertionError(f"no error, but {found}")
+    raise AssertionError(f"no error, but {result}")
 
 
 def write(directory: Path, files: Mapping[str, bytes]) -> Path:

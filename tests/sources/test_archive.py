@@ -54,35 +54,35 @@ def make_tar(name: str, files: Mapping[str, bytes], mode: str = "w") -> None:
 
 def test_jar() -> None:
     make_zip("x.jar", JAR)
-    (found,) = sets("x.jar")
-    assert (found.directory, found.relative) == ("x.jar!/common/message", "common/message")
-    assert [(file.path, file.data, file.reported) for file in found.files] == [(path, GOOD, True) for path in BOTH]
+    (result,) = sets("x.jar")
+    assert (result.directory, result.relative) == ("x.jar!/common/message", "common/message")
+    assert [(file.path, file.data, file.reported) for file in result.files] == [(path, GOOD, True) for path in BOTH]
 
 
 @pytest.mark.parametrize(("name", "mode"), TARS)
 def test_tar(name: str, mode: str) -> None:
     make_tar(name, {f"./{path}": data for path, data in JAR.items()}, mode)
-    (found,) = sets(name)
-    assert (found.directory, found.relative) == (f"{name}!/common/message", "common/message")
-    assert [file.data for file in found.files] == [GOOD, GOOD]
+    (result,) = sets(name)
+    assert (result.directory, result.relative) == (f"{name}!/common/message", "common/message")
+    assert [file.data for file in result.files] == [GOOD, GOOD]
 
 
 def test_definitions_at_the_top_and_in_a_named_directory(tmp_path: Path) -> None:
     (tmp_path / "jars").mkdir()
     make_zip("jars/x.zip", {"A.json": GOOD, "empty.json": b"", ".hidden/A.json": GOOD})
-    (found,) = sets(str(tmp_path / "jars" / "x.zip"))
-    assert (found.directory, found.relative) == ("jars/x.zip", "")
-    assert [file.path for file in found.files] == ["jars/x.zip!/A.json", "jars/x.zip!/empty.json"]
+    (result,) = sets(str(tmp_path / "jars" / "x.zip"))
+    assert (result.directory, result.relative) == ("jars/x.zip", "")
+    assert [file.path for file in result.files] == ["jars/x.zip!/A.json", "jars/x.zip!/empty.json"]
 
 
 def test_paths_inside() -> None:
     make_zip("x.jar", JAR)
-    (found,) = sets("x.jar!/common/message/")
-    assert (found.directory, found.relative) == ("x.jar!/common/message", "")
-    (found,) = sets(*reversed(BOTH))
-    assert [(file.path, file.reported) for file in found.files] == [(path, True) for path in BOTH]
-    (found,) = sets(BOTH[0])
-    assert [(file.path, file.reported) for file in found.files] == [(BOTH[0], True), (BOTH[1], False)]
+    (result,) = sets("x.jar!/common/message/")
+    assert (result.directory, result.relative) == ("x.jar!/common/message", "")
+    (result,) = sets(*reversed(BOTH))
+    assert [(file.path, file.reported) for file in result.files] == [(path, True) for path in BOTH]
+    (result,) = sets(BOTH[0])
+    assert [(file.path, file.reported) for file in result.files] == [(BOTH[0], True), (BOTH[1], False)]
     assert error("x.jar!/comon") == "no such path in x.jar: comon"
     assert error("x.jar!/common/mesage") == "no such path in x.jar: common/mesage; did you mean common/message?"
     assert error("x.jar!/common/message/ARequests.json") == (
@@ -104,8 +104,8 @@ def test_sources_of_a_release_are_taken_from_their_folder_on() -> None:
 
 def test_exclusions() -> None:
     make_zip("x.jar", JAR)
-    (found,) = open_sets(["x.jar"], lambda path: path != "x.jar/common/message/ARequest.json")
-    assert [file.path for file in found.files] == BOTH[1:]
+    (open_set,) = open_sets(["x.jar"], lambda path: path != "x.jar/common/message/ARequest.json")
+    assert [file.path for file in open_set.files] == BOTH[1:]
     assert list(open_sets(["x.jar"], lambda path: path != "x.jar")) == []
 
 
@@ -177,8 +177,8 @@ def test_large_entries_are_read_in_part() -> None:
     make_tar("x.tgz", {"A.json": large, "B.json": GOOD}, "w:gz")
     make_tar("x.tar", {"A.json": large, "B.json": GOOD})
     for name, count in (("x.zip", 1), ("x.tgz", 2), ("x.tar", 2)):
-        (found,) = sets(name)
-        assert [file.data for file in found.files] == [large[:LARGEST_ENTRY], GOOD][:count]
+        (result,) = sets(name)
+        assert [file.data for file in result.files] == [large[:LARGEST_ENTRY], GOOD][:count]
 
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,8 +269,8 @@ def test_any_damage_is_one_line(name: str, at: int, change: bytes) -> None:
     data[at : at + len(change)] = change
     Path(name).write_bytes(data)
     try:
-        found = sets(name)
+        result = sets(name)
     except SourceError as caught:
         assert "\n" not in str(caught)
     else:
-        assert all(len(file.data) <= LARGEST_ENTRY for one in found for file in one.files)
+        assert all(len(file.data) <= LARGEST_ENTRY for open_set in result for file in open_set.files)

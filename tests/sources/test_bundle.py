@@ -63,8 +63,10 @@ def test_bundle_that_builds_on_other_commits(kafka: Path, tmp_path: Path) -> Non
 
 def test_the_real_history(corpus: Path) -> None:
     bundle = str(corpus / "kafka-schema-history.bundle")
-    found = sets("2.8.0:", "3.0.0:", repository=bundle)
-    assert [(one.directory, len(one.files)) for one in found if one.relative.startswith("clients")] == [
+    result = sets("2.8.0:", "3.0.0:", repository=bundle)
+    assert [
+        (open_set.directory, len(open_set.files)) for open_set in result if open_set.relative.startswith("clients")
+    ] == [
         ("2.8.0:clients/src/main/resources/common/message", 136),
         ("3.0.0:clients/src/main/resources/common/message", 144),
     ]

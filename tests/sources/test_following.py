@@ -38,12 +38,12 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.hypothesis
 def test_each_tree_is_what_a_walk_finds(repository: Path) -> None:
     objects = open_repository(str(repository))
-    trees = [one.tree for one in branch(objects, "main")]
+    trees = [revision.tree for revision in branch(objects, "main")]
     walker = Walker(objects)
-    found = list(followed(objects, trees))
+    result = list(followed(objects, trees))
     walked = [sorted((folder.path, sorted(folder.files)) for folder in walker.folders(tree)) for tree in trees]
-    assert [[(folder.path, list(folder.files)) for folder in folders] for folders in found] == walked, f"seed {SEED}"
-    assert all(a is b for (a, b, x, y) in zip(found, found[1:], trees, trees[1:], strict=False) if x == y)
+    assert [[(folder.path, list(folder.files)) for folder in folders] for folders in result] == walked, f"seed {SEED}"
+    assert all(a is b for (a, b, x, y) in zip(result, result[1:], trees, trees[1:], strict=False) if x == y)
 
 
 def test_no_tree_and_a_missing_one(repository: Path) -> None:

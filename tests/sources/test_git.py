@@ -42,16 +42,16 @@ def test_whole_revision(kafka: Path) -> None:
 
 @pytest.mark.parametrize("name", [f"1.0.0:{MESSAGE}", f"1.0.0:{MESSAGE}/", "1.0.0:clients//message"])
 def test_directory_of_a_revision(kafka: Path, name: str) -> None:
-    (found,) = sets(name)
-    assert (found.directory, found.relative) == (f"1.0.0:{MESSAGE}", "")
-    assert [file.path for file in found.files] == BOTH
+    (result,) = sets(name)
+    assert (result.directory, result.relative) == (f"1.0.0:{MESSAGE}", "")
+    assert [file.path for file in result.files] == BOTH
 
 
 def test_top_of_a_revision(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(make_repository(tmp_path / "top", {"A.json": GOOD, "empty.json": b"", "o.json": OTHER}))
-    (found,) = sets("trunk:")
-    assert (found.directory, found.relative) == ("trunk:", "")
-    assert [file.path for file in found.files] == ["trunk:A.json", "trunk:empty.json"]
+    (result,) = sets("trunk:")
+    assert (result.directory, result.relative) == ("trunk:", "")
+    assert [file.path for file in result.files] == ["trunk:A.json", "trunk:empty.json"]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +98,15 @@ def test_what_exists_comes_before_revisions(kafka: Path) -> None:
 
 def test_exclusions_see_the_paths_of_the_work_tree(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(kafka / "metadata")
-    asked: list[str] = []
+    requested: list[str] = []
 
     def keep(path: str) -> bool:
-        asked.append(path)
+        requested.append(path)
         return "clients" not in path
 
-    (found,) = open_sets(["1.0.0:"], keep)
-    assert found.relative == "metadata"
-    assert str(kafka / MESSAGE / "ARequest.json") in asked
+    (open_set,) = open_sets(["1.0.0:"], keep)
+    assert open_set.relative == "metadata"
+    assert str(kafka / MESSAGE / "ARequest.json") in requested
     assert list(open_sets([BOTH[0]], keep)) == []
 
 
@@ -172,8 +172,8 @@ def test_odd_entries_of_trees(kafka: Path) -> None:
 def test_large_files_are_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     large = GOOD + b" " * 3_000_000
     monkeypatch.chdir(make_repository(tmp_path / "large", {"A.json": large, "B.json": GOOD}))
-    (found,) = sets("HEAD:")
-    assert [file.data for file in found.files] == [large[:LARGEST_ENTRY], GOOD]
+    (result,) = sets("HEAD:")
+    assert [file.data for file in result.files] == [large[:LARGEST_ENTRY], GOOD]
 
 
 def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,8 +349,8 @@ def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(sources_git, "environment", lambda *, elsewhere: made(elsewhere=elsewhere, protocols=protocols))
     planted = tmp_path / "planted"
     blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
-    said = error("HEAD:")
-    assert said == (
+    text = error("HEAD:")
+    assert text == (
         f"the clone {kafka} is partial, and object {blob} is not in it; kiplint fetches nothing, so use a clone made "
         "without --filter"
     )
@@ -382,9 +382,9 @@ def test_a_repository_of_somebody_else(kafka: Path, tmp_path: Path, monkeypatch:
     cleanup.close()
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # that of the tests trusts everybody
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    said = error(f"1.0.0:{MESSAGE}", repository=name)
-    assert said.startswith(f"git does not read the repository {name}: detected dubious ownership in repository at ")
-    assert "; if you trust it: git config --global --add safe.directory " in said
+    text = error(f"1.0.0:{MESSAGE}", repository=name)
+    assert text.startswith(f"git does not read the repository {name}: detected dubious ownership in repository at ")
+    assert "; if you trust it: git config --global --add safe.directory " in text
 
 
 def test_a_damaged_bare_repository_is_not_the_one_around_it(kafka: Path) -> None:
@@ -430,6 +430,6 @@ def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tm
 
 
 def test_folders_that_are_shared_are_all_found(kafka: Path) -> None:
-    found = list(Walker(open_repository(None)).folders(cube(kafka, 3)))
-    assert [finding.path for finding in found] == [f"d000{a}/d000{b}" for a in range(3) for b in range(3)]
-    assert {len(one.files) for one in found} == {3}
+    result = list(Walker(open_repository(None)).folders(cube(kafka, 3)))
+    assert [finding.path for finding in result] == [f"d000{a}/d000{b}" for a in range(3) for b in range(3)]
+    assert {len(open_set.files) for open_set in result} == {3}

@@ -57,8 +57,8 @@ def test_files_with_their_siblings(tmp_path: Path) -> None:
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write(tmp_path, {"a/A.json": OTHER, "a/B.json": GOOD})
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(GOOD)))
-    (found,) = open_sets([STDIN], everything, "a/A.json")
-    assert [(file.path, file.data, file.reported) for file in found.files] == [
+    (open_set,) = open_sets([STDIN], everything, "a/A.json")
+    assert [(file.path, file.data, file.reported) for file in open_set.files] == [
         ("a/A.json", GOOD, True),
         ("a/B.json", GOOD, False),
     ]
@@ -104,9 +104,9 @@ def test_comments_do_not_hide_a_definition(tmp_path: Path) -> None:
     make_repository(tmp_path / "repository", files)
     places = [str(tmp_path / name) for name in ("tree/schemas", "x.zip", "x.tar.gz")]
     for name, repository in [*((place, None) for place in places), ("HEAD:", str(tmp_path / "repository"))]:
-        (found,) = sets(name, repository=repository)
-        assert [os.path.basename(file.path) for file in found.files] == ["A.json", "B.json"]
-        assert all(len(file.data) < LARGEST_ENTRY + 100 for file in found.files)
+        (result,) = sets(name, repository=repository)
+        assert [os.path.basename(file.path) for file in result.files] == ["A.json", "B.json"]
+        assert all(len(file.data) < LARGEST_ENTRY + 100 for file in result.files)
 
 
 @pytest.mark.usefixtures("elsewhere")

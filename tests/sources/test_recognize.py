@@ -77,7 +77,7 @@ def test_names_that_tools_give_a_meaning(name: str) -> None:
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl", "sarif", "gitlab"])
-def test_its_own_reports_are_no_definitions(tmp_path: Path, output: str) -> None:
+def test_its_own_reports_are_not_definitions(tmp_path: Path, output: str) -> None:
     text = DEFINITION.replace(b'"validVersions": "0-5"', b'"validVersions": "x, \\"validVersions\\": 1"')
     (tmp_path / "XRequest.json").write_bytes(text)
     report = kiplint("check", "XRequest.json", "--output-format", output, cwd=tmp_path).out.encode()
@@ -85,7 +85,7 @@ def test_its_own_reports_are_no_definitions(tmp_path: Path, output: str) -> None
     assert kind_of(report) == "other"
 
 
-def test_its_own_baseline_is_no_definition(tmp_path: Path) -> None:
+def test_its_own_baseline_is_not_a_definition(tmp_path: Path) -> None:
     (tmp_path / "XRequest.json").write_bytes(DEFINITION)
     words = ("check", ".", "--baseline", "baseline.json", "--update-baseline", "--allow-new")
     assert kiplint(*words, cwd=tmp_path).code == 0
@@ -104,10 +104,10 @@ def test_every_other_json_of_a_directory_with_definitions_is_meant_to_be_one(tmp
     }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
-    (found,) = open_sets([str(tmp_path)], lambda _: True)
-    names = [Path(file.path).name for file in found.files]
+    (open_set,) = open_sets([str(tmp_path)], lambda _: True)
+    names = [Path(file.path).name for file in open_set.files]
     assert names == ["XRequest.json", "Y.json", "Z.json"]
-    assert [Path(path).name for path in found.left_out] == ["baseline.json", "package.json"]
+    assert [Path(path).name for path in open_set.left_out] == ["baseline.json", "package.json"]
 
 
 def test_where_nothing_is_a_definition_nothing_is_meant_to_be(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_where_nothing_is_a_definition_nothing_is_meant_to_be(tmp_path: Path) ->
     (tmp_path / "Y.json").write_bytes(b'{"typ": "request", "name": "YRequest"}')
     (tmp_path / "XRequest").mkdir()
     (tmp_path / "XRequest" / "XRequest.json").write_bytes(DEFINITION)
-    assert [len(one.files) for one in open_sets([str(tmp_path)], lambda _: True)] == [1]
+    assert [len(open_set.files) for open_set in open_sets([str(tmp_path)], lambda _: True)] == [1]
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from kiplint.text.tree import Node
 
 def definitions(corpus: Path) -> list[Path]:
     """The real definitions of the newest tree."""
-    found = sorted((corpus / "kafka-trunk-2026-08").glob("*/*.json"))
-    assert found
-    return found
+    result = sorted((corpus / "kafka-trunk-2026-08").glob("*/*.json"))
+    assert result
+    return result
 
 
 def naive_blank(data: bytes) -> bytes:

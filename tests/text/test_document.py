@@ -43,10 +43,10 @@ def test_every_place_is_in_the_text(text: str) -> None:
     assert len(document.offsets) == len(document.plain) + 1
     assert list(document.offsets) == sorted(document.offsets)
     assert document.offsets[-1] == len(text)
-    found = find_blocks(document.plain)
+    result = find_blocks(document.plain)
     lines = Lines(text)
     last = 0
-    for block in found.blocks:
+    for block in result.blocks:
         assert last <= block.start < block.end <= len(document.plain)
         assert len(block.text) == block.end - block.start
         assert document.span(block.start, block.end, lines)[:2] <= document.span(block.start, block.end, lines)[2:]
@@ -54,7 +54,7 @@ def test_every_place_is_in_the_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         (f"Prose with {{braces}} and 5\" of rain.\n{DEFINITION} more", [DEFINITION]),
         (f"```json\n{DEFINITION}\n```\n[{DEFINITION}, {DEFINITION}]", [DEFINITION] * 3),
@@ -68,8 +68,8 @@ def test_every_place_is_in_the_text(text: str) -> None:
     ],
     ids=["prose", "fence and list", "inside", "curly", "curly in a string", "wrapped", "comments", "other", "glob"],
 )  # fmt: skip
-def test_definitions_are_found(text: str, found: list[str]) -> None:
-    assert [block.text for block in find_blocks(text).blocks] == found
+def test_definitions_are_found(text: str, expected: list[str]) -> None:
+    assert [block.text for block in find_blocks(text).blocks] == expected
 
 
 def test_one_that_does_not_close_ends_before_what_follows() -> None:

@@ -31,9 +31,9 @@ ORDER = ("name", "type", "versions", "default", "about", "fields")
 
 
 def node(document: Document, pointer: str) -> Node:
-    found = document.find(pointer)
-    assert found is not None
-    return found
+    result = document.find(pointer)
+    assert result is not None
+    return result
 
 
 def inserted(text: str, key: str, value: str, pointer: str = "") -> str:
@@ -132,7 +132,7 @@ def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> Non
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "answer"),
+    ("left", "other", "answer"),
     [
         (Edit(0, 2, ""), Edit(2, 3, ""), False),
         (Edit(0, 2, ""), Edit(1, 3, ""), True),
@@ -143,12 +143,12 @@ def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> Non
         (Edit(1, 1, "x"), Edit(0, 1, "y"), False),
     ],
 )
-def test_edits_of_strangers_collide(one: Edit, other: Edit, *, answer: bool) -> None:
-    assert collide(one, other) is answer
-    assert collide(other, one) is answer
+def test_edits_of_strangers_collide(left: Edit, other: Edit, *, answer: bool) -> None:
+    assert collide(left, other) is answer
+    assert collide(other, left) is answer
 
 
-def test_what_is_no_text_with_a_value_cannot_be_edited() -> None:
+def test_bytes_without_a_json_value_cannot_be_edited() -> None:
     with pytest.raises(NotEditable, match="byte 3 is not UTF-8"):
         Document(b'{"a\xff": 1}')
     with pytest.raises(NotEditable, match="no value"):
@@ -162,15 +162,15 @@ def test_the_document_knows_its_line_ends_and_indentation() -> None:
     assert Document(b'{"a": 1}').indent_unit == "  "
 
 
-def _containers(found: Node) -> Iterator[Node]:
-    if found.kind in ("object", "array"):
-        yield found
-        for child in found.children:
+def _containers(node: Node) -> Iterator[Node]:
+    if node.kind in ("object", "array"):
+        yield node
+        for child in node.children:
             yield from _containers(child)
 
 
-def _value(text: str, found: Node) -> object:
-    return json.loads(blank_comments(text[found.start : found.end].encode()))
+def _value(text: str, node: Node) -> object:
+    return json.loads(blank_comments(text[node.start : node.end].encode()))
 
 
 def _said(text: str) -> list[str]:
@@ -208,7 +208,7 @@ def test_every_real_file_can_be_edited_anywhere(corpus: Path, end: str) -> None:
         result = apply_edits(document.data, edits)
         _is_only_edited(document, result, [*edits])
         again = Document(result)
-        twin = next(one for one in _containers(again.root) if one.start == container.start)
+        twin = next(item for item in _containers(again.root) if item.start == container.start)
         assert _value(again.text, twin) == value, path
         assert _said(again.text) == _said(document.text), path
 
@@ -225,16 +225,16 @@ def _is_only_edited(document: Document, result: bytes, edits: list[Edit]) -> Non
 
 
 @given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), st.text(max_size=3))))
-def test_untouched_bytes_stay(data: bytes, wanted: list[tuple[int, int, str]]) -> None:
-    edits = [Edit(start, start + length, text) for start, length, text in wanted if start + length <= len(data)]
+def test_untouched_bytes_stay(data: bytes, required: list[tuple[int, int, str]]) -> None:
+    edits = [Edit(start, start + length, text) for start, length, text in required if start + length <= len(data)]
     try:
         result = apply_edits(data, edits)
     except Overlap:
-        assert any(collide(one, other) for one in edits for other in edits if one is not other)
+        assert any(collide(left, other) for left in edits for other in edits if left is not other)
         return
     expected, done = b"", 0
-    unique = [one for n, one in enumerate(edits) if one.start == one.end or one not in edits[:n]]
-    for edit in sorted(unique, key=lambda one: (one.start, one.end)):
+    unique = [edit for n, edit in enumerate(edits) if edit.start == edit.end or edit not in edits[:n]]
+    for edit in sorted(unique, key=lambda item: (item.start, item.end)):
         expected += data[done : edit.start] + edit.text.encode()
         done = edit.end
     assert result == expected + data[done:]

@@ -45,7 +45,7 @@ REASONS = {
 
 @pytest.mark.parametrize("name", REASONS)
 @pytest.mark.usefixtures("strange")
-def test_what_is_no_file(name: str) -> None:
+def test_paths_that_are_not_files(name: str) -> None:
     for read in (open_file, read_file, read_text):
         with pytest.raises(OSError, match=r".") as caught:
             read(name)
@@ -105,7 +105,7 @@ def test_a_link_is_replaced_and_not_followed(strange: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["directory", "pipe", "socket"])
-def test_what_is_no_file_is_not_replaced(strange: Path, name: str) -> None:
+def test_only_files_are_replaced(strange: Path, name: str) -> None:
     before = sorted(os.listdir(strange))
     with pytest.raises(OSError, match="not a file|Is a directory"):
         replace_file(name, b"new")

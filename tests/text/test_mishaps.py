@@ -19,16 +19,16 @@ CONFLICT = """{
 
 
 def test_merge_conflict_markers_are_one_finding_that_says_so() -> None:
-    found = diagnose(CONFLICT.encode())
-    (one,) = found.problems
-    assert (one.kind, CONFLICT[one.start : one.end]) == ("invalid-json", "<<<<<<< HEAD")
-    assert one.detail.startswith("a merge conflict that was not resolved; ")
-    assert found.value is MISSING
+    result = diagnose(CONFLICT.encode())
+    (only,) = result.problems
+    assert (only.kind, CONFLICT[only.start : only.end]) == ("invalid-json", "<<<<<<< HEAD")
+    assert only.detail.startswith("a merge conflict that was not resolved; ")
+    assert result.value is MISSING
 
 
 def test_several_conflicts_are_counted() -> None:
-    (one,) = diagnose((CONFLICT + CONFLICT).encode()).problems
-    assert "not resolved (there are 2)" in one.detail
+    (only,) = diagnose((CONFLICT + CONFLICT).encode()).problems
+    assert "not resolved (there are 2)" in only.detail
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_what_only_looks_like_a_conflict(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "first", "told"),
+    ("text", "first", "output"),
     [
         ("{ “name”: “X” }", "“", "with 4 curly quotes"),
         ("{ «name»: 1 }", "«", "with 2 curly quotes"),
@@ -48,25 +48,25 @@ def test_what_only_looks_like_a_conflict(text: str) -> None:
         ('{ "about": "it’s “so”\u00a0", “name”: 1, "x": “y” }', None, ""),
     ],
 )
-def test_pasted_text_is_one_finding_that_says_so(text: str, first: str | None, told: str) -> None:
+def test_pasted_text_is_one_finding_that_says_so(text: str, first: str | None, output: str) -> None:
     problems = diagnose(text.encode()).problems
     if first is None:  # the quotes inside a string would end it: there is no guess
         assert not any("pasted" in problem.detail for problem in problems)
         return
-    (one,) = problems
-    assert (one.kind, text[one.start : one.end]) == ("invalid-json", first)
-    assert told in one.detail
+    (only,) = problems
+    assert (only.kind, text[only.start : only.end]) == ("invalid-json", first)
+    assert output in only.detail
 
 
 def test_no_break_spaces_are_one_finding() -> None:
     text = '{\u00a0"name":\u00a0"X",\u00a0"about": "a\u00a0b" }'
-    found = diagnose(text.encode())
-    (one,) = found.problems
-    assert (one.kind, one.start) == ("json5-only", 1)
-    assert "U+00A0 is not white space in JSON; write a space, here and 2 times more" in one.detail
-    assert found.value == {"name": "X", "about": "a\u00a0b"}
+    result = diagnose(text.encode())
+    (only,) = result.problems
+    assert (only.kind, only.start) == ("json5-only", 1)
+    assert "U+00A0 is not white space in JSON; write a space, here and 2 times more" in only.detail
+    assert result.value == {"name": "X", "about": "a\u00a0b"}
     twice = diagnose('{\u00a0"name":\u00a0"X" }'.encode()).problems
-    assert [one.detail.partition("; ")[2] for one in twice] == [
+    assert [problem.detail.partition("; ")[2] for problem in twice] == [
         "write a space, here and once more, as in text from a web page"
     ]
 

@@ -17,7 +17,7 @@ from kiplint.text.tree import outline
 from .support import broken, commented, definitions, dump, mutated, tree_value
 
 
-def found(text: str) -> list[tuple[str, str, str, str]]:
+def problems_in(text: str) -> list[tuple[str, str, str, str]]:
     """Kind, detail, pointer and the text at the span of each problem."""
     return [(p.kind, p.detail, p.pointer, text[p.start : p.end]) for p in scan(text).problems]
 
@@ -68,7 +68,7 @@ INVALID = [
 
 @pytest.mark.parametrize(("text", "detail", "pointer", "at"), INVALID)
 def test_invalid_json(text: str, detail: str, pointer: str, at: str) -> None:
-    assert found(text) == [("invalid-json", detail, pointer, at)]
+    assert problems_in(text) == [("invalid-json", detail, pointer, at)]
 
 
 JSON5 = [
@@ -90,16 +90,16 @@ JSON5 = [
 
 @pytest.mark.parametrize(("text", "detail", "at"), JSON5)
 def test_json5_only(text: str, detail: str, at: str) -> None:
-    assert found(text) == [("json5-only", detail, "/a", at)]
+    assert problems_in(text) == [("json5-only", detail, "/a", at)]
 
 
 def test_white_space_of_json5() -> None:
     detail = "the character U+00A0 is not white space in JSON; write a space"
-    assert found('{"a":\u00a01}') == [("json5-only", detail, "", "\u00a0")]
+    assert problems_in('{"a":\u00a01}') == [("json5-only", detail, "", "\u00a0")]
 
 
 def test_trailing_comma() -> None:
-    assert found('{"a": [1, 2,],}') == [
+    assert problems_in('{"a": [1, 2,],}') == [
         ("trailing-comma", "a comma after the last element; remove it", "/a", ","),
         ("trailing-comma", "a comma after the last property; remove it", "", ","),
     ]
@@ -107,29 +107,29 @@ def test_trailing_comma() -> None:
 
 def test_trailing_content() -> None:
     detail = "found '{' after the end of the value; a file holds one definition"
-    assert found('{"a": 1} {"b": 2} ? \n') == [("trailing-content", detail, "", '{"b": 2} ?')]
+    assert problems_in('{"a": 1} {"b": 2} ? \n') == [("trailing-content", detail, "", '{"b": 2} ?')]
 
 
 def test_duplicate_keys() -> None:
     text = '{"a": 1,\n "b": {"a": 2},\n "\\u0061": 3,\n "a": 4}'
     detail = 'the property "a" is here already, on line 1'
-    assert found(text) == [("duplicate-key", detail, "/a", '"\\u0061"'), ("duplicate-key", detail, "/a", '"a"')]
+    assert problems_in(text) == [("duplicate-key", detail, "/a", '"\\u0061"'), ("duplicate-key", detail, "/a", '"a"')]
 
 
 def test_block_comments() -> None:
     detail = "a block comment; other readers of these files know only // comments"
-    assert found('/* x */ {"a": [/**/]}') == [
+    assert problems_in('/* x */ {"a": [/**/]}') == [
         ("block-comment", detail, "", "/* x */"),
         ("block-comment", detail, "/a", "/**/"),
     ]
 
 
 def test_depth() -> None:
-    assert found("[" * DEFINITION_LEVELS + "]" * DEFINITION_LEVELS) == []
+    assert problems_in("[" * DEFINITION_LEVELS + "]" * DEFINITION_LEVELS) == []
     detail = f"more than {DEFINITION_LEVELS} objects and arrays inside one another"
     deep = "[" * DEFINITION_LEVELS + "[1, {}], [2]" + "]" * DEFINITION_LEVELS
-    assert found(deep) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]
-    assert found("[" * 9999) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]
+    assert problems_in(deep) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]
+    assert problems_in("[" * 9999) == [("too-deep", detail, "/0" * DEFINITION_LEVELS, "[")]
 
 
 def test_several_mistakes_and_a_whole_tree() -> None:
@@ -153,14 +153,14 @@ def test_several_mistakes_and_a_whole_tree() -> None:
 
 
 def test_details_are_printable_and_short() -> None:
-    detail = found('{"a": 1 "\\u001b\x1b' + "x" * 99 + '": 2}')[0][1]
+    detail = problems_in('{"a": 1 "\\u001b\x1b' + "x" * 99 + '": 2}')[0][1]
     assert detail == (
         "expected ',' or '}' after the value of \"a\", found \"\\u001b\\u001b" + "x" * 33 + '..."'
     )  # fmt: skip
 
 
 def test_long_keys_stay_out_of_pointers() -> None:
-    assert found('{"b": {"' + "k" * 300 + '": {"c": +1}}}')[0][2] == "/b"
+    assert problems_in('{"b": {"' + "k" * 300 + '": {"c": +1}}}')[0][2] == "/b"
 
 
 def test_problems_are_capped() -> None:

@@ -14,7 +14,7 @@ MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"
 
 
 @pytest.mark.parametrize(
-    ("word", "known", "found"),
+    ("word", "known", "expected"),
     [
         ("tags/gpa", RULES, "tags/gap"),
         ("Tags", RULES, "tags"),
@@ -26,9 +26,9 @@ MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"
         ("files", ["field", "rpc"], "field"),
     ],
 )
-def test_what_is_close(word: str, known: list[str], found: str) -> None:
-    assert nearest(word, known) == found
-    assert did_you_mean(word, known) == f"; did you mean {found}?"
+def test_what_is_close(word: str, known: list[str], expected: str) -> None:
+    assert nearest(word, known) == expected
+    assert did_you_mean(word, known) == f"; did you mean {expected}?"
 
 
 @pytest.mark.parametrize(

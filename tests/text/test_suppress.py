@@ -10,12 +10,12 @@ from .support import broken
 
 
 def targets(text: str) -> list[tuple[tuple[str, ...], str, int, int | None]]:
-    found = parse_suppressions(text)
-    assert found.problems == ()
-    return [(item.selectors, item.reason, item.line, item.target) for item in found.items]
+    result = parse_suppressions(text)
+    assert result.problems == ()
+    return [(item.selectors, item.reason, item.line, item.target) for item in result.items]
 
 
-def test_nothing_asked() -> None:
+def test_no_question() -> None:
     assert parse_suppressions('{} // see kiplint for "kiplint ignore"') == Suppressions()
 
 
@@ -83,9 +83,9 @@ def test_not_meant(text: str) -> None:
     ],
 )
 def test_malformed(comment: str, detail: str) -> None:
-    found = parse_suppressions(f" {comment}\n{{}}")
+    result = parse_suppressions(f" {comment}\n{{}}")
     stop = 1 + len(comment)
-    assert found == Suppressions((), (Problem("malformed-ignore", detail, "", 1, stop),))
+    assert result == Suppressions((), (Problem("malformed-ignore", detail, "", 1, stop),))
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_malformed(comment: str, detail: str) -> None:
     ],
 )
 def test_out_of_place(text: str, detail: str) -> None:
-    found = parse_suppressions(text)
-    assert found.items == ()
-    assert [(problem.kind, problem.detail) for problem in found.problems] == [("malformed-ignore", detail)]
+    result = parse_suppressions(text)
+    assert result.items == ()
+    assert [(problem.kind, problem.detail) for problem in result.problems] == [("malformed-ignore", detail)]
 
 
 @given(broken)
 def test_any_text(text: str) -> None:
-    found = parse_suppressions(text)
-    for item in found.items:
+    result = parse_suppressions(text)
+    for item in result.items:
         assert text[item.start : item.end].startswith("// kiplint: ignore")
         assert item.target is None or item.target >= item.line

@@ -92,7 +92,7 @@ def captured_segments(data: bytes) -> tuple[list[Segment], list[float]]:
     try:
         reader = dpkt.pcap.UniversalReader(io.BytesIO(data))
     except (ValueError, LookupError, ArithmeticError, struct.error, dpkt.Error) as error:
-        raise UnreadableCapture(f"no capture that dpkt can read: {error}") from None
+        raise UnreadableCapture(f"cannot read the capture: {error}") from None
     link = reader.datalink()
     segments, times = [], []
     packet_reader = iter(reader)
@@ -280,8 +280,8 @@ def _connections(pairs: Sequence[tuple[Captured, Frame]]) -> Iterator[Connection
     for number, frames in sorted(by_number.items()):
         first = frames[0][0]
         requests = [pair for pair in frames if pair[0].direction == "request"]
-        asked = [(captured, frame.value or {}) for captured, frame in requests if captured.api_key == API_VERSIONS]
-        software = (f"{value.get(NAME)} {value.get(VERSION)}" for _, value in asked if value.get(NAME))
+        handshakes = [(captured, frame.value or {}) for captured, frame in requests if captured.api_key == API_VERSIONS]
+        software = (f"{value.get(NAME)} {value.get(VERSION)}" for _, value in handshakes if value.get(NAME))
         yield ConnectionTraffic(
             connection=number,
             client=f"{first.client[0]}:{first.client[1]}",
@@ -291,7 +291,7 @@ def _connections(pairs: Sequence[tuple[Captured, Frame]]) -> Iterator[Connection
             unanswered=sum(_is_unanswered(captured) for captured, _ in requests),
             client_ids=list(_client_ids(requests)),
             software=next(software, ""),
-            api_versions=[captured.api_version for captured, _ in asked],
+            api_versions=[captured.api_version for captured, _ in handshakes],
         )
 
 

@@ -42,7 +42,9 @@ class Codec:
             limit = UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else UNFOLDED_LEVELS
             raise UnusableLayout(limit.exceeded(self.message.name))
         if self.message.cycles:
-            raise UnusableLayout(f"{self.message.name} has a struct in itself: {min(self.message.cycles.values())}")
+            raise UnusableLayout(
+                f"{self.message.name} has a struct that contains itself: {min(self.message.cycles.values())}"
+            )
         made = layout(self.message, self.version)
         _check(made, self.message.name)
         return made

@@ -1,4 +1,4 @@
-"""Judgement of connections: what requests and responses say together (KIP-35, 78, 511, 1242 and 1313).
+"""Checks of connections: contradictions between requests and responses (KIP-35, 78, 511, 1242 and 1313).
 
 The rules are in `kiplint.codec.problems`. A rule judges only what was captured: a lost frame breaks none.
 """
@@ -84,7 +84,7 @@ def judge(calls: Sequence[RpcCall], servers: Mapping[str, ServerIdentity]) -> It
     yield from _versions(calls)
     for place, call in enumerate(calls):
         if call.api_key == API_VERSIONS:
-            yield from _asked(place, call)
+            yield from _identification(place, call)
             yield from _offered(place, call)
             yield from _routed(place, call, servers.get(call.server, UNKNOWN_SERVER))
         if call.api_key == SASL_HANDSHAKE and call.version > HIGHEST_HANDSHAKE:
@@ -148,8 +148,8 @@ def _telemetry(calls: Sequence[RpcCall]) -> Iterator[Breach]:
             yield Breach(place, "request", "telemetry-id", text, INSTANCE)
 
 
-def _asked(place: int, call: RpcCall) -> Iterator[Breach]:
-    """What a request says of its client (KIP-511, "Validation"), and of the broker that it means (KIP-1242)."""
+def _identification(place: int, call: RpcCall) -> Iterator[Breach]:
+    """The ids of an ApiVersions request: of its client (KIP-511, "Validation") and the expected broker (KIP-1242)."""
     values = _values(call.request)
     for name in ("clientSoftwareName", "clientSoftwareVersion"):
         text = values.get(name)
@@ -304,12 +304,12 @@ def judge_capture(frames: Iterable[tuple[Captured, Frame]]) -> dict[int, list[Br
         for start, conversation in zip(starts, calls, strict=False)
         for breach in judge(conversation, servers)
     )
-    found: dict[int, list[Breach]] = {}
+    breaches: dict[int, list[Breach]] = {}
     for breach in chain(_clusters(every), judged):
         entry = pairs[breach.place][breach.side == "response"]
-        if entry is not None and len(found.setdefault(entry[0].number, [])) < MOST_PROBLEMS:
-            found[entry[0].number].append(breach)
-    return found
+        if entry is not None and len(breaches.setdefault(entry[0].number, [])) < MOST_PROBLEMS:
+            breaches[entry[0].number].append(breach)
+    return breaches
 
 
 def _call(request: tuple[Captured, Frame] | None, response: tuple[Captured, Frame] | None) -> RpcCall:

@@ -314,10 +314,8 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
 
 
 def _search(run: Run, pos: int, sign: Sign) -> int:
-    """The first place of a frame beyond doubt, -1 when there is none.
-
-    Where lengths lead from the start of the run to such a frame, the run begins with a frame. Reading candidates may
-    take a few times as many bytes as the run has.
+    """The first offset that is certainly a frame, -1 if there is none. If lengths lead from the start of the run to
+    that frame, the run begins with a frame. Reading candidates may take a few times as many bytes as the run has.
     """
     data, budget = run.data, 16 * len(run.data) + MOST_WALKED
     walk = list(itertools.islice(_walk(data, sign), ENOUGH)) if pos == 0 else []
@@ -462,7 +460,7 @@ class _Verdict(NamedTuple):
 
 
 def _verdict(catalog: Catalog, connection: CapturedConnection, sign: Sign) -> _Verdict:
-    """Which end sends what looks like requests, reads as requests, and is answered by the other end."""
+    """The end that is the client: its frames decode as requests, and the other end answers them."""
     first = [list(itertools.islice(_requests(_roles(connection, side), 0, sign), ENOUGH)) for side in (0, 1)]
     alike = [[request for request in requests if _looks(request, sign)] for requests in first]
     if connection.opener is not None:

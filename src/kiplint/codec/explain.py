@@ -40,12 +40,12 @@ class Cursor:
         self._keep = spans
 
     def note(self, rule: str, offset: int, message: str, path: str) -> None:
-        """Note a problem and go on."""
+        """Record a problem, and continue."""
         if len(self.problems) < MOST_PROBLEMS:
             self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path))
 
     def stop(self, rule: str, offset: int, message: str, path: str) -> StopReading:
-        """Note a problem that ends the reading; to be raised."""
+        """A problem that ends the reading, recorded; the caller raises it."""
         if len(self.problems) == MOST_PROBLEMS:
             self.problems.pop()
         self.note(rule, offset, message, path)

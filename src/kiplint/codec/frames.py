@@ -71,7 +71,7 @@ def decode_request(catalog: Catalog, data: bytes, *, spans: bool = False) -> Fra
 
 
 def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *, spans: bool = False) -> Frame:
-    """Read a response to a request of that API and version; ApiVersions' way back to version 0 is taken (KIP-511)."""
+    """Read a response to a request of that API and version; a response to ApiVersions may be in version 0 (KIP-511)."""
     frame = _framed(catalog, "response", api_key, version, data, spans)
     code = data[4:6]
     if api_key != API_VERSIONS or version == 0 or code != UNSUPPORTED_VERSION.to_bytes(2, "big"):
@@ -129,8 +129,8 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
 
 
 def _errors(catalog: Catalog, codec: Codec, value: dict[str, Any]) -> tuple[FieldError, ...]:
-    found = errors_in(codec.error_fields, value)
-    errors = ((path, error_of(code, catalog.errors)) for path, code in found)
+    codes = errors_in(codec.error_fields, value)
+    errors = ((path, error_of(code, catalog.errors)) for path, code in codes)
     return tuple(FieldError(error.code, error.name, error.retriable, path) for path, error in errors)
 
 
@@ -151,7 +151,7 @@ NAMED = 3
 
 
 def with_readings(catalog: Catalog, frame: Frame, data: bytes, claim: Direction) -> Frame:
-    """Add to the first problem of a frame what of the other direction it may be: what reads to the last byte."""
+    """Add to a frame's first problem the messages of the other direction that read to its last byte."""
     hinted = any("reads to its last byte" in problem.message for problem in frame.problems)
     if not frame.problems or hinted or len(data) > MOST_GUESSED or frame.problems[0].rule == "codec/too-many-elements":
         return frame

@@ -325,7 +325,7 @@ def refill() -> None:
 
 @contextmanager
 def read_together(records: int = 0) -> Iterator[None]:
-    """Batches that are read in here have bounds in common: a thousand small ones can each be a bomb.
+    """Share limits between the batches that are read in this context: a thousand small ones can each be a bomb.
 
     `records` is how many records they may have, 0 for the usual number.
     """

@@ -164,7 +164,7 @@ UNKNOWN = ({"tag": 10_000, "data": base64_text(bytes(LONG + 1))}, {"tag": 2**31 
 
 
 def each_hard(body: Layout) -> Iterator[Variant]:
-    """Bodies that readers fail on which pass others: a kind, and the whole body of it.
+    """Edge cases for readers: each a kind and a whole body.
 
     Each is linear in the size of the body, whose fields all have it together.
     """
@@ -277,7 +277,7 @@ def _single(slot: Slot, number: int) -> Any:
 
 
 def _meant(slot: Slot, number: int) -> int | None:
-    """A value for a field whose numbers many clients do not take for mere numbers: error codes and times."""
+    """A value for a field whose numbers many clients convert: error codes and times."""
     if slot.kind == "int16" and slot.field.name.endswith("ErrorCode"):
         return number % MOST_ERROR + 1
     if slot.kind == "int64" and slot.field.name.endswith(("Ms", "Timestamp")):

@@ -76,10 +76,10 @@ def schema_names() -> list[str]:
 
 def documents() -> dict[str, Any]:
     """The types of the JSON documents that commands write, by name. Each room declares its own, as `DOCUMENTS`."""
-    found: dict[str, Any] = {}
+    schemas: dict[str, Any] = {}
     for module in _results(reader.COMMANDS):
-        found |= getattr(module, "DOCUMENTS", {})
-    return dict(sorted(found.items()))
+        schemas |= getattr(module, "DOCUMENTS", {})
+    return dict(sorted(schemas.items()))
 
 
 def _results(package: str) -> Iterator[ModuleType]:

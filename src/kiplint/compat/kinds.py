@@ -18,7 +18,7 @@ from kiplint.versions import NONE, VersionRange
 class MessageRemoved(Change, frozen=True, dict=True):
     """A message is gone."""
 
-    left: Annotated[str, "The other half of the RPC, where it goes on alone; else empty."] = ""
+    left: Annotated[str, "The other half of the RPC, if it remains alone; else empty."] = ""
 
 
 class NewMessage(Change, frozen=True, dict=True):

@@ -42,20 +42,20 @@ Generator = Literal["4.3", "4.4"]
 class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
     """The keys of a configuration file."""
 
-    extend: Annotated[str, Meta(description="Another configuration file, which holds where this one says nothing.")] = (
-        ""
-    )
+    extend: Annotated[
+        str, Meta(description="Another configuration file, whose keys apply unless this file has them.")
+    ] = ""
     select: Annotated[
         list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.', max_length=MOST)
     ] = msgspec.field(default_factory=lambda: ["default"])
     ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.", max_length=MOST)] = []
     fail_on: Annotated[FailOn, Meta(description="The lowest severity that makes the run fail.")] = "error"
     rule_packs: Annotated[
-        list[str], Meta(description="Files of rules of your own, JSON or JSON5.", max_length=100)
+        list[str], Meta(description="Your own rule packs: files in JSON or JSON5.", max_length=100)
     ] = []
-    baseline: Annotated[str, Meta(description="A file of known findings, which a check leaves out.")] = ""
+    baseline: Annotated[str, Meta(description="A file of known findings, which a check does not report.")] = ""
     exclude: Annotated[
-        list[str], Meta(description="Globs of files to leave out, relative to this file.", max_length=MOST)
+        list[str], Meta(description="Globs of files to skip, relative to this file.", max_length=MOST)
     ] = []
     released: Annotated[
         list[str],
@@ -70,7 +70,7 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     ] = "4.4"
     per_file_ignores: Annotated[
         dict[str, Annotated[list[str], Meta(max_length=MOST)]],
-        Meta(description="By glob of files, relative to this file: rules not to run on them.", max_length=MOST),
+        Meta(description="By glob of files, relative to this file: the rules not to run on them.", max_length=MOST),
     ] = {}
     severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.", max_length=MOST)] = {}
     rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.", max_length=MOST)] = {}
@@ -263,7 +263,7 @@ def _read(file: str) -> dict[str, Any]:
         if _is_deep(values):
             raise RecursionError
     except RecursionError:
-        raise UsageError(f"{file}: not TOML: values stand too deep inside one another") from None
+        raise UsageError(f"{file}: not TOML: values are nested too deeply") from None
     except ValueError as error:  # tomllib's own, and int's for a number of thousands of digits
         raise UsageError(f"{file}: not TOML: {error}") from None
     except OSError as error:
@@ -274,13 +274,13 @@ def _read(file: str) -> dict[str, Any]:
     try:
         config = msgspec.convert(values, Config)
     except RecursionError:
-        raise UsageError(f"{file}: values stand too deep inside one another") from None
+        raise UsageError(f"{file}: values are nested too deeply") from None
     except msgspec.ValidationError as error:
         raise UsageError(_explain(file, text, str(error))) from None
     named = {"baseline": [config.baseline], "extend": [config.extend], "rule-packs": config.rule_packs}
     for name, paths in {**named, "exclude": config.exclude, "per-file-ignores": [*config.per_file_ignores]}.items():
         if any("\0" in path for path in paths):
-            raise UsageError(f"{file}:{_line(text, name)}: {name}: no path holds a NUL")
+            raise UsageError(f"{file}:{_line(text, name)}: {name}: a path cannot contain a NUL character")
     return dict(values)
 
 

@@ -130,14 +130,14 @@ def metered(tree: ast.expr, types: Types, meter: str) -> dict[ast.AST, ast.expr]
 
 
 class Rewriter(ast.NodeTransformer):
-    """Puts what is to take their place for some parts of an expression, and calls that count around others."""
+    """Replaces some parts of an expression, and wraps others in calls that count steps."""
 
     def __init__(self, replaced: dict[ast.AST, ast.expr], counted: dict[ast.AST, ast.expr]) -> None:
         self.replaced = replaced
         self.counted = counted
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """A part with what takes its place."""
+        """The part, rewritten."""
         made = self.replaced[node] if node in self.replaced else self.generic_visit(node)
         call = self.counted.get(node)
         if isinstance(call, ast.Call):
@@ -374,11 +374,11 @@ class _Checker:
                 raise ExpressionError(f"{short(ast.unparse(node))}: `is` asks for None only; write == or !=")
         parts = [node.left, *node.comparators]
         kinds = [self.check(part, scope) for part in parts]
-        for operator, (first, two) in zip(node.ops, pairwise(kinds), strict=True):
-            if isinstance(operator, _COMPARED) and first != two and {first, two} <= _WORDS.keys():
-                hint = '; write version_range("...")' if "VersionRange" in (first, two) else ""
+        for operator, (first, second) in zip(node.ops, pairwise(kinds), strict=True):
+            if isinstance(operator, _COMPARED) and first != second and {first, second} <= _WORDS.keys():
+                hint = '; write version_range("...")' if "VersionRange" in (first, second) else ""
                 shown = short(ast.unparse(node))
-                raise ExpressionError(f"{shown} compares {_WORDS[first]} with {_WORDS[two]}{hint}")
+                raise ExpressionError(f"{shown} compares {_WORDS[first]} with {_WORDS[second]}{hint}")
         return "bool"
 
     def _dict(self, node: ast.Dict, scope: Scope) -> str:

@@ -19,7 +19,7 @@ from kiplint.text.show import printable
 from kiplint.text.suppressions import Suppression, parse_suppressions
 
 Target = int | None
-"""The line that a comment speaks of; None for the whole file."""
+"""The line that a comment applies to; None for the whole file."""
 
 
 class Ignores:
@@ -36,7 +36,7 @@ class Ignores:
         self._hit: set[tuple[Target, str]] = set()
 
     def cover(self, finding: Finding) -> bool:
-        """Whether a comment speaks of the finding; remembers that it did."""
+        """Whether a comment applies to the finding; remembers that it did."""
         targets = [line for line in (None, finding.span.line) if finding.rule in self._ignored.get(line, ())]
         self._hit.update((line, finding.rule) for line in targets)
         return bool(targets)

@@ -66,7 +66,7 @@ class ConditionalSeverity(_RuleObject):
 
 
 class Case(_RuleObject):
-    """One of several things that a rule may find; what it leaves out is as the rule has it."""
+    """One case of a rule with several messages; properties that it leaves out are those of the rule."""
 
     message: Annotated[str, Meta(description="What is wrong, with {expression} holes.", max_length=MOST_TEXT)]
     when: Annotated[str, Meta(description="Whether it is this case; left out in a last case for all others.")] = ""

@@ -64,7 +64,7 @@ _PORTION: Final = 10_000
 
 
 class TooManyStepsError(Exception):
-    """The rules went through more than they may; the message is the id of the rule that took most."""
+    """The rules took more steps than allowed; the message is the id of the rule that took most."""
 
 
 class StepBudget(Counter):
@@ -84,7 +84,7 @@ class StepBudget(Counter):
             self.patterns.clear()
 
     def meter(self, rule: str) -> Meter:
-        """What counts the steps of a rule."""
+        """The meter of a rule."""
         self.meters.append(Meter(rule, self))
         return self.meters[-1]
 
@@ -183,7 +183,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
-def word(value: Any, one: str, many: str) -> str:
+def word(value: Any, singular: str, many: str) -> str:
     """`one` for a singular value, else `many`: the hole `{value:one|many}`.
 
     Singular are the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), and a list, set or
@@ -193,4 +193,4 @@ def word(value: Any, one: str, many: str) -> str:
         single = bool(value) and value.lowest == value.highest
     else:
         single = value == 1 if isinstance(value, int) or value is None else len(value) == 1
-    return one if single else many
+    return singular if single else many

@@ -102,7 +102,7 @@ def check_both(
 ) -> Checked:
     """The two steps over one set, each definition read and walked once; `fresh` are the files to be checked alone too.
 
-    Those with ignore comments are always looked at whole, and all that is found in them is the set's.
+    Files with ignore comments are always checked with the set, and their findings count as those of the set.
     """
     definitions = [load(file, data) for file, data in files]
     messages = tuple(definition.message for definition in definitions if definition.message)

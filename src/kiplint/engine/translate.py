@@ -1,4 +1,6 @@
-"""From the texts of rules to Python, as syntax trees: a walk for each kind of element, and what each rule tells."""
+"""From the texts of rules to Python, as syntax trees: a walk for each kind of element, and the descriptions of
+violations.
+"""
 
 from __future__ import annotations
 
@@ -92,10 +94,10 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> list[ast.stmt]:
     """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `describe_RULE` for each.
 
-    `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for all that is broken; `active` holds, in
-    the order of the ids, what runs of them (`kiplint.engine.ruleset.Active`) or None; a unmet is what is amiss with
-    the fields that a rule asks for. Where rules are `metered`, a `budget` and the meters that `meter_of` names count
-    their steps. Raises ExpressionError.
+    `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for each violation; `active` holds, in the
+    order of the ids, what runs of them (`kiplint.engine.ruleset.Active`) or None; a unmet is what is amiss with the
+    fields that a rule asks for. Where rules are `metered`, a `budget` and the meters that `meter_of` names count their
+    steps. Raises ExpressionError.
     """
     parts = [RuleTranslator(kind, rule, meter_of(rule) if metered else "") for rule in rules]
     ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())
@@ -106,7 +108,7 @@ def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> 
 
 
 def meter_of(rule: Rule) -> str:
-    """The name of what counts the steps of a rule."""
+    """The name of a rule's meter."""
     return f"steps_{rule.spec.id.replace('-', '_')}"
 
 
@@ -124,7 +126,7 @@ class RuleTranslator:
 
     @property
     def describes(self) -> bool:
-        """Whether the rule finds more than fields that are missing or wrong, which speak for themselves."""
+        """Whether the rule has violations besides missing or wrong fields, which have their own descriptions."""
         spec = self.rule.spec
         return bool(spec.message or spec.says)
 
@@ -135,7 +137,7 @@ class RuleTranslator:
         return f"{spec.id}: {spec.when}" if spec.let or "params" in spec.when else spec.when
 
     def flag(self) -> ast.expr:
-        """What says in a walk whether the rule runs."""
+        """The expression in a walk that tells whether the rule runs."""
         return ast.Name(f"on_{self.word}", ast.Load())
 
     def when(self) -> list[ast.expr]:
@@ -143,7 +145,7 @@ class RuleTranslator:
         return _both(translate(self.rule.spec.when, self.walking).tree) if self.rule.spec.when else []
 
     def broken(self) -> list[ast.expr]:
-        """The conditions on these under which the rule is broken; none when it always is."""
+        """The conditions under which such an element violates the rule; none if it always does."""
         spec = self.rule.spec
         if spec.expect:
             return [_negated(translate(spec.expect, self.walking).tree)]
@@ -152,7 +154,7 @@ class RuleTranslator:
         return [_any([translate(case.when, self.walking).tree for case in spec.says])]
 
     def judge(self, before: list[ast.expr]) -> list[ast.stmt]:
-        """The statements that find whether an element of the rule breaks it, after tests that come before."""
+        """The statements that test whether an element violates the rule, after the given tests."""
         spec, element = self.rule.spec, ast.Name(self.kind, ast.Load())
         unmet = ast.Name("unmet", ast.Load())
         statements: list[ast.stmt] = []
@@ -176,7 +178,7 @@ class RuleTranslator:
         return hit
 
     def describe(self) -> ast.FunctionDef:
-        """The function that says what is wrong, and where."""
+        """The function that returns the description of a violation."""
         spec = self.rule.spec
         body: list[ast.stmt] = []
         for case in spec.says:

@@ -106,8 +106,8 @@ def header_order(case: FixerCase) -> Fix | None:
     if before is None or before.header < 0 or entry.header < 0:
         return None
     trades = derived_header(before.message, before.versions.lowest) <= entry.header
-    wanted = [(entry, before.header), *([(before, entry.header)] if trades else [])]
-    nodes = [(case.document.find(entry.pointer), header) for entry, header in wanted]
+    headers = [(entry, before.header), *([(before, entry.header)] if trades else [])]
+    nodes = [(case.document.find(entry.pointer), header) for entry, header in headers]
     return case.unsafe(case.written(node, str(header)) for node, header in nodes if node is not None)
 
 
@@ -148,8 +148,8 @@ def frozen(case: FixerCase) -> Fix | None:
     message: Message = case.element
     if message.rpc_name not in FROZEN:
         return None
-    wanted = {"/validVersions": str(FROZEN[message.rpc_name]), "/flexibleVersions": "none"}
-    nodes = ((case.document.find(pointer), value) for pointer, value in wanted.items())
+    values = {"/validVersions": str(FROZEN[message.rpc_name]), "/flexibleVersions": "none"}
+    nodes = ((case.document.find(pointer), value) for pointer, value in values.items())
     edits = [case.written(node, value) for node, value in nodes if node is not None]
     return case.unsafe([*edits, *_one_header(case.document, derived_header(message, 1, NONE))])
 
@@ -207,7 +207,7 @@ def flexible_versions(case: FixerCase) -> Fix | None:
 
 
 def unused_struct(case: FixerCase) -> Fix | None:
-    """Let the field that misspells the struct's name use it; or take the struct out."""
+    """Correct the field that misspells the struct's name, or remove the struct."""
     struct: Struct = case.element
     if not struct.is_common:
         return None
@@ -234,7 +234,7 @@ def unused_struct(case: FixerCase) -> Fix | None:
 
 
 def drop(case: FixerCase) -> Fix | None:
-    """Take the property that the rule points to out."""
+    """Remove the property that the rule points to."""
     container, node = case.item()
     return case.unsafe(delete_items(case.document, container, [node])) if node.key else None
 
@@ -287,13 +287,13 @@ _ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
 
 
 def trailing_comma(case: FixerCase) -> Fix | None:
-    """Take the comma out."""
+    """Remove the comma."""
     noted = case.element.noted
     return case.safe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "trailing-comma" else [])
 
 
 def json5(case: FixerCase) -> Fix | None:
-    """Write the same in JSON: double quotes, plain numbers, escapes and white space that JSON has."""
+    """Rewrite it as JSON: double quotes, plain numbers, escapes and white space that JSON has."""
     noted = case.element.noted
     if noted.kind != "json5-only":
         return None
@@ -323,12 +323,12 @@ def _escape(written: str) -> str | None:
 
 
 def _number(written: str) -> str | None:
-    if found := _HEXADECIMAL.fullmatch(written):
-        return f"{found[1].strip('+')}{int(found[2], 16)}"
-    found = _NUMBER.fullmatch(written)
-    if found is None or not (found[2] or found[4]):
+    if match := _HEXADECIMAL.fullmatch(written):
+        return f"{match[1].strip('+')}{int(match[2], 16)}"
+    match = _NUMBER.fullmatch(written)
+    if match is None or not (match[2] or match[4]):
         return None
-    sign, whole, _, fraction, exponent = found.groups()
+    sign, whole, _, fraction, exponent = match.groups()
     number = f"{sign.strip('+')}{whole or '0'}{'.' if fraction else ''}{fraction}{exponent}"
     return number if math.isfinite(float(number)) else None
 
@@ -393,7 +393,7 @@ def written_type(case: FixerCase) -> Fix | None:
 
 
 def misspelt_property(case: FixerCase) -> Fix | None:
-    """The property whose name is nearest, where there is none of that name yet."""
+    """Rename the property to the nearest known name, unless that is present."""
     container, node = case.item()
     if node.key is None:
         return None
@@ -410,12 +410,12 @@ _HEADER_ENTRY: Final = "/headerVersions/"
 
 
 def instead(case: FixerCase) -> Fix | None:
-    """Do what the rule says, which is certain."""
+    """Apply the rule's `instead` as a safe fix."""
     return case.safe(instead_edits(case))
 
 
 def suggestion(case: FixerCase) -> Fix | None:
-    """Do what the rule says, which is likely."""
+    """Apply the rule's `instead` as an unsafe fix."""
     return case.unsafe(instead_edits(case))
 
 
@@ -425,11 +425,11 @@ def instead_edits(case: FixerCase) -> tuple[Edit, ...]:
     node = case.node
     if node is None or not text:
         return ()
-    found = _PROPERTY.fullmatch(text)
-    if found is None:
+    match = _PROPERTY.fullmatch(text)
+    if match is None:
         plain = node.kind in ("string", "word") and _is_json(text)
         return (replace_value(case.document, node, text),) if plain else ()
-    key, value = found.groups()
+    key, value = match.groups()
     if not _is_json(value):
         return ()
     if case.pointer.startswith(_HEADER_ENTRY) and key[0].isdigit():

@@ -149,9 +149,9 @@ def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     look: list[str] = []
     if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
         look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
-    for message, wanted in ((request, HEADER), (response, None)):
+    for message, expected in ((request, HEADER), (response, None)):
         draft = Draft(message)
-        _lead_on(draft, version, wanted, done, look, changes=not at_goal and request.unstable)
+        _lead_on(draft, version, expected, done, look, changes=not at_goal and request.unstable)
         files += finished(draft)
     if files and request.unstable:
         done.append(f"version {version} stays unstable")

@@ -376,7 +376,8 @@ def field_text(properties: Mapping[str, Any], about: str = "", unit: str = "  ")
 def _place(message: Message, new: FieldToAdd, version: int) -> tuple[Container, str]:
     """The message or struct that the field goes into, and the pointer of its definition.
 
-    What ends with the highest version goes on in a new one. Raises BadField where there is none in the version.
+    Ranges that end with the highest version are extended to a new version. Raises BadField where there is none in the
+    version.
     """
     owner: Container = message
     pointer = ""
@@ -419,8 +420,8 @@ def add_version(
 ) -> list[str]:
     """Make `version` the highest valid one, `unstable` or not; returns what a person has to review.
 
-    What ends with the version that was the highest goes on, since the new version has the same body, except for the
-    fields that are `ending`.
+    Ranges that end with the previous highest version are extended, since the new version has the same body, except for
+    the fields that are `ending`.
     """
     message = draft.message
     draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
@@ -430,7 +431,7 @@ def add_version(
         if field.name in ending:
             continue
         draft.replace(f"{field.pointer}/{key}", f'"{VersionRange.of(versions.lowest)}"')
-        looks.append(f"{key} of {field.name} ended with version {versions.highest}; it goes on now")
+        looks.append(f"{key} of {field.name} ended with version {versions.highest}; it now includes the new version")
     if message.type == "request" and unstable is not message.unstable:
         draft.put("latestVersionUnstable", "true" if unstable else "false")
     if message.unstable:

@@ -1,4 +1,4 @@
-"""What migrations read from schema sets, what they come to, and the proof that a change makes nothing worse."""
+"""Migrations: the sets that they read, their results, and the proof that a change makes nothing worse."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def regressions(
     and anything in a file with errors, which Kafka refuses; or, with a `base`, in versions that the base does not have,
     or that none of the `releases` has. What a file that could not be read has beside is not new.
     """
-    (old, findings), (new, found) = before, after
+    (old, findings), (new, others) = before, after
     if likely and base is not None:
         known = set(breaks_between(base, old, LIKELY, releases))
         yield from (worse for worse in breaks_between(base, new, LIKELY, releases) if worse not in known)
@@ -169,8 +169,8 @@ def regressions(
         refused = {item.path for item in findings if likely and item.severity == "error" and not _is_elsewhere(item)}
         broken = breaks_between(old, new, LIKELY if likely else HARMLESS)
         yield from (worse for worse in broken if worse.path not in refused)
-    hidden = unreadable(findings) - unreadable(found)
-    shown = [item for item in found if item.path not in hidden]
+    hidden = unreadable(findings) - unreadable(others)
+    shown = [item for item in others if item.path not in hidden]
     yield from new_findings(findings, shown, {path for path in new if old.get(path) != new[path]})
 
 

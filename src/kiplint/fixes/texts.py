@@ -19,13 +19,13 @@ _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
 
 
 def byte_order_mark(case: FixerCase) -> Fix | None:
-    """Take the mark out; whoever put it there may have an editor that wants it."""
+    """Remove the mark, although an editor may depend on it."""
     noted = case.element.noted
     return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
 
 
 def block_comment(case: FixerCase) -> Fix | None:
-    """Say the same in lines that begin with `//`, where the comment has its lines for itself."""
+    """Turn the comment into lines that begin with `//`, if no code is on its lines."""
     document, noted = case.document, case.element.noted
     written = document.text[noted.start : noted.end]
     whole = noted.kind == "block-comment" and len(written) > 3 and written.endswith("*/")
@@ -37,7 +37,7 @@ def block_comment(case: FixerCase) -> Fix | None:
 
 
 def unused_ignore(case: FixerCase) -> Fix | None:
-    """Take an ignore comment out when there is nothing to ignore, unless its rule may only be misspelt."""
+    """Remove an ignore comment that ignores nothing, unless its rule may be misspelt."""
     document, noted = case.document, case.element.noted
     if not noted.removable:
         return None
@@ -79,7 +79,7 @@ def misspelt_word(case: FixerCase) -> Fix | None:
 
 
 def doubled_word(case: FixerCase) -> Fix | None:
-    """Take the second of the two words out, with the blanks on one side."""
+    """Remove the second of the two words, with the blanks on one side."""
     word: Word = case.element
     if not word.is_doubled:
         return None

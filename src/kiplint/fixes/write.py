@@ -115,29 +115,29 @@ def _target(path: Path, within: Sequence[Path]) -> Path:
     with _explained(path):
         target = Path(os.path.realpath(path, strict=True))
         require_outside_git(str(target))
-        found = target.stat()
+        status = target.stat()
     if path.is_symlink() and not any(
         target.is_relative_to(os.path.realpath(directory)) for directory in (path.parent, *within)
     ):
         raise NotWritten(f"{path} is a link to {target}, outside of the directory; change that file itself")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise NotWritten(f"{path} is not a regular file")
     # The administrator may write to everything, and rename asks the directory alone; a mode without any w is meant.
-    if not found.st_mode & 0o222 or not os.access(target, os.W_OK):
+    if not status.st_mode & 0o222 or not os.access(target, os.W_OK):
         raise NotWritten(f"{path} is read-only")
     return target
 
 
 def _write(new: Path, data: bytes, target: Path) -> None:
-    found = target.stat()
+    status = target.stat()
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
     with open(descriptor, "wb") as file:
         file.write(data)
         file.flush()
         if hasattr(os, "fchown"):
             with suppress(OSError):
-                os.fchown(descriptor, found.st_uid, found.st_gid)
-        new.chmod(stat.S_IMODE(found.st_mode))
+                os.fchown(descriptor, status.st_uid, status.st_gid)
+        new.chmod(stat.S_IMODE(status.st_mode))
         os.fsync(descriptor)
 
 
@@ -149,11 +149,11 @@ def _is_unchanged(replacement: Replacement, target: Path) -> None:
 
 
 def _tidy(directory: Path) -> None:
-    """Take away what an earlier run left behind when it was killed."""
+    """Remove leftovers of an earlier run that was killed."""
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            found = _LEFT_OVER.fullmatch(entry.name)
-            if found and not _runs(int(found[1])):
+            match = _LEFT_OVER.fullmatch(entry.name)
+            if match and not _runs(int(match[1])):
                 Path(entry.path).unlink(missing_ok=True)
 
 
@@ -213,8 +213,8 @@ def _of_file(path: str, old: bytes | None, new: bytes) -> Iterator[str]:
 
 def _lines(data: bytes) -> list[str]:
     # Not splitlines: a form feed or U+2028 ends no line of a patch.
-    found = data.decode("utf-8", "surrogateescape").split("\n")
-    return [line + "\n" for line in found[:-1]] + ([found[-1]] if found[-1] else [])
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 class FileChanges(msgspec.Struct, frozen=True):

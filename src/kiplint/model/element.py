@@ -141,9 +141,8 @@ def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) 
 
 
 def to_blame(claimants: Sequence[T], age: Callable[[T], object]) -> dict[int, T]:
-    """By index of each of several claimants to one thing that is to blame: the other to name.
-
-    The oldest have it by right where a base shows their `age`; where all are alike, each is to blame.
+    """Of several elements that claim the same name, tag or key: by index of each that is wrong, the other to name. If a
+    base shows their `age`, the oldest claim is valid; if all are equally old, each is wrong.
     """
     ages: list[Any] = [age(claimant) for claimant in claimants]
     first = ages.index(max(ages))

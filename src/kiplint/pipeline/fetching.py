@@ -44,7 +44,7 @@ def object_at(place: str) -> tuple[Storage, str] | None:
 
 
 def state_of(place: str) -> str:
-    """Another text for another content of an object: its size and time. Raises SourceError."""
+    """A text that changes with the content of an object: its size and time. Raises SourceError."""
     storage, name = _object(place)
     with _asking(place):
         entry = storage.files.get_file_info([name])[0]
@@ -112,7 +112,7 @@ def _asking(place: str) -> Iterator[None]:
 def _object(place: str) -> tuple[Storage, str]:
     address = object_at(place)
     if not address:
-        raise SourceError(f"no object of a store: {place}")
+        raise SourceError(f"not an object in a store: {place}")
     return address
 
 
@@ -201,7 +201,9 @@ def blob_id(data: bytes) -> str:
 
 
 def leaving_nothing(work: Callable[[Batches], Iterator[T]]) -> Callable[[Batches], Iterator[T]]:
-    """The same work, with git processes stopped after it; in a process that Spark keeps, all that they made, too."""
+    """The same work, followed by cleanup: git processes are stopped, and in a process that Spark keeps their files are
+    removed.
+    """
 
     def closing(batches: Batches) -> Iterator[T]:
         try:

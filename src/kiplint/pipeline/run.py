@@ -182,7 +182,7 @@ def _rows(lake: Lake, snapshot: Snapshot, tables: Iterable[str]) -> dict[str, in
 
 
 def make_request(
-    lake: Lake, asked: Request, *, resume: bool = False, add: Sequence[str] = (), remove: Sequence[str] = ()
+    lake: Lake, request: Request, *, resume: bool = False, add: Sequence[str] = (), remove: Sequence[str] = ()
 ) -> Request:
     """The request of a run: new sources, or the sources of the previous run, with changes if any. Raises UsageError.
 
@@ -190,25 +190,25 @@ def make_request(
     others.
     """
     before = requested(lake.snapshot()) if lake.exists else None
-    config = os.path.abspath(asked.config) if asked.config else ""
-    asked = replace(asked, sources=tuple(map(_absolute, asked.sources)), config=config)
-    if (add or remove) and asked.sources:
-        raise UsageError("--add and --remove change the sources of the run before; leave --source out")
-    if not (add or remove or resume or asked.sources):
+    config = os.path.abspath(request.config) if request.config else ""
+    request = replace(request, sources=tuple(map(_absolute, request.sources)), config=config)
+    if (add or remove) and request.sources:
+        raise UsageError("--add and --remove change the sources of the previous run; leave --source out")
+    if not (add or remove or resume or request.sources):
         raise UsageError("nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake")
     if before is None:
-        if not asked.sources:
+        if not request.sources:
             raise UsageError(f"there is no run to resume: {lake} is not a lake")
-        return asked
+        return request
     if add or remove or resume:
-        if (asked.sources or asked.paths) and (asked.sources, asked.paths) != (before.sources, before.paths):
-            raise UsageError("--resume goes on with the sources of the run before; leave the others out")
-        named = {name: value for name in ("upstream", "config", "across", "mail") if (value := getattr(asked, name))}
+        if (request.sources or request.paths) and (request.sources, request.paths) != (before.sources, before.paths):
+            raise UsageError("--resume continues with the sources of the previous run; leave the others out")
+        named = {name: value for name in ("upstream", "config", "across", "mail") if (value := getattr(request, name))}
         return _changed(replace(before, **named), tuple(map(_absolute, add)), remove)
-    if set(asked.sources) != set(before.sources):
-        other = _difference(asked.sources, before.sources)
+    if set(request.sources) != set(before.sources):
+        other = _difference(request.sources, before.sources)
         raise UsageError(f"{lake} was read from other sources ({other}); change them with --add and --remove")
-    return asked
+    return request
 
 
 def read_conf(pairs: Iterable[str]) -> dict[str, str]:

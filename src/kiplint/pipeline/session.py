@@ -83,9 +83,8 @@ def _candidates() -> Iterator[Path]:
 
 @contextmanager
 def ending_with_us() -> Iterator[None]:
-    """Where a session is made: a JVM that is begun here is killed when the process is to end meanwhile.
-
-    Otherwise it would run forever: it can no longer report its address, logs that at length, and waits.
+    """While a session is created: kill the new JVM if the process has to end. Otherwise the JVM would wait forever, as
+    it cannot report its address.
     """
     begun: list[Popen[bytes]] = []
     start = vars(java_gateway)["Popen"]
@@ -220,7 +219,7 @@ def tuned(session: SparkSession, rows: int) -> Iterator[None]:
 
 
 def silence(session: SparkSession) -> None:
-    """Let the JVM log nothing any more: what is stopped in the midst of its work complains, task by task."""
+    """Silence the JVM's log: each interrupted task would log an error."""
     with suppress(Exception):
         session.sparkContext.setLogLevel("OFF")
 

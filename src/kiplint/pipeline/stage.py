@@ -167,7 +167,7 @@ def _dependencies(context: Context) -> dict[str, str]:
 
 @cache
 def code_id() -> str:
-    """The id of the code that runs: any change of kiplint's own modules has every stage done again."""
+    """The id of the code that runs: any change of kiplint's own modules makes every stage run again."""
     return id_of(files("kiplint"))
 
 

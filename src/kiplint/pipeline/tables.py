@@ -232,7 +232,7 @@ class Offers(TableFrame):
 
 
 class Roots(TableFrame):
-    """What a revision's git tree (or a directory's state) comes to, so that it is walked once."""
+    """The content of each git tree of a revision (or state of a directory), so that it is walked once."""
 
     ABOUT = "By id of a git tree, or state of a directory: the content that it holds."
     COLUMNS: ClassVar[Columns] = columns("key, root")

@@ -88,7 +88,7 @@ def _explain_json(message: str) -> str:
     """A message of Python's parser as a part of a sentence."""
     known = {
         "Extra data": "text follows the definition",
-        "Invalid control character at": "a string goes on over the end of its line, or has a control character",
+        "Invalid control character at": "a string continues after the end of its line, or has a control character",
         "Unterminated string starting at": "a string has no end, once comments are stripped",
     }
     return known.get(message, f"it is not JSON, once comments are stripped: {message[:1].lower()}{message[1:]}")

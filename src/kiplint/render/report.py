@@ -32,7 +32,7 @@ OldPlace = tuple[str, Span]
 
 
 class RuleInfo(msgspec.Struct, frozen=True):
-    """What there is to say of a rule: `help` tells in Markdown what to do about its findings, `url` where more is."""
+    """The description of a rule: `help` says in Markdown what to do about its findings, `url` is its documentation."""
 
     title: str
     """The title."""
@@ -192,9 +192,8 @@ IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--
 
 
 def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) -> dict[str, RuleInfo]:
-    """What there is to say of the rules of the findings; where a rule is there twice, the last counts.
-
-    `ignore` tells how to be rid of them, with RULE for the rule.
+    """The descriptions of the findings' rules; of several with the same id, the last counts. `ignore` says how to
+    suppress findings, with RULE for the rule.
     """
     violated = {finding.rule for finding in findings}
     return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in violated}

@@ -1,4 +1,4 @@
-"""What can be done about a finding, and what is done to RPCs every day, as edits that the editor makes."""
+"""Code actions: fixes of findings, and common refactorings of RPCs, as edits for the editor."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def more(
     breaks: Collection[str],
     uri: str,
 ) -> Iterator[types.CodeAction]:
-    """What can be done about every finding that a range touches: suppress it, explain its rule, and open its page.
+    """The actions for every finding that a range touches: suppress it, explain its rule, and open its page.
 
     A comment suppresses findings of `check`, but not of `diff`, whose identities are `breaks`.
     """

@@ -61,7 +61,7 @@ class Bases:
         self._bases: dict[tuple[str, str], ReleasedBase | None] = {}
 
     def forget(self) -> None:
-        """Commits may have been made, or the configuration changed."""
+        """Forget the bases: there may be new commits, or another configuration."""
         self._commits.clear()
 
     def of(self, directory: str, configuration: Configuration) -> ReleasedBase | None:

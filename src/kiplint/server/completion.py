@@ -1,4 +1,4 @@
-"""What may be written where something is being typed."""
+"""Completion: the keys and values that may be written at a place."""
 
 from __future__ import annotations
 

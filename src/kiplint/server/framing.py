@@ -133,9 +133,7 @@ def _number(length: bytes | None) -> int:
     if length is None:
         raise UsageError("standard input is not a language client: a message has no Content-Length")
     if not length.isdigit() or not int(length[:20]):
-        raise UsageError(
-            f"standard input: a Content-Length is {show_raw(length.decode('latin-1'))}, and no number of bytes"
-        )
+        raise UsageError(f"standard input: invalid Content-Length {show_raw(length.decode('latin-1'))}")
     if len(length.lstrip(b"0")) > len(str(MESSAGE_BYTES)) or int(length) > MESSAGE_BYTES:
         raise UsageError(MESSAGE_BYTES.exceeded("standard input: a message"))
     return int(length)

@@ -114,7 +114,7 @@ def _code(text: str) -> str:
 
 
 def hints(buffer: Buffer, within: types.Range, neighbours: Neighbours) -> Iterator[types.InlayHint]:
-    """Behind each `versions` in a range of the text that says more, or other, than what comes of it."""
+    """A hint behind each `versions` in a range of the text that differs from the field's actual versions."""
     message = neighbours.message(buffer.path)
     if message is None:
         return

@@ -60,7 +60,7 @@ def published(
 
 
 def refused(buffer: Buffer, uri: str, reason: str) -> types.PublishDiagnosticsParams:
-    """The one thing to say where nothing can be checked, as for a configuration that cannot be read."""
+    """The only diagnostic of a text that cannot be checked, such as for an unreadable configuration."""
     problem = types.Diagnostic(buffer.range(0, 1), reason, severity=types.DiagnosticSeverity.Error, source=SOURCE)
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=[problem], version=buffer.version)
 
@@ -81,7 +81,7 @@ class Protocol(LanguageServerProtocol):
     def handle_message(self, message: RPCMessage) -> None:
         """Answer a message; raises JsonRpcInvalidRequest for what is none."""
         if not hasattr(message, "jsonrpc"):
-            raise JsonRpcInvalidRequest("what came in is JSON, but no message of JSON-RPC")
+            raise JsonRpcInvalidRequest("the input is JSON, but not a JSON-RPC message")
         super().handle_message(message)
 
 
@@ -103,7 +103,7 @@ class Session(LanguageServer):
         return self.uris.get(path) or from_fs_path(path) or path
 
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
-        """Tell the editor of a mistake, unless it was in telling it something."""
+        """Report an internal error to the editor, unless reporting itself failed."""
         if source is not JsonRpcInternalError:
             super().report_server_error(error, source)
 
@@ -136,14 +136,14 @@ class Session(LanguageServer):
             self.later(os.path.dirname(path))
 
     def reread(self, uri: str) -> None:
-        """A text has been saved: one that was too large to follow its edits is the file again."""
+        """Handle a save: a text that was too large to follow its edits is read from disk again."""
         buffer = self.text(uri)
         if buffer and not buffer.fits:
             with suppress(SourceError):
                 self.known.put(self.known.saved(buffer.path, buffer.version))
 
     def outdate(self) -> None:
-        """Something has changed on disk: what is open is checked anew."""
+        """Check the open texts again, after a change on disk."""
         self.known.forget()
         for directory in {os.path.dirname(path) for path in self.known.buffers}:
             self.later(directory)
@@ -158,7 +158,7 @@ class Session(LanguageServer):
         self._waiting[directory] = (loop.call_at(when, self.check, directory), since)
 
     def rest(self) -> None:
-        """Check nothing any more: the editor is leaving."""
+        """Stop all checks: the editor is shutting down."""
         for waiting, _ in self._waiting.values():
             waiting.cancel()
         self._waiting.clear()
@@ -172,21 +172,21 @@ class Session(LanguageServer):
         if not texts:
             return
         try:
-            found = self.known.check(directory)
+            result = self.known.check(directory)
             reason = ""
         except UsageError as error:
-            found, reason = OpenFindings({}, {}), str(error)
+            result, reason = OpenFindings({}, {}), str(error)
         for buffer in texts:
-            self.findings[buffer.path] = found.findings.get(buffer.path, [])
+            self.findings[buffer.path] = result.findings.get(buffer.path, [])
             self._show(buffer, reason)
-        self.breaks[directory] = found.breaks
-        if found.problem and found.problem != self._problem:
-            text = f"kiplint: {found.problem}"
+        self.breaks[directory] = result.breaks
+        if result.problem and result.problem != self._problem:
+            text = f"kiplint: {result.problem}"
             self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, text))
-        self._problem = found.problem
+        self._problem = result.problem
 
     def _show(self, buffer: Buffer, reason: str) -> None:
-        """Show the findings in a text, or the reason why it cannot be checked, unless all is as it was."""
+        """Show the findings in a text, or the reason why it cannot be checked, unless nothing changed."""
         uri, findings = self.uri(buffer.path), self.findings[buffer.path]
         shown = (buffer, findings, reason)
         if self._shown.get(uri) != shown:

@@ -1,4 +1,4 @@
-"""The files that a definition stands among: those on disk, and over them what editors have not saved yet."""
+"""The definitions of a directory: the files on disk, replaced by unsaved texts of the editor."""
 
 from __future__ import annotations
 
@@ -99,21 +99,21 @@ class Workspace:
         self._changes: dict[str, tuple[ReleasedBase, RuleSet, Mapping[str, bytes], dict[Finding, Judged]]] = {}
 
     def put(self, buffer: Buffer) -> None:
-        """A text that is new or has changed."""
+        """Add or replace a text."""
         self.buffers[buffer.path] = buffer
         if spec := decode(buffer.data, DECODER, ENCODER):
             self._readable[buffer.path] = spec
         self._outdate(os.path.dirname(buffer.path))
 
     def drop(self, path: str) -> None:
-        """The editor has closed a text: the file on disk counts again."""
+        """Drop a closed text: the file on disk counts again."""
         self.buffers.pop(path, None)
         self._readable.pop(path, None)
         self._changes.pop(path, None)
         self._outdate(os.path.dirname(path))
 
     def forget(self) -> None:
-        """Files on disk have changed, of definitions or of the configuration."""
+        """Forget what was read from disk: definitions or configuration have changed."""
         for directory in list(self._listed):
             self._outdate(directory)
         self._former, self._configured = self._configured, {}
@@ -180,7 +180,7 @@ class Workspace:
         return known[3]
 
     def proved(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
-        """What of a migration makes nothing worse; raises UsageError where the configuration cannot be read."""
+        """The part of a migration that makes nothing worse; raises UsageError for an unreadable configuration."""
         files = tuple(SchemaFile(path, data) for path, data in neighbours.files.items())
         rules = all_rules(self._configuration(neighbours.directory).configuration)
         schema_files = SchemaFiles(neighbours.directory, files, lone=len(files) == 1)

@@ -335,6 +335,6 @@ def inner_commit(objects: Objects, merge: str, path: str) -> Inner | None:
     None also for a shallow history, and for a path that git quotes. Raises SourceError.
     """
     shown = ("-1", "--no-merges", "--encoding=UTF-8", "--format=%H%x00%aN%x00%s")
-    found = objects.run("rev-list", *shown, f"{merge}^1..{merge}", "--", f":(literal){path}")
-    words = found.partition("\n")[2].rstrip("\n").split("\0")
+    commits = objects.run("rev-list", *shown, f"{merge}^1..{merge}", "--", f":(literal){path}")
+    words = commits.partition("\n")[2].rstrip("\n").split("\0")
     return Inner(*words) if len(words) == 3 else None

@@ -112,7 +112,7 @@ _WIDE_MARKS: Final = (
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """What a file's bytes come to.
+    """The result of reading a file's bytes.
 
     `value` is plain Python (dict, list, str, int, float, bool, None) or `MISSING`. `text` is what all offsets count
     in: `decode_text` of the bytes (a leading byte order mark stays in it as U+FEFF at offset 0), or "" for a file

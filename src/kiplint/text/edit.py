@@ -199,7 +199,7 @@ def start_of(node: Node) -> int:
 
 
 def delete_items(document: Document, container: Node, items: Sequence[Node]) -> tuple[Edit, ...]:
-    """Take properties or elements out, and lines that have nothing else; comments stay.
+    """Remove properties or elements, and lines that have nothing else; comments stay.
 
     The comma before them goes too where nothing follows.
     """

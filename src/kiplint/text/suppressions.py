@@ -1,6 +1,6 @@
 """Ignore comments: suppressions of findings.
 
-`// kiplint: ignore[tags/gap, style] reason` speaks of the code before it on its line, or else of the next line with
+`// kiplint: ignore[tags/gap, style] reason` applies to the code before it on its line, or else of the next line with
 code; `// kiplint: ignore-file[style] reason`, before the definition begins, of the whole file.
 """
 
@@ -27,8 +27,8 @@ _WILDCARD: Final = re.compile(r"[*?\[]")
 class Suppression(msgspec.Struct, frozen=True):
     """One request not to show findings.
 
-    `selectors` are as written (rules, packs or globs); `line` is the comment's own 1-based line, `target` the line
-    it speaks of, None for the whole file; `start` and `end` span the comment in characters.
+    `selectors` are as written (rules, packs or globs); `line` is the comment's own 1-based line, `target` the line that
+    it applies to, None for the whole file; `start` and `end` span the comment in characters.
     """
 
     selectors: tuple[str, ...]

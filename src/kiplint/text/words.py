@@ -19,9 +19,9 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def in_bytes(number: int, one: str = "", many: str = "") -> str:
+def in_bytes(number: int, singular: str = "", many: str = "") -> str:
     """`1 byte`, `2000 bytes`, or with a verb `1 byte is`, `2000 bytes are`: as offsets are written, without commas."""
-    noun, verb = ("byte", one) if number == 1 else ("bytes", many)
+    noun, verb = ("byte", singular) if number == 1 else ("bytes", many)
     return f"{number} {noun} {verb}".rstrip()
 
 
@@ -43,8 +43,8 @@ WHOLE: Final = 4
 def nearest(word: str, known: Iterable[str], likeness: float = 0, *, numbered: bool = True) -> str:
     """The closest known word, or empty when none is close, or none reaches `likeness`.
 
-    Case does not count, and a word may be the beginning of the other, as in `Fetch` for `FetchRequest`. What is
-    `numbered` with another number is another thing, however alike: KIP-714 is not KIP-74.
+    Case does not count, and a word may be the beginning of the other, as in `Fetch` for `FetchRequest`. If `numbered`,
+    words with different numbers never match: KIP-714 is not KIP-74.
     """
     from difflib import get_close_matches
 

@@ -59,9 +59,9 @@ def kafka(
     made = Lake(place / "lake")
     trunk = bundle if WHOLE else thinned(bundle, place / "thinned.git")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
-    asked = Request((f"kafka={trunk}#trunk", f"kafka={bundle}#{TAGS}", *forks))
+    requested = Request((f"kafka={trunk}#trunk", f"kafka={bundle}#{TAGS}", *forks))
     with _unhurried(spark) if WHOLE else nullcontext():
-        run(made, asked, engine, lambda: spark, SILENT)
+        run(made, requested, engine, lambda: spark, SILENT)
     return made
 
 

@@ -46,25 +46,35 @@ Row = tuple[Any, ...]
 def checked(commit: str, repository: str, rules: RuleSet) -> list[Row]:
     """The findings of `kiplint check COMMIT:`, with paths from the top of the revision."""
     rows: list[Row] = []
-    for one in open_sets([f"{commit}:"], lambda path: True, repository=repository):
-        for found in check_set((Input(file.path, file.data) for file in one.files), rules).findings:
-            span, path = found.span, found.path.partition(":")[2]
-            where = (span.line, span.column, span.end_line, span.end_column, found.pointer)
-            what = (found.rule, found.severity, found.message)
-            rows.append((path, *what, *where, found.message_name, found.source, found.fingerprint, found.instead))
+    for open_set in open_sets([f"{commit}:"], lambda path: True, repository=repository):
+        for finding in check_set((Input(file.path, file.data) for file in open_set.files), rules).findings:
+            span, path = finding.span, finding.path.partition(":")[2]
+            where = (span.line, span.column, span.end_line, span.end_column, finding.pointer)
+            what = (finding.rule, finding.severity, finding.message)
+            rows.append(
+                (path, *what, *where, finding.message_name, finding.source, finding.fingerprint, finding.instead)
+            )
     return sorted(rows)
 
 
 def compared(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]:
     """The changes of `kiplint diff OLD: NEW:`, with paths from the top of the revisions."""
     before, after = load(f"{old}:", repository), load(f"{new}:", repository)
-    found = judge(compare_trees(before, after), rules, before.sources, after.sources)
+    judged = judge(compare_trees(before, after), rules, before.sources, after.sources)
     return sorted(
         (
-            *(one.rule, one.severity, one.breaks, one.kind, one.message_name, one.message_type, one.versions),
-            *(one.field, one.path.partition(":")[2], one.span.line, one.span.column, one.message),
+            *(
+                change.rule,
+                change.severity,
+                change.breaks,
+                change.kind,
+                change.message_name,
+                change.message_type,
+                change.versions,
+            ),
+            *(change.field, change.path.partition(":")[2], change.span.line, change.span.column, change.message),
         )
-        for one in found
+        for change in judged
     )
 
 

@@ -52,8 +52,8 @@ def test_what_was_different(spark: SparkSession) -> None:
 
     frame_of_endings = spark.sql(ENDED, None, **ended(frame))
     assert frame_of_endings.columns == ["source", "lineage", "key", "introduced_position", "ended"]
-    told = {row["key"]: row["ended"] for row in frame_of_endings.collect()}
-    assert told == {
+    expected = {row["key"]: row["ended"] for row in frame_of_endings.collect()}
+    assert expected == {
         "fixed": "fixed",
         "no more files": "message removed",
         "no more of its name": "message removed",
@@ -73,14 +73,14 @@ def test_what_was_different(spark: SparkSession) -> None:
 
 def ended(frame: Callable[[Columns, Iterable[tuple[Any, ...]]], DataFrame]) -> dict[str, DataFrame]:
     """The spans, and what there is beside them."""
-    told = {"what": "string", "rule": "string", "message_name": "string", "path": "string", "fixed_position": "int"}
+    rows = {"what": "string", "rule": "string", "message_name": "string", "path": "string", "fixed_position": "int"}
     spans = frame(
         {
             "source": "string",
             "lineage": "string",
             "key": "string",
             "introduced_position": "int",
-            **told,
+            **rows,
             "blob": "string",
         },
         [(*LINE, key, 0, FINDING, rule, name, path, end, blob) for key, (rule, name, path, end, blob) in SPANS.items()],

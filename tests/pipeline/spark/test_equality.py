@@ -64,10 +64,10 @@ def test_findings_are_those_of_check(
 ) -> None:
     (trunk, tags), chance = drawn
     chosen = [*_drawn(chance, trunk), *_drawn(chance, tags)]
-    found = _by_commit(reader, "set_findings", chosen)
+    result = _by_commit(reader, "set_findings", chosen)
     for row in chosen:
-        told = rows_of(found[row["lineage"], row["commit"]], FINDING)
-        assert told == checked(row["commit"], bundle, engine.rules.whole), f"seed {SEED}: {row['commit']}"
+        text = rows_of(result[row["lineage"], row["commit"]], FINDING)
+        assert text == checked(row["commit"], bundle, engine.rules.whole), f"seed {SEED}: {row['commit']}"
 
 
 def test_changes_are_those_of_diff(
@@ -75,11 +75,11 @@ def test_changes_are_those_of_diff(
 ) -> None:
     (trunk, tags), chance = drawn
     chosen = [*_drawn(chance, list(pairwise(trunk))), *_drawn(chance, list(pairwise(tags)))]
-    found = _by_commit(reader, "set_changes", [new for _, new in chosen])
+    result = _by_commit(reader, "set_changes", [new for _, new in chosen])
     for old, new in chosen:
-        told = rows_of(found[new["lineage"], new["commit"]], CHANGE)
-        said = compared(old["commit"], new["commit"], bundle, engine.rules.whole)
-        assert told == said, f"seed {SEED}: {old['commit']} {new['commit']}"
+        recorded = rows_of(result[new["lineage"], new["commit"]], CHANGE)
+        text = compared(old["commit"], new["commit"], bundle, engine.rules.whole)
+        assert recorded == text, f"seed {SEED}: {old['commit']} {new['commit']}"
 
 
 def test_the_matrix_is_that_of_negotiate(
@@ -93,35 +93,35 @@ def test_the_matrix_is_that_of_negotiate(
         cells[row["client"], row["broker"]].append(row)
     assert len(cells) == RELEASES**2
     for client, broker in chance.sample(sorted(cells), min(PAIRS, len(cells))):
-        said = negotiate((client, opened(client)), [(broker, opened(broker))]).rpcs
-        told = sorted(_cell(row) for row in cells[client, broker])
-        assert told == sorted(_row(row) for row in said), f"seed {SEED}: {client} {broker}"
+        text = negotiate((client, opened(client)), [(broker, opened(broker))]).rpcs
+        recorded = sorted(_cell(row) for row in cells[client, broker])
+        assert recorded == sorted(_row(row) for row in text), f"seed {SEED}: {client} {broker}"
 
 
-def _drawn(chance: random.Random, found: list[T]) -> list[T]:
-    return chance.sample(found, min(SAMPLE, len(found)))
+def _drawn(chance: random.Random, rows: list[T]) -> list[T]:
+    return chance.sample(rows, min(SAMPLE, len(rows)))
 
 
 def _by_commit(
     reader: Reader, view: str, chosen: Iterable[dict[str, Any]]
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    found = defaultdict(list)
-    wanted = sorted({row["commit"] for row in chosen})
-    for row in reader.duck.rows(f"SELECT * FROM {view} WHERE commit IN (SELECT unnest($1))", [wanted]):
-        found[row["lineage"], row["commit"]].append(row)
-    return found
+    result = defaultdict(list)
+    expected = sorted({row["commit"] for row in chosen})
+    for row in reader.duck.rows(f"SELECT * FROM {view} WHERE commit IN (SELECT unnest($1))", [expected]):
+        result[row["lineage"], row["commit"]].append(row)
+    return result
 
 
 def _cell(row: dict[str, Any]) -> tuple[Any, ...]:
     alone = row["status"] in ("client-only", "broker-only", "not-offered")
     usable = None if alone else "none" if row["lowest"] is None else _range(row["lowest"], row["highest"])
-    told = (row["chosen"], row["request_header"], row["response_header"], row["instance_id"], row["deprecated"])
-    return _sortable(row["api_key"], row["name"], row["status"], usable, *told)
+    rows = (row["chosen"], row["request_header"], row["response_header"], row["instance_id"], row["deprecated"])
+    return _sortable(row["api_key"], row["name"], row["status"], usable, *rows)
 
 
 def _row(row: Any) -> tuple[Any, ...]:
-    told = (row.chosen, row.request_header, row.response_header, row.instance_id, row.deprecated)
-    return _sortable(row.api_key, row.name, row.status, row.usable, *told)
+    rows = (row.chosen, row.request_header, row.response_header, row.instance_id, row.deprecated)
+    return _sortable(row.api_key, row.name, row.status, row.usable, *rows)
 
 
 def _sortable(*values: object) -> tuple[str, ...]:

@@ -15,26 +15,26 @@ from kiplint.pipeline.tables import TABLES
 
 
 @pytest.fixture(params=["sample", "corpus"])
-def one(request: pytest.FixtureRequest) -> Lake:
+def shown_lake(request: pytest.FixtureRequest) -> Lake:
     """The lake of the sample history, and that of Kafka's own with three forks."""
-    found: Lake = request.getfixturevalue("lake" if request.param == "sample" else "kafka")
-    return found
+    result: Lake = request.getfixturevalue("lake" if request.param == "sample" else "kafka")
+    return result
 
 
-def test_three_readers_count_the_same(one: Lake) -> None:
-    rows: list[dict[str, Any]] = DeltaTable(one.storage.inner("runs")).to_pyarrow_table().to_pylist()
+def test_three_readers_count_the_same(shown_lake: Lake) -> None:
+    rows: list[dict[str, Any]] = DeltaTable(shown_lake.storage.inner("runs")).to_pyarrow_table().to_pylist()
     state = max(rows, key=lambda row: row["number"])
-    versions = {found["table"]: found["version"] for found in state["tables"]}
+    versions = {table["table"]: table["version"] for table in state["tables"]}
     assert set(versions) == {kind.NAME for kind in TABLES.values()}
-    own = Reader(one).duck
+    own = Reader(shown_lake).duck
     counted = {}
     for name, version in versions.items():
-        table = DeltaTable(one.storage.inner(name), version=version)
+        table = DeltaTable(shown_lake.storage.inner(name), version=version)
         files = table.file_uris()
-        asked = duckdb.execute("SELECT count(*) FROM read_parquet($1)", [files]).fetchall() if files else [(0,)]
-        lazy = polars.scan_delta(one.storage.inner(name), version=version).select(polars.len())
+        requested = duckdb.execute("SELECT count(*) FROM read_parquet($1)", [files]).fetchall() if files else [(0,)]
+        lazy = polars.scan_delta(shown_lake.storage.inner(name), version=version).select(polars.len())
         here = own.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"]
-        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), asked[0][0], here)
+        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here)
     assert {name: counts for name, counts in counted.items() if len(set(counts)) != 1} == {}
     assert min(counted["spans"]) > 0
 

@@ -38,7 +38,7 @@ def test_a_run_with_nothing_new_does_not_even_start_spark(lake: Lake, engine: En
     done: list[Done] = []
     before = lake.snapshot()
     assert run(lake, Request(sources), engine, never, heard(done)) == before
-    assert [(one.stage, one.seconds) for one in done] == [(name, None) for name in NAMES]
+    assert [(stage.stage, stage.seconds) for stage in done] == [(name, None) for name in NAMES]
 
 
 def test_new_commits_cost_only_what_they_bring(lake: Lake, engine: Engine, spark: SparkSession, tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_new_commits_cost_only_what_they_bring(lake: Lake, engine: Engine, spark
     again = made.parts("blobs", made.snapshot().tables["blobs"])
     assert set(first) < set(again)
     assert rows_in(set(again) - set(first)) == 4  # two of the header, and the two of DeleteGroups
-    told, whole = _content(made), _content(lake)
-    assert {name for name, rows in told.items() if rows != whole[name]} == {"sources"}  # they lie elsewhere
+    text, whole = _content(made), _content(lake)
+    assert {name for name, rows in text.items() if rows != whole[name]} == {"sources"}  # they lie elsewhere
 
 
 def test_other_rules_are_linted_anew_and_nothing_else(
@@ -65,7 +65,7 @@ def test_other_rules_are_linted_anew_and_nothing_else(
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     other = Engine.of(make_ruleset(strict, load_rules(strict, "")))
     run(copy, Request(sources), other, lambda: spark, heard(done), [name for name in NAMES if name != "spans"])
-    assert [one.stage for one in done if one.seconds is not None] == ["lint"]
+    assert [stage.stage for stage in done if stage.seconds is not None] == ["lint"]
     before, after = _content(lake), _content(copy)
     assert {name for name, rows in after.items() if rows != before[name]} == {"findings"}
 

@@ -21,8 +21,8 @@ def report(kafka: Lake) -> dict[str, Any]:
     """The report, as `kiplint pipeline report --output-format json` writes it."""
     done = kiplint("pipeline", "report", str(kafka.path), "--output-format", "json", cwd=ROOT)
     assert (done.code, done.err) == (0, "")
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    document: dict[str, Any] = json.loads(done.out)
+    return document
 
 
 def _spans(report: dict[str, Any], rule: str, message: str) -> list[tuple[str, ...]]:
@@ -34,26 +34,26 @@ def _spans(report: dict[str, Any], rule: str, message: str) -> list[tuple[str, .
 
 
 def test_ranges_beyond_the_valid_versions(report: dict[str, Any]) -> None:
-    found = _spans(report, "versions/field-above-valid", "ConsumerGroupDescribeResponse")
-    assert found == [("844f6aeadb", "2023-09-07", "5a7c806951", "2023-09-28", "", "")]
+    result = _spans(report, "versions/field-above-valid", "ConsumerGroupDescribeResponse")
+    assert result == [("844f6aeadb", "2023-09-07", "5a7c806951", "2023-09-28", "", "")]
 
 
 @pytest.mark.parametrize("message", ["SaslHandshakeRequest", "SaslHandshakeResponse"])
 def test_the_flexible_handshake(report: dict[str, Any], message: str) -> None:
     """KAFKA-9577."""
-    found = _spans(report, "kip-1313/frozen-rpc", message)
-    assert found == [("ebd7370f13", "2020-01-14", "3c9d627625", "2020-02-22", "", "")]
+    result = _spans(report, "kip-1313/frozen-rpc", message)
+    assert result == [("ebd7370f13", "2020-01-14", "3c9d627625", "2020-02-22", "", "")]
 
 
 def test_tokens_behind_the_definition(report: dict[str, Any]) -> None:
-    found = _spans(report, "syntax/trailing-content", "DescribeProducersRequest")
-    assert found == [("694cae17ab", "2021-01-30", "8be79c8cc1", "2021-05-17", "2.8.0", "3.0.0")]
+    result = _spans(report, "syntax/trailing-content", "DescribeProducersRequest")
+    assert result == [("694cae17ab", "2021-01-30", "8be79c8cc1", "2021-05-17", "2.8.0", "3.0.0")]
 
 
 def test_a_name_given_twice(report: dict[str, Any]) -> None:
-    found = _spans(report, "syntax/duplicate-key", "DescribeTopicPartitionsRequest")
-    assert {one[:2] for one in found} == {("0725dc287e", "2024-01-24")}
-    assert {one[4:] for one in found} == {("3.8.0", "confluent-")}
+    result = _spans(report, "syntax/duplicate-key", "DescribeTopicPartitionsRequest")
+    assert {span[:2] for span in result} == {("0725dc287e", "2024-01-24")}
+    assert {span[4:] for span in result} == {("3.8.0", "confluent-")}
 
 
 def test_versions_that_linkedin_took(report: dict[str, Any]) -> None:

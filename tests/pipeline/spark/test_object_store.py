@@ -38,8 +38,8 @@ def test_from_a_store_into_a_store(
     assert {name for name, rows in there.items() if rows != here[name]} == {"sources"}
     assert {row[3] for row in there["sources"]} == {bundle}
     assert there["findings"]
-    asked = ("query", str(made), "SELECT count(*) AS n FROM set_findings", "--output-format", "json")
-    assert json.loads(printed(*asked)) == json.loads(printed("query", str(lake.path), *asked[2:]))
+    requested = ("query", str(made), "SELECT count(*) AS n FROM set_findings", "--output-format", "json")
+    assert json.loads(printed(*requested)) == json.loads(printed("query", str(lake.path), *requested[2:]))
     assert optimize(made, 0).removed == 0
     assert content(str(made)) == there
     assert os.listdir(tmp_path) == []

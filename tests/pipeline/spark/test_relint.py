@@ -34,7 +34,9 @@ def test_changed_rules(
 ) -> None:
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     snapshot = copy.snapshot()
-    stages = {name: replace(one, engine="other") if name == changed else one for name, one in snapshot.stages.items()}
+    stages = {
+        name: replace(stage, engine="other") if name == changed else stage for name, stage in snapshot.stages.items()
+    }
     with copy.writing():
         copy.publish(replace(snapshot, stages=stages), {}, "test")
     run(copy, Request(sources), engine, lambda: spark, SILENT, ("lint",))
@@ -50,7 +52,7 @@ def test_the_stages_of_damaged_tables_run_again(
     done: list[Done] = []
     with pytest.raises(AssertionError, match="this needs no session"):
         run(copy, Request(sources), engine, never, heard(done), repair=True)
-    assert [one.stage for one in done] == ["ingest"]
+    assert [stage.stage for stage in done] == ["ingest"]
     left = undone(lake.snapshot(), ["findings"])
     assert lake.snapshot().stages.keys() - left.stages.keys() == {"lint", "lint-sets"}
     assert lake.snapshot().tables.keys() - left.tables.keys() == {"findings"}
@@ -68,6 +70,6 @@ def test_sources_that_are_read_otherwise(
     done: list[Done] = []
     made = ("ingest", "lint", "describe", "compare")
     after = run(copy, Request(sources), engine, lambda: spark, heard(done), made)
-    assert tuple(one.stage for one in done if one.seconds is not None) == made
+    assert tuple(stage.stage for stage in done if stage.seconds is not None) == made
     assert set(copy.parts("blobs", after.tables["blobs"])).isdisjoint(copy.parts("blobs", snapshot.tables["blobs"]))
     assert content(copy.path) == content(lake.path)

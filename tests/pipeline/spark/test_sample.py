@@ -19,8 +19,8 @@ def reader(lake: Lake) -> Reader:
 
 
 def test_lines(reader: Reader) -> None:
-    told = [(row["source"], row["lineage"], row["kind"], row["sets"]) for row in reader.rows(Sources)]
-    assert told == [("sample", "main", "git", 10), ("sample", "tags", "git", 4), ("fork", "fork", "git", 5)]
+    rows = [(row["source"], row["lineage"], row["kind"], row["sets"]) for row in reader.rows(Sources)]
+    assert rows == [("sample", "main", "git", 10), ("sample", "tags", "git", 4), ("fork", "fork", "git", 5)]
 
 
 def test_releases_are_in_the_order_of_their_versions(reader: Reader) -> None:
@@ -55,21 +55,21 @@ def _spans(reader: Reader, what: str, line: tuple[str, str], severity: str) -> l
 
 
 def test_findings_in_time(reader: Reader) -> None:
-    found = _spans(reader, "finding", ("sample", "main"), "error")
-    assert [one for one in found if one[0] != "kip-1313/header-missing"] == [
+    result = _spans(reader, "finding", ("sample", "main"), "error")
+    assert [span for span in result if span[0] != "kip-1313/header-missing"] == [
         ("kip-1313/frozen-rpc", "SaslHandshakeRequest", 2, 4, None, None),
         ("kip-1313/frozen-rpc", "SaslHandshakeResponse", 2, 4, None, None),
         ("kip-1313/request-header-order", "RequestHeader", 7, 8, None, None),
         ("rpc/versions-differ", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
         ("versions/field-above-valid", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
     ]
-    missing = [one for one in found if one[0] == "kip-1313/header-missing"]
-    assert {one[2:] for one in missing} == {(9, None, "2.0.0", None)}
+    missing = [span for span in result if span[0] == "kip-1313/header-missing"]
+    assert {span[2:] for span in missing} == {(9, None, "2.0.0", None)}
 
 
 def test_changes_in_time(reader: Reader) -> None:
-    told = _spans(reader, "change", ("sample", "main"), "error")
-    assert told == [
+    text = _spans(reader, "change", ("sample", "main"), "error")
+    assert text == [
         ("compat/frozen-bumped", "SaslHandshakeRequest", 2, None, None, None),
         ("compat/frozen-bumped", "SaslHandshakeResponse", 2, None, None, None),
         ("compat/layout-changed", "RequestHeader", 7, None, None, None),
@@ -92,7 +92,7 @@ def test_the_matrix_has_every_pair(reader: Reader) -> None:
     cells = reader.duck.rows("SELECT * FROM matrix")
     assert len({(row["client"], row["broker"]) for row in cells}) == 16
     header = {(row["client"], row["broker"]): row["request_header"] for row in cells if row["name"] == "DeleteGroups"}
-    assert {pair for pair, found in header.items() if found == 3} == {("2.0.0", "2.0.0")}
+    assert {pair for pair, result in header.items() if result == 3} == {("2.0.0", "2.0.0")}
 
 
 def test_nothing_went_wrong(reader: Reader) -> None:

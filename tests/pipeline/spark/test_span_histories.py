@@ -70,23 +70,23 @@ def _tag(chance: random.Random, at: Revision, before: list[Revision], name: str)
     return Revision(name, at.time + timedelta(hours=chance.randrange(40)), release, backported, changes, at.base)
 
 
-def naive(one: History, source: str) -> list[tuple[Any, ...]]:
+def naive(history: History, source: str) -> list[tuple[Any, ...]]:
     """The spans by hand: source, line, what, key, from, to, first release, release without it, before the first,
     from the beginning, backports.
     """
     rows = []
-    for lineage, line in (("main", one.branch), ("tags", one.tags)):
-        bases = [tag.base if lineage == "main" else at for at, tag in enumerate(one.tags)]
+    for lineage, line in (("main", history.branch), ("tags", history.tags)):
+        bases = [tag.base if lineage == "main" else at for at, tag in enumerate(history.tags)]
         for what, key, begin, end in _lives(line):
-            first, gone, backports = _releases(one, line, bases, what, key, begin)
-            early = what == CHANGE and first is None and bool(one.tags) and begin <= bases[0]
+            first, gone, backports = _releases(history, line, bases, what, key, begin)
+            early = what == CHANGE and first is None and bool(history.tags) and begin <= bases[0]
             since = what == FINDING and begin == 0
             rows.append((source, lineage, what, key, begin, end, first, gone, early, since, backports))
     return rows
 
 
 def _lives(line: list[Revision]) -> list[tuple[str, str, int, int | None]]:
-    found = []
+    result = []
     for key in "abc":
         begin = None
         for position, revision in enumerate([*line, None]):
@@ -94,9 +94,9 @@ def _lives(line: list[Revision]) -> list[tuple[str, str, int, int | None]]:
             if has and begin is None:
                 begin = position
             elif not has and begin is not None:
-                found.append((FINDING, key, begin, position if revision is not None else None))
+                result.append((FINDING, key, begin, position if revision is not None else None))
                 begin = None
-    return found + [(CHANGE, key, at, None) for at, one in enumerate(line) for key in sorted(one.changes)]
+    return result + [(CHANGE, key, at, None) for at, revision in enumerate(line) for key in sorted(revision.changes)]
 
 
 def _has(revision: Revision, what: str, key: str) -> bool:
@@ -104,12 +104,12 @@ def _has(revision: Revision, what: str, key: str) -> bool:
 
 
 def _releases(
-    one: History, line: list[Revision], bases: list[int], what: str, key: str, begin: int
+    history: History, line: list[Revision], bases: list[int], what: str, key: str, begin: int
 ) -> tuple[str | None, str | None, list[str]]:
     lives = [(start, end) for kind, other, start, end in _lives(line) if (kind, other) == (what, key)]
     first = gone = None
     backports = []
-    for at, tag in enumerate(one.tags):
+    for at, tag in enumerate(history.tags):
         if not _has(tag, what, key):
             continue
         before = bases[at - 1] if at else -1
@@ -127,7 +127,7 @@ def _releases(
             backports.append(str(tag.release))
         if first is None:
             first = tag.release
-            after = (after.release for after in one.tags[at:] if not _has(after, FINDING, key))
+            after = (after.release for after in history.tags[at:] if not _has(after, FINDING, key))
             gone = next(after, None) if what == FINDING else None
     return first, gone, backports
 
@@ -137,21 +137,21 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
     print(f"seed {SEED}")  # shown by pytest when a test fails
     chance = random.Random(SEED)
     histories = {f"s{number}": history(chance, f"s{number}") for number in range(HISTORIES)}
-    sets, found, changes = [], [], []
-    for source, one in histories.items():
-        for lineage, line in (("main", one.branch), ("tags", one.tags)):
+    sets, answer, changes = [], [], []
+    for source, past in histories.items():
+        for lineage, line in (("main", past.branch), ("tags", past.tags)):
             for position, revision in enumerate(line):
                 place = (source, lineage, position, revision.commit, revision.time, revision.release)
                 sets.append((*place, " ".join(sorted(revision.findings))))
-                found += [(*place, key) for key in sorted(revision.findings)]
+                answer += [(*place, key) for key in sorted(revision.findings)]
                 changes += [(*place, key) for key in sorted(revision.changes)]
     placed = frame(spark, PLACE, sets)
     order = frame(spark, ORDER, _ordered(sets))
-    told = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
-    text = {**told, "blob": "'b'"}
+    rows = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
+    text = {**rows, "blob": "'b'"}
     columns = {name: kind for name, kind in PLACE.items() if name != "root"}
-    findings = frame(spark, {**columns, "place": "string"}, found)
-    more = {**told, "kind": "'k'", "versions": "'0'", "breaks": "'wire'"}
+    findings = frame(spark, {**columns, "place": "string"}, answer)
+    more = {**rows, "kind": "'k'", "versions": "'0'", "breaks": "'wire'"}
     spans = spark.sql(
         LIVES,
         None,
@@ -170,19 +170,19 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
             lineage,
             "tags",
             at,
-            *((one.tags[at].base, one.tags[at - 1].base if at else -1) if own else (at, at - 1)),
+            *((history.tags[at].base, history.tags[at - 1].base if at else -1) if own else (at, at - 1)),
         )
-        for source, one in histories.items()
+        for source, history in histories.items()
         for lineage, own in (("main", True), ("tags", False))
-        for at in range(len(one.tags))
+        for at in range(len(history.tags))
     ]
     made = with_releases(spark, spans, placed, frame(spark, BASES, bases)).toArrow().to_pylist()
     names = {_key("pack/rule", "M", key): key for key in "abc"} | {
         _key("pack/rule", "M", "k", "0", key): key for key in "xy"
     }
     result = [tuple(names[row["key"]] if name == "key" else row[name] for name in _ORDER) for row in made]
-    wanted = [row for source, one in histories.items() for row in naive(one, source)]
-    assert sorted(result, key=repr) == sorted(wanted, key=repr), f"seed {SEED}"
+    expected = [row for source, history in histories.items() for row in naive(history, source)]
+    assert sorted(result, key=repr) == sorted(expected, key=repr), f"seed {SEED}"
 
 
 _ORDER = (

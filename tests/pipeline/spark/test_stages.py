@@ -23,8 +23,8 @@ from .conftest import SILENT
 def definition(name: str, key: int, kind: str = "int32", about: str = "A number.") -> str:
     field = {"name": "Number", "type": kind, "versions": "0+", **({"about": about} if about else {})}
     half = "request" if name.endswith("Request") else "response"
-    told = {"apiKey": key, "type": half, "name": name, "validVersions": "0"}
-    return json.dumps({**told, "flexibleVersions": "none", "fields": [field]})
+    rows = {"apiKey": key, "type": half, "name": name, "validVersions": "0"}
+    return json.dumps({**rows, "flexibleVersions": "none", "fields": [field]})
 
 
 def commit(
@@ -83,11 +83,11 @@ def reader(repository: Path, spark: SparkSession, engine: Engine) -> Reader:
 
 
 def test_the_commit_behind_a_merge(reader: Reader, repository: Path) -> None:
-    found = reader.duck.rows("SELECT * FROM spans WHERE rule = 'style/about-missing' AND lineage = 'main'")
+    rows = reader.duck.rows("SELECT * FROM spans WHERE rule = 'style/about-missing' AND lineage = 'main'")
     words = ["git", "-C", str(repository), "rev-parse", "main", "main^2"]
     merge, inner = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
-    told = [(row["introduced_commit"], row["inner_commit"], row["inner_author"], row["inner_subject"]) for row in found]
-    assert told == [(merge, inner, "Ann", "Forget what it is")]
+    spans = [(row["introduced_commit"], row["inner_commit"], row["inner_author"], row["inner_subject"]) for row in rows]
+    assert spans == [(merge, inner, "Ann", "Forget what it is")]
 
 
 def test_spans_of_a_source_without_releases(repository: Path, spark: SparkSession, engine: Engine) -> None:

@@ -146,8 +146,8 @@ def _listed(text: str) -> bytes | None:
     inner = (match[2] if match else text).strip().rstrip(",")
     by_comma = "," in inner
     words = [word.strip() for word in inner.split(",")] if by_comma else inner.split()
-    found = itertools.takewhile(bool, map(_ELEMENT.fullmatch, words))
-    elements = [element[1] for element in found if element]
+    matches = itertools.takewhile(bool, map(_ELEMENT.fullmatch, words))
+    elements = [element[1] for element in matches if element]
     if len(elements) != len(words) or not words:
         return None
     prefixed = [element.lstrip("-")[:2] in ("0x", "0X") for element in elements]

@@ -86,8 +86,8 @@ def _pieces(name: str, data: bytes, form: InputFormat, least: int, note: str = "
             yield DecodeInput(name, line, "json", text, note)
         elif text.strip():
             where = f"{name}, line {line}"
-            found = _hex(text, where) if form == "hex" else _base64(text, where, least if recognized else 0)
-            yield DecodeInput(name, line, "text-frame", found, note)
+            raw = _hex(text, where) if form == "hex" else _base64(text, where, least if recognized else 0)
+            yield DecodeInput(name, line, "text-frame", raw, note)
 
 
 def _recognized(name: str, data: bytes) -> Iterator[DecodeInput]:

@@ -55,9 +55,9 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Report the changes between two releases, and what they break.
 
-    A change breaks `wire` when a released version has other bytes, `storage` when records on disk have, `support`
-    when something is no longer served, `semantics` when the same bytes are taken differently, `source` when only
-    generated code changes, and `none` when it only adds. Layouts before and after are shown as proof.
+    A change breaks `wire` when a released version has other bytes, `storage` when records on disk do, `support` when
+    something is no longer served, `semantics` when the same bytes have another meaning, `source` when only generated
+    code changes, and `none` when it only adds. Layouts before and after are shown as proof.
     """
     from kiplint.cli.output import report_on
     from kiplint.commands.diff.run import diff

@@ -98,7 +98,7 @@ def _encode_lines(options: Options) -> int:
     from kiplint.render.report import RunResult
 
     if options.output_format not in (None, "jsonl"):
-        raise UsageError("JSON lines are answered in JSON lines: leave --output-format out")
+        raise UsageError("JSON lines are written for JSON lines: leave --output-format out")
     if options.json or options.value or options.header or options.header_json or options.length:
         raise UsageError("--json, --value, --header, --header-json and --length are for one message, not for lines")
     broken: list[str] = []

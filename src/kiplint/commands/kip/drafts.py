@@ -134,14 +134,14 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
     taken = sorted([*in_patches, *((form.start, form.end) for form in whole)])
     loose = [start for start in blocks.loose if not _stretch_of(start, in_patches)]
     unread = [Unread(start, name_in(new[start : start + 400]), "is a field outside of a definition") for start in loose]
-    grammars = [found for found in find_grammars(plain) if not _stretch_of(found.start, taken)]
-    for found in (*grammars, *find_structs(plain), *find_tables(plain), *find_others(plain)):
-        if _stretch_of(found.start, taken):
+    grammars = [grammar for grammar in find_grammars(plain) if not _stretch_of(grammar.start, taken)]
+    for notation in (*grammars, *find_structs(plain), *find_tables(plain), *find_others(plain)):
+        if _stretch_of(notation.start, taken):
             continue
-        if isinstance(found, Form):
-            forms.append(found)
+        if isinstance(notation, Form):
+            forms.append(notation)
         else:
-            unread.append(found)
+            unread.append(notation)
     definitions: list[KipDefinition] = []
     for form in sorted(forms, key=lambda form: form.start):
         text = form.read(base)
@@ -162,7 +162,7 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
             for piece in sorted(unread, key=lambda piece: piece.start)
         ),
         tuple(map(line, blocks.loose)),
-        tuple(line(found.start) for found in grammars),
+        tuple(line(grammar.start) for grammar in grammars),
     )
     vars(kip)["lines"] = lines
     return kip

@@ -304,10 +304,10 @@ def _expand(rule: _Rule, waiting: Mapping[str, deque[_Rule]], versions: str, pat
         following = waiting.get(name.lower())
         if not following or depth > _DEEPEST:
             raise _UnknownType(rule, item)
-        found = following.popleft()
-        if re.search(r"(?i)\b(?:removed|deleted)\b", found.remark):
+        token = following.popleft()
+        if re.search(r"(?i)\b(?:removed|deleted)\b", token.remark):
             continue
-        fields.append(_field(item, found, waiting, versions, path, depth))
+        fields.append(_field(item, token, waiting, versions, path, depth))
     return fields
 
 

@@ -100,7 +100,7 @@ def migrate_bump(
             for rpc in rpcs:
                 first = directories.setdefault(rpc.name, here)
                 if here != first:
-                    raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory that is to change")
+                    raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
             make = partial(bump, unstable=unstable, new_version=new_version, note=note, entities=entities)
             return _bump(rpcs, new_fields, make) if rpcs else Migration()
 

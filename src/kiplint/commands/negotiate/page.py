@@ -133,7 +133,7 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
             "codes": {code: [STATUSES[status], status, status in TROUBLE] for status, code in CODES.items()},
             "client": [[release.client.get(key, "") for key, _ in rpcs] for release in _firsts(matrix, groups)],
             "links": _negotiations(groups, PagesBeside(out)),
-            "modes": [_mode(*one, groups, rpcs) for one in zip(matrices, squares, strict=True)],
+            "modes": [_mode(matrix, square, groups, rpcs) for matrix, square in zip(matrices, squares, strict=True)],
         },
         releases=[group.title for group in groups],
         rows=[(group.title, squares[0][at * len(groups) : (at + 1) * len(groups)]) for at, group in enumerate(groups)],

@@ -93,7 +93,7 @@ def write_clients(result: ClientsResult, out: TextIO, *, color: bool) -> None:
         (counts.limited, "is limited", "are limited"),
         (counts.refused, "is refused", "are refused"),
     )
-    parts = [f"{number} {one if number == 1 else many}" for number, one, many in verbs if number]
+    parts = [f"{number} {singular if number == 1 else many}" for number, singular, many in verbs if number]
     out.write("\n".join([*lines, "", f"{plural(counts.releases, 'release')}: {', '.join(parts)}"]) + "\n")
 
 

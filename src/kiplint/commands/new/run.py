@@ -78,8 +78,8 @@ def new_rpc(
 ) -> NewResult:
     """Make the `request` and `response` of a new RPC with these fields, and write them unless `dry_run`.
 
-    Fields are written `Name:type, Others:[]{Id:int32}`, as for `migrate_bump`. What the rules find in the result
-    is in the notes, and nothing is written then.
+    Fields are written `Name:type, Others:[]{Id:int32}`, as for `migrate_bump`. If the rules have findings in the
+    result, the notes list them, and nothing is written.
 
     `schemas` is the directory for them; `api_key` is by default the next free one, `listeners` is by default `broker`
     where requests of the set name theirs.

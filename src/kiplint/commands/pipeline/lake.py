@@ -32,8 +32,8 @@ def need_spark() -> None:
 def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
     """A function that creates the session at the first call and returns it again later; it is stopped at the end.
 
-    Ctrl-C ends it in silence: Spark's own handler would ask the JVM in the midst of another call, Py4J log that, and
-    the JVM complain of each task that it does not finish.
+    Ctrl-C ends it silently: Spark's own handler would call the JVM during another call, Py4J would log that, and the
+    JVM would log an error for each unfinished task.
     """
     from kiplint.pipeline.run import read_conf
 
@@ -93,7 +93,7 @@ def write_rows(batches: RecordBatchReader, form: str, limit: int | None) -> int:
     from pyarrow import parquet as pq
 
     if form == "parquet" and sys.stdout.isatty():
-        raise UsageError("Parquet is nothing for a terminal: write it to a file, as in > rows.parquet")
+        raise UsageError("Parquet cannot be written to a terminal: write it to a file, as in > rows.parquet")
     left = sys.maxsize if limit is None else limit
     out = sys.stdout.buffer
     make = pq.ParquetWriter if form == "parquet" else csv.CSVWriter

@@ -34,7 +34,7 @@ WIDTH, HEIGHT = 600, 110
 
 
 class Axis(NamedTuple):
-    """From the first moment to the last, in seconds; what has no time goes by its position."""
+    """From the first moment to the last, in seconds; a revision without a time is placed by its position."""
 
     first: float
     last: float
@@ -59,7 +59,7 @@ class Chart(NamedTuple):
 
 
 def chart(title: str, sets: Sequence[RevisionState]) -> Chart:
-    """The chart of a line of history; of `sets` there is one at least."""
+    """The chart of a line of history; `sets` is not empty."""
     moments = list(map(moment, sets))
     axis = Axis(min(moments), max(moments))
     rpcs, versions = (max(1, *(getattr(state, what) for state in sets)) for what in ("rpcs", "versions"))
@@ -169,8 +169,8 @@ def _commits(events: Iterable[Event]) -> Iterator[tuple[str, list[Event]]]:
         commits.setdefault((event.line, event.row.introduced_commit), []).append(event)
     for (line, commit), some in commits.items():
         row = some[0].row
-        told = (day(row.introduced_time), short(commit), f"by {by(row)}" if by(row) else "", line)
-        yield " ".join(filter(None, told)), some
+        parts = (day(row.introduced_time), short(commit), f"by {by(row)}" if by(row) else "", line)
+        yield " ".join(filter(None, parts)), some
 
 
 def write(result: LakeReport, out: TextIO, *, color: bool) -> None:

@@ -40,10 +40,10 @@ class Options(Group, frozen=True):
 
 
 def run(options: Options) -> int:
-    """Ask the lake in SQL.
+    """Query the lake in SQL.
 
-    Every table is a view of its own name. More put things together: `set_findings` has the findings of every revision,
-    as `check` tells them, `set_changes` the changes of every step, as `diff` tells them; `set_messages`, `set_fields`,
+    Every table is a view with its name. Other views join tables: `set_findings` has the findings of every revision, as
+    `check` reports them, `set_changes` the changes of every step, as `diff` reports them; `set_messages`, `set_fields`,
     `releases` and `rpcs` say what revisions hold. `events`, `unreleased_findings`, `finding_lifetimes`,
     `version_releases`, `fixed_upstream` and `behind_upstream` answer a question each. A query reads these and nothing
     else.
@@ -72,7 +72,7 @@ def _on_cluster(options: Options, reader: "Reader") -> int:
     from kiplint.commands.pipeline.lake import need_spark, one_session, present_answer
 
     if options.output_format in ("csv", "parquet"):
-        raise UsageError(f"--master and --remote answer as text, json or markdown, not as {options.output_format}")
+        raise UsageError(f"--master and --remote write text, json or markdown, not {options.output_format}")
     need_spark()
     from kiplint.pipeline.answers.query import spark_query
 
@@ -87,7 +87,7 @@ _ENDING: Final = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 def _begin_child() -> int:
-    """Go on in a child process with the limits on memory; its id in the parent, and 0 in the child."""
+    """Continue in a child process with limits on memory; returns its id in the parent, and 0 in the child."""
     sys.stdout.flush()
     sys.stderr.flush()
     # What a handler raises while the hooks of libraries run around a fork is lost, so signals wait until `_end_of`.

@@ -41,7 +41,7 @@ class BlameRoom:
     def run(options: "BlameRoom.Options") -> int:
         """Show everything that happened to a message or because of a rule, in order.
 
-        Findings as they came in and were fixed, and changes, each with its commit and the first release that has it.
+        Introduced and fixed findings, and changes, each with its commit and the first release that has it.
         """
         from kiplint.engine.config import configure
 
@@ -89,7 +89,7 @@ class MatrixRoom:
             raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
         as_page = options.open or options.output_format.startswith("html")
         if client and as_page:
-            raise UsageError("the page is of all releases: name none; the address of a pair is behind its number")
+            raise UsageError("the page shows all releases: name none; each number on it links to its pair")
         if client and options.mode:
             raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {options.mode}")
         reader = open_lake(options.lake)
@@ -127,7 +127,7 @@ class RolloutRoom:
 
     @staticmethod
     def run(options: "RolloutRoom.Options") -> int:
-        """Show how far a request header version has come, over time and releases (KIP-1313)."""
+        """Show the rollout of a request header version, over time and releases (KIP-1313)."""
 
         reader = open_lake(options.lake)
         from kiplint.pipeline.answers.history import rollout
@@ -160,7 +160,7 @@ class ChangesRoom:
 
     @staticmethod
     def run(options: "ChangesRoom.Options") -> int:
-        """Show what came in, what went and what broke since a date, or what changed between any two revisions.
+        """Show what was introduced, fixed or broken since a date, or what changed between any two revisions.
 
         The date is that of revisions: when they were committed. Findings have all severities, changes are
         those that break something. Between A and B the changes are those that `kiplint diff` reports; `next` is the
@@ -206,7 +206,7 @@ class ForksRoom:
 
     @staticmethod
     def run(options: "ForksRoom.Options") -> int:
-        """Show each fork beside upstream: where it left, what it lacks, has alone or otherwise, what a merge breaks.
+        """Compare each fork with upstream: its base, what it lacks, adds or changes, and what a merge breaks.
 
         A row for each line of a fork, the worst first; forks with the same definitions share a row. A single row is
         followed by its messages. `lacks` counts messages that the fork has no version of, `older` those of which it
@@ -237,10 +237,10 @@ class OptimizeRoom:
 
     @staticmethod
     def run(options: "OptimizeRoom.Options") -> int:
-        """Put the small files of a lake together, and remove what no state of the last days needs.
+        """Merge the small files of a lake, and remove files that no recent state needs.
 
-        What runs that were killed have left behind is removed, too, and nothing else. A run does this by itself once a
-        table has many small files.
+        Leftovers of killed runs are removed too, and nothing else. A run does this automatically once a table has many
+        small files.
         """
         lake = open_lake(options.lake).lake
         from kiplint.pipeline.lake.upkeep import optimize
@@ -270,7 +270,7 @@ class VerifyRoom:
     def run(options: "VerifyRoom.Options") -> int:
         """Read every file of a lake against its log: sizes, checksums, numbers of rows.
 
-        `kiplint pipeline run --resume` makes the tables of damaged files again.
+        `kiplint pipeline run --resume` rebuilds the tables of damaged files.
         """
         reader = open_lake(options.lake)
         from kiplint.pipeline.answers.documents import IntegrityDocument

@@ -69,8 +69,8 @@ def run(options: Options) -> int:
     """Read histories into a lake of tables, or bring one up to date.
 
     Every distinct file is read, checked and described once, every distinct set checked once, and every distinct pair
-    of neighbours compared once, however many commits, tags and forks have them. What is there already is not done
-    again: a second run only works on what is new, and one that was interrupted goes on where it was.
+    of neighbours compared once, however many commits, tags and forks have them. A second run
+    only processes what is new, and a run after an interruption continues.
     """
     from kiplint.commands.pipeline.lake import need_spark, one_session
 
@@ -104,7 +104,7 @@ def run(options: Options) -> int:
 
 
 class Console:
-    """A line for each stage, and one on standard error that moves while a stage runs, on a terminal."""
+    """Prints a line for each stage and, on a terminal, a progress line on standard error."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -121,7 +121,7 @@ class Console:
             self._progress = Progress(spark, stage, sys.stderr)
 
     def done(self, done: Done) -> None:
-        """Print what a stage came to."""
+        """Print the result of a stage."""
         self.close()
         if self._quiet:
             return
@@ -134,19 +134,19 @@ class Console:
         )
 
     def close(self) -> None:
-        """Take the moving line away."""
+        """Remove the progress line."""
         if self._progress:
             self._progress.close()
             self._progress = None
 
     def interrupted(self, lake: Lake) -> None:
-        """Say how to go on, once a stage has begun."""
+        """Print how to continue, once a stage has begun."""
         self.close()
         if self._begun:
-            warn(f"interrupted: `kiplint pipeline run --resume --out {lake}` goes on")
+            warn(f"interrupted: `kiplint pipeline run --resume --out {lake}` continues")
 
     def finish(self, lake: Lake) -> bool:
-        """Say how many problems there were, and which sources could not be read; whether there were some."""
+        """Print the number of problems, and the sources that could not be read; returns whether there were any."""
         from kiplint.pipeline.answers.reader import Reader
         from kiplint.pipeline.tables import Problems
 
@@ -182,7 +182,7 @@ class Progress:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop, and leave no line behind."""
+        """Stop, and remove the line."""
         self._closing.set()
         self._thread.join()
         if self._connected:

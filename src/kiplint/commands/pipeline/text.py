@@ -299,7 +299,7 @@ def called_forks(rows: Sequence[ForkRow]) -> str:
 
 
 def fork_note(row: documents.ForkMessage) -> str:
-    """What there is to say of a message in a list."""
+    """The note on a message in a list."""
     if row.breaks:
         return f"breaks {row.breaks}: {row.reason}"
     return row.reason or ("the whole message" if row.whole else "")
@@ -324,7 +324,7 @@ def _report(document: documents.ReportDocument, severity: str) -> Iterator[Grid]
     branched = {row.source for row in document.sources if not is_tags(row)}
 
     def once(rows: Iterable[SpanRow]) -> list[SpanRow]:
-        """Those that no other line has too: releases repeat the rows of their branch."""
+        """The rows without duplicates: releases repeat the rows of their branch."""
         return [row for row in rows if not (is_tags(row) and row.source in branched)]
 
     lines = [(row.source, row.lineage, row.kind, shown(row.sets), _place(row)) for row in document.sources]

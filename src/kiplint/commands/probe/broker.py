@@ -176,7 +176,7 @@ def authenticate(client: Client, sasl: Sasl) -> None:
     frame, _ = client.ask(SASL_HANDSHAKE, 1, {"mechanism": sasl.mechanism})
     value = frame.value or {}
     if value.get("errorCode") == ILLEGAL_SASL_STATE:
-        raise ProbeError("the port is without SASL: leave --sasl out")
+        raise ProbeError("the port does not use SASL: leave --sasl out")
     if value.get("errorCode"):
         known = ", ".join(map(str, value.get("mechanisms") or [])) or "none"
         raise ProbeError(f"the broker does not support {sasl.mechanism}; it supports {known}")
@@ -326,7 +326,7 @@ def ask(questions: Questions, host: str, port: int) -> ProbedBroker:
 
 
 def _explained(error: ProbeError, questions: Questions, host: str, port: int, deadline: Deadline) -> str:
-    """The error, with what the port speaks where it closed the connection: one more connection finds out."""
+    """The error; for a closed connection with the protocol of the port, which another connection determines."""
     if isinstance(error, NoTlsError):
         answer = greeting(host, port, deadline, FIRST_REQUEST)
         if answer[4:8] == b"\0\0\0\1":
@@ -399,9 +399,9 @@ def _cluster(
     try:
         frame = metadata(client, api.use)
     except ProbeError as error:
-        wanted = mechanisms() if isinstance(error, ClosedError) and not questions.sasl else ""
-        if wanted:
-            return {}, (), (f"Metadata {api.use} is not answered: the port requires SASL ({wanted}): use --sasl",)
+        mechanism = mechanisms() if isinstance(error, ClosedError) and not questions.sasl else ""
+        if mechanism:
+            return {}, (), (f"Metadata {api.use} is not answered: the port requires SASL ({mechanism}): use --sasl",)
         return {}, (), (f"Metadata {api.use} is not answered: {error}",)
     cluster, complaints = frame.value or {}, []
     if cluster.get("errorCode"):

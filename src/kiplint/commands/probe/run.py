@@ -77,9 +77,9 @@ def probe(
 
 def _of_one_cluster(brokers: Iterable[ProbedBroker]) -> tuple[ProbedBroker, ...]:
     """The brokers, with a complaint about each of another cluster than the first with a cluster id (KIP-78)."""
-    asked = tuple(brokers)
-    first = next((broker for broker in asked if broker.cluster_id is not None), None)
-    return tuple(broker if first is None else _beside(first, broker) for broker in asked)
+    answers = tuple(brokers)
+    first = next((broker for broker in answers if broker.cluster_id is not None), None)
+    return tuple(broker if first is None else _beside(first, broker) for broker in answers)
 
 
 def _beside(first: ProbedBroker, broker: ProbedBroker) -> ProbedBroker:

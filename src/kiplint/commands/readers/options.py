@@ -24,7 +24,7 @@ def run(options: Options) -> int:
     """Report what other readers of the definitions do with them.
 
     Clients and proxies outside of Java read these files with parsers of their own. kiplint replays each reader that it
-    has a profile of: where it fails, which versions it reads otherwise than Kafka, and what it ignores. The rules
+    has a profile of: where it fails, which versions it reads differently than Kafka, and what it ignores. The rules
     `readers/NAME` are infos unless the configuration changes that.
     """
     from kiplint.cli.output import report_on

@@ -66,7 +66,7 @@ class ReaderFailure(ReaderPlace, frozen=True, kw_only=True):
 
 
 class ReaderMisreading(ReaderPlace, frozen=True, kw_only=True):
-    """Versions that a reader reads otherwise than Kafka."""
+    """Versions that a reader reads differently than Kafka."""
 
     versions: str
     what: Annotated[str, Meta(description="`header` or `layout`.")]

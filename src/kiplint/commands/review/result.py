@@ -33,7 +33,7 @@ class Entry(msgspec.Struct, frozen=True):
 
     @property
     def breaks(self) -> Breaks:
-        """The gravest of what its changes break."""
+        """The most serious break of its changes."""
         return min((change.breaks for change in self.changes), key=BREAKS.index, default="none")
 
 

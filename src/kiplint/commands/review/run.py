@@ -79,7 +79,7 @@ def review(
     fail_on_breaks: Collection[str] = GRAVE,
     **chosen: Unpack[Chosen],
 ) -> ReviewResult:
-    """Review what the work tree, or some of its directories and files, has otherwise than a base revision.
+    """Review how the work tree, or some of its directories and files, differs from a base revision.
 
     The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
     else to compare with; `none` only checks. A version is released when one of `released` has it, as in `diff`, by
@@ -148,14 +148,14 @@ def review(
 
 
 class Base(NamedTuple):
-    """The revision to compare with, and why that, in words; both are empty for none."""
+    """The revision to compare with, and the reason in words; both are empty without a base."""
 
     revision: str
     reason: str
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A remark on a base that nobody named."""
+        """A note on a base that was chosen automatically."""
         return (f"compared with {self.revision}, {self.reason}",) if self.reason else ()
 
 
@@ -195,7 +195,7 @@ def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> B
 
 
 def _is_changed(name: str) -> bool:
-    """Whether the definitions of a path are otherwise than in the last commit."""
+    """Whether the definitions of a path differ from those in the last commit."""
     if not os.path.lexists(name) or not (place := _place(name, "HEAD")):
         return True
     with suppress(NothingThereError):
@@ -279,7 +279,7 @@ def _readings(
 def entries_of(
     findings: Iterable[Finding], changes: Iterable[Judged], others: Iterable[tuple[Finding, Origin]]
 ) -> tuple[Entry, ...]:
-    """An entry for each cause, the gravest first; of findings with one cause the gravest speaks, at best with a fix."""
+    """An entry for each cause, the most severe first. It shows the most severe finding, preferably with a fix."""
     groups: list[list[tuple[Finding, Origin, Judged | None]]] = []
     by_cause: dict[tuple[str, ...], list[tuple[Finding, Origin, Judged | None]]] = {}
     items: list[tuple[Finding, Origin, Judged | None]] = [(finding, "check", None) for finding in findings]

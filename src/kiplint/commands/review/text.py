@@ -103,7 +103,7 @@ def _states(result: ReviewResult) -> Iterator[tuple[str, list[str]]]:
 
 
 def _folded(patch: str) -> str:
-    """A patch as Markdown, folded; whatever is in it, nothing of it ends the fence."""
+    """A patch as a collapsed block of Markdown, in a fence that no line of the patch can close."""
     shown = patch if len(patch) <= MOST_OF_PATCH else patch[: patch.rfind("\n", 0, MOST_OF_PATCH) + 1]
     left_out = patch.count("\n") - shown.count("\n")
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=2))

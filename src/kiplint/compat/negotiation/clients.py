@@ -1,4 +1,4 @@
-"""Released clients: the versions that they send, as their own sources have it, and how they get on with brokers.
+"""Released clients: the versions that they send, as their own sources have it, and what they can use of brokers.
 
 `clients.json` has a release on a line: the versions of each RPC; those sent on some path without negotiation
 (`fixed`); short lists of which the highest fitting version is taken (`picks`); those of the default settings (`usual`);

@@ -85,7 +85,7 @@ _Messages = defaultdict[Any, list[ForkMessage]]
 def forks(reader: Reader, sources: Iterable[str] = (), merging: str = "") -> ForksDocument:
     """The lines of forks, the worst first: of all sources, or of the sources that match a glob.
 
-    They are held against upstream's revision `merging`, by default its newest release, or newest revision where it has
+    They are compared with upstream's revision `merging`, by default its newest release, or newest revision where it has
     none. Raises UsageError for a glob that no fork matches, and for an unknown revision.
     """
     reader.require(Drift, Spans, Layouts, Messages)

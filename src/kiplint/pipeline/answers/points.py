@@ -64,21 +64,21 @@ def point(reader: Reader, name: str, source: str = "") -> Point:
         raise UsageError(f"there is no source {before} in the lake{did_you_mean(before, sources)}")
     if last == NEXT:
         before = before or source or reader.upstream
-    found = reader.duck.rows(_NEWEST) if last == NEXT else reader.duck.rows(_FOUND, [last, SHORTEST])
-    found = [row for row in found if before in ("", row["source"])]
-    if not found and last == NEXT:
+    points = reader.duck.rows(_NEWEST) if last == NEXT else reader.duck.rows(_FOUND, [last, SHORTEST])
+    points = [row for row in points if before in ("", row["source"])]
+    if not points and last == NEXT:
         raise UsageError(f"{before} has releases only: {NEXT} is the newest revision of a branch")
-    if not found:
+    if not points:
         hint = did_you_mean(last, [row["release"] for row in rows if row["release"]], numbered=False)
         raise UsageError(f"there is no release and no commit {name} in the lake{hint}")
     for preferred in (source, reader.upstream):
-        found = [row for row in found if row["source"] == preferred] or found
-    if len({row["root"] for row in found}) > 1:
-        choices = dict.fromkeys(f"{row['source']}:{last}" for row in found)
+        points = [row for row in points if row["source"] == preferred] or points
+    if len({row["root"] for row in points}) > 1:
+        choices = dict.fromkeys(f"{row['source']}:{last}" for row in points)
         raise UsageError(f"{name} is not one revision" + (f": say {' or '.join(choices)}" if len(choices) > 1 else ""))
-    if not found[0]["is_defined"]:
+    if not points[0]["is_defined"]:
         raise UsageError(f"{name} has no definitions")
-    return Point(name, found[0]["source"], found[0]["root"])
+    return Point(name, points[0]["source"], points[0]["root"])
 
 
 def tree_at(reader: Reader, revision: Point) -> Tree:

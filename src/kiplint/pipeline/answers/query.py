@@ -256,7 +256,7 @@ def _parsed_for_spark(sql: str) -> Any:
     try:
         statements = [statement for statement in sqlglot.parse(sql, dialect="spark") if statement is not None]
     except RecursionError:
-        raise UsageError("the query fails: it stands too deep inside itself") from None
+        raise UsageError("the query is nested too deeply") from None
     except SqlglotError as error:
         raise UsageError("the query fails: " + one_line(str(error).partition("\n")[0])) from None
     if len(statements) != 1 or not isinstance(statements[0], sqlglot.exp.Query):

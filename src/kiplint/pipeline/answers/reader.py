@@ -31,13 +31,13 @@ class Reader:
 
     @property
     def upstream(self) -> str:
-        """The source that the others are held against; empty where no run has written the lake."""
+        """The source that the others are compared with; empty before the first run."""
         request = self.snapshot.request
         return request.get("upstream") or next((name.partition("=")[0] for name in request.get("sources", ())), "")
 
     @property
     def across(self) -> bool:
-        """Whether the releases of all sources are held against each other."""
+        """Whether the matrix pairs the releases of all sources."""
         return bool(self.snapshot.request.get("across"))
 
     @cached_property
@@ -67,7 +67,7 @@ class Reader:
 
 
 def _no_lake(lake: Lake) -> UsageError:
-    """What is said of a place without a lake: how to make one there, unless it holds something else."""
+    """The error for a place without a lake: how to make one, unless the place has other files."""
     if lake.storage.path and lake.storage.path.is_file():
         return UsageError(f"{lake} is not a lake: it is a file")
     with reading(lake.storage):

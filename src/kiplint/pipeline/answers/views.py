@@ -185,7 +185,7 @@ QUESTIONS: Final[Mapping[str, str]] = {
 
 
 def questions(upstream: str) -> Mapping[str, str]:
-    """The views that answer questions as queries, by name; `upstream` is the source that forks are held against."""
+    """The views that answer questions as queries, by name; `upstream` is the source that forks are compared with."""
     literal = "'" + upstream.replace("'", "''") + "'"
     texts = (_EVENTS, _UNRELEASED, _LIFETIMES, _RELEASED, _FIXED, _BEHIND)
     return {name: text.replace("{upstream}", literal) for name, text in zip(QUESTIONS, texts, strict=True)}

@@ -70,7 +70,7 @@ def head_of(storage: Storage, table: str) -> int | None:
 
 
 def _is_unborn(storage: Storage, table: str) -> bool:
-    """Whether somebody was killed over the first commit of a table: it is named with a # until it is whole."""
+    """Whether a process was killed during the first commit of a table, whose name has a # until it is complete."""
     with reading(storage):
         there = storage.list(f"{table}/{LOG}")
     return all("#" in name for name in there) and (bool(there) or table != RUNS)

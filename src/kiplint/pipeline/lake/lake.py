@@ -7,7 +7,7 @@
     LAKE/staging/TOKEN-4/        what a run writes for itself alone
 
 A run that was killed leaves files that no table names, and perhaps a version of a table that no state names. The next
-run goes on from the newest state, and `optimize` removes such files: those in folders with a token that `runs` has.
+run continues from the newest state, and `optimize` removes such files: those in folders with a token that `runs` has.
 """
 
 from __future__ import annotations
@@ -234,10 +234,9 @@ class Lake:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Be a writer.
-
-        Raises UsageError when another one is at work on this machine, or has published something meanwhile; when this
-        is not a place for a lake, or is full. A new lake in which nothing was begun is none afterwards.
+        """Be the writer of the lake. Raises UsageError when another writer is active on this machine, or has published
+        something meanwhile; when this is not a place for a lake, or is full. A new lake in which nothing was begun is
+        none afterwards.
         """
         claimed = Claim(False, False)
         try:

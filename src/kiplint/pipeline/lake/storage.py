@@ -218,7 +218,7 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
             raise
     elif MARK not in there or _mark(storage) != MARKED:
         own = {MARK, STAGING, RUNS, *tables}
-        raise UsageError(f"{storage} is not empty and no lake: it holds {min(there - own or there)}")
+        raise UsageError(f"{storage} is neither empty nor a lake: it has {min(there - own or there)}")
     elif RUNS not in there and (left := there & {*tables}):
         raise UsageError(f"{storage} is not a lake that can be read: it has {min(left)}, but no {RUNS}")
     for name in (STAGING, *(part for table in (*tables, RUNS) for part in (table, f"{table}/{LOG}"))):

@@ -29,7 +29,7 @@ _ROW: Final = re.compile(r"[0-9]{8}-[0-9a-f]{12}\.parquet")
 
 
 class Kept(NamedTuple):
-    """What an upkeep came to: tables that were compacted, files or folders removed, and the first state still there."""
+    """The result of an upkeep: tables compacted, files or folders removed, and the first state still there."""
 
     compacted: int
     removed: int

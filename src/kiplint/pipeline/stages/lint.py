@@ -46,7 +46,7 @@ FROM sizes LEFT JOIN places USING (tree) ORDER BY line, place, tree
 
 
 def run(work: Work, context: Context) -> None:
-    """Lint what is new; everything that the rules or the engine tell otherwise now, when they have changed."""
+    """Lint new files and sets; after a change of rules or engine, also everything that it may affect."""
     alone, alone_anew = work.unprocessed(ALONE, Files)
     together, together_anew = work.unprocessed(TOGETHER, Files)
     done = () if alone_anew else work.processed(ALONE, Files)

@@ -236,7 +236,7 @@ FROM closest
 
 
 def run_drift(work: Work, context: Context) -> None:
-    """Hold the newest set of every other source's lines against all sets of the source that is upstream."""
+    """Compare the newest set of each line of the other sources with all sets of upstream."""
     if {line.source for line in context.lines} <= {context.upstream}:
         work.put(Drift, ())
         return
