@@ -60,11 +60,11 @@ def test_a_renamed_rpc_keeps_its_findings(repository: Path) -> None:
     old = repository / "schemas" / "XRequest.json"
     old.rename(new := old.with_name("ZRequest.json"))
     new.write_text(new.read_text().replace('"XRequest"', '"ZRequest"'))
-    assert found(repository, "--changed-since", "HEAD") == []
+    assert check(repository, "--changed-since", "HEAD") == []
     new.write_text(new.read_text().replace('"type": "string"', '"type": "Boolean"'))
-    assert found(repository, "--changed-since", "HEAD") == ["schemas/ZRequest.json fields/unknown-type"]
+    assert check(repository, "--changed-since", "HEAD") == ["schemas/ZRequest.json fields/unknown-type"]
     old.write_bytes(pretty(OLD))  # a copy is not a rename: its findings are there once more
-    assert len(found(repository, "--changed-since", "HEAD")) == 2
+    assert len(check(repository, "--changed-since", "HEAD")) == 2
 
 
 def test_the_count_of_the_old_ones_is_in_the_summary(repository: Path) -> None:
