@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.text.lines import Lines
+from kiplint.text.lines import Lines, character_of, line_of, without_blanks
 
 
 def test_every_line_end() -> None:
@@ -44,3 +44,22 @@ def test_lines_put_together_are_the_text(text: str) -> None:
     for offset in range(len(text)):
         line, column = lines.position(offset)
         assert lines.starts[line - 1] + column - 1 == offset
+
+
+@given(st.lists(st.sampled_from(["a", "é", "€", "𝄞", "\n", "\r\n", "a" * 700]), max_size=8).map("".join), st.data())
+def test_offsets_in_bytes(text: str, data: st.DataObject) -> None:
+    encoded = text.encode()
+    offset = len(text[: data.draw(st.integers(0, len(text)))].encode())
+    assert character_of(encoded, offset) == len(encoded[:offset].decode())
+    assert line_of(encoded, offset) == encoded.count(b"\n", 0, offset) + 1
+
+
+def test_an_offset_in_bytes_that_are_no_text() -> None:
+    assert [character_of(b"a\xff\xe2\x82b", offset) for offset in (0, 1, 2, 5)] == [0, 1, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "there"), [("a \t b", 4, 1), ("a", 1, 1), ("  ", 2, 0), ("", 0, 0), ("a\n ", 3, 2)]
+)
+def test_where_blanks_begin(text: str, end: int, there: int) -> None:
+    assert without_blanks(text, end, " \t") == len(text[:end].rstrip(" \t")) == there

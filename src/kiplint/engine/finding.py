@@ -13,6 +13,7 @@ from kiplint.model.message import Message
 from kiplint.model.notes import TextElement
 from kiplint.model.problem import ProblemElement, ReadingElement
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.text.lines import character_of
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -128,10 +129,8 @@ def anchor(element: Any, name: str) -> Anchor:
 def _in_text(element: TextElement) -> Anchor:
     message = element.message
     start, end = element.place_in_file
-    first = len(message.data[:start].decode("utf-8", "surrogateescape"))
-    return Anchor(
-        message.file, "", "", message.name, first, first + len(message.data[start:end].decode(errors="replace"))
-    )
+    first, last = character_of(message.data, start), character_of(message.data, end)
+    return Anchor(message.file, "", "", message.name, first, last)
 
 
 def message_of(element: Any) -> Message | None:

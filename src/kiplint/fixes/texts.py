@@ -12,7 +12,7 @@ from kiplint.model.message import Message
 from kiplint.model.notes import SAME, Note
 from kiplint.model.words import Word
 from kiplint.text.edit import Document, Edit
-from kiplint.text.lines import BOM
+from kiplint.text.lines import BOM, character_of, without_blanks
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
@@ -44,7 +44,7 @@ def unused_ignore(case: FixerCase) -> Fix | None:
     start, end = noted.start, noted.end
     if document.begins_line(start):
         return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
-    return case.unsafe([document.edit(len(document.text[:start].rstrip(" \t")), end, "")])
+    return case.unsafe([document.edit(without_blanks(document.text, start, " \t"), end, "")])
 
 
 def _comment_lines(body: str) -> list[str]:
@@ -85,9 +85,9 @@ def doubled_word(case: FixerCase) -> Fix | None:
         return None
     data = case.document.data
     start, end = word.place_in_file
-    before = len(data[:start].rstrip(b" \t"))
-    if data[:before].endswith((b"/", b"\n")):  # the word begins its line
-        after = end + len(data[end:]) - len(data[end:].lstrip(b" \t"))
+    before = without_blanks(data, start, b" \t")
+    if data[before - 1 : before] in (b"/", b"\n"):  # the word begins its line
+        after = re.compile(rb"[ \t]*+").match(data, end).end()  # type: ignore[union-attr]
         return case.unsafe([Edit(start, after, "")]) if after > end else None
     return case.unsafe([Edit(before, end, "")])
 
@@ -113,7 +113,7 @@ def version_before(case: FixerCase) -> Fix | None:
         return None
     document = case.document
     start, _ = note.place_in_file
-    first = len(document.data[:start].decode())
+    first = character_of(document.data, start)
     same = re.compile(SAME.replace(r"\s", r"[\s/]")).search(document.text, first)
     if same is None or int(same[1]) != note.like:
         return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, AnyStr, Final, NamedTuple
 
 from kiplint.model.element import fact, rule_fact, set_fact
+from kiplint.text.lines import line_of, without_blanks
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
         places = sorted({*places, *(match.start() + 2 for match in re.finditer(r"\. Version", text))})
     for place in places:
         begin = _BEGIN.match(text, place)
-        if begin and (text[place] != "v" or text[:place].rstrip()[-1:] in ("", ".", ":", ")")):
+        before = without_blanks(text, place, " \t\r\n")
+        if begin and (text[place] != "v" or not before or text[before - 1] in ".:)"):
             yield begin
 
 
@@ -292,9 +293,10 @@ class Note(TextElement):
     error: Annotated[str, "The error, for an item of a list of errors; else empty."]
     is_repeated: Annotated[bool, "Whether its error is already in the same list."]
 
-    def __init__(self, statement: Statement, message: Message, twin: bool) -> None:
+    def __init__(self, statement: Statement, message: Message, twin: bool, siblings: _Siblings) -> None:
         super().__init__(message, statement.start, statement.end)
         self._statement = statement
+        self._siblings = siblings
         self.error = statement.error
         self.is_repeated = twin
 
@@ -316,8 +318,7 @@ class Note(TextElement):
     @rule_fact
     def gives_source(self) -> bool:
         """Whether it, or another note about the same versions, names a KIP or an issue of Kafka."""
-        alike = (note for note in self.message.notes if note is not self and note.versions == self.versions)
-        return any(re.search(_SOURCE, note._statement.text) for note in chain((self,), alike))
+        return self.versions in self._siblings.sourced
 
     @rule_fact
     def sourced_neighbours(self) -> int:
@@ -325,8 +326,7 @@ class Note(TextElement):
 
         These are the one before and the one after; for the last, the two before.
         """
-        added = [note for note in self.message.notes if note.verb == "adds" and note.versions]
-        place = added.index(self) if self in added else 0
+        added, place = self._siblings.adding, self._siblings.places.get(self, 0)
         near = added[place - 1 : place + 2] if place + 1 < len(added) else added[max(place - 2, 0) : place]
         near = [note for note in near if note is not self]
         return len(near) if place and all(note.gives_source for note in near) else 0
@@ -348,7 +348,7 @@ class Note(TextElement):
     @fact
     def place(self) -> int:
         """The line of the file that it begins on."""
-        return self.message.data.count(b"\n", 0, self._statement.start) + 1
+        return line_of(self.message.data, self._statement.start)
 
     @fact
     def like(self) -> int:
@@ -372,14 +372,13 @@ class Note(TextElement):
         if not self._named:
             return ()
         known = self._by_name
-        types = {field.element_type for fields in known.values() for field in fields}
         messages = self.message.schemas.by_name
         if any(word in messages and word != self.message.name for word in re.findall(r"\w+", self._statement.text)):
             return ()  # it may well be a field of that message
         return tuple(
             named.name
             for named in self._named
-            if named.sure and named.name.lower() not in known and named.name not in types
+            if named.sure and named.name.lower() not in known and named.name not in self._siblings.types
         )
 
     @set_fact
@@ -423,10 +422,38 @@ def _starts(field: Field) -> Iterator[int]:
             yield max(begin, part.lowest)
 
 
+class _Siblings:
+    """What the notes of a message have in common."""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+
+    @fact
+    def sourced(self) -> set[VersionRange]:
+        """The versions whose notes name a KIP or an issue of Kafka."""
+        return {note.versions for note in self._message.notes if re.search(_SOURCE, note._statement.text)}
+
+    @fact
+    def adding(self) -> list[Note]:
+        """The notes that add something to some versions."""
+        return [note for note in self._message.notes if note.verb == "adds" and note.versions]
+
+    @fact
+    def places(self) -> dict[Note, int]:
+        """Where each of these stands among them."""
+        return {note: place for place, note in enumerate(self.adding)}
+
+    @fact
+    def types(self) -> set[str]:
+        """The types of the fields of the message, and of the other half of its RPC."""
+        return {field.element_type for fields in self._message.fields_of_both_halves.values() for field in fields}
+
+
 def notes_of(message: Message) -> Iterator[Note]:
     """The notes of a message's file, in order."""
+    siblings = _Siblings(message)
     for paragraph in message.paragraphs:
         errors: set[str] = set()
         for statement in statements(paragraph):
-            yield Note(statement, message, bool(statement.error) and statement.error in errors)
+            yield Note(statement, message, bool(statement.error) and statement.error in errors, siblings)
             errors.add(statement.error)

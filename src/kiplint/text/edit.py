@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from kiplint.text.decode import Comment, comments
-from kiplint.text.lines import BOM
+from kiplint.text.lines import BOM, without_blanks
 from kiplint.text.locate import Locator, unescape
 from kiplint.text.tree import Node
 
@@ -222,12 +222,12 @@ def _wide(document: Document, start: int, end: int, *, is_last: bool) -> tuple[i
     if document.begins_line(start) and not document.text[end:line_end].strip(" \t\r\n"):
         return document.line_start(start), line_end
     if is_last:
-        blank = len(document.text[:start].rstrip(" \t"))
+        blank = without_blanks(document.text, start, " \t")
         return (start if document.begins_line(start) else blank), end
     while document.text[end : end + 1] in {" ", "\t"}:
         end += 1
     if document.text[end : end + 1] in {"\r", "\n"}:
-        start = len(document.text[:start].rstrip(" \t"))
+        start = without_blanks(document.text, start, " \t")
     return start, end
 
 

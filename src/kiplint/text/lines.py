@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from codecs import BOM_UTF8
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Final
+from typing import AnyStr, Final
 
 _LINE_END: Final = r"\r\n?|\n"
 BOM: Final = "\ufeff"
@@ -67,6 +67,48 @@ def decode_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
+def character_of(data: bytes, offset: int) -> int:
+    """The offset in characters, as in `decode_text`, of an offset in bytes; a table of the file makes it quick."""
+    marks = _marks(data)
+    if not marks:
+        return len(decode_text(data[:offset]))
+    step = min(offset, len(data)) // _STEP
+    return marks[step] + len(data[step * _STEP : offset].translate(None, _CONTINUATION))
+
+
+_STEP: Final = 1 << 10
+_CONTINUATION: Final = bytes(range(0x80, 0xC0))
+"""The bytes of UTF-8 that do not begin a character."""
+
+
+@lru_cache(maxsize=4)
+def _marks(data: bytes) -> list[int]:
+    """How many characters begin before each step; nothing for what is not UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return []
+    steps = (data[at : at + _STEP] for at in range(0, len(data) + 1, _STEP))
+    return [0, *accumulate(len(step.translate(None, _CONTINUATION)) for step in steps)]
+
+
+def line_of(data: bytes, offset: int) -> int:
+    r"""The 1-based line of an offset in bytes; `\n` ends lines."""
+    return bisect_left(_line_ends(data), offset) + 1
+
+
+@lru_cache(maxsize=4)
+def _line_ends(data: bytes) -> list[int]:
+    return [match.start() for match in re.finditer(b"\n", data)]
+
+
+def without_blanks(text: AnyStr, end: int, blanks: AnyStr) -> int:
+    """Where a text up to an offset ends without the blanks there: `len(text[:end].rstrip(blanks))`, without a copy."""
+    while end and text[end - 1 : end] in blanks:
+        end -= 1
+    return end
+
+
 class Places:
     """Places in the files of a report, whose bytes are `sources`. Lines and columns are 1-based."""
 
@@ -84,7 +126,7 @@ class Places:
 
     def position(self, path: str, offset: int) -> tuple[int, int]:
         """The line and column of an offset in bytes; columns count characters."""
-        return self._of(path).position(len(self._sources[path][:offset].decode("utf-8", "replace")))
+        return self._of(path).position(character_of(self._sources[path], offset))
 
     def byte_column(self, path: str, line: int, column: int) -> int:
         """A column that counts characters, counted in bytes."""
