@@ -8,7 +8,7 @@ from kiplint.commands.decode.result import DecodeResult as DecodeResult
 from kiplint.commands.decode.run import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.diff.run import diff as diff
-from kiplint.commands.encode.result import EncodeResult as EncodeResult
+from kiplint.commands.encode.run import EncodeResult as EncodeResult
 from kiplint.commands.encode.run import encode as encode
 from kiplint.commands.kip.result import KipResult as KipResult
 from kiplint.commands.kip.run import kip as kip

@@ -23,8 +23,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import DECODER, ENCODER, MessageSpec
 from kiplint.server.base import Bases, ReleasedBase, changes, near_files
-from kiplint.server.buffer import Buffer, Encoding
-from kiplint.server.salvage import salvage
+from kiplint.server.buffer import Buffer, Encoding, salvage
 from kiplint.sources.disk import read
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError, definitions, kind_of
 from kiplint.text.decode import decode

@@ -5,17 +5,52 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from kiplint.codec.catalog import chosen_message, open_catalog
-from kiplint.codec.exchange import EncodedObject, encode_line, encode_object
-from kiplint.commands.encode.result import EncodeResult
+from kiplint.codec.exchange import EncodedObject, ProblemObject, encode_line, encode_object
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import VALUES_BYTES
+from kiplint.render.report import RunResult
 from kiplint.text.files import open_file, read_text, standard_input
+
+DOCUMENTS: Final = {"encode": EncodedObject}
+
+
+class EncodeResult(RunResult, frozen=True):
+    """An encoded message. `status` is `findings` where the values have problems."""
+
+    message: str
+    """The name of the message."""
+    version: int
+    """The version of the message."""
+    header_version: int | None
+    """The version of the header; None without a header."""
+    data: bytes
+    """The bytes; empty where the values have problems."""
+    problems: tuple[ProblemObject, ...] = ()
+    """The values that cannot be encoded."""
+
+    command = "encode"
+    unread = "left out"
+
+    def __str__(self) -> str:
+        return "\n".join(problem.message for problem in self.problems) if self.problems else self.data.hex()
+
+    @property
+    def document(self) -> EncodedObject:
+        """The JSON document."""
+        return EncodedObject(
+            message=self.message,
+            version=self.version,
+            header_version=self.header_version,
+            hex=None if self.problems else self.data.hex(),
+            length=len(self.data),
+            problems=self.problems,
+        )
 
 
 def encode(
