@@ -99,8 +99,8 @@ def _painted(text: str) -> str:
 
 
 def _likeness(page: str, picture: Picture) -> str:
-    """The same for pages that look the same, whatever version of kiplint made them."""
-    plain = re.sub(r"kiplint [0-9][^\s<\"]*", "kiplint", page)
+    """The same for pages that look the same, whatever version of kiplint made them, and when."""
+    plain = re.sub(r"kiplint [0-9][^\s<\"]*|(?s:<footer.*</footer>)", "kiplint", page)
     return hashlib.sha256(f"{plain}{picture}".encode()).hexdigest()[:16]
 
 
