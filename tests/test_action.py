@@ -476,7 +476,7 @@ class TestFailing:
 
 
 def sarif_runs(file: Path) -> list[Any]:
-    """The runs of a log, each held to what is asked of a log with one."""
+    """The runs of a log, each of which is checked like a log with one run."""
     document = json.loads(file.read_text("utf-8"))
     Standard.model_validate(document)
     return [valid_run({**document, "runs": [run]}) for run in document["runs"]]

@@ -14,7 +14,7 @@ import kiplint
 
 
 def circles(imported: Mapping[str, set[str]]) -> list[set[str]]:
-    """The groups of modules each of which leads back to itself through the others."""
+    """The groups of modules that import one another in a circle."""
     graph = networkx.DiGraph((module, other) for module, others in imported.items() for other in others)
     return [group for group in networkx.strongly_connected_components(graph) if len(group) > 1]
 

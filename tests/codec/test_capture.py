@@ -235,7 +235,7 @@ def flexible() -> Catalog:
 
 
 def test_an_address_that_serves_others_is_the_server() -> None:
-    """A connection of which only a response was captured, and it reads as a request."""
+    """Only a response of the connection was captured, and it reads as a request."""
     like = struct.pack(">ihhih", 10, 0, 5, 0, 0)  # also: correlation id 5, throttle time 0, error 0
     alone = [Segment(9.0, SERVER, ("10.0.0.9", 1), 5, 0, like)]
     turned = conversations(flexible(), connections(alone))

@@ -59,7 +59,7 @@ def test_a_half_that_is_nowhere(tree: Path) -> None:
 
 
 def test_a_finding_about_a_pair_belongs_to_both_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that was bumped alone is told of whichever of the two is given, and once when both are."""
+    """A request that was bumped alone is reported for either file, and once for both."""
     request = definition(A, name="XRequest", apiKey=0, listeners=["broker"], validVersions="0-6")
     write(
         tmp_path, {"XRequest.json": request, "XResponse.json": half("Response"), "YRequest.json": half("Request", "Y")}

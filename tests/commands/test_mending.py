@@ -112,7 +112,7 @@ def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
 
 
 def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
-    """Two copies of a definition, of which the baseline knows one: the other is mended, wherever it stands."""
+    """The baseline records one of two copies of a definition: the other is fixed, wherever it is."""
     kiplint("check", "--baseline", "debt.json", "--update-baseline", "--allow-new", cwd=here)
     (here / "copy").mkdir()
     (here / "copy" / "XData.json").write_bytes(SLIPS)

@@ -35,7 +35,7 @@ def uses(history: Path, tag: str) -> dict[str, ClientUse]:
 
 
 def lost(use: ClientUse) -> list[str]:
-    """The names of lost RPCs, those of which only a path is lost with an asterisk."""
+    """The names of lost RPCs, with an asterisk if only a path is lost."""
     return [f"{rpc.name}{'*' if rpc.unserved else ''}" for rpc in use.lost]
 
 

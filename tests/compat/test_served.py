@@ -179,7 +179,7 @@ def test_exactly_one_of_cluster_id_and_node_id_is_an_invalid_request(alone: dict
     (begun,) = made(api_versions("0-5", alone), api_versions("0-5", CLUSTER, NODE)).exchanges
     assert begun.notes == (
         f"ApiVersions 5 of the client has {alone['name']} alone: once it is sent, the broker answers with "
-        "42 (INVALID_REQUEST, not retriable); KIP-1242 asks for both or neither",
+        "42 (INVALID_REQUEST, not retriable); KIP-1242 requires both or neither",
     )
     (other,) = made(api_versions("0-5", CLUSTER, NODE), api_versions("0-5", alone)).exchanges
     assert other.notes == (

@@ -152,7 +152,7 @@ def test_rules_of_users_have_no_module(modules: Path) -> None:
 
 
 def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
-    """In a copy of the checkout: what is edited is what runs, before anything is compiled anew."""
+    """In a copy of the checkout: an edited pack runs before it is compiled again."""
     shutil.copytree(repo / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(repo / "rules", tmp_path / "rules")
     shutil.copy(repo / "hatch_build.py", tmp_path)

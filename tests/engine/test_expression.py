@@ -39,7 +39,7 @@ def rule(
 
 
 def value(expression: str, element: object, kind: str = "field") -> Any:
-    """What an expression comes to, for an element."""
+    """The value of an expression for an element."""
     text = ast.unparse(translate(expression, words(kind)).tree)
     names = {name: function.call for name, function in FUNCTIONS.items()}
     return eval(text, {"__builtins__": {}, "e": element, "params": PARAMS, **names})
@@ -233,8 +233,8 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ),
         ("params.mixed[0] + 1", "params.mixed[0] + 1" + TAKES + "Any and int"),
         ("True + 1", "True + 1" + TAKES + "bool and int"),
-        ("tag is 3", "tag is 3: `is` asks for None only; write == or !="),
-        ("None is not tag", "None is not tag: `is` asks for None only; write == or !="),
+        ("tag is 3", "tag is 3: `is` compares with None only; write == or !="),
+        ("None is not tag", "None is not tag: `is` compares with None only; write == or !="),
         # literals
         ("1.5", "1.5" + LITERAL),
         ("1e3", "1000.0" + LITERAL),
@@ -400,7 +400,7 @@ def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -
 
 
 def violation_of(rule: Rule, element: Any) -> tuple[str, Any, str]:
-    """What a rule says of an element, of which element, and at which property."""
+    """The violation of a rule by an element: its message, element and property."""
     running = Compiled("field", [rule], compile_in_memory("field", [rule])).active[0]
     assert running
     assert running.describe

@@ -17,12 +17,12 @@ STRING = {"type": "string", "versions": "1+"}
 
 
 def unmet_fields(whole: Message, required_fields: Any) -> list[tuple[str, str, str, str]]:
-    """What a message unmet_requirements: what is said, of which element, at which property, and what to write."""
+    """The unmet requirements of a message: the finding's message, its element, its property, and the correct text."""
     expected = msgspec.convert(required_fields, dict[str, FieldRequirement])
-    text = unmet_requirements(whole, expected)
+    hits = unmet_requirements(whole, expected)
     return [
         (hit.message, hit.element.path if isinstance(hit.element, Field) else hit.element.name, hit.at, hit.instead)
-        for hit in text
+        for hit in hits
     ]
 
 

@@ -1,4 +1,4 @@
-"""Sources as they are asked for, and the revisions that they come to."""
+"""Sources as they are named, and their revisions."""
 
 from __future__ import annotations
 

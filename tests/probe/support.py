@@ -1,4 +1,4 @@
-"""Ports that are asked: any bytes, or a broker made of a few answers."""
+"""Ports to probe: any bytes, or a broker made of a few answers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def framed(data: bytes) -> bytes:
 
 
 def ask(address: str, **others: object) -> ProbedBroker:
-    """What a broker answers, however slow the machine is; who is told to be silent is given less time."""
+    """The answers of a broker, however slow the machine is; a broker that is to be silent has less time."""
     return probe(address, **{"client": SET, "timeout": 60.0, **others}).brokers[0]  # type: ignore[arg-type]
 
 

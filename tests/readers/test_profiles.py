@@ -42,7 +42,7 @@ def at(key: str, comment: str, where: str = "behind") -> str:
 
 
 def details(name: str, definition: str) -> str:
-    """What befalls one reader at a definition, nothing else being in the set."""
+    """The outcome of one reader for a definition, alone in its set."""
     reading = readings([load("HeartbeatRequest.json", definition.encode())], [name])
     return "; ".join(mishap.detail for mishap in reading)
 

@@ -1,4 +1,4 @@
-"""The mistakes of history are found before their mend: at least four in five."""
+"""At least four in five historical mistakes are found before their correction."""
 
 from __future__ import annotations
 

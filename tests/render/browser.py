@@ -48,7 +48,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Visit:
-    """A page that is looked at, and everything that it said, asked for and let go wrong."""
+    """A page in the browser, with its console output, its requests and its errors."""
 
     def __init__(self, browser: Browser, file: Path, name: str = "", **options: Any) -> None:
         self.context: BrowserContext = browser.new_context(reduced_motion="reduce", **options)

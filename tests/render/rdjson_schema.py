@@ -36,7 +36,7 @@ VALIDATOR = Draft202012Validator(RESULT)
 
 
 def assert_rdjson(document: Any) -> None:
-    """Refuse what is no such document, or has a range that ends before it begins."""
+    """Assert that a document is valid, and that no range ends before it begins."""
     VALIDATOR.validate(document)
     for diagnostic in document["diagnostics"]:
         for span in (diagnostic["location"]["range"], *(each["range"] for each in diagnostic.get("suggestions", ()))):

@@ -98,7 +98,7 @@ def _show(corpora: Path | None) -> RunResult:
 
 
 def _lake(corpora: Path | None, name: str = "FetchRequest") -> RunResult:
-    """Of a lake that is told, not made: Spark takes its time."""
+    """The report of a lake that is written down here, because Spark is slow."""
     return LakeReport(findings=(), document=msgspec.convert(lake_document(name), ReportDocument), severity="info")
 
 

@@ -1,4 +1,4 @@
-"""What stands on the standard input of the server, where it is not a message, or none that can be answered."""
+"""Input of the server that is not a message, or not one that can be answered."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def published(client: LanguageClient, params: types.PublishDiagnosticsParams) ->
 
 
 def registered(client: LanguageClient, params: types.RegistrationParams) -> None:
-    """Take it that the server wants to be told of more."""
+    """Accept that the server registers for more notifications."""
 
 
 def editor() -> LanguageClient:

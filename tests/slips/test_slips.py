@@ -1,4 +1,4 @@
-"""Each slip of the table gives exactly the findings that a reviewer wants, and what is written `instead` mends it."""
+"""Each mistake of the table gives exactly the expected findings, and the text of `instead` fixes it."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def sets(*names: str, repository: str | None = None) -> list[SchemaFiles]:
 
 
 def paths(*names: str, repository: str | None = None) -> list[str]:
-    """The paths of the files asked for, in all sets that names stand for."""
+    """The paths of the requested files, in all sets that names stand for."""
     return [file.path for schemas in sets(*names, repository=repository) for file in schemas.files if file.reported]
 
 

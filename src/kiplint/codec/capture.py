@@ -184,7 +184,7 @@ class ApiTraffic(msgspec.Struct, frozen=True):
     request_bytes: int
     response_bytes: int
     offered: Annotated[str, Meta(description="The versions that servers offered in ApiVersions, empty if unknown.")]
-    failed: Annotated[int, Meta(description="The responses with an error code but 0.")]
+    failed: Annotated[int, Meta(description="The responses with an error code that is not 0.")]
     latency: Latency | None
 
 

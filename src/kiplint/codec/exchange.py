@@ -79,7 +79,8 @@ class FrameObject(msgspec.Struct, frozen=True, kw_only=True):
     length: Annotated[int, Meta(description="In bytes.")]
     problems: tuple[ProblemObject, ...]
     errors: Annotated[
-        tuple[FieldError, ...] | UnsetType, Meta(description="The error codes but 0; absent where there are none.")
+        tuple[FieldError, ...] | UnsetType,
+        Meta(description="The error codes that are not 0; absent if there are none."),
     ] = UNSET
     offsets: Annotated[
         tuple[ValueOffset, ...] | UnsetType, Meta(description="The place of each value, with --offsets.")

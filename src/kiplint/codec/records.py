@@ -319,7 +319,7 @@ def is_exhausted() -> bool:
 
 
 def refill() -> None:
-    """Count the elements of arrays anew: what was read so far is forgotten."""
+    """Reset the count of the elements of arrays."""
     ELEMENTS.left = PER_RECORD * _budget().records.most
 
 

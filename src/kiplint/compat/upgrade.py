@@ -34,7 +34,8 @@ class Blocker(msgspec.Struct, frozen=True):
     old: Annotated[str, Meta(description="The versions that the older set serves.")]
     new: Annotated[str | None, Meta(description="The versions that the newer set serves, null when it serves none.")]
     listeners: Annotated[
-        tuple[str, ...], Meta(description="The listeners that the newer set took from the RPC, where it keeps it.")
+        tuple[str, ...],
+        Meta(description="The listeners that no longer serve the RPC in the newer set, if it keeps the RPC."),
     ] = ()
 
 
@@ -53,11 +54,11 @@ class StepChange(msgspec.Struct, frozen=True):
     api_key: int
     kind: Annotated[
         str,
-        Meta(description="listener-removed, listener-added, deprecated or undeprecated, as `kiplint diff` says it."),
+        Meta(description="listener-removed, listener-added, deprecated or undeprecated, as in `kiplint diff`."),
     ]
     breaks: Annotated[Literal["support", "none"], Meta(description="support: a listener no longer answers the RPC.")]
     versions: Annotated[str, Meta(description="The versions that the change is about.")]
-    listeners: Annotated[tuple[str, ...], Meta(description="The listeners that came or went.")] = ()
+    listeners: Annotated[tuple[str, ...], Meta(description="The listeners that were added or removed.")] = ()
 
 
 class Step(msgspec.Struct, frozen=True):

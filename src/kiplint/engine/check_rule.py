@@ -217,7 +217,7 @@ def _demands(fields: object) -> Iterator[Mistake]:
 
 
 def _no_type(text: str) -> str:
-    """What is wrong with a type that `fields` asks for: no definition could ever have it."""
+    """What is wrong with a type that `fields` requires: no definition could have it."""
     kind = parse_type(text)
     if text in ("", "[]") or kind.primitive or kind.struct:
         return ""

@@ -371,7 +371,7 @@ class _Checker:
             if isinstance(operator, (ast.Is, ast.IsNot)) and not (
                 isinstance(right, ast.Constant) and right.value is None
             ):
-                raise ExpressionError(f"{short(ast.unparse(node))}: `is` asks for None only; write == or !=")
+                raise ExpressionError(f"{short(ast.unparse(node))}: `is` compares with None only; write == or !=")
         parts = [node.left, *node.comparators]
         kinds = [self.check(part, scope) for part in parts]
         for operator, (first, second) in zip(node.ops, pairwise(kinds), strict=True):

@@ -121,21 +121,21 @@ class RuleSpec(_RuleObject):
     ] = []
     let: Annotated[
         dict[str, str],
-        Meta(description="Names for expressions, each for use in all that follow.", max_length=MOST_CASES),
+        Meta(description="Names for expressions; later expressions may use earlier names.", max_length=MOST_CASES),
     ] = {}
-    fields: Annotated[
-        dict[str, FieldRequirement], Meta(description="For messages: the fields that there must be, by name.")
-    ] = {}
+    fields: Annotated[dict[str, FieldRequirement], Meta(description="For messages: the required fields, by name.")] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
     when: Annotated[
         str,
         Meta(description="The elements that the rule is about; all when left out; for problems, those with its id."),
     ] = ""
-    expect: Annotated[str, Meta(description="What must hold of them; without it, none may exist.")] = ""
+    expect: Annotated[str, Meta(description="What must hold for them; without it, each such element is a finding.")] = (
+        ""
+    )
     at: Annotated[str, Meta(description="The property to point to, after the dots of an element if another.")] = ""
     narrows: Annotated[
         str | list[str],
-        Meta(description="The `pack/rule`, or several, silent where this one speaks: a special case of it."),
+        Meta(description="The `pack/rule`, or several, that this rule is a special case of; they skip its elements."),
     ] = ""
     severity: Annotated[
         Level, Meta(description="How serious a finding is; off if the rule runs only when selected.")
@@ -166,7 +166,7 @@ class PackSpec(_RuleObject):
 
     pack: Annotated[Word, Meta(description="The pack's name, the first half of its rules' ids.")]
     rules: Annotated[list[RuleSpec], Meta(description="The rules.")]
-    each: Annotated[Each | None, Meta(description="The kind of element of the rules that do not say theirs.")] = None
+    each: Annotated[Each | None, Meta(description="The kind of element of the rules without `each`.")] = None
     title: Annotated[str, Meta(description="What the pack is about.")] = ""
     source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
 

@@ -94,10 +94,10 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> list[ast.stmt]:
     """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `describe_RULE` for each.
 
-    `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for each violation; `active` holds, in the
-    order of the ids, what runs of them (`kiplint.engine.ruleset.Active`) or None; a unmet is what is amiss with the
-    fields that a rule asks for. Where rules are `metered`, a `budget` and the meters that `meter_of` names count their
-    steps. Raises ExpressionError.
+    `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for each violation; `active` has, in the
+    order of the ids, the rule as it runs (`kiplint.engine.ruleset.ActiveRule`) or None; `unmet` is the unmet
+    requirement of a rule with required fields. Where rules are `metered`, a `budget` and the meters that `meter_of`
+    names count their steps. Raises ExpressionError.
     """
     parts = [RuleTranslator(kind, rule, meter_of(rule) if metered else "") for rule in rules]
     ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())

@@ -74,7 +74,7 @@ _NOTE: Final = re.compile(r"//\s*(?:starting (?:in|from|with) )?versions?\s+[0-9
 def note_edit(document: Document, note: str) -> tuple[Edit, ...]:
     """The note after the last one of its kind above validVersions, else right above it; none without validVersions.
 
-    A line `//`, an empty line or nothing stands between notes, whatever stands above the last one.
+    Notes are separated by a line `//`, an empty line or nothing, as above the last note.
     """
     node = document.find("/validVersions")
     if node is None:

@@ -202,7 +202,7 @@ def about_of(rest: str) -> str:
 
 
 def errors_of(rest: str) -> tuple[str, ...]:
-    """The errors that a sentence names: those that stand beside the word error."""
+    """The errors that a sentence names: those next to the word error."""
     if "rror" not in rest or "_" not in rest:
         return ()
     lists = (called[1] or called[2] for called in re.finditer(_CALLED, rest))

@@ -1,4 +1,4 @@
-"""From any JSON value to a message: every mistake in its shape, and a repaired copy to go on with.
+"""From any JSON value to a message: every mistake in its shape, and a repaired copy for the other rules.
 
 The mistakes come from jsonschema over the published schema. Kafka's reader (Jackson) coerces some values, such
 as `"ignorable": "true"`; those are noted and coerced here too, the rest is noted and left out.

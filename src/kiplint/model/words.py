@@ -124,7 +124,7 @@ def _places(word: str, text: str) -> Iterator[int]:
 
 
 FEWEST: Final = 8
-"""A word that stands in the set less often than this does not correct others."""
+"""A word that occurs less often than this in the set does not correct others."""
 _VOWELS: Final = frozenset("aeiouy")
 LONG: Final = 6
 """Of words with another consonant, shorter ones than this, or such as stand there twice, are most often right."""
@@ -316,7 +316,7 @@ class Word(TextElement):
 
     @set_fact
     def word_count(self) -> int:
-        """How often it stands in the descriptions, comments and names of the set."""
+        """How often it occurs in the descriptions, comments and names of the set."""
         return self._vocabulary.count(self.word)
 
     @set_fact
@@ -327,7 +327,7 @@ class Word(TextElement):
 
     @set_fact
     def meant_count(self) -> int:
-        """How often that stands in the set."""
+        """How often that occurs in the set."""
         return self._vocabulary.count(self.meant_word) if self.meant_word else 0
 
     @set_fact

@@ -93,9 +93,8 @@ class Context(NamedTuple):
     """What a run is about, as stages need it.
 
     `problems` are what is wrong with sources that cannot be listed, `lost` their lines, as source and lineage, `cut`
-    the sources whose history does not go back to its beginning. `paths` are globs that choose
-    definitions, `upstream` is the source that forks are held against; `across` asks
-    for a matrix of the releases of all sources together.
+    the sources whose history does not go back to its beginning. `paths` are globs that choose definitions, `upstream`
+    is the source that forks are compared with; `across` asks for a matrix of the releases of all sources together.
     """
 
     engine: Engine

@@ -207,7 +207,7 @@ class Drift(TableFrame):
 
 
 class Problems(TableFrame):
-    """`subject` is what the stage was at: a source, a commit, a file."""
+    """`subject` is what the problem is about: a source, a commit, a file."""
 
     ABOUT = "What could not be read or worked on, and why."
     COLUMNS: ClassVar[Columns] = columns("stage, subject, problem")

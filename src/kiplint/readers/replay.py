@@ -195,7 +195,7 @@ class FieldWalk:
             self.known |= {str(struct.get("name")): struct for struct in common or [] if isinstance(struct, dict)}
 
     def failures(self, field: Object, where: str, owner: Object, struct: str) -> Iterator[Failure]:
-        """What fails at one field, which stands in `owner`, a message or struct of the name `struct`."""
+        """The failures at one field of `owner`, a message or struct of the name `struct`."""
         name, kind = str(field.get("name", "")), field.get("type")
         for ending, names in self.profile.names_ending.items():
             if name.endswith(ending) and name not in names:

@@ -50,7 +50,7 @@ class PagesBeside:
         return " ".join((command, *map(self.place, sets)))
 
     def place(self, name: str) -> str:
-        """A hash of where a set is, seen from the page: no path of the machine is told."""
+        """A hash of where a set is, seen from the page, so that no path of the machine is shown."""
         folder = os.path.dirname(self._file)
         place = os.path.relpath(name, folder) if folder and os.path.exists(name) else name.removesuffix(":")
         return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:16]

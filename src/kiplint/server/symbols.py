@@ -179,7 +179,7 @@ def other_half(buffer: Buffer, place: Place, neighbours: Neighbours) -> str | No
 
 
 def rename(buffer: Buffer, offset: int, name: str) -> list[StructName]:
-    """The places where a struct's name has to be written anew; raises NotRenamed for a name that it cannot have."""
+    """The places where a struct's name has to change; raises NotRenamed for a name that it cannot have."""
     struct = struct_at(buffer, offset)
     if struct is None:
         raise NotRenamed("only structs can be renamed here")

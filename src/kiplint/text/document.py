@@ -93,7 +93,7 @@ class _Scan:
             at = self._token(match)
 
     def _token(self, match: re.Match[str]) -> int:
-        """Take in a token; where to go on."""
+        """Take a token; returns the position to continue at."""
         kind, start, end = match.lastgroup, match.start(), match.end()
         if kind == "block":
             closes = self.stack and end <= self.last_closing  # asked first: each search that fails reads all the rest

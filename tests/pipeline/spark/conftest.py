@@ -88,5 +88,5 @@ SILENT = Watcher(_ignore, _ignore)
 
 
 def heard(into: list[Done]) -> Watcher:
-    """A watcher that keeps what it is told."""
+    """A watcher that records its calls."""
     return Watcher(_ignore, into.append)

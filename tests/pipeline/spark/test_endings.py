@@ -1,4 +1,4 @@
-"""How findings ended, told from what the first revision without them holds."""
+"""How findings ended, derived from the first revision without them."""
 
 from __future__ import annotations
 

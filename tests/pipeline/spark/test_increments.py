@@ -1,4 +1,4 @@
-"""A second run works on what is new only, and what it leaves behind is what one run over everything leaves."""
+"""A second run processes only what is new, and its lake is equal to that of one run over everything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is linted again, in whichever way, comes to the same rows as what was linted at once."""
+"""Linting again, in any way, makes the same rows as linting at once."""
 
 from __future__ import annotations
 

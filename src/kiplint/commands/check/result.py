@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 class CheckSummary(FindingsSummary, frozen=True, omit_defaults=True):
     """The numbers of a check."""
 
-    left_out: Annotated[int, Meta(description="JSON files beside definitions that are none; left out for 0.")] = 0
+    left_out: Annotated[
+        int, Meta(description="JSON files beside definitions that are not definitions; left out for 0.")
+    ] = 0
     older: Annotated[int, Meta(description="With --changed-since: what was there before; left out for 0.")] = 0
 
 

@@ -134,7 +134,7 @@ def _rows(changes: Iterable[Judged], color: bool, width: int | None) -> str:
 
 
 def behind_heading(change: Judged) -> str:
-    """A change's sentence behind `request` or `response`, without the name that stands in the heading."""
+    """A change's sentence below a heading, after `request` or `response` and without the name in the heading."""
     if change.field:
         versions = f" {change.versions}," if change.versions else ""
         return f"{versions} {change.field}: {change.statement}"

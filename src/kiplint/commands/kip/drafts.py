@@ -102,7 +102,7 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
         return Span(*self.document.span(*block.stretch(*self._stretch(block, inner)), self.lines))
 
     def has(self, block: Block, inner: Span) -> bool:
-        """Whether the KIP itself has what stands at a place in a definition."""
+        """Whether the KIP itself has the text at a place in a definition."""
         return block.has(*self._stretch(block, inner))
 
 

@@ -1,6 +1,6 @@
 """Messages that a KIP does not write as whole definitions: parts of definitions, patches, and what stands for them.
 
-Each is turned into the text of a definition whose characters know where they stand in the KIP.
+Each becomes the text of a definition, with the position of each of its characters in the KIP.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Kind = Literal["definition", "part", "patch", "table", "grammar"]
 
 
 class Piece(NamedTuple):
-    """A text, and where each of its characters stands in the KIP; `~place` for what the KIP does not write there."""
+    """A text, and the position of each of its characters in the KIP; `~place` for text that the KIP does not have."""
 
     text: str
     places: Sequence[int]
@@ -41,7 +41,7 @@ def written(text: str, start: int) -> Piece:
 
 
 def supplied(text: str, place: int) -> Piece:
-    """A text that the KIP does not have, for what stands at an offset."""
+    """A text that the KIP does not have, in place of the text at an offset."""
     return Piece(text, array("q", [~place]) * len(text))
 
 
@@ -409,7 +409,7 @@ def unsigned(plain: str, blocks: Iterable[Block]) -> str:
 
 
 def _stretches(plain: str) -> Iterator[tuple[int, int]]:
-    """Where patches stand: fences of the language diff, and hunks with what stands before them."""
+    """The places of patches: fences of the language diff, and hunks with the lines before them."""
     at = 0
     start = -1
     fence = ""

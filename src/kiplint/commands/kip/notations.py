@@ -1,4 +1,4 @@
-"""What stands in KIPs for definitions: tables of fields, and the notations that came before definitions."""
+"""Other notations of messages in KIPs: tables of fields, and the notations that are older than definitions."""
 
 from __future__ import annotations
 

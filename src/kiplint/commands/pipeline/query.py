@@ -20,7 +20,7 @@ EPILOG = (
 
 
 SHOWN = 1000
-"""The most rows that are shown unless asked for others."""
+"""The number of rows that are shown by default."""
 
 
 class Options(Group, frozen=True):

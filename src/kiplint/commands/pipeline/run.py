@@ -54,7 +54,7 @@ class Options(Group, frozen=True):
         tuple[str, ...], Option("Only definitions whose path from the top matches. Repeatable.", "GLOB")
     ] = ()
     upstream: Annotated[
-        str | None, Option("The source that the others are held against.", "NAME", usual="the first")
+        str | None, Option("The source that the others are compared with.", "NAME", usual="the first")
     ] = None
     across: Annotated[
         bool, Option("Hold the releases of each source against those of the others too, in the matrix.")

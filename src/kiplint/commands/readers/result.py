@@ -102,7 +102,7 @@ class ReadersSummary(FindingsSummary, frozen=True, kw_only=True):
     ] = UNSET
     fails: int
     misreads: int
-    sentence: Annotated[str, Meta(description="All in a sentence.")]
+    sentence: Annotated[str, Meta(description="The summary in a sentence.")]
 
 
 class ReadersDocument(msgspec.Struct, frozen=True):

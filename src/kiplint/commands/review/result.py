@@ -77,7 +77,7 @@ class ReviewDocument(msgspec.Struct, frozen=True):
     version: Literal[1]
     base: Annotated[str, Meta(description="The revision that is compared with; empty for none.")]
     released: Annotated[tuple[str, ...], Meta(description="The releases; empty where the base counts as released.")]
-    findings: Annotated[tuple[EntryObject, ...], Meta(description="An entry for each cause, the gravest first.")]
+    findings: Annotated[tuple[EntryObject, ...], Meta(description="An entry for each cause, the most severe first.")]
     additions: Annotated[tuple[ChangeObject, ...], Meta(description="The changes that break nothing.")]
     readers: Annotated[tuple[ReaderObject, ...], Meta(description="The readers that lose something by the change.")]
     summary: ReviewSummary
@@ -91,7 +91,7 @@ class ReviewResult(Report, frozen=True):
     """The result of `review`."""
 
     entries: tuple[Entry, ...] = ()
-    """An entry for each cause, the gravest first."""
+    """An entry for each cause, the most severe first."""
     additions: tuple[Judged, ...] = ()
     """The changes that break nothing."""
     base: str = ""

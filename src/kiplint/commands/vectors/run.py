@@ -48,7 +48,9 @@ class Vector(msgspec.Struct, frozen=True):
     header: Annotated[dict[str, Any] | None, Meta(description="The values of the header before the body.")] = None
     header_hex: str | None = None
     must: Annotated[Literal["read", "refuse"], Meta(description="What a reader must do with the body.")] = "read"
-    offset: Annotated[int | None, Meta(description="Where in the body the fault is that a reader must refuse.")] = None
+    offset: Annotated[
+        int | None, Meta(description="The offset in the body of the fault that a reader must refuse.")
+    ] = None
 
 
 DOCUMENTS: Final = {"vectors": Vector}

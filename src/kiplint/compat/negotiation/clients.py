@@ -44,7 +44,7 @@ class ClientRelease(msgspec.Struct, frozen=True, omit_defaults=True):
     setting: Annotated[str, Meta(description="The setting that limits or decides its versions, with the default.")] = ""
     fixed: Annotated[dict[str, str], Meta(description="Versions that some path sends without negotiation.")] = {}
     picks: Annotated[
-        dict[str, str], Meta(description="Lists; a path takes the highest that is not above the broker's highest.")
+        dict[str, str], Meta(description="Lists; a path uses the highest that is not above the broker's highest.")
     ] = {}
     usual: Annotated[dict[str, str], Meta(description="The versions that the default settings send.")] = {}
     needs: Annotated[tuple[Need, ...], Meta(description="What it does only where a broker lists a version.")] = ()
@@ -165,7 +165,7 @@ class ClientUse(msgspec.Struct, frozen=True):
         Meta(description="limited: RPCs are lost. refused: without Metadata, or with neither Produce nor Fetch."),
     ]
     lost: tuple[LostRpc, ...]
-    losses: Annotated[tuple[Loss, ...], Meta(description="What else it does not do; it counts in no status.")]
+    losses: Annotated[tuple[Loss, ...], Meta(description="What else it does not do; this does not change the status.")]
 
     @property
     def brief(self) -> list[str]:

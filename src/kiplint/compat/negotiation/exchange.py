@@ -38,7 +38,7 @@ def misrouting_notes(client: Side, broker: Side, version: int) -> Iterator[str]:
     if len(ours) == 1:
         yield (
             f"ApiVersions {version} of the client has {ours[0]} alone: once it is sent, the broker answers with "
-            f"{INVALID_REQUEST}; KIP-1242 asks for both or neither"
+            f"{INVALID_REQUEST}; KIP-1242 requires both or neither"
         )
     elif len(theirs) == 1:
         yield f"ApiVersions {version} of the broker has {theirs[0]} alone, and answers it with {INVALID_REQUEST}"

@@ -107,7 +107,7 @@ class RpcRow(msgspec.Struct, frozen=True):
     response_header: int | None
     instance_id: Annotated[bool, Meta(description="The request header carries ClientInstanceId (KIP-1313).")]
     deprecated: Annotated[bool, Meta(description="A side declares a chosen version deprecated (KIP-35, KIP-896).")]
-    message: Annotated[str, Meta(description="What to know about it; empty when it is agreed without more to say.")]
+    message: Annotated[str, Meta(description="A note; empty when the RPC is agreed and there is nothing to add.")]
     brokers: Annotated[tuple[Agreement, ...], Meta(description="Broker by broker, in the order given.")]
     between_nodes: Annotated[
         bool, Meta(description="Only brokers and controllers send it to each other; no client depends on it.")

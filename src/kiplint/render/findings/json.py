@@ -30,7 +30,7 @@ class FixObject(msgspec.Struct, frozen=True):
     """The edits that resolve a finding, all together."""
 
     applicability: Annotated[
-        Literal["safe", "unsafe"], Meta(description="`unsafe` is what is most likely meant: look at it first.")
+        Literal["safe", "unsafe"], Meta(description="`unsafe` fixes are most likely right: review them.")
     ]
     edits: tuple[EditObject, ...]
 
