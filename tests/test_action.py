@@ -658,9 +658,9 @@ def test_github_takes_the_action() -> None:
 
 GUIDE = (ROOT / "docs/guide/ci.md").read_text("utf-8")
 EXAMPLES = [
-    found
+    example
     for page in ("README.md", "docs/guide/ci.md")
-    for found in re.findall(
+    for example in re.findall(
         r'^```yaml title="(.+?)"\n(.*?)^```$', (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL
     )
 ]

@@ -96,7 +96,7 @@ def word(number: int) -> str:
 
 
 def _template(schema: Schema, directory: str, kept: frozenset[str], renamed: set[str]) -> Template:
-    """Every struct and the message get the mark, and every field that no rule speaks of; in notes, those of `told`."""
+    """Every struct and the message get the mark, and every field that no rule names; in notes, those of `renamed`."""
     head, tail = _cut(schema.name)
     is_header = schema.body.get("type") == "header"  # the set's other messages know it by its name
     parts, keys, start = [""], {}, 0

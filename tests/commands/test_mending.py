@@ -420,11 +420,13 @@ def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
     before = b'{ "name": "XData", "type": "data", "validVersions": "0",\n  "fields": [] }\n'
     path.write_bytes(before)
     document = json.loads(kiplint("check", "--output-format", "json", cwd=tmp_path).out)
-    (found,) = (finding for finding in document["findings"] if finding["rule"] == "versions/flexible-missing")
-    assert [fix["edits"][0]["text"] for fix in found["fixes"]] == [
+    (without_flexible,) = (
+        finding for finding in document["findings"] if finding["rule"] == "versions/flexible-missing"
+    )
+    assert [fix["edits"][0]["text"] for fix in without_flexible["fixes"]] == [
         ', "flexibleVersions": "0+"', ', "flexibleVersions": "none"',
     ]  # fmt: skip
-    assert found["fix"] == found["fixes"][0]
+    assert without_flexible["fix"] == without_flexible["fixes"][0]
     Draft202012Validator(json.loads(kiplint("schema", "check", cwd=tmp_path).out)).validate(document)
     for number, versions in (("1", b'"0+"'), ("2", b'"none"'), ("3", b"")):
         path.write_bytes(before)

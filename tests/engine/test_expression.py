@@ -83,15 +83,15 @@ TOPIC, COUNT = WHOLE.fields
         ("(versions | version_range('0')).open", True),
         ("[str.lowest for str in versions.parts]", [1]),
         ("len(owner.fields)", 2),
-        ("any(one.tag is not None for one in owner.fields)", True),
-        ("all(one.tag is None for one in owner.fields)", False),
-        ("[one.name for one in owner.fields if one.tag is None]", ["Topic"]),
-        ("{one.name for one in owner.fields}", {"Topic", "Count"}),
-        ("join(one.name for one in owner.fields)", "Topic, Count"),
-        ("sorted([one.name for one in owner.fields])", ["Count", "Topic"]),
+        ("any(item.tag is not None for item in owner.fields)", True),
+        ("all(item.tag is None for item in owner.fields)", False),
+        ("[item.name for item in owner.fields if item.tag is None]", ["Topic"]),
+        ("{item.name for item in owner.fields}", {"Topic", "Count"}),
+        ("join(item.name for item in owner.fields)", "Topic, Count"),
+        ("sorted([item.name for item in owner.fields])", ["Count", "Topic"]),
         ("min([3, 1, 2]) + max([3, 1, 2])", 4),
         ("owner.by_name['Count'].tag", 3),
-        ("[one for one in message.fields][1].name", "Count"),
+        ("[item for item in message.fields][1].name", "Count"),
         ("definition.fields[0].name", "Name"),
         ("message.structs_by_name['TopicData'].field.name", "Topic"),
         ("message.schemas.messages[0].name", "XRequest"),
@@ -175,7 +175,7 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("Name", "Name is not a fact of a field; did you mean name?"),
         ("owner.feilds", "feilds is not a fact of a Container; did you mean fields?"),
         ("versions.lowst", "lowst is not a fact of a version range; did you mean lowest?"),
-        ("any(one.nam for one in owner.fields)", "nam is not a fact of a field; did you mean name?"),
+        ("any(item.nam for item in owner.fields)", "nam is not a fact of a field; did you mean name?"),
         ("params.leest", "leest is not a parameter of the rule; did you mean least?"),
         ("params.__class__", "__class__ is not a parameter of the rule"),
         ("params", "params is not a value by itself: write params. and the name of a parameter"),
@@ -208,7 +208,7 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("(yield)", "(yield)" + NOT_PART),
         ("(yield from owner.fields)", "(yield from owner.fields)" + NOT_PART),
         ("await name", "await name" + NOT_PART),
-        ("{one: 1 for one in owner.fields}", "{one: 1 for one in owner.fields}" + NOT_PART),
+        ("{item: 1 for item in owner.fields}", "{item: 1 for item in owner.fields}" + NOT_PART),
         ("{**owner.by_name}", "{**owner.by_name}: **" + NOT_PART),
         ("name[0:1]", "a slice" + NOT_PART),
         ("name[::-1]", "a slice" + NOT_PART),
@@ -312,10 +312,10 @@ def test_any_text_is_taken_or_refused(expression: str) -> None:
 
 def test_every_name_that_is_left_is_one_of_ours() -> None:
     known = {"e", "params", *FUNCTIONS}
-    tree = translate("any(one.tag == params.least for one in owner.fields) and len(name) > 1", words("field")).tree
+    tree = translate("any(item.tag == params.least for item in owner.fields) and len(name) > 1", words("field")).tree
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert names == {"e", "any", "len", "params", "v_one"}
-    assert names - known == {"v_one"}
+    assert names == {"e", "any", "len", "params", "v_item"}
+    assert names - known == {"v_item"}
 
 
 @pytest.mark.parametrize(

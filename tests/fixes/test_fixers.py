@@ -207,7 +207,7 @@ def test_every_fixer_is_named_by_a_rule_and_known_to_the_language() -> None:
     assert {rule.spec.fix for rule in shipped_rules() if rule.spec.fix} == set(FIXERS) == set(KINDS)
 
 
-def test_only_what_is_safe_is_done_unasked() -> None:
+def test_only_safe_fixes_are_made_by_default() -> None:
     for rule in FIXABLE.values():
         files = bad(rule)
         result = fix_set(files, checker(rule))
@@ -263,7 +263,7 @@ def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) ->
     ("default", "meant", "applicability"),
     [("07", "7", "safe"), ("+0120", "120", "unsafe"), ("-010", "-10", "unsafe")],
 )
-def test_a_leading_zero_goes_unasked_where_java_agrees(default: str, meant: str, applicability: str) -> None:
+def test_a_leading_zero_is_a_safe_fix_where_java_agrees(default: str, meant: str, applicability: str) -> None:
     files = {"XRequest.json": definition(field(default=default, about="It."))}
     (finding,) = (
         finding for finding in checker(FIXABLE["fields/default-octal"])(files) if finding.rule == "fields/default-octal"

@@ -147,7 +147,7 @@ names = [folder / f"{n}.json" for n in range(20)]
 print("go", flush=True)
 old, new = b"old" * 5000, b"new" * 5000
 while True:
-    replace_files([Replacement(one, old, new) for one in names])
+    replace_files([Replacement(name, old, new) for name in names])
     old, new = new, old
 """
 

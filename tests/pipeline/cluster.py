@@ -123,7 +123,7 @@ def start_connect(servers: Servers, **env: str) -> str:
 
 
 def wait_for(there: Callable[[], bool], output: Callable[[], str]) -> None:
-    """Wait for a condition; raises AssertionError with what `said` gives when it does not come."""
+    """Wait for a condition; raises AssertionError with the `output` when it does not hold in time."""
     end = time.monotonic() + LONGEST
     while not there():
         assert time.monotonic() < end, output()

@@ -151,18 +151,18 @@ def test_an_answer_of_too_many_rows(rows: int) -> None:
         talk(connection)
 
     with server(refuse) as address:
-        found = ask(address)
+        answer = ask(address)
     if rows > 1_000:
-        assert found.error == "the answer of ApiVersions has more than 1,000 rows in an array"
+        assert answer.error == "the answer of ApiVersions has more than 1,000 rows in an array"
         return
-    counts = Counter(problem.rule for problem in found.problems)
+    counts = Counter(problem.rule for problem in answer.problems)
     expected = {
         "connection/versions-inverted": 1000,
         "connection/api-key-twice": 999,
         "connection/answered-not-offered": 1,
     }
     assert counts == expected
-    assert found.problems[2].offset == 10 + 7 - 1
+    assert answer.problems[2].offset == 10 + 7 - 1
 
 
 def test_all_connections_to_a_broker_share_its_time() -> None:

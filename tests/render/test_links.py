@@ -78,8 +78,8 @@ def test_pages_side_by_side_link_one_another(tmp_path: Path) -> None:
     bad = FIXTURES / "tags/gap/bad"
     for name, result in {"show": show_all(bad), "a b": show_all(OLD), "new": show_all(NEW)}.items():
         written(tmp_path, name, result)
-    found = kiplint.check(bad, config={})
-    assert _to(written(tmp_path, "check", found), "show") == [finding.message_name for finding in found.findings]
+    checked = kiplint.check(bad, config={})
+    assert _to(written(tmp_path, "check", checked), "show") == [finding.message_name for finding in checked.findings]
     changes = kiplint.diff(OLD, NEW)
     page = written(tmp_path, "diff", changes)
     sides = [change.change.messages for change in changes.changes]
@@ -97,19 +97,19 @@ def test_a_page_links_only_where_the_other_page_has_the_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad = FIXTURES / "tags/gap/bad"
-    found = kiplint.check(bad, config={})
-    (name, *_) = (finding.message_name for finding in found.findings)
+    result = kiplint.check(bad, config={})
+    (name, *_) = (finding.message_name for finding in result.findings)
     assert name
     other = next(message for message in show_all(OLD).messages if message.message.name != name)
     written(tmp_path, "other", show(other.message.name, OLD))
     (tmp_path / "broken.html").write_bytes(b'<meta name="kiplint" content="show">\xff')
-    assert _to(written(tmp_path, "check", found), "other") == []
+    assert _to(written(tmp_path, "check", result), "other") == []
     written(tmp_path, "one", show(name, bad))
     monkeypatch.chdir(bad)
     assert set(_to(written(tmp_path, "check", kiplint.check(config={})), "one")) == {name}
     copy = tmp_path / "elsewhere"
     copy.mkdir()
-    assert _to(written(copy, "check", found), "one") == []
+    assert _to(written(copy, "check", result), "one") == []
 
 
 def test_a_page_that_names_no_file_links_to_no_page(capsys: pytest.CaptureFixture[str]) -> None:

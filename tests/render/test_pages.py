@@ -274,13 +274,13 @@ def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], page
 def test_a_search_keeps_the_changes_with_its_words(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     changes = pages("diff").document["changes"]
     ((name, _),) = Counter(change["message_name"] for change in changes).most_common(1)
-    wanted = next(change["message"] for change in changes if change["message_name"] == name)
+    expected = next(change["message"] for change in changes if change["message_name"] == name)
     seen = visit("diff")
-    seen.page.locator("[type=search]").fill(wanted)
+    seen.page.locator("[type=search]").fill(expected)
     script = """(items, message) => items.filter((item) => !item.hidden && item.innerHTML.includes(message)).map((item) =>
       [...item.querySelectorAll("[data-part]")].map((part) => [!part.hidden, `${item.firstElementChild.textContent} ${part.textContent}`]))"""
-    (parts, *_) = seen.page.locator("[data-item]").evaluate_all(script, wanted.replace("<", "&lt;"))
-    words = wanted.lower().split()
+    (parts, *_) = seen.page.locator("[data-item]").evaluate_all(script, expected.replace("<", "&lt;"))
+    words = expected.lower().split()
     assert [shown for shown, _ in parts] == [all(word in text.lower() for word in words) for _, text in parts]
     assert len({shown for shown, _ in parts}) == 2
 

@@ -54,7 +54,7 @@ def test_offsets_in_bytes(text: str, data: st.DataObject) -> None:
     assert line_of(encoded, offset) == encoded.count(b"\n", 0, offset) + 1
 
 
-def test_an_offset_in_bytes_that_are_no_text() -> None:
+def test_an_offset_in_bytes_that_are_not_text() -> None:
     assert [character_of(b"a\xff\xe2\x82b", offset) for offset in (0, 1, 2, 5)] == [0, 1, 2, 4]
 
 

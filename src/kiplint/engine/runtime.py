@@ -184,7 +184,7 @@ def shown(value: Any) -> str:
 
 
 def word(value: Any, singular: str, many: str) -> str:
-    """`one` for a singular value, else `many`: the hole `{value:one|many}`.
+    """`singular` for a singular value, else `many`: the hole `{value:singular|many}`.
 
     Singular are the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), and a list, set or
     mapping with a single item. None is plural.

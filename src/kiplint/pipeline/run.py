@@ -186,7 +186,7 @@ def make_request(
 ) -> Request:
     """The request of a run: new sources, or the sources of the previous run, with changes if any. Raises UsageError.
 
-    `resume` keeps the sources and paths of the previous run; its upstream and configuration stay unless `asked` names
+    `resume` keeps the sources and paths of the previous run; its upstream and configuration stay unless `request` names
     others.
     """
     before = requested(lake.snapshot()) if lake.exists else None

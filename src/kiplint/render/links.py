@@ -135,8 +135,8 @@ def own_address() -> str:
 def repository_address(place: str) -> str:
     """The address on GitHub that a repository was cloned from; empty for others."""
     try:
-        found = open_repository(place).run("config", "--get-regexp", _ORIGIN) if os.path.isdir(place) else ""
+        remote = open_repository(place).run("config", "--get-regexp", _ORIGIN) if os.path.isdir(place) else ""
     except SourceError:
         return ""
-    match = _GITHUB.fullmatch(found.partition(" ")[2])
+    match = _GITHUB.fullmatch(remote.partition(" ")[2])
     return f"https://github.com/{match[1]}" if match else ""

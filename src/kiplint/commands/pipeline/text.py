@@ -333,8 +333,8 @@ def _report(document: documents.ReportDocument, severity: str) -> Iterator[Grid]
     yield open_findings(document.findings)
     severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
     heading = f"{' and '.join(severities).capitalize()} findings in time"
-    found = [row for row in once(document.findings) if row.severity in severities]
-    yield from _in_time(heading, found, released, FOUND)
+    spans = [row for row in once(document.findings) if row.severity in severities]
+    yield from _in_time(heading, spans, released, FOUND)
     yield from _in_time("What broke bytes or records", once(document.breaks), released, BROKE)
     statuses = [(name, shown(count), "trouble" if name in TROUBLE else "") for name, count in document.matrix.items()]
     note = (
