@@ -80,7 +80,7 @@ GROWN_BYTES = Limit(
     128 << 20, "bytes of growth beyond 16 times the packed bytes", "record batches of a run", beyond=_BATCH
 )
 BATCHES = Limit(100_000, "batches of a field", "record batches", beyond=_BATCH)
-RECORDS = Limit(200_000, "records of a run", "record batches", "decode more by `--limit N`")
+RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decode more by `--limit N`")
 VALUES_BYTES = Limit(256 << 20, "bytes", "values to encode", "divide them")
 PROBE_BYTES = Limit(64 << 20, "bytes of standard input", "the output of probe", beyond="not read")
 _BROKER = "an error of that broker"

@@ -177,6 +177,25 @@ def test_records_are_counted_over_the_run(tmp_path: Path, limit: int, counts: li
     assert ran.err == ("" if whole else note)
 
 
+def test_frames_are_counted_over_the_run(tmp_path: Path) -> None:
+    words = ["--body", "MetadataRequest@0", *["00000000"] * 5, "--limit", "20"]
+    texts = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
+    assert texts.out.count("MetadataRequest 0,") == 2  # text has the places of values, which take ten times as long
+    assert texts.err.startswith("warning: not all was decoded: --limit 20 was reached")
+    document = kiplint("decode", "--set", SET, *words, "--output-format", "json", cwd=tmp_path)
+    assert (len(json.loads(document.out)["frames"]), document.err) == (5, "")
+    lines = kiplint("decode", "--set", SET, *words[:-1], "1", "--output-format", "jsonl", cwd=tmp_path)
+    assert (len(lines.out.splitlines()), lines.err) == (5, "")
+
+
+def test_frames_of_a_capture_are_counted(tmp_path: Path) -> None:
+    capture = str(ROOT / "fixtures" / "bytes" / "client.pcap")
+    words = ("decode", "--set", SET, capture, "--output-format", "json", "--limit")
+    some, whole = kiplint(*words, "3", cwd=tmp_path), kiplint(*words, "5", cwd=tmp_path)
+    assert [len(json.loads(ran.out)["frames"]) for ran in (some, whole)] == [3, 5]
+    assert [bool(ran.err) for ran in (some, whole)] == [True, False]
+
+
 def test_elements_are_counted_over_the_run(tmp_path: Path) -> None:
     body = b"\0\0\0\x0f" + b"\0\1a" * 15
     words = ["--body", "MetadataRequest@0", body.hex(), body.hex(), "--limit", "2"]

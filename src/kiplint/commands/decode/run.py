@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.translate import condition
-from kiplint.limits import RECORDS
+from kiplint.limits import RECORDS, Counter
 from kiplint.model.error_codes import NONE
 from kiplint.render.report import RuleInfo
 from kiplint.text.words import plural
@@ -39,6 +40,8 @@ class _How(NamedTuple):
     every: bool
     """Whether the places of values are kept for all frames, not only for frames of a capture with problems."""
     number: int | None
+    frames: Counter
+    """How many frames are still kept."""
 
 
 def decode(
@@ -84,6 +87,7 @@ def decode(
         spans or offsets,
         offsets,
         frame,
+        Counter(sys.maxsize if each else limit),
     )
     if limit < 1:
         raise UsageError("the limit must be at least 1")
@@ -119,9 +123,13 @@ def decode(
         rows=tuple(rows),
         number=frame,
         offsets=offsets,
-        limited=limited,
+        limited=limited or how.frames.left < 0,
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+_WITH_PLACES = 10
+"""As how many frames counts one that is decoded with the places of its values, which takes as much longer."""
 
 
 def _read(
@@ -139,7 +147,10 @@ def _read(
             summaries.append(summary)
             yield from frames
         else:
-            yield from _entries(how, piece)
+            for entry in _entries(how, piece):
+                if not how.frames.take(_WITH_PLACES if how.spans else 1):
+                    return
+                yield entry
 
 
 def _entries(how: _How, piece: DecodeInput) -> Iterator[DecodedFrame]:
@@ -209,6 +220,8 @@ def _capture(how: _How, piece: DecodeInput) -> tuple[list[DecodedFrame], Capture
         raise UsageError(f"{piece.source}: {error}") from None
     spans = how.spans or how.additions.records
     entries = []
+    if not how.frames.take(len(capture.frames)):
+        capture = replace(capture, frames=capture.frames[: how.frames.left])  # without as many as are too many
     frames = [captured.decode(how.catalog, spans=how.additions.records or how.every) for captured in capture.frames]
     breaches = judge_capture(zip(capture.frames, frames, strict=True))
     for captured, fast in zip(capture.frames, frames, strict=True):
