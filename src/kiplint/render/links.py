@@ -18,6 +18,8 @@ from kiplint.text.show import printable
 
 MOST_PAGES: Final = 200
 """How many files of a directory are looked at."""
+MOST_READ: Final = 50_000_000
+"""Characters of a page in which anchors are looked for."""
 _HEAD: Final = 2_000
 """Characters at the start of a page, among which it says what it shows."""
 _SHOWN: Final = re.compile(r'<meta name="kiplint" content="([^"]*)">')
@@ -83,18 +85,21 @@ class PagesBeside:
 
 def _pages_beside(file: str) -> Iterator[PageBeside]:
     folder, own = os.path.split(file)
-    with os.scandir(folder) as entries:
-        names = sorted(
-            entry.name
-            for entry in entries
-            if entry.name.endswith(".html") and entry.name != own and entry.is_file(follow_symlinks=False)
-        )
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(
+                entry.name
+                for entry in entries
+                if entry.name.endswith(".html") and entry.name != own and entry.is_file(follow_symlinks=False)
+            )
+    except OSError:  # a directory to write to, but not to list
+        return
     for name in names[:MOST_PAGES]:
         try:
             with open(os.path.join(folder, name), encoding="utf-8") as page:
                 head = page.read(_HEAD)
                 if match := _SHOWN.search(head):
-                    yield PageBeside(name, match[1], frozenset(_ID.findall(head + page.read())))
+                    yield PageBeside(name, match[1], frozenset(_ID.findall(head + page.read(MOST_READ))))
         except (OSError, UnicodeDecodeError):  # unreadable: a link there would be of no use
             continue
 
