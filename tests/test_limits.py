@@ -1,40 +1,153 @@
-"""The limits on untrusted input: their figures, their lines, and that each is used."""
+"""What has more than a limit is refused with a line that has the figure, and what has as much as the limit is read.
+
+Each limit is lowered for its test. The limits on definitions, archives, packs, records and brokers have tests beside
+those of their readers.
+"""
 
 from __future__ import annotations
 
+import io
+import re
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
 import pytest
 
-from conftest import ROOT
-from kiplint import limits
-from kiplint.limits import LIMITS, Counter, Limit
+from codec.test_records import batch, record
+from kiplint.codec import conversation, frames, records
+from kiplint.codec.frames import split
+from kiplint.codec.records import read_batches
+from kiplint.commands.decode import inputs
+from kiplint.commands.decode.run import decode
+from kiplint.commands.encode import run as encode
+from kiplint.commands.kip import drafts
+from kiplint.commands.kip.run import kip
+from kiplint.commands.probe import result as probe
+from kiplint.engine import baseline
+from kiplint.engine.errors import UsageError
+from kiplint.limits import LAKE_VERSIONS, LIMITS, Limit
+from kiplint.pipeline.lake.lake import Snapshot
+from kiplint.sources import git
+from kiplint.sources.open import open_sets
+from kiplint.sources.schema_files import SourceError
+from sources.support import git as run_git
+from tools import definition
+
+KIP = f"```json\n{definition(name='XData', type='data', apiKey=None).decode()}\n```\n"
+PROBED = '{"brokers": [{"broker": "a:1", "error": "no", "apis": []}]}'
+BASELINE = '{"version": 1, "findings": []}'
+
+
+@pytest.fixture
+def lower(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str, int], None]:
+    """Lower the limit of this name in a module."""
+
+    def put(module: Any, name: str, most: int) -> None:
+        known: Limit = getattr(module, name)
+        monkeypatch.setattr(module, name, Limit(most, known.unit, known.input, known.remedy))
+
+    return put
+
+
+def test_every_limit_has_its_line() -> None:
+    assert [limit.input for limit in LIMITS if "more than" not in limit.exceeded("it")] == []
+    assert Limit(3, "apples", "a basket", "eat one").exceeded("it") == "it has more than 3 apples; eat one"
 
 
 @pytest.mark.parametrize(
-    ("limit", "figure"),
+    ("module", "name", "text", "read"),
     [
-        (Limit(1 << 20, "bytes", "x"), "1 MiB"),
-        (Limit(4 << 30, "bytes of memory", "x"), "4 GiB of memory"),
-        (Limit((1 << 20) + 1, "bytes", "x"), "1,048,577 bytes"),
-        (Limit(1 << 20, "entries", "x"), "1,048,576 entries"),
-        (Limit(64, "levels", "x"), "64 levels"),
+        (drafts, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
+        (probe, "PROBE_BYTES", PROBED, probe.read_offers),
+        (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
+        (inputs, "INPUT_BYTES", "00" * 40, decode),
+        (encode, "VALUES_BYTES", '{"a": 1}', lambda file: encode.parse_object(file, "--json")),
     ],
+    ids=lambda value: value if isinstance(value, str) and value.endswith("_BYTES") else "",
 )
-def test_figures(limit: Limit, figure: str) -> None:
-    assert limit.figure == figure
+def test_a_file(
+    module: Any, name: str, text: str, read: Callable[[str], object], tmp_path: Path, lower: Callable[..., None]
+) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(text)
+    lower(module, name, len(text))
+    try:
+        read(str(file))
+    except (UsageError, SourceError) as error:
+        assert "more than" not in str(error)
+    lower(module, name, len(text) - 1)
+    with pytest.raises((UsageError, SourceError), match=f"has more than {len(text) - 1} bytes"):
+        read(str(file))
 
 
-def test_the_line_of_an_exceeded_limit() -> None:
-    assert Limit(2, "files", "x", "join them").exceeded("a.toml") == "a.toml has more than 2 files; join them"
-    assert Limit(2, "files", "x").exceeded("a.toml") == "a.toml has more than 2 files"
+@pytest.mark.parametrize(
+    ("module", "name", "text", "read"),
+    [
+        (drafts, "KIP_BYTES", KIP, lambda: kip("-", config={})),
+        (probe, "PROBE_BYTES", PROBED, lambda: probe.read_offers("-")),
+        (inputs, "INPUT_BYTES", "00" * 40, lambda: decode("-")),
+    ],
+    ids=("kip", "probe", "decode"),
+)
+def test_standard_input(
+    module: Any,
+    name: str,
+    text: str,
+    read: Callable[[], object],
+    lower: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lower(module, name, len(text) - 1)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    with pytest.raises((UsageError, SourceError), match=f"^standard input has more than {len(text) - 1} bytes"):
+        read()
 
 
-def test_a_counter_is_exceeded_by_what_goes_beyond() -> None:
-    counter = Counter(3)
-    assert [counter.take(2), counter.take(1), counter.take(1), counter.left] == [True, True, False, -1]
+def test_a_tree_of_git(tmp_path: Path, lower: Callable[..., None]) -> None:
+    run_git(tmp_path, "init", "-q")
+    (tmp_path / "XData.json").write_bytes(definition(name="XData", type="data", apiKey=None))
+    (tmp_path / ("a" * 250)).touch()  # the tree is longer than the definition
+    run_git(tmp_path, "add", "-A")
+    run_git(tmp_path, "commit", "-q", "-m", "x")
+    size = len(b"100644 XData.json\0") + 20 + len(b"100644 \0") + 250 + 20
+    lower(git, "GIT_TREE", size)
+    assert [len(found.files) for found in open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path))] == [1]
+    lower(git, "GIT_TREE", size - 1)
+    with pytest.raises(SourceError, match=f"has more than {size - 1} bytes of a tree object"):
+        list(open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path)))
 
 
-def test_every_limit_is_used() -> None:
-    names = [name for name, value in vars(limits).items() if isinstance(value, Limit)]
-    texts = [file.read_text("utf-8") for file in (ROOT / "src" / "kiplint").rglob("*.py") if file.stem != "limits"]
-    assert [name for name in names if not any(name in text for text in texts)] == []
-    assert len(names) == len(LIMITS) > 30
+def test_a_frame(lower: Callable[..., None]) -> None:
+    data = struct.pack(">i", 12) + b"\0" * 12
+    lower(frames, "FRAME_BYTES", 12)
+    assert [frame.problem for frame in split(data)] == [None]
+    lower(frames, "FRAME_BYTES", 11)
+    assert [frame.problem and frame.problem.rule for frame in split(data)] == ["codec/too-large"]
+
+
+def test_a_frame_of_a_capture(lower: Callable[..., None]) -> None:
+    run = conversation.Run(0, struct.pack(">i", 12) + b"\0" * 12, ((0, 0.0),))
+    sign = conversation.Sign(re.compile(b"x"), *[lambda *_: False] * 4)
+    for most, rules in ((12, [None]), (11, ["codec/too-large"])):
+        lower(conversation, "FRAME_BYTES", most)
+        cuts = conversation.cut([run], sign, synchronized=True)
+        assert [cut.problem and cut.problem.rule for cut in cuts] == rules
+
+
+def test_batches(lower: Callable[..., None]) -> None:
+    data = batch([record(0, b"k", b"v")])
+    lower(records, "BATCHES", 2)
+    assert read_batches(data * 2)[1] == ()
+    batches, problems = read_batches(data * 3)
+    assert (len(batches), [problem.rule for problem in problems]) == (2, ["codec/too-many-elements"])
+
+
+def test_versions_of_a_lake() -> None:
+    decoder = msgspec.json.Decoder(Snapshot)
+    assert decoder.decode(f'{{"number": {int(LAKE_VERSIONS)}}}').number == LAKE_VERSIONS
+    with pytest.raises(msgspec.ValidationError):
+        decoder.decode(f'{{"number": {LAKE_VERSIONS + 1}}}')

@@ -82,7 +82,7 @@ GROWN_BYTES = Limit(
 BATCHES = Limit(100_000, "batches of a field", "record batches", beyond=_BATCH)
 RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decode more by `--limit N`")
 VALUES_BYTES = Limit(256 << 20, "bytes", "values to encode", "divide them")
-PROBE_BYTES = Limit(64 << 20, "bytes of standard input", "the output of probe", beyond="not read")
+PROBE_BYTES = Limit(64 << 20, "bytes", "the output of probe", "probe fewer brokers at a time")
 _BROKER = "an error of that broker"
 ANSWER_BYTES = Limit(1 << 20, "bytes", "the answer of a broker", beyond=_BROKER)
 ANSWER_ROWS = Limit(1_000, "rows in an array", "the answer of a broker", beyond=_BROKER)

@@ -112,9 +112,11 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
     Raises SourceError where it cannot be read.
     """
     try:
-        data = read_stdin(KIP_BYTES) if path == STDIN else read_file(path, KIP_BYTES)
+        data = read_stdin(KIP_BYTES + 1) if path == STDIN else read_file(path, KIP_BYTES)
     except OSError as error:
         raise SourceError(f"cannot read {path}: {error.strerror}") from None
+    if len(data) > KIP_BYTES:
+        raise SourceError(KIP_BYTES.exceeded("standard input"))
     document = read_document(decode_text(data))
     plain = document.plain
     lines = Lines(document.text)

@@ -16,8 +16,9 @@ from kiplint.engine.errors import UsageError
 from kiplint.limits import PROBE_BYTES
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
-from kiplint.sources.disk import read
-from kiplint.text.files import standard_input
+from kiplint.sources.disk import read_stdin
+from kiplint.sources.schema_files import SourceError
+from kiplint.text.files import read_file
 
 STDIN = "-"
 
@@ -135,7 +136,13 @@ def read_offers(name: str) -> ProbedOffers | None:
         return None
     label = "standard input" if name == STDIN else name
     try:
-        document = msgspec.json.decode(standard_input().read(PROBE_BYTES) if name == STDIN else read(name))
+        data = read_stdin(PROBE_BYTES + 1) if name == STDIN else read_file(name, PROBE_BYTES)
+    except OSError as error:
+        raise SourceError(f"cannot read {name}: {error.strerror}") from None
+    if len(data) > PROBE_BYTES:
+        raise SourceError(PROBE_BYTES.exceeded(label))
+    try:
+        document = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError):
         document = None
     if not isinstance(document, dict) or "brokers" not in document or "name" in document:
