@@ -76,17 +76,17 @@ def _to(page: Anchors, name: str) -> list[str]:
 
 def test_pages_side_by_side_link_one_another(tmp_path: Path) -> None:
     bad = FIXTURES / "tags/gap/bad"
-    for name, result in {"show": show_all(bad), "a b": show_all(OLD), "new": show_all(NEW)}.items():
+    for name, result in {"show": show_all(bad), "a b%": show_all(OLD), "new": show_all(NEW)}.items():
         written(tmp_path, name, result)
     checked = kiplint.check(bad, config={})
     assert _to(written(tmp_path, "check", checked), "show") == [finding.message_name for finding in checked.findings]
     changes = kiplint.diff(OLD, NEW)
     page = written(tmp_path, "diff", changes)
     sides = [change.change.messages for change in changes.changes]
-    for number, name in enumerate(("a%20b", "new")):
+    for number, name in enumerate(("a%20b%25", "new")):
         messages = {side[number].name for side in sides if side[number]}
         assert {anchor.partition("@")[0] for anchor in _to(page, name)} == messages
-    assert any("@" in anchor for anchor in _to(page, "a%20b"))
+    assert any("@" in anchor for anchor in _to(page, "a%20b%25"))
     written(tmp_path, "agreed", kiplint.negotiate(OLD, NEW))
     written(tmp_path, "matrix", negotiate_all(OLD, NEW))
     assert '"links":{"client/B1":"agreed.html"}' in (tmp_path / "matrix.html").read_text("utf-8")
@@ -102,7 +102,9 @@ def test_a_page_links_only_where_the_other_page_has_the_message(
     assert name
     other = next(message for message in show_all(OLD).messages if message.message.name != name)
     written(tmp_path, "other", show(other.message.name, OLD))
-    (tmp_path / "broken.html").write_bytes(b'<meta name="kiplint" content="show">\xff')
+    (tmp_path / "broken.html").write_bytes(b'<meta name="kiplint" content="show 0123456789abcdef">\xff')
+    (tmp_path / "empty.html").write_text('<meta name="kiplint" content="">')
+    (tmp_path / "pipe.html").mkdir()
     assert _to(written(tmp_path, "check", result), "other") == []
     written(tmp_path, "one", show(name, bad))
     monkeypatch.chdir(bad)

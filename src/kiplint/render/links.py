@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from typing import Final, NamedTuple, TextIO
 from urllib.parse import quote
@@ -22,7 +23,7 @@ MOST_READ: Final = 50_000_000
 """Characters of a page in which anchors are looked for."""
 _HEAD: Final = 2_000
 """Characters at the start of a page, among which it says what it shows."""
-_SHOWN: Final = re.compile(r'<meta name="kiplint" content="([^"]*)">')
+_SHOWN: Final = re.compile(r'<meta name="kiplint" content="(\w+(?: [0-9a-f]{16})+)">')
 _ID: Final = re.compile(r'<[a-z][^<>]* id="([^"]*)"')
 _GITHUB: Final = re.compile(r"(?:https://(?:[^@/]*@)?|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\n?")
 _ORIGIN: Final = r"^remote\.origin\.url$"
@@ -36,6 +37,11 @@ class PageBeside(NamedTuple):
     name: str
     shown: str
     anchors: frozenset[str]
+
+    @property
+    def address(self) -> str:
+        """The address, seen from its directory."""
+        return quote(os.fsencode(self.name))
 
 
 class PagesBeside:
@@ -54,7 +60,10 @@ class PagesBeside:
     def place(self, name: str) -> str:
         """A hash of where a set is, seen from the page, so that no path of the machine is shown."""
         folder = os.path.dirname(self._file)
-        place = os.path.relpath(name, folder) if folder and os.path.exists(name) else name.removesuffix(":")
+        place = name.removesuffix(":")
+        if folder and os.path.exists(name):
+            with suppress(ValueError):  # on another drive
+                place = os.path.relpath(name, folder)
         return hashlib.sha256(place.encode("utf-8", "replace")).hexdigest()[:16]
 
     def link(self, command: str, sets: tuple[str, ...], *anchors: str) -> str:
@@ -67,7 +76,7 @@ class PagesBeside:
         for page in known:
             for anchor in anchors if page.shown == shown else ():
                 if anchor in page.anchors and f"{anchor.partition('@')[0]}~2" not in page.anchors:
-                    return f"{quote(page.name)}#{anchor}"
+                    return f"{page.address}#{anchor}"
         return ""
 
     def pages(self, command: str) -> Iterator[tuple[str, list[str]]]:
@@ -75,7 +84,7 @@ class PagesBeside:
         for page in self._known():
             kind, *sets = page.shown.split()
             if kind == command:
-                yield quote(page.name), sets
+                yield page.address, sets
 
     def _known(self) -> list[PageBeside]:
         if self._pages is None:
