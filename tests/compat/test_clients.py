@@ -168,7 +168,7 @@ def test_a_client_that_ignores_the_lowest_version(history: Path) -> None:
     use = client_use(release, negotiate(released_side(release), [("4.0", schemas(history, "confluent-8.0.0"))]))
     (join,) = (rpc for rpc in use.lost if rpc.name == "JoinGroup")
     assert join.message == (
-        "the client has 0, 4.0 2-9: no version in common; it sends version 0 all the same, and the broker refuses it"
+        "the client has 0, 4.0 2-9: no version in common; it sends version 0 anyway, and the broker refuses it"
     )
 
 

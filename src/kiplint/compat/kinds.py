@@ -194,7 +194,7 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
 class UnstableChanged(Change, frozen=True, dict=True):
     """The bytes or the header of an unreleased version changed, or are again as in a release."""
 
-    restored: Annotated[bool, "Whether releases have the version as it is now, and none as it was."] = False
+    restored: Annotated[bool, "Whether a release has the version as it is now, and none has it as it was."] = False
 
     @property
     def spot(self) -> Spot | None:
@@ -385,7 +385,7 @@ class FieldsReordered(FieldChange, frozen=True, dict=True):
 
     same: Annotated[bool, "Whether the bytes are the same."] = False
     order: Annotated[tuple[str, ...], "The fields in their order now; empty where they only moved."] = ()
-    holder: Annotated[str, "The field that stood where this one stands, if one did."] = ""
+    holder: Annotated[str, "The field that was at this field's position, if any."] = ""
 
     @property
     def detail(self) -> str:

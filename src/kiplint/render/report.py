@@ -206,7 +206,7 @@ def _info(rule: Rule, ignore: str) -> RuleInfo:
         why=rule.spec.why,
         source=rule.source,
         severity=level if level != "off" else "info",
-        help=f"`kiplint explain {rule.id}` shows it broken and kept. {ignore}".rstrip(),
+        help=f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore}".rstrip(),
         url=url_of(rule),
     )
 

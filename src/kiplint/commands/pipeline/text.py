@@ -140,7 +140,7 @@ def _blame(document: documents.BlameDocument) -> Iterator[Grid]:
     for line, events in groupby(document.events, key=line_of):
         yield Grid(titled(*line), columns, [_blamed(event, document.released) for event in events])
     if not document.events:
-        yield Grid(document.of, (), [], "nothing was ever found, and nothing changed")
+        yield Grid(document.of, (), [], "no findings and no changes")
 
 
 def _blamed(event: HistoryEvent, released: Sequence[str]) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ PASSWORD = "KIPLINT_SASL_PASSWORD"
 class Options(Group, frozen=True):
     """The options of `kiplint probe`."""
 
-    brokers: Annotated[tuple[str, ...], Argument("The brokers; all are asked at the same time.", "HOST:PORT...")]
+    brokers: Annotated[tuple[str, ...], Argument("The brokers; all are queried at the same time.", "HOST:PORT...")]
     client: Annotated[str, Option("The schema set of the client.", "SET")] = "."
     also: Annotated[tuple[str, ...], Option("Another set whose versions are known too. Repeatable.", "SET")] = ()
     repo: RepositoryOption = None

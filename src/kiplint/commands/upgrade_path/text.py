@@ -46,7 +46,9 @@ def _clients(path: UpgradePath, color: bool, width: int | None) -> list[str]:
 def _path(path: UpgradePath, color: bool, width: int | None) -> list[str]:
     ends = f"{path.source} to {path.target}"
     if not path.found:
-        furthest = "" if path.furthest in ("", path.source) else f"; one gets as far as {path.furthest}"
+        furthest = (
+            "" if path.furthest in ("", path.source) else f"; the furthest set that can be reached is {path.furthest}"
+        )
         return [paint(printable(f"No path from {ends}{furthest}"), _RED, color)]
     if not path.steps:
         return [title(f"From {ends}: nothing to do", color)]

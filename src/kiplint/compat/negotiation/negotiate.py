@@ -195,7 +195,7 @@ def _sent_anyway(status: Outcome, ours: Offer | None, client: Side, brokers: Seq
         return f"brokers list version {listed} for old clients, and refuse it (KAFKA-18659)"
     if client.habits.ignores_lowest:
         highest = min(ours.versions.highest, *(offer.versions.highest for offer in theirs))
-        return f"it sends version {highest} all the same, and the broker refuses it"
+        return f"it sends version {highest} anyway, and the broker refuses it"
     return ""
 
 

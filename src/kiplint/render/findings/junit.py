@@ -12,7 +12,7 @@ from kiplint.engine.finding import Finding
 from kiplint.render.report import Report
 from kiplint.text.show import printable
 
-ABOUT = "JUnit XML: a suite for each file, a failure for each finding; what a diff only tells, passes."
+ABOUT = "JUnit XML: a suite for each file, a failure for each finding; harmless changes of a diff pass."
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
