@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -511,9 +512,11 @@ class Scan(msgspec.Struct, frozen=True):
     problems: tuple[Problem, ...]
 
 
+@lru_cache(maxsize=1)
 def scan(text: str) -> Scan:
     """Scan a text; at most `DEFINITION_PROBLEMS` problems, each with a pointer and character offsets.
 
+    The last scan is kept, because each step of a command reads a broken text again.
     Kinds: trailing-comma, json5-only, invalid-json, trailing-content, duplicate-key, too-deep, block-comment.
     A text of nothing but white space and comments has no root and no problem for that.
     """
