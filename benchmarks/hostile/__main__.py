@@ -1,12 +1,18 @@
 """Run each command on each input that it reads, at n and 2n; write benchmarks/HOSTILE.md."""
 
 import argparse
+import os
+import resource
 import subprocess
+import sys
+import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from random import Random
 from typing import Any, NamedTuple
 
 from benchmarks.hostile.grammar import FRAME, Files, Input, inputs
@@ -14,6 +20,7 @@ from benchmarks.results import aligned
 from benchmarks.timing import Command, Run, run, run_to_end
 from benchmarks.workspace import REPOSITORY, empty_scratch
 from kiplint.cli import completion
+from kiplint.cli import main as kiplint
 from kiplint.cli.options import Argument, Parameter, parameters
 from kiplint.cli.reader import COMMANDS, names, room
 from kiplint.limits import DEFINITION_BYTES
@@ -27,6 +34,8 @@ SLOW, MOST_GROWTH, MOST_SECONDS, MOST_MEMORY = 0.3, 2.3, 10.0, 1024
 """The seconds above start-up from which growth counts, the most of a doubling, and of the largest size (s, MiB)."""
 ROUNDS, CLEAR = 3, 2.1
 """How often both sizes are run where a doubling takes as much."""
+EIGHTH, NOTHING = 8, 0.01
+"""Where an eighth of the largest size takes no more seconds than that, not even a square of it takes long."""
 LIMIT = 60
 """The seconds of the processor after which a command is ended."""
 
@@ -70,7 +79,9 @@ thousands of files; less where that is refused. Time is that of the processor fo
 less than {CLEAR}. It may be {MOST_GROWTH}; n may take {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is
 above.
 
-`make bench-hostile HOSTILE_ARGS="--only chain"` measures some of them, and leaves this page as it is."""
+Each case is screened at an eighth of n first, in a fork that has imported all commands; one that takes no time there
+is not measured. `make bench-hostile HOSTILE_ARGS="--only chain"` measures some cases, and leaves this page as it is;
+`--seconds 600` takes as many as go into that time, at random."""
 HEAD = ("input", "command", "n", "time", "memory", "doubling")
 
 
@@ -155,21 +166,51 @@ class Measured(NamedTuple):
     refused: bool
 
 
-def measure(case: Case, start: Run) -> tuple[Measured, Measured | None]:
-    """The largest size that is read, and half of it where that takes long enough."""
+def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
+    """The largest size that is read, and half of it; None where the largest takes no time."""
     n = largest(case.input)
-    whole = _run(case, n)
-    while whole.refused and n > 64 and whole.run.cpu - start.cpu < SLOW:
-        smaller = _run(case, n := n // 4)
-        whole = whole if smaller.refused and n <= 64 else smaller
+    small = max(n // EIGHTH, 1)
+    least, _ = screen(case, 1)
+    seconds, status = screen(case, small)
+    while status == 2 and small > 64 and seconds - least < NOTHING:  # refused at once
+        seconds, status = screen(case, small := small // 4)
+    if seconds - least < NOTHING:
+        return None
+    whole = _run(case, n := min(n, small * EIGHTH))
     if whole.run.cpu - start.cpu < SLOW:
-        return whole, None
+        return None
     half = _run(case, n // 2)
     for _ in range(ROUNDS - 1):
         if whole.run.cpu > MOST_SECONDS or growth(whole, half, start) < CLEAR:
             break
         whole, half = _least(whole, _run(case, n)), _least(half, _run(case, n // 2))
     return whole, half
+
+
+def screen(case: Case, n: int) -> tuple[float, int]:
+    """Seconds of the processor and exit code of a fork of this process, which has imported all commands."""
+    directory = empty_scratch("hostile", "case")
+    words = place(case, n, directory)
+    child = os.fork()
+    if not child:
+        os.chdir(directory)
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in range(3):
+            os.dup2(nothing, stream)
+        sys.argv = ["kiplint", *words]
+        kiplint()
+    _, status, usage = os.wait4(child, 0)
+    return usage.ru_utime + usage.ru_stime, os.waitstatus_to_exitcode(status)
+
+
+def preload() -> None:
+    """Import what commands import, so that forks need not."""
+    for module in walk_packages(import_module(COMMANDS).__path__, f"{COMMANDS}."):
+        if not module.name.startswith(f"{COMMANDS}.pipeline"):
+            import_module(module.name)
+    for name in ("jinja2", "json5", "jsonschema", "networkx", "typer", "kiplint.cli.app", "kiplint.sources.git"):
+        import_module(name)
 
 
 def growth(whole: Measured, half: Measured, start: Run) -> float:
@@ -271,24 +312,30 @@ def main() -> None:
     """Measure, print, and write the page, unless only some are chosen."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
+    parser.add_argument("--seconds", type=int, default=1 << 40, help="stop after so many seconds")
     parser.add_argument("--list", action="store_true", help="list the cases, and run none")
     options = parser.parse_args()
     chosen = [case for case in cases() if not options.only or any(part in case.title for part in options.only)]
     if options.list or not chosen:
         print("\n".join(case.title for case in chosen))
         return
+    preload()
+    end = time.monotonic() + options.seconds
     start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda run: run.cpu)
-    rows = []
+    Random(0).shuffle(chosen)  # so that some are like all
+    rows, done = [], 0
     for case in chosen:
-        whole, half = measure(case, start)
-        if half:
-            rows.append(row(case, whole, half, start))
+        if time.monotonic() > end:
+            break
+        done += 1
+        if measured := measure(case, start):
+            rows.append(row(case, *measured, start))
             print("  ".join(rows[-1]), flush=True)
-    count = f"{len(chosen):,} cases were run; {len(rows):,} take more than {SLOW} s"
+    count = f"{done:,} of {len(chosen):,} cases were run; {len(rows):,} take more than {SLOW} s"
     print(count)
     if not options.only:
         head = [HEAD, ["---", "---", *("---:" for _ in HEAD[2:])]]
-        lines = [f"| {line} |" for line in aligned([*head, *rows], between=" | ")]
+        lines = [f"| {line} |" for line in aligned([*head, *sorted(rows)], between=" | ")]
         PAGE.write_text("\n".join([ABOUT, "", f"{count}:", "", *lines, ""]), encoding="utf-8")
 
 
