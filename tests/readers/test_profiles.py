@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kiplint
+from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.load import load
 from kiplint.readers.outcome import readings
@@ -166,6 +167,18 @@ def test_hostile_definitions_do_no_harm(hostile: str) -> None:
     for profile in profiles():
         assert replay(hostile, profile) is not None
     readings([load("XRequest.json", hostile.encode())])
+
+
+def test_structs_that_unfold_without_end() -> None:
+    structs = [
+        {"name": f"S{at}", "versions": "0+", "fields": [field(f"F{way}", f"S{at + 1}") for way in (0, 1)]}
+        for at in range(40)
+    ]
+    whole = document(
+        field("A", "S0"), commonStructs=[*structs, {"name": "S40", "versions": "0+", "fields": [field("B")]}]
+    )
+    with pytest.raises(UsageError, match=r"^XRequest.json: the message has more than 100,000 fields"):
+        readings([load("XRequest.json", json.dumps(whole).encode())])
 
 
 def test_ignored_properties_are_reported() -> None:

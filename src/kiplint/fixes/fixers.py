@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -18,7 +19,7 @@ from kiplint.fixes import texts
 from kiplint.fixes.case import Fixer, FixerCase, NotFixable, fix, ranked
 from kiplint.fixes.draft import FIELD, MESSAGE
 from kiplint.fixes.new_version import map_text, note_edit
-from kiplint.model.fields import Field, Struct
+from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
@@ -275,10 +276,15 @@ def usual_about(case: FixerCase) -> Fix | None:
     """The descriptions that fields of the name and type have in other messages, the most usual first."""
     field: Field = case.element
     node = case.at("about")
-    taken = {other.about for other in field.owner.fields}
+    taken = _abouts(field.owner)
     abouts = Counter(peer.about for peer in field.peers if peer.element_type == field.element_type and peer.about)
     likely = [about for about, _ in abouts.most_common() if about not in taken][:3]
     return ranked(case.unsafe([case.written(node, about)]) for about in likely)
+
+
+@lru_cache(maxsize=1)
+def _abouts(owner: Container) -> set[str]:
+    return {field.about for field in owner.fields}
 
 
 _HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")

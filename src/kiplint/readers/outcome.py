@@ -6,9 +6,10 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kiplint.limits import DEFINITION_BYTES
+from kiplint.engine.errors import UsageError
+from kiplint.limits import DEFINITION_BYTES, UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, layout, lines, ranges_of, tokens
+from kiplint.model.layout import Layout, layout, lines, ranges_of, tokens, unfolded
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import ReadingElement
@@ -207,7 +208,10 @@ def _layouts(message: Message, view: Message, profile: Profile) -> Iterator[Misr
     ranges = [versions for side in sides for part in (side, *side.structs) for versions in ranges_of(part)]
     ranges += [message.flexible, view.flexible]
     misread: list[Misreading] = []
-    for piece in boundaries(ranges, message.valid & view.valid):
+    pieces = list(boundaries(ranges, message.valid & view.valid))
+    _require_small(message, len(pieces))
+    _require_small(view, len(pieces))
+    for piece in pieces:
         bodies = [layout(side, piece.lowest) for side in sides]
         if _same(bodies[0], bodies[1], profile):
             continue
@@ -218,6 +222,14 @@ def _layouts(message: Message, view: Message, profile: Profile) -> Iterator[Misr
             pointer = next((field.pointer for field in message.all_fields if field.name == name), "/fields")
             misread.append(Misreading("layout", piece, really, taken, pointer))
     yield from misread
+
+
+def _require_small(message: Message, times: int) -> None:
+    """Raise UsageError where so many layouts of a message unfold into too many fields, or too deep."""
+    fields, depth = unfolded(message, UNFOLDED_FIELDS // max(times, 1))
+    for limit, number in ((UNFOLDED_FIELDS, fields * times), (UNFOLDED_LEVELS, depth)):
+        if number > limit:
+            raise UsageError(limit.exceeded(f"{message.file}: the message"))
 
 
 def _same(real: Layout, view: Layout, profile: Profile) -> bool:

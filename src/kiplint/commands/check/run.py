@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Unpack
 
 import msgspec
@@ -363,28 +363,41 @@ def located(findings: tuple[Finding, ...], paths: Iterable[str]) -> tuple[Findin
     known: dict[str, str] = {}
     for path in paths:
         known.setdefault(os.path.basename(path), path)
-    return tuple(_located(finding, known) if finding.rule in MISSING else finding for finding in findings)
+    below = cache(_files_below)
+    return tuple(_located(finding, known, below) if finding.rule in MISSING else finding for finding in findings)
 
 
-def _located(finding: Finding, known: dict[str, str]) -> Finding:
+def _located(finding: Finding, known: dict[str, str], below: Callable[[str], dict[str, str]]) -> Finding:
     suffix = next((word for word in OTHER if finding.message_name.endswith(word)), "")
     file = f"{finding.message_name.removesuffix(suffix)}{OTHER.get(suffix, '')}.json"
-    place = (known.get(file) or next(_beside(finding.path, file), "")) if suffix else ""
+    near = (below(folder).get(file, "") for folder in _beside(finding.path)) if suffix else ()
+    place = known.get(file, "") if suffix else ""
+    place = place or next((path for path in near if os.path.isfile(path)), "")
     if not place or os.path.dirname(place) == os.path.dirname(finding.path):
         return finding
     name = printable(file.removesuffix(".json"))
     return replace(finding, message=f"{finding.message}; {name} is in {printable(place)}, which is another set")
 
 
-def _beside(path: str, file: str) -> Iterator[str]:
-    """The files of that name in the directories beside a file's own, and above and below it."""
+def _beside(path: str) -> tuple[str, str]:
+    """The directory above a file's own, and its own."""
     folder = os.path.dirname(path) or os.curdir
-    for place in (os.path.dirname(folder) or os.curdir if folder != os.curdir else os.pardir, folder):
-        try:
-            names = sorted(os.listdir(place))
-        except OSError:
-            continue
-        for name in (os.curdir, *names):
-            path = os.path.normpath(os.path.join(place, name, file))
-            if os.path.isfile(path):
-                yield path
+    return os.path.dirname(folder) or os.curdir if folder != os.curdir else os.pardir, folder
+
+
+def _files_below(place: str) -> dict[str, str]:
+    """By name: the first JSON file in a directory, or in the directories in it."""
+    files: dict[str, str] = {}
+    for folder in (place, *(os.path.join(place, name) for name in _names(place))):
+        for name in _names(folder):
+            if name.endswith(".json"):
+                files.setdefault(name, os.path.normpath(os.path.join(folder, name)))
+    return files
+
+
+def _names(folder: str) -> list[str]:
+    """What a directory has, in order; nothing for what is no directory."""
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
