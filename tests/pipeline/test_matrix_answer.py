@@ -36,7 +36,16 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     lake = Lake(tmp_path_factory.mktemp("matrix") / "lake")
     rows: dict[Any, list[tuple[object, ...]]] = {
         Sets: [
-            (source, "tags", at, f"c{at}", None, name, "empty" if name == "0.9" else f"{source} {name}", *[None] * 6)
+            (
+                source,
+                "tags",
+                at,
+                f"c{at}",
+                None,
+                name,
+                "empty" if name == "0.9" else f"{source} {name}",
+                *[None] * (len(Sets.COLUMNS) - 7),
+            )
             for at, (source, name) in enumerate([*RELEASES, ("a", "0.9")])
         ],
         Trees: [(" ".join(release), "", "t") for release in RELEASES],

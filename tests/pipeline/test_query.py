@@ -14,7 +14,10 @@ from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.tables import TABLES, Sets
 from tools import complaint
 
-ROWS = [("kafka", "tags", position, f"c{position}", None, f"1.{position}", "r", *[None] * 6) for position in range(5)]
+ROWS = [
+    ("kafka", "tags", position, f"c{position}", None, f"1.{position}", "r", *[None] * (len(Sets.COLUMNS) - 7))
+    for position in range(5)
+]
 
 
 @pytest.fixture(scope="module")
