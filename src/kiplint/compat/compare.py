@@ -205,9 +205,10 @@ def listener_changes(both: Both) -> Iterator[kinds.ListenersChange]:
     old, new = both
     if not (old.declares_listeners and new.declares_listeners and old.valid and new.valid):
         return
-    if removed := tuple(name for name in old.listeners if name not in new.listeners):
+    before, after = set(old.listeners), set(new.listeners)
+    if removed := tuple(name for name in old.listeners if name not in after):
         yield kinds.ListenerRemoved(both, new.valid, removed)
-    if added := tuple(name for name in new.listeners if name not in old.listeners):
+    if added := tuple(name for name in new.listeners if name not in before):
         yield kinds.ListenerAdded(both, new.valid, added)
 
 

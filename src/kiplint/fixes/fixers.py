@@ -213,13 +213,7 @@ def unused_struct(case: FixerCase) -> Fix | None:
     if not struct.is_common:
         return None
     document, message = case.document, struct.message
-    strays = [
-        field
-        for field in message.all_fields
-        if field.is_struct
-        and field.element_type not in message.structs_by_name
-        and nearest(field.element_type, [struct.name])
-    ]
+    strays = [field for field in _without_struct(message) if nearest(field.element_type, [struct.name])]
     edits = [
         case.written(node, field.type.replace(field.element_type, struct.name))
         for field in strays
@@ -280,6 +274,13 @@ def usual_about(case: FixerCase) -> Fix | None:
     abouts = Counter(peer.about for peer in field.peers if peer.element_type == field.element_type and peer.about)
     likely = [about for about, _ in abouts.most_common() if about not in taken][:3]
     return ranked(case.unsafe([case.written(node, about)]) for about in likely)
+
+
+@lru_cache(maxsize=1)
+def _without_struct(message: Message) -> list[Field]:
+    """The fields whose struct does not exist."""
+    known = message.structs_by_name
+    return [field for field in message.all_fields if field.is_struct and field.element_type not in known]
 
 
 @lru_cache(maxsize=1)

@@ -203,11 +203,12 @@ def delete_items(document: Document, container: Node, items: Sequence[Node]) -> 
 
     The comma before them goes too where nothing follows.
     """
-    kept = [child for child in container.children if not any(child is item for item in items)]
+    gone = set(map(id, items))
+    kept = next((child for child in reversed(container.children) if id(child) not in gone), None)
     last = container.children[-1]
     edits: list[Edit] = []
-    if kept and kept[-1] is not last and document.comma_after(last) < 0:
-        before = document.comma_after(kept[-1])
+    if kept and kept is not last and document.comma_after(last) < 0:
+        before = document.comma_after(kept)
         edits += [document.edit(before, before + 1, "")] if before >= 0 else []
     for item in items:
         comma = document.comma_after(item)
