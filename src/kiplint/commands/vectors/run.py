@@ -14,6 +14,7 @@ from kiplint.codec.faults import faults
 from kiplint.codec.values import UNKNOWN, UNKNOWN_TAGS, each_hard, each_null, each_rich, each_tag, minimal, rich
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.limits import Counter
 from kiplint.model.layout import Layout
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
@@ -110,12 +111,12 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
         )
 
     known: set[bytes] = set()
+    fields = len(codec.body.slots) + len(codec.body.tags or ())
     for kind, variants in _kinds(codec.body):
-        left = MOST_BYTES
+        room = Counter(MOST_BYTES)
         for field, value in variants:
             data, problems = codec.encode(value)
-            left -= len(data)
-            if left < 0:
+            if not room.take(max(len(data), fields)):  # absent tagged fields have no bytes, but take as long
                 break
             if not problems and data not in known:
                 known.add(data)
