@@ -230,15 +230,14 @@ def _size(grown: Input, n: int) -> int:
 
 
 def largest(grown: Input) -> int:
-    """The largest size whose files are small enough."""
-    _, beside = grown.write(64)
+    """The largest size whose files are small enough, to a tenth; from what 64 more take."""
+    _, beside = grown.write(1)
     most = LARGEST_OTHER if beside else DEFINITION_BYTES
-    n = 64
-    while n < grown.most and _size(grown, n * 2) <= most and n < 1 << 22:
-        n *= 2
-    for step in (n // 2, n // 4, n // 8):
-        n += step if n + step <= grown.most and _size(grown, n + step) <= most else 0
-    return min(n, grown.most)
+    few = _size(grown, 64)
+    n = min(grown.most, 1 << 22, 64 + int((most - few) * 64 / max(_size(grown, 128) - few, 1)))
+    while _size(grown, n) > most:
+        n = n * 9 // 10
+    return n
 
 
 def _run(case: Case, n: int) -> Measured:

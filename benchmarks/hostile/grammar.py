@@ -13,6 +13,8 @@ from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.exchange import encode_object
 from kiplint.commands.schema import schema
@@ -195,7 +197,7 @@ def _renamed(element: Any, name: Callable[[str], str], at: int) -> Any:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, indent=1).encode()
+    return msgspec.json.format(msgspec.json.encode(value), indent=1)
 
 
 def _toml(table: Any) -> bytes:
