@@ -13,7 +13,7 @@ from kiplint.pipeline.lake import upkeep
 from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.lake.storage import Storage, claim
+from kiplint.pipeline.lake.storage import Storage, claim, unclaim
 from kiplint.pipeline.lake.upkeep import optimize
 from kiplint.pipeline.tables import Problems
 from tools import complaint
@@ -157,3 +157,16 @@ def test_a_full_disk_leaves_no_directory(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(OSError, match="No space left"):
         claim(Storage(str(tmp_path / "lake")), ())
     assert not (tmp_path / "lake").exists()
+
+
+def test_a_run_that_wrote_nothing_leaves_no_empty_folders(tmp_path: Path) -> None:
+    for rest, stays in ((None, False), ("blobs/part.parquet", True)):
+        lake = tmp_path / f"lake {stays}"
+        storage = Storage(str(lake))
+        claimed = claim(storage, ())
+        (lake / "blobs" / "_delta_log").mkdir(parents=True)
+        if rest:
+            (lake / rest).touch()
+        unclaim(storage, claimed)
+        assert lake.exists() == stays
+        assert not (lake / "blobs" / "_delta_log").exists()

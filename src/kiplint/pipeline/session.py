@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import Popen
-from typing import Any
+from typing import Any, Final
 
 from pyspark import java_gateway
 from pyspark.sql import SparkSession
@@ -261,8 +261,16 @@ def complaint(error: Exception) -> str:
     return first_line(error) if isinstance(error, PySparkException | Py4JError) else ""
 
 
+_RAISED: Final = re.compile(r"^Traceback \(most recent call last\):\n(?:  .*\n)*(\w[\w.]*(?:: .*)?)$", re.MULTILINE)
+
+
 def first_line(error: Exception) -> str:
-    """The first line of an error's text; of one in the JVM the second, as the first only names a class."""
+    """The first line of an error's text; of one in the JVM the second, as the first only names a class.
+
+    Of an error in a Python worker it is the last line of the traceback.
+    """
+    if raised := _RAISED.findall(str(error)):
+        return str(raised[-1])
     lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
     kept = [line for line in lines if not line.startswith("An error occurred while calling")]
     return next(iter(kept or lines), type(error).__name__)

@@ -228,7 +228,12 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
 
 
 def unclaim(storage: Storage, claimed: Claim) -> None:
-    """Leave a place as it was before it was claimed, if nothing else has come to be there."""
+    """Leave a place as it was before it was claimed, if nothing has come to be there but empty folders."""
+    if claimed.marked and storage.path:
+        for folder, _, _ in os.walk(storage.path, topdown=False):
+            if folder != str(storage.path):
+                with suppress(OSError):  # it is not empty
+                    os.rmdir(folder)
     if claimed.marked and storage.list() == [MARK]:
         remove(storage, MARK)
         if storage.path and claimed.made:
