@@ -165,6 +165,13 @@ def test_a_page_is_read_and_nothing_is_left_out_in_silence(page: str) -> None:
     )
 
 
+def test_an_api_key_that_is_to_be_determined_is_called_so() -> None:
+    result = kip(PAGES_OF_KIPS / "848.txt", base=PAGES_OF_KIPS / "base", config={})
+    assert [finding.message for finding in result.findings if finding.rule == "rpc/response-missing"] == [
+        "ConsumerGroupHeartbeatRequest has no response: no response of this set has apiKey TBD"
+    ]
+
+
 @pytest.mark.parametrize("page", UNREADABLE)
 def test_a_page_without_definitions_says_what_it_has(page: str) -> None:
     with pytest.raises(NothingThereError) as raised:

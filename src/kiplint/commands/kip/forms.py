@@ -165,6 +165,7 @@ def read_block(block: Block) -> Form:
 
 
 _NO_KEY: Final = re.compile(r'"apiKey"\s*:\s*("?(?:TB[ADC]|TODO|[?X]+)"?)(?=\s*[,}])')
+_MADE_KEY: Final = re.compile(r"\b(api ?key )2[0-9]{4}\b", re.IGNORECASE)
 
 
 def _with_key(whole: Piece) -> Piece:
@@ -175,6 +176,11 @@ def _with_key(whole: Piece) -> Piece:
     rpc = name_in(whole.text).removesuffix("Request").removesuffix("Response")
     key = supplied(str(20_000 + crc32(rpc.encode()) % 10_000), whole.places[match.start(1)])
     return join([whole.cut(0, match.start(1)), key, whole.cut(match.end(1), len(whole.text))])
+
+
+def undetermined(text: str) -> str:
+    """The text of a finding, with TBD in place of an API key that stands for one."""
+    return _MADE_KEY.sub(r"\1TBD", text)
 
 
 def complete(part: Piece, gaps: Sequence[int], base: Originals | None) -> Piece | Unread:

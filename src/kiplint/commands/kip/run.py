@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.commands.kip.drafts import STDIN, Kip, KipDefinition, read_kip
-from kiplint.commands.kip.forms import Originals
+from kiplint.commands.kip.forms import Originals, undetermined
 from kiplint.commands.kip.result import DefinitionObject, KipReport, KipResult, NewLayouts, State, describe
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, as_finding, judge
@@ -133,7 +133,7 @@ def _checked(placed: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Ite
         for finding in check_set(inputs, rules, directory=directory, partial=base is None).findings:
             if finding.rule not in OF_FILES and placed.has(finding):
                 path, span = placed.place(finding.path, finding.span)
-                yield replace(finding, path=path, span=span)
+                yield replace(finding, path=path, span=span, message=undetermined(finding.message))
 
 
 def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str]) -> DefinitionObject:
