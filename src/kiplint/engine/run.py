@@ -77,8 +77,8 @@ def check_set(
     _place(result, [definition for definition in definitions if definition.file in reported], placed, rules, fixer)
     if rules.ignores:
         result.findings = [finding for finding in result.findings if not rules.ignores(finding.path, finding.rule)]
-    mended = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
-    result.sources |= {definition.file: definition.data for definition in definitions if definition.file in mended}
+    edited = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
+    result.sources |= {definition.file: definition.data for definition in definitions if definition.file in edited}
     if free:
         take_apart(schemas)
     return result
@@ -135,6 +135,8 @@ def take_apart(schemas: SchemaSet) -> None:
         if "fields" in vars(message) or "common_structs" in vars(message):  # else no element of it was ever made
             for element in (*message.structs, *message.all_fields):
                 vars(element).clear()
+        for note in vars(message).get("notes", ()):
+            vars(note).clear()
         vars(message).clear()
     vars(schemas).clear()
 
