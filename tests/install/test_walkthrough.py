@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 from generator.console import Command, File, steps
 
 PAGE = (ROOT / "README.md").read_text("utf-8")
-(SECTION,) = re.findall(r"^## In CI, from an empty directory\n(.*)", PAGE, re.MULTILINE | re.DOTALL)
+(SECTION,) = re.findall(r"^## In CI, from an empty directory beside the clone\n(.*)", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_it_works_in_under_ten_commands(tmp_path: Path) -> None:
