@@ -44,7 +44,7 @@ BASELINE = '{"version": 1, "findings": []}'
 
 @pytest.fixture
 def lower(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str, int], None]:
-    """Lower the limit of this name in a module."""
+    """A function that lowers a limit: it takes the module that imports the limit, its name, and the new number."""
 
     def put(module: Any, name: str, most: int) -> None:
         known: Limit = getattr(module, name)

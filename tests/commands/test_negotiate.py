@@ -282,6 +282,20 @@ def test_the_list_of_clients(tmp_path: Path) -> None:
     assert len(msgspec.json.decode(result, type=ClientListDocument).releases) == 48
 
 
+def test_a_capture_is_read_to_its_end(repo: Path, tmp_path: Path) -> None:
+    data = (repo / "fixtures/bytes/client.pcap").read_bytes()
+    noise = b"\0" * 8 + b"\xff\0\0\0" * 2 + b"\0" * 255  # a packet of another protocol, in the byte order of the file
+    (tmp_path / "short.pcap").write_bytes(data)
+    (tmp_path / "long.pcap").write_bytes(data[:24] + noise * 5_000 + data[24:])
+    rows = []
+    for name in ("short.pcap", "long.pcap"):
+        broker = repo / "fixtures/sets/broker/clients"
+        ran = kiplint("negotiate", name, broker, "--output-format", "json", cwd=tmp_path)
+        rows.append(msgspec.json.decode(ran.out, type=Negotiation).rpcs)
+    assert rows[0] == rows[1]
+    assert any(rpc.client for rpc in rows[0])
+
+
 def test_a_capture_as_the_client(history: Path, corpus: Path, tmp_path: Path) -> None:
     capture = corpus.parent / "bytes" / "capture.pcapng"
     if not capture.is_file():

@@ -13,7 +13,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from kiplint.sources.open import STDIN, open_sets
+from kiplint.sources.disk import STDIN
+from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import LARGEST_ENTRY
 from sources.support import GOOD, OTHER, TREE, error, everything, make_repository, paths, sets, write
 

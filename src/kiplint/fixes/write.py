@@ -17,7 +17,8 @@ from typing import Final
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.sources.open import ARCHIVES, STDIN
+from kiplint.sources.disk import STDIN
+from kiplint.sources.open import ARCHIVES
 from kiplint.text.files import require_outside_git
 
 _SUFFIX: Final = ".kiplint-new"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from kiplint.limits import Limit
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     Keep,
@@ -20,6 +21,8 @@ from kiplint.sources.schema_files import (
 from kiplint.text.files import open_file, read_file, standard_input
 from kiplint.text.show import printable
 
+STDIN = "-"
+"""The name that stands for standard input."""
 UNNAMED = "<stdin>"
 
 
@@ -77,6 +80,19 @@ def read_stdin(most: int) -> bytes:
         return standard_input().read(most)
     except OSError as error:
         raise SourceError(f"cannot read standard input: {error.strerror}") from None
+
+
+def read_input(name: str, limit: Limit) -> bytes:
+    """The bytes of a file, or of standard input for `-`. Raises SourceError, also for more than the limit."""
+    if name == STDIN:
+        data = read_stdin(limit + 1)
+        if len(data) > limit:
+            raise SourceError(limit.exceeded("standard input"))
+        return data
+    try:
+        return read_file(name, limit)
+    except OSError as error:
+        raise SourceError(f"cannot read {name}: {error.strerror}") from None
 
 
 def home_of(directory: str) -> str:

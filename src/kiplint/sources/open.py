@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 from kiplint.sources import disk
-from kiplint.sources.disk import read_stdin
+from kiplint.sources.disk import STDIN, read_stdin
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     MOST_LOOKED_AT,
@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kiplint.sources.tree import FileTree
 
-STDIN = "-"
 ARCHIVES = (".jar", ".zip", ".tar", ".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
 INSIDE = "!/"
 _MAIN = "clients/src/main/resources/common/message"

@@ -17,7 +17,8 @@ from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
 from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
-from kiplint.sources.open import STDIN, OtherSets, open_sets, text_of_tree
+from kiplint.sources.disk import STDIN
+from kiplint.sources.open import OtherSets, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.show import printable
 

@@ -7,18 +7,18 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from kiplint.codec.capture import is_capture
 from kiplint.commands.decode.dumps import as_capture, read_dumps
 from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES
+from kiplint.sources.disk import STDIN
 from kiplint.text.files import read_file, standard_input
 
 InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
 MOST_TEXT = 2**24
 """The largest text whose form is recognised."""
-STDIN: Final = "-"
 GZIP = b"\x1f\x8b\x08"
 LEAST_FRAME = 8
 """The bytes of the shortest request."""

@@ -129,7 +129,7 @@ def decode(
 
 
 _WITH_PLACES = 10
-"""As how many frames counts one that is decoded with the places of its values, which takes as much longer."""
+"""A frame decoded with the places of its values counts as this many: it takes ten times as long."""
 
 
 def _read(
@@ -221,7 +221,7 @@ def _capture(how: _How, piece: DecodeInput) -> tuple[list[DecodedFrame], Capture
     spans = how.spans or how.additions.records
     entries = []
     if not how.frames.take(len(capture.frames)):
-        capture = replace(capture, frames=capture.frames[: how.frames.left])  # without as many as are too many
+        capture = replace(capture, frames=capture.frames[: how.frames.left])  # `left` is minus the excess frames
     frames = [captured.decode(how.catalog, spans=how.additions.records or how.every) for captured in capture.frames]
     breaches = judge_capture(zip(capture.frames, frames, strict=True))
     for captured, fast in zip(capture.frames, frames, strict=True):

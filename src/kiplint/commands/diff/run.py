@@ -20,7 +20,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
 from kiplint.render.report import OldPlace, Report, rule_infos, written_by
-from kiplint.sources.open import STDIN
+from kiplint.sources.disk import STDIN
 from kiplint.text.words import did_you_mean, plural
 
 

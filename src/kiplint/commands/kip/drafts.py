@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -26,13 +26,9 @@ from kiplint.engine.finding import Span
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
 from kiplint.render.findings.json import Line
-from kiplint.sources.disk import read_stdin
-from kiplint.sources.schema_files import SourceError
+from kiplint.sources.disk import STDIN, read_input
 from kiplint.text.document import Block, ShownDocument, find_blocks, read_document
-from kiplint.text.files import read_file
 from kiplint.text.lines import Lines, decode_text
-
-STDIN: Final = "-"
 
 
 class KipDefinition(msgspec.Struct, frozen=True):
@@ -111,12 +107,7 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
 
     Raises SourceError where it cannot be read.
     """
-    try:
-        data = read_stdin(KIP_BYTES + 1) if path == STDIN else read_file(path, KIP_BYTES)
-    except OSError as error:
-        raise SourceError(f"cannot read {path}: {error.strerror}") from None
-    if len(data) > KIP_BYTES:
-        raise SourceError(KIP_BYTES.exceeded("standard input"))
+    data = read_input(path, KIP_BYTES)
     document = read_document(decode_text(data))
     plain = document.plain
     lines = Lines(document.text)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from kiplint.commands.negotiate.result import ClientListResult, ClientsResult, MatrixResult, NegotiationResult
-from kiplint.commands.probe.result import STDIN, ProbedOffers, read_offers
+from kiplint.commands.probe.result import ProbedOffers, read_offers
 from kiplint.compat.negotiation.clients import (
     client_names,
     known_rpcs,
@@ -23,9 +23,10 @@ from kiplint.compat.roles import Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
+from kiplint.limits import INPUT_BYTES
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import Status
-from kiplint.sources.disk import read
+from kiplint.sources.disk import STDIN, read, read_input
 from kiplint.text.files import open_file
 from kiplint.versions import NONE, VersionRange
 
@@ -126,7 +127,7 @@ def _captured_client(name: str, opened: Opened, repository: Path | None) -> Side
     if not sets:
         raise UsageError(f"{name} needs a broker that is a schema set: it has the layouts to read a capture with")
     try:
-        capture = read_capture(open_catalog(sets, repository), read(name))
+        capture = read_capture(open_catalog(sets, repository), read_input(name, INPUT_BYTES))
     except UnreadableCapture as error:
         raise UsageError(f"{name}: {error}") from None
     sent: dict[int, VersionRange] = {}

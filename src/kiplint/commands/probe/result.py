@@ -16,11 +16,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.limits import PROBE_BYTES
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
-from kiplint.sources.disk import read_stdin
-from kiplint.sources.schema_files import SourceError
-from kiplint.text.files import read_file
-
-STDIN = "-"
+from kiplint.sources.disk import STDIN, read_input
 
 
 class Api(msgspec.Struct, frozen=True):
@@ -136,13 +132,7 @@ def read_offers(name: str) -> ProbedOffers | None:
         return None
     label = "standard input" if name == STDIN else name
     try:
-        data = read_stdin(PROBE_BYTES + 1) if name == STDIN else read_file(name, PROBE_BYTES)
-    except OSError as error:
-        raise SourceError(f"cannot read {name}: {error.strerror}") from None
-    if len(data) > PROBE_BYTES:
-        raise SourceError(PROBE_BYTES.exceeded(label))
-    try:
-        document = msgspec.json.decode(data)
+        document = msgspec.json.decode(read_input(name, PROBE_BYTES))
     except (msgspec.DecodeError, RecursionError):
         document = None
     if not isinstance(document, dict) or "brokers" not in document or "name" in document:
