@@ -114,13 +114,14 @@ def _earlier(
 ) -> tuple[str, list[str], frozenset[str] | None]:
     """The name in the base of a file's message if it was renamed, the file's lines, and those in the base."""
     name, old = "", base.find(path)
-    lines = decode_text(data).splitlines()
-    if not (old and lines == decode_text(old).splitlines()) and (message := load(path, data).message):
+    message, before = load(path, data).message, load(path, old or b"").message
+    if message and not (before and before.name == message.name):  # else the whole set of the base need not be loaded
         known = sets(os.path.dirname(path))
         former = known.former_of(message) if known else None
         if former and former.name != message.name:
             name, old = former.name, former.data
-    return name, lines, None if old is None else frozenset(decode_text(old).splitlines())
+    known_lines = None if old is None else frozenset(decode_text(old).splitlines())
+    return name, decode_text(data).splitlines(), known_lines
 
 
 def _renamed(finding: Finding, name: str) -> Finding:
