@@ -25,7 +25,7 @@ Kind = Literal["definition", "part", "patch", "table", "grammar"]
 
 
 class Piece(NamedTuple):
-    """A text, and the position of each of its characters in the KIP; `~place` for text that the KIP does not have."""
+    """A text, and for each character its offset in the KIP; an added character has `~offset`, which is negative."""
 
     text: str
     places: Sequence[int]
@@ -165,7 +165,6 @@ def read_block(block: Block) -> Form:
 
 
 _NO_KEY: Final = re.compile(r'"apiKey"\s*:\s*("?(?:TB[ADC]|TODO|[?X]+)"?)(?=\s*[,}])')
-_MADE_KEY: Final = re.compile(r"\b(api ?key )2[0-9]{4}\b", re.IGNORECASE)
 
 
 def _with_key(whole: Piece) -> Piece:
@@ -173,14 +172,18 @@ def _with_key(whole: Piece) -> Piece:
     match = _NO_KEY.search(whole.text)
     if not match:
         return whole
-    rpc = name_in(whole.text).removesuffix("Request").removesuffix("Response")
-    key = supplied(str(20_000 + crc32(rpc.encode()) % 10_000), whole.places[match.start(1)])
+    key = supplied(_made_key(name_in(whole.text)), whole.places[match.start(1)])
     return join([whole.cut(0, match.start(1)), key, whole.cut(match.end(1), len(whole.text))])
 
 
-def undetermined(text: str) -> str:
-    """The text of a finding, with TBD in place of an API key that stands for one."""
-    return _MADE_KEY.sub(r"\1TBD", text)
+def _made_key(name: str) -> str:
+    """The key in place of a message's API key that is still to be determined; the same for both halves of an RPC."""
+    return str(20_000 + crc32(name.removesuffix("Request").removesuffix("Response").encode()) % 10_000)
+
+
+def undetermined(text: str, name: str) -> str:
+    """The text of a finding about a message, with TBD in place of the key from `_with_key`."""
+    return re.sub(rf"(?i)\b(api ?key ){_made_key(name)}\b", r"\1TBD", text)
 
 
 def complete(part: Piece, gaps: Sequence[int], base: Originals | None) -> Piece | Unread:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Unpack
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.commands.kip.drafts import STDIN, Kip, KipDefinition, read_kip
+from kiplint.commands.kip.drafts import Kip, KipDefinition, read_kip
 from kiplint.commands.kip.forms import Originals, undetermined
 from kiplint.commands.kip.result import DefinitionObject, KipReport, KipResult, NewLayouts, State, describe
 from kiplint.compat.compare import compare_trees
@@ -20,6 +20,7 @@ from kiplint.engine.finding import Finding, Span
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.render.report import IGNORE, at_least, rule_infos
+from kiplint.sources.disk import STDIN
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.lines import decode_text
@@ -133,7 +134,8 @@ def _checked(placed: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Ite
         for finding in check_set(inputs, rules, directory=directory, partial=base is None).findings:
             if finding.rule not in OF_FILES and placed.has(finding):
                 path, span = placed.place(finding.path, finding.span)
-                yield replace(finding, path=path, span=span, message=undetermined(finding.message))
+                message = undetermined(finding.message, finding.message_name)
+                yield replace(finding, path=path, span=span, message=message)
 
 
 def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str]) -> DefinitionObject:
