@@ -33,14 +33,14 @@ LARGEST_OTHER = 4 << 20
 SLOW, MOST_GROWTH, MOST_SECONDS, MOST_MEMORY = 0.3, 2.3, 10.0, 1024
 """The seconds above start-up from which growth counts, the most of a doubling, and of the largest size (s, MiB)."""
 ROUNDS, CLEAR = 3, 2.1
-"""How often both sizes are run where a doubling takes as much."""
+"""How often both sizes are run, if the first runs show a growth of at least CLEAR."""
 EIGHTH, NOTHING = 8, 0.01
-"""Where an eighth of the largest size takes no more seconds than that, not even a square of it takes long."""
+"""The largest size is skipped if an eighth of it takes less than NOTHING seconds: even quadratic growth stays fast."""
 LIMIT = 60
 """The seconds of the processor after which a command is ended."""
 
 NOT_RUN = ("explain", "lsp", "pipeline", "probe", "rules", "schema")
-"""Commands without files of strangers; `make bench-growth` measures the pipeline."""
+"""Commands that are not measured: they read no untrusted files, or `make bench-growth` measures them."""
 SETS = {"SET", "[SET]", "OLD", "NEW", "[BASE] HEAD", "CLIENT", "BROKER...", "PATH", "FROM", "TO"}
 PAIRS = {"OLD", "[BASE] HEAD", "CLIENT", "FROM", "REV"}
 """The parameters that take sets, and those of commands that take more than one."""
@@ -60,11 +60,11 @@ WORDS: Mapping[str, str] = {
     "EXPRESSION": "size>1",
     "FIELD": "New:int32",
 }
-"""What stands for the parameters of each metavar; a new one of an argument is refused until it is here."""
+"""The words to pass for the parameters of each metavar. An argument with a metavar that is not listed is an error."""
 VARIED = {"EXPRESSION", "FIELD", "GLOB", "GLOB|REV|SET", "OLDER", "REV"}
-"""The metavars of options that wide inputs are also read with."""
+"""The metavars of options that are tried with the inputs that are `is_wide`."""
 PLACES = {"folders": {}, "revisions": {"old": "v0:", "new": "HEAD:"}, "archives": {"old": "old.zip", "new": "new.zip"}}
-"""Where sets come from, and the words for them."""
+"""Where the schema sets come from, and the words that name them on the command line."""
 
 ABOUT = f"""\
 # Hostile input
@@ -94,7 +94,7 @@ class Case(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The input and the command in a line."""
+        """The name of the case: the input, the command line, and where the sets come from."""
         return f"{self.input.name}: {' '.join(self.words)} ({self.place})"
 
 
@@ -116,7 +116,7 @@ def commands() -> Mapping[tuple[str, ...], Sequence[Parameter]]:
 
 
 def cases() -> Iterator[Case]:
-    """Every input with every command that reads it."""
+    """All cases: each input, combined with each command that reads this kind of input."""
     for grown in inputs():
         for command, params in commands().items():
             keys = {param.mark.metavar for param in params} | {param.name for param in params}
@@ -308,7 +308,7 @@ def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, .
 
 
 def main() -> None:
-    """Measure, print, and write the page, unless only some are chosen."""
+    """Measure the cases and print the table; write the page unless `--only` selects cases."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
     parser.add_argument("--seconds", type=int, default=1 << 40, help="stop after so many seconds")

@@ -38,9 +38,9 @@ WAYS: Mapping[str, Callable[[Any, int], Any]] = {
     "cased": lambda element, at: _renamed(element, lambda text: _cased(text, at), at),
     "wrong": lambda _, at: at,
 }
-"""How the elements of a list differ."""
+"""How the copies of a list element differ from each other."""
 PIECES = ("a", "the ", "1", "{[,")
-"""What long texts are made of."""
+"""The pieces that are repeated to make a string long."""
 DEEPEST = 200
 _NAMES = ("name", "id", "fingerprint", "key")
 Keys = tuple[Any, ...]
@@ -101,7 +101,7 @@ def _resolved(shape: Shape, root: Shape, value: Any) -> Shape:
 
 
 def _lacking(nodes: Sequence[Node], root: Shape) -> Iterator[tuple[Keys, str, Any]]:
-    """Where the properties would be that no object of their class has, with a value for each."""
+    """The properties that the schema of a class has and no object of the seed uses: path, name, and a sample value."""
     classes: dict[str, list[Node]] = {}
     for node in nodes:
         if isinstance(node.value, dict) and "title" in node.shape:
@@ -229,7 +229,7 @@ TEXTS: Mapping[str, Callable[[str, int], str]] = {
     "text behind": lambda text, n: text + ",,}" * n,
     **{f"signs {sign}": partial(lambda sign, text, n: text[:-3] + sign * n, sign) for sign in '\\[{",:'},
 }
-"""What a definition has beside its JSON."""
+"""Text in a definition that its JSON Schema does not describe, such as comments and blanks, n times."""
 
 
 def _linked(types: Sequence[Sequence[str]]) -> bytes:
@@ -357,7 +357,7 @@ FORMS: Mapping[str, Callable[[Sequence[bytes]], bytes]] = {
     "records": _batch,
     "jsonl": lambda frames: b"".join(_ENTRY % frame.hex().encode() for frame in frames),
 }
-"""How frames are written, for each word of `decode --input-format`."""
+"""For each value of `decode --input-format`: the function that writes frames in this format."""
 _LINE = b'{"message": "XRequest", "version": 1, "value": %s}\n' % json.dumps(SEEDS["value"]).encode()
 BYTES: Mapping[tuple[str, str], Callable[[int], bytes]] = {
     ("connections", "capture"): lambda n: _capture(_packet(_stream([FRAME]), 1, at) for at in range(n)),
@@ -415,7 +415,7 @@ RELATIONS: Mapping[str, Callable[[Callable[[int], bytes]], tuple[bytes, bytes]]]
     "replaced": lambda grown: (grown(0), grown(1_000_000)),
     "changed": lambda grown: (reduce(lambda text, change: text.replace(*change), CHANGES.items(), grown(0)), grown(0)),
 }
-"""The definitions that commands compare."""
+"""For each kind of change: the definition before and after it, which commands compare."""
 MOST_FILES = 2_000
 WIDE = ("numbered MessageSpec/fields[Rows], changed", "RPCs replaced")
 _SELECT = {"kiplint.toml": b'rule-packs = ["p.json5"]\nselect = ["mine"]\n'}

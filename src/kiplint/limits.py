@@ -1,13 +1,13 @@
-"""The limits on untrusted input, for all that read it, and the counter of what a run may still take.
+"""The limits on untrusted input, and the counter of what a run has left.
 
-SECURITY.md lists them in this order. They are fixed: what has more is made smaller, or read in parts.
+SECURITY.md lists them in this order. No option changes them, except where the remedy names it.
 """
 
 from __future__ import annotations
 
 
 class Limit(int):
-    """The most of a unit that an input may have; what happens beyond it, and how to read what has more."""
+    """A maximum for an input, in a unit; what happens beyond it, and how to read a larger input."""
 
     input: str
     unit: str
@@ -34,7 +34,7 @@ class Limit(int):
 
 
 class Counter:
-    """What a run may still take of something: `most` at first; `left` is negative once it has taken more."""
+    """The remaining amount of something that a run may use: `most` at first; `left` is negative once it used more."""
 
     __slots__ = ("left", "most")
 
@@ -43,7 +43,7 @@ class Counter:
         self.most: int = most
 
     def take(self, count: int) -> bool:
-        """Whether so many more may be taken; they are taken in any case."""
+        """Subtract a count, and return whether it was still available."""
         self.left -= count
         return self.left >= 0
 

@@ -277,7 +277,7 @@ def _single(slot: Slot, number: int) -> Any:
 
 
 def _meant(slot: Slot, number: int) -> int | None:
-    """A value for a field whose numbers many clients convert: error codes and times."""
+    """A valid error code or time for a field of that kind, as many clients convert these; None for other fields."""
     if slot.kind == "int16" and slot.field.name.endswith("ErrorCode"):
         return number % MOST_ERROR + 1
     if slot.kind == "int64" and slot.field.name.endswith(("Ms", "Timestamp")):

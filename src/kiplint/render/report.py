@@ -192,8 +192,9 @@ IGNORE = "To ignore it: `// kiplint: ignore[RULE] reason` above the line, or `--
 
 
 def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) -> dict[str, RuleInfo]:
-    """The descriptions of the findings' rules; of several with the same id, the last counts. `ignore` says how to
-    suppress findings, with RULE for the rule.
+    """The descriptions of the rules that have findings, by id; of two rules with the same id, that of the later.
+
+    `ignore` is the advice on suppressing findings; RULE in it is replaced by the id.
     """
     violated = {finding.rule for finding in findings}
     return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in violated}

@@ -28,7 +28,7 @@ class EncodeResult(RunResult, frozen=True):
     version: int
     """The version of the message."""
     header_version: int | None
-    """The version of the header; None without a header."""
+    """The version of the message header; None if the message has no header."""
     data: bytes
     """The bytes; empty where the values have problems."""
     problems: tuple[ProblemObject, ...] = ()
