@@ -65,9 +65,10 @@ def tried(surface: Surface, data: bytes) -> str | None:
         surface.read(data)
     except surface.refusals:
         return None
-    except Exception:
-        *_, where, what = traceback.format_exc(limit=-1).strip().splitlines() or [""]
-        return f"{what[:150]} at {where.strip()[:80]}"
+    except Exception as error:
+        *_, what = traceback.format_exception_only(error)
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{what.strip()[:150]} at {Path(place.filename).name}:{place.lineno}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
     return None
@@ -78,8 +79,7 @@ def _damaged(surface: Surface, seconds: float, rng: random.Random, failures: dic
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         data = damaged(rng.choice(seeds), rng, rng.choice(seeds))
-        if failed := tried(surface, data):
-            failures.setdefault(failed, data)
+        _note(tried(surface, data), data, failures)
         count += 1
     return count
 
@@ -104,8 +104,7 @@ def _documents(surface: Surface, seconds: float, failures: dict[str, bytes]) -> 
             return
         data = json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
         count += 1
-        if failed := tried(surface, data):
-            failures.setdefault(failed, data)
+        _note(tried(surface, data), data, failures)
 
     while time.monotonic() < end:
         some()
@@ -118,9 +117,15 @@ def _guided(surface: Surface, seconds: float, failures: dict[str, bytes]) -> int
         done = subprocess.run([*command, f"-artifact_prefix={where}/"], capture_output=True, text=True, check=False)
         for artifact in Path(where).iterdir():
             data = artifact.read_bytes()
-            failures.setdefault(tried(surface, data) or f"atheris: {artifact.name.partition('-')[0]}", data)
+            _note(tried(surface, data) or f"a failure at {artifact.name.partition('-')[0]} of atheris", data, failures)
     counted = re.search(r"number_of_executed_units: (\d+)", done.stderr) or re.search(r"Done (\d+) runs", done.stderr)
     return int(counted[1]) if counted else 0
+
+
+def _note(failure: str | None, data: bytes, failures: dict[str, bytes]) -> None:
+    """Add a failure, unless there is one of the same place."""
+    if failure and failure.rpartition(" at ")[2] not in {known.rpartition(" at ")[2] for known in failures}:
+        failures[failure] = data
 
 
 def keep(surface: Surface, data: bytes) -> Path:

@@ -1,18 +1,29 @@
 """What is fuzzed: a way to read an input, inputs that are right to begin with, and how it may be refused."""
 
+import asyncio
 import atexit
+import base64
+import gzip
 import html
 import io
 import json
+import logging
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from random import Random
+from threading import Event
+from traceback import format_tb
+from typing import Any, NamedTuple, get_args
+
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+from pygls.io_ import StdoutWriter, run
 
 from benchmarks.workspace import REPOSITORY, corpus_root
 from kiplint.codec.capture import UnreadableCapture, read_capture
@@ -20,6 +31,10 @@ from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.frames import decode_request, decode_response
 from kiplint.codec.records import read_batches
 from kiplint.commands.check.run import CheckResult
+from kiplint.commands.decode import text as decoded_text
+from kiplint.commands.decode.inputs import InputFormat
+from kiplint.commands.decode.result import decoded_object
+from kiplint.commands.decode.run import decode
 from kiplint.commands.kip.drafts import read_kip
 from kiplint.commands.kip.run import settle
 from kiplint.compat.compare import compare_trees
@@ -27,22 +42,44 @@ from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config, read_config
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Span
+from kiplint.engine.finding import Finding, Span
 from kiplint.engine.packs import load_pack
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
+from kiplint.fixes import kip_1313
+from kiplint.fixes.apply import fix_set
+from kiplint.fixes.bump import bump, release
+from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.new_version import FieldToAdd
+from kiplint.fixes.sets import Files, Goal, Migration, client_rpcs, load_set, proved
 from kiplint.model.load import load
+from kiplint.model.schemas import SchemaSet
+from kiplint.pipeline.answers import query as lake_query
+from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.answers.views import definitions as views
+from kiplint.pipeline.answers.views import questions
+from kiplint.pipeline.lake.delta import write_table
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.schema import table
+from kiplint.pipeline.tables import Sets
 from kiplint.readers.outcome import readings_of
+from kiplint.render.findings.json import encoded
 from kiplint.render.formats import format_names, write
+from kiplint.server.app import make
+from kiplint.server.framing import Frames
 from kiplint.sources.cleanup import close
 from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import SourceError
+from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.suppressions import parse_suppressions
 
 SET = REPOSITORY / "fixtures" / "sets" / "broker"
 NAME = "XRequest.json"
+URI = f"file:///fuzz/{NAME}"
+OWN = os.sep + os.path.join("kiplint", "")
+APART = b"\0\0\0\0"
+"""What stands between the parts of an input that has several."""
 
 
 class Surface(NamedTuple):
@@ -105,10 +142,15 @@ def report(data: bytes) -> None:
         out = io.StringIO()
         write(name, findings, out)
         text = out.getvalue()
-        if not all(line.isprintable() for line in text.split("\n")) and name != "html":
-            raise AssertionError(f"{name} has signs that act")
+        if name != "html":
+            _require_inert(name, text)
         if name in ("json", "sarif", "rdjson", "gitlab"):
             json.loads(text)
+
+
+def _require_inert(name: str, text: str) -> None:
+    if not all(line.isprintable() for line in text.split("\n")):
+        raise AssertionError(f"{name} has signs that act")
 
 
 def expression(data: bytes) -> None:
@@ -139,7 +181,7 @@ def archive(data: bytes) -> None:
 
 def compare(data: bytes) -> None:
     """A definition and itself, or what came before it."""
-    old, new, *_ = (*data.split(b"\0\0\0\0"), data)
+    old, new, *_ = (*data.split(APART), data)
     before, after = (make_tree(name, [("", [(NAME, data)])]) for name, data in (("old", old), ("new", new)))
     for change in judge(compare_trees(before, after), rules(), before.sources, after.sources):
         _ = (change.message, change.proof, change.span)
@@ -195,6 +237,122 @@ def capture(data: bytes) -> None:
     """A capture, every frame of it decoded."""
     for frame in read_capture(catalog(), data).frames:
         frame.decode(catalog())
+
+
+def text(data: bytes) -> None:
+    """What `decode` reads; its first line names the input format. The output is inert, and JSON where it should be."""
+    form, _, rest = data.partition(b"\n")
+    forms = {name.encode(): name for name in get_args(InputFormat)}
+    result = decode(rest, sets=[SET / "clients"], input_format=forms.get(form, "auto"), records=True, limit=10_000)
+    for write_decoded in (decoded_text.write, decoded_text.write_markdown):
+        out = io.StringIO()
+        write_decoded(result, out, color=False)
+        _require_inert("decode", out.getvalue())
+    for entry in result.entries:
+        json.loads(encoded(decoded_object(entry, offsets=True)))
+
+
+def migrate(data: bytes) -> None:
+    """A request, its response and the request header: each migration of the set, and its fixes, leave it readable."""
+    names = (NAME, "XResponse.json", "RequestHeader.json")
+    parts = zip(names, data.split(APART, 2), strict=False)
+    files = SchemaFiles("", tuple(SchemaFile(name, part) for name, part in parts))
+    schemas = load_set(files)[0]
+    for migration, goal in _migrations(schemas):
+        kept = proved(files, migration, rules(), goal, schemas).files
+        _require_readable({file.path: file.before for file in kept}, {file.path: file.after for file in kept})
+
+    def findings(now: Files) -> Sequence[Finding]:
+        return check_set([Input(path, now[path]) for path in now], rules(), fixer=make_fix).findings
+
+    fixed = fix_set({file.path: file.data for file in files.files}, findings, unsafe=True)
+    _require_readable(fixed.before, fixed.after)
+
+
+def _migrations(schemas: SchemaSet) -> Iterator[tuple[Migration, Goal | None]]:
+    yield kip_1313.migrate(schemas), kip_1313.unmet
+    yield kip_1313.migrate(schemas, tagged=True), kip_1313.unmet
+    yield kip_1313.migrate(schemas, only_declare=True), None
+    fields = [FieldToAdd.parse("New:[]string?:A field.")]
+    for rpc in client_rpcs(schemas):
+        yield bump(rpc, fields=fields), None
+        yield bump(rpc, unstable=True, new_version=True), None
+        yield release(rpc), None
+
+
+def _require_readable(before: Files, after: Files) -> None:
+    for path, data in before.items():
+        if load(path, data).message and not load(path, after[path]).message:
+            raise AssertionError(f"{path} cannot be read any more")
+
+
+def query(data: bytes) -> None:
+    """A query to a lake: what the guards of both engines accept of it reaches no file, and DuckDB can plan it."""
+    sql, duck = data.decode("utf-8", "replace"), lake().duck
+    with suppress(UsageError):
+        lake_query.confined(sql, duck.names)
+    if complaint := duck.complaint(lake_query.checked(duck, sql)):
+        if complaint.startswith(("Permission Error", "INTERNAL Error")):
+            raise AssertionError(complaint)
+        raise lake_query.failed(sql, complaint)
+
+
+@cache
+def lake() -> Reader:
+    """A lake with a table that is empty."""
+    made = Lake(place() / "lake")
+    with made.writing():
+        made.publish(
+            made.snapshot(), {"sets": write_table(table(Sets.COLUMNS, []), made.storage, made.stage("sets"))}, "ingest"
+        )
+    return Reader(made)
+
+
+def session(data: bytes) -> None:
+    """A text that an editor opens, then messages about it, one a line: the server has no internal error of its own."""
+    opened, _, messages = data.partition(APART)
+    item = {"uri": URI, "languageId": "json", "version": 1, "text": opened.decode("utf-8", "replace")}
+    answer = item | {"uri": URI.replace("Request", "Response"), "text": definitions()[1].decode()}
+    lines = [
+        _message("initialize", {"capabilities": {}}),
+        *(_message("textDocument/didOpen", {"textDocument": opened}) for opened in (item, answer)),
+        *filter(None, messages.split(b"\n")),
+    ]
+    failures: list[Exception] = []
+
+    def report(error: Exception, source: object) -> None:
+        parts = [*(getattr(error, "data", None) or {}).get("traceback", ()), *format_tb(error.__traceback__)]
+        refused = isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError)
+        if not refused and any(OWN in part and "in handle_message" not in part for part in parts):
+            failures.append(error)
+
+    async def converse() -> None:
+        server = make()
+        server.protocol._converter = _converter()  # it takes 40 ms to be made again
+        server.report_server_error = report  # type: ignore[method-assign]
+        server.protocol.set_writer(StdoutWriter(io.BytesIO()), include_headers=False)
+        stream = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(line), line) for line in lines)
+        run(Event(), Frames(io.BytesIO(stream)), server.protocol, error_handler=report)
+        server.check("/fuzz")
+        server.rest()
+
+    logging.disable()
+    try:
+        asyncio.run(converse())
+    finally:
+        logging.disable(logging.NOTSET)
+    if failures:
+        raise failures[0]
+
+
+@cache
+def _converter() -> Any:
+    return make().protocol._converter
+
+
+def _message(method: str, params: Any) -> bytes:
+    number = {} if "/did" in method else {"id": 1}
+    return json.dumps({"jsonrpc": "2.0", **number, "method": method, "params": params}).encode()
 
 
 def kip(data: bytes) -> None:
@@ -257,11 +415,125 @@ def _configurations() -> list[bytes]:
 
 def _captures() -> list[bytes]:
     shared = corpus_root().parent / "bytes" / "capture.pcapng"
-    return (
-        [shared.read_bytes()[:60_000]]
-        if shared.is_file()
-        else [b"\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\1\0\0\0" * 9]
+    captures = [(REPOSITORY / "fixtures" / "bytes" / "client.pcap").read_bytes()]
+    return [*captures, shared.read_bytes()[:60_000]] if shared.is_file() else captures
+
+
+def _texts() -> list[bytes]:
+    frame = _frames()[1]
+    digits = " ".join(f"{byte:02x}" for byte in frame)
+    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in frame)
+    line = json.dumps({"direction": "request", "api_key": 3, "api_version": 12, "hex": frame.hex()}).encode()
+    forms = {
+        "hex": frame.hex().encode() + b"\n0x" + digits.encode(),
+        "base64": base64.b64encode(frame),
+        "stream": len(frame).to_bytes(4, "big") + frame,
+        "frame": frame,
+        "capture": _captures()[0],
+        "records": _batches()[0],
+        "jsonl": line + b"\n" + line,
+    }
+    dumps = (
+        f"00000000: {digits}  {shown}\n".encode(),
+        f"0000000 {digits}\n{len(frame):07o}\n".encode(),
+        b"new byte[] {" + ", ".join(f"{byte - 256 * (byte > 127)}" for byte in frame).encode() + b"}",
+        b"b'" + b"".join(b"\\x%02x" % byte for byte in frame) + b"'",
+        gzip.compress(forms["stream"]),
     )
+    named = (name.encode() + b"\n" + data for name, data in forms.items())
+    return [*named, *(b"auto\n" + data for data in (*forms.values(), *dumps))]
+
+
+def _sets() -> list[bytes]:
+    headers = [file.read_bytes() for file in sorted((REPOSITORY / "fixtures").rglob("RequestHeader.json"))]
+    requests = sorted((REPOSITORY / "fixtures").rglob("*Request.json"))
+    pairs = ((file, file.with_name(file.name.replace("Request", "Response"))) for file in requests)
+    return [
+        APART.join((request.read_bytes(), response.read_bytes(), headers[number % len(headers)]))
+        for number, (request, response) in enumerate(pairs)
+        if response.exists()
+    ]
+
+
+def _queries() -> list[bytes]:
+    texts = (*views(across=True).values(), *questions("kafka").values())
+    return [text.encode() for text in (*texts, *ASKED, *REFUSED)]
+
+
+ASKED = (
+    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 4) SELECT sum(n) FROM t",
+    "SELECT count(*) FROM sets a JOIN releases b USING (source) WHERE EXISTS (SELECT 1 FROM findings) IS FALSE",
+    "SELECT len(list(x)) FROM unnest([1, 2]) AS t(x) -- read_text('/etc')",
+    "FROM sets SELECT position, row_number() OVER (PARTITION BY source ORDER BY time DESC) ORDER BY ALL LIMIT 3",
+    "SELECT * EXCLUDE (root) REPLACE (upper(source) AS source) FROM sets PIVOT (max(position) FOR release IN ('1.0'))",
+    "SELECT {'a': [1, 2][1:]}, list_filter([1], x -> x > 0), CASE WHEN true THEN 1::DECIMAL(9, 2) END, $$a$$ FROM sets",
+    "DESCRIBE TABLE Sets",
+    "SHOW VIEWS;",
+)
+REFUSED = (
+    "SELECT * FROM '/etc/passwd'",
+    "WITH a AS (SELECT * FROM read_json('/x')) SELECT (SELECT content FROM read_blob('/etc/passwd')) FROM a",
+    "SELECT * FROM sets WHERE 1 IN (SELECT 1 FROM read_csv('/etc/passwd'))",
+    "SELECT * FROM parquet.`/etc/passwd` LATERAL VIEW explode(parts) t AS p",
+    "SELECT getenv('HOME'), current_setting('memory_limit'), reflect('java.lang.Runtime', 'getRuntime'), $1, ${x}",
+    "SELECT * FROM duckdb_settings(), information_schema.tables, main.sets, query('SELECT 1')",
+    "COPY sets TO 'x.csv'",
+    "ATTACH 'x.db'; INSERT INTO sets SELECT 1; PRAGMA database_list",
+)
+"""Queries that the guards accept, and queries that they refuse."""
+
+
+def _sessions() -> list[bytes]:
+    rng = Random(0)
+    texts = definitions()[:: max(1, len(definitions()) // 200)]
+    return [text + APART + b"\n".join(_messages(text, rng)) for text in texts]
+
+
+def _messages(data: bytes, rng: Random) -> Iterator[bytes]:
+    """Everything that an editor sends, at any places of the text."""
+
+    def place() -> dict[str, int]:
+        return {"line": rng.randrange(data.count(b"\n") + 2), "character": rng.randrange(60)}
+
+    name = {"uri": URI, "version": 2}
+    for method, keys in METHODS.items():
+        area = {"start": place(), "end": place()}
+        changes = [{"range": area, "text": rng.choice(('"', "{", '"name": "New",\n', ""))}, {"text": "{}"}]
+        words: dict[str, Any] = {
+            "position": place(),
+            "range": area,
+            "context": {"diagnostics": [], "includeDeclaration": True},
+            "contentChanges": changes[: rng.choice((1, 1, 1, 2))],
+            "newName": "New",
+            "query": "o",
+            "settings": {"kiplint": {"base": ""}},
+            "changes": [],
+            "command": "kiplint.explain",
+            "arguments": ["tags/gap"],
+        }
+        yield _message(method, {"textDocument": name} | {key: words[key] for key in keys})
+
+
+METHODS = {
+    "textDocument/hover": ("position",),
+    "textDocument/completion": ("position",),
+    "textDocument/codeAction": ("range", "context"),
+    "textDocument/didChange": ("contentChanges",),
+    "textDocument/inlayHint": ("range",),
+    "textDocument/documentSymbol": (),
+    "workspace/symbol": ("query",),
+    "textDocument/foldingRange": (),
+    "textDocument/definition": ("position",),
+    "textDocument/references": ("position", "context"),
+    "textDocument/prepareRename": ("position",),
+    "textDocument/rename": ("position", "newName"),
+    "textDocument/didSave": (),
+    "workspace/executeCommand": ("command", "arguments"),
+    "workspace/didChangeConfiguration": ("settings",),
+    "workspace/didChangeWatchedFiles": ("changes",),
+    "textDocument/didClose": (),
+}
+"""The methods of the language server, with the properties of their parameters beside the document."""
 
 
 def _packs() -> list[bytes]:
@@ -281,7 +553,7 @@ def _batches() -> list[bytes]:
 
 
 def _pairs() -> list[bytes]:
-    return [old + b"\0\0\0\0" + new for old, new in pairwise(definitions())]
+    return [old + APART + new for old, new in pairwise(definitions())]
 
 
 TOLD = (UsageError, SourceError)
@@ -302,4 +574,8 @@ SURFACES = (
     Surface("frames", _frames, frame),
     Surface("records", _batches, records),
     Surface("captures", _captures, capture, (UnreadableCapture,)),
+    Surface("decode", _texts, text, TOLD),
+    Surface("migrate", _sets, migrate, TOLD),
+    Surface("lsp", _sessions, session),
+    Surface("query", _queries, query, TOLD),
 )

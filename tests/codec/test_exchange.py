@@ -14,7 +14,7 @@ from codec.support import catalog
 from codec.test_capture import echo
 from conftest import ROOT
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.exchange import Additions, BadInput, complete, encode_object, frame_object, read_object
+from kiplint.codec.exchange import Additions, BadInput, complete, encode_line, encode_object, frame_object, read_object
 from tools import field, message
 
 PLAIN = Additions()
@@ -70,6 +70,14 @@ def test_frames_go_both_ways() -> None:
 def test_what_cannot_be_understood(given: Any, text: str) -> None:
     with pytest.raises(BadInput, match=f"^{text}$"):
         decode_object(simple(), given, PLAIN)
+
+
+@pytest.mark.parametrize("line", [b"{", b'{"hex": "\xff"}', b"[" * 100_000])
+def test_what_is_not_json(line: bytes) -> None:
+    with pytest.raises(BadInput, match="^the line is not JSON: "):
+        read_object(simple(), line, spans=False)
+    (problem,) = encode_line(simple(), line).problems
+    assert problem.message.startswith("the line is not JSON: ")
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,7 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("\udcff", "standard input is not the output of `kiplint probe --output-format json`"),
         ("[]", "standard input is not the output of `kiplint probe --output-format json`"),
         (
             '{"brokers": 7}',
@@ -172,6 +173,6 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_are_not_answers_of_brokers(tmp_path: Path, text: str, expected: str) -> None:
-    ran = kiplint("negotiate", SET, "-", cwd=tmp_path, stdin=text.encode())
+    ran = kiplint("negotiate", SET, "-", cwd=tmp_path, stdin=text.encode(errors="surrogateescape"))
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(f"error: {expected}")

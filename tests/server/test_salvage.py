@@ -6,7 +6,7 @@ import pytest
 from lsprotocol import types
 
 from kiplint.server import actions, hover
-from kiplint.server.buffer import Buffer
+from kiplint.server.buffer import Buffer, salvage
 from kiplint.server.completion import completion
 from kiplint.server.workspace import Neighbours, Workspace
 
@@ -44,6 +44,12 @@ RESPONSE = """{
 }
 """
 RACKS = '    { "name": "Racks"'
+
+
+def test_half_a_character_is_not_a_value() -> None:
+    message = salvage(Buffer("/a/X.json", '{"apiKey": \ud800, "validVersions": "0-3"}', 1, "utf-16"), None)
+    assert message is not None
+    assert (message.api_key, str(message.valid)) == (None, "0-3")
 
 
 class Typed:

@@ -21,6 +21,7 @@ from kiplint.codec.frames import (
 )
 from kiplint.codec.problems import ByteProblem
 from kiplint.model.message import Message
+from kiplint.text.decode import NOT_JSON
 
 
 class BadInput(Exception):  # noqa: N818
@@ -38,7 +39,7 @@ def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, b
     """The frame or body of one line of JSON, and its bytes. Raises BadInput."""
     try:
         values = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise BadInput(f"the line is not JSON: {error}") from None
     return _read(catalog, values, spans=spans)
 
@@ -149,7 +150,7 @@ def encode_line(catalog: Catalog, line: bytes) -> EncodedObject:
     """The bytes of a line of JSON; see `encode_object`."""
     try:
         values = msgspec.json.decode(line)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, f"the line is not JSON: {error}"),))
     return encode_object(catalog, values)
 

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.limits import BASELINE_BYTES
-from kiplint.text.decode import blank_comments
+from kiplint.text.decode import NOT_JSON, blank_comments
 from kiplint.text.files import read_file, replace_file
 from kiplint.text.show import printable
 
@@ -88,7 +88,7 @@ def parse(data: bytes, name: str) -> Baseline:
         if version != VERSION:
             raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
         stored = msgspec.json.decode(data, type=_Stored)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise UsageError(f"{name} is not a baseline: {error}") from None
     return _make(stored.checked, stored.findings)
 

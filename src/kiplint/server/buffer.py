@@ -18,6 +18,7 @@ from kiplint.limits import DEFINITION_BYTES
 from kiplint.model.message import Message
 from kiplint.model.shape import repair
 from kiplint.model.spec import MessageSpec
+from kiplint.text.decode import NOT_JSON
 from kiplint.text.lines import BOM, Lines
 from kiplint.text.scan import scan
 from kiplint.text.tree import Node
@@ -180,7 +181,7 @@ def _value(node: Node, text: str) -> Any:
         return node.string(text) if closed else _MISSING
     try:
         return msgspec.json.decode(text[node.start : node.end])
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return _MISSING
 
 

@@ -13,6 +13,9 @@ from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS
 MAX_POINTER_KEY: Final = 256
 """Longest key, in characters, that a problem's pointer spells out; the pointer stops above a longer one."""
 
+NOT_JSON: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What msgspec raises for bytes or text that it cannot read as JSON."""
+
 
 class Problem(msgspec.Struct, frozen=True):
     """One mistake in the text or shape of a definition.

@@ -15,6 +15,7 @@ from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import VALUES_BYTES
 from kiplint.render.report import RunResult
+from kiplint.text.decode import NOT_JSON
 from kiplint.text.files import open_file, read_text, standard_input
 
 DOCUMENTS: Final = {"encode": EncodedObject}
@@ -128,7 +129,7 @@ def parse_values(text: str | None, fields: Sequence[str]) -> dict[str, Any]:
             raise UsageError(f"--value takes FIELD=VALUE, such as groupId=g, not {field}")
         try:
             values[name] = msgspec.json.decode(value)
-        except (msgspec.DecodeError, RecursionError):
+        except NOT_JSON:
             values[name] = value
     return values
 
@@ -142,7 +143,7 @@ def parse_object(text: str, option: str) -> dict[str, Any]:
             raise UsageError(f"{option}: cannot read {text}: {error.strerror}") from None
     try:
         value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except NOT_JSON as error:
         raise UsageError(f"{option}: {error}") from None
     if not isinstance(value, dict):
         raise UsageError(f"{option} takes a JSON object")

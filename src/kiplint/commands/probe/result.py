@@ -17,6 +17,7 @@ from kiplint.limits import PROBE_BYTES
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
 from kiplint.sources.disk import STDIN, read_input
+from kiplint.text.decode import NOT_JSON
 
 
 class Api(msgspec.Struct, frozen=True):
@@ -133,7 +134,7 @@ def read_offers(name: str) -> ProbedOffers | None:
     label = "standard input" if name == STDIN else name
     try:
         document = msgspec.json.decode(read_input(name, PROBE_BYTES))
-    except (msgspec.DecodeError, RecursionError):
+    except NOT_JSON:
         document = None
     if not isinstance(document, dict) or "brokers" not in document or "name" in document:
         if name == STDIN:

@@ -59,12 +59,12 @@ _PLACE: Final = re.compile(r"\n\nLINE [0-9]+: .*", re.DOTALL)
 def stream(reader: Reader, sql: str) -> Iterator[pa.RecordBatchReader]:
     """The rows of a query, batch by batch; raises UsageError, with a caret, if the query is refused or fails."""
     duck = reader.duck
-    written = _written(duck, sql)
+    written = checked(duck, sql)
     try:
         with duck.reader(written) as batches:
             yield batches
     except (duckdb.Error, pa.ArrowException) as error:
-        raise _failed(sql, duck.complaint(written) or str(error)) from None
+        raise failed(sql, duck.complaint(written) or str(error)) from None
 
 
 def query(reader: Reader, sql: str, limit: int) -> QueryDocument:
@@ -86,7 +86,7 @@ def _document(batches: Iterable[pa.RecordBatch], columns: Iterable[str], limit: 
     return QueryDocument(1, names, tuple(plain), truncated=len(rows) > limit)
 
 
-def _written(duck: Duck, sql: str) -> str:
+def checked(duck: Duck, sql: str) -> str:
     """The query for DuckDB; raises UsageError if it does more than read the tables."""
     known = {name.lower(): name for name in duck.names}
     if _SHOW.fullmatch(sql):
@@ -98,9 +98,9 @@ def _written(duck: Duck, sql: str) -> str:
     try:
         parsed = json.loads(duck.parsed(sql))
     except (duckdb.Error, RecursionError, ValueError) as error:
-        raise _failed(sql, str(error)) from None
+        raise failed(sql, str(error)) from None
     if parsed["error"] and parsed.get("error_type") == "parser":
-        raise _failed(sql, parsed["error_message"], int(parsed.get("position") or 0))
+        raise failed(sql, parsed["error_message"], int(parsed.get("position") or 0))
     if parsed["error"] or len(parsed["statements"]) != 1:
         raise UsageError("a query is one SELECT (or SHOW VIEWS, or DESCRIBE with a table): it only reads")
     _confine(sql, parsed["statements"][0], known)
@@ -162,7 +162,7 @@ def _require_function(sql: str, function: dict[str, Any], node: dict[str, Any], 
         raise _pointed(f"a query calls no function {show_raw(name)}", sql, node.get("query_location"))
 
 
-def _failed(sql: str, message: str, position: int | None = None) -> UsageError:
+def failed(sql: str, message: str, position: int | None = None) -> UsageError:
     """What DuckDB says, in one line, with the place in the query."""
     if position is None and (match := re.search(r"\n\nLINE ([0-9]+): (.*)\n( *)\^", message)):
         line = int(match[1]) - EXPLAIN.count("\n")
