@@ -55,7 +55,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs pictures editor snapshots clean
+.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs pictures editor code-server snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -148,6 +148,9 @@ pictures: $(VENV)/installed-docs $(VENV)/packs ## take the pictures of README.md
 editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
 	@cp LICENSE editors/vscode/LICENSE
 	@cd editors/vscode && npm ci --no-audit --no-fund --silent && npx --no-install vsce package --out kiplint.vsix
+
+code-server: ## install code-server, a VS Code that runs in a browser, for the test of the extension; needs Node.js 20
+	@scripts/install_code_server.sh
 
 snapshots: $(VENV)/installed-dev $(VENV)/packs ## accept what the rules now say about their fixtures
 	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update

@@ -38,20 +38,27 @@ async function program(settings) {
   });
 }
 
-/** Say once what is missing, with the command that installs it. */
-async function tell(message) {
+/** A client that leaves it to `tell` to say that the server does not start. */
+class Client extends LanguageClient {
+  runs = false;
+
+  error(message, data, notify) {
+    super.error(message, data, this.runs && notify);
+  }
+}
+
+/** Say once what is missing, with the command that installs it; `output` is what a program that failed has written. */
+async function tell(message, output) {
   if (told) {
     return;
   }
   told = true;
-  const copy = `Copy: ${install}`;
-  const settings = "Open settings";
-  const choice = await vscode.window.showWarningMessage(`kiplint: ${message}`, copy, settings);
-  if (choice === copy) {
-    await vscode.env.clipboard.writeText(install);
-  } else if (choice === settings) {
-    await vscode.commands.executeCommand("workbench.action.openSettings", "kiplint.command");
-  }
+  const actions = {
+    [`Copy: ${install}`]: () => vscode.env.clipboard.writeText(install),
+    "Open settings": () => vscode.commands.executeCommand("workbench.action.openSettings", "kiplint.command"),
+    ...(output && { "Show output": () => output.show() }),
+  };
+  await actions[await vscode.window.showWarningMessage(message, ...Object.keys(actions))]?.();
 }
 
 async function start() {
@@ -61,11 +68,9 @@ async function start() {
     tell(advice());
     return;
   }
-  let runs = false;
   const pattern = settings.get("files");
   const languages = ["json", "jsonc"];
-  const failed = (action) => ({ action, handled: true }); // said below, once
-  const starting = new LanguageClient("kiplint", "kiplint", found, {
+  const starting = new Client("kiplint", "kiplint", found, {
     documentSelector: [
       ...languages.map((language) => ({ scheme: "file", language, pattern })),
       ...languages.map((language) => ({ scheme: "untitled", language })),
@@ -74,17 +79,17 @@ async function start() {
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationFailedHandler: () => false,
     errorHandler: {
-      error: (...problem) => (runs ? usual.error(...problem) : failed(ErrorAction.Shutdown)),
-      closed: () => (runs ? usual.closed() : failed(CloseAction.DoNotRestart)),
+      error: (...problem) => (starting.runs ? usual.error(...problem) : { action: ErrorAction.Shutdown }),
+      closed: () => (starting.runs ? usual.closed() : { action: CloseAction.DoNotRestart }),
     },
   });
   const usual = starting.createDefaultErrorHandler();
   client = starting;
   try {
     await starting.start();
-    runs = true;
+    starting.runs = true;
   } catch (error) {
-    tell(advice(found, error.message));
+    tell(advice(found, error.message), starting.outputChannel);
   }
 }
 
