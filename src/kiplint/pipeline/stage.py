@@ -23,8 +23,8 @@ from kiplint.pipeline.lake.delta import (
     Output,
     Part,
     Parts,
+    connected,
     read_parts,
-    reading,
     returning,
     write_parts,
     write_table,
@@ -240,11 +240,10 @@ class Work:
 
         It has the tables of the lake as they stand, and `others`: rows, or files of the table up to the last `_`.
         """
-        import duckdb
-
-        with reading(self.lake.storage), duckdb.connect() as connection:
-            for name in {*re.findall(r"\w+", sql)} & {*TABLES}:
-                connection.register(name, self.lake.dataset(self.parts(TABLES[name]), TABLES[name].COLUMNS))
+        tables = {
+            name: (self.parts(TABLES[name]), TABLES[name].COLUMNS) for name in {*re.findall(r"\w+", sql)} & {*TABLES}
+        }
+        with connected(self.lake.storage, tables) as connection:
             for name, rows in others.items():
                 kind = TABLES.get(name.rpartition("_")[2])
                 dataset = self.lake.dataset(rows, kind.COLUMNS) if kind and isinstance(rows, tuple) else rows

@@ -25,6 +25,7 @@ from kiplint.text.show import show
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
+    from duckdb import DuckDBPyConnection
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -154,6 +155,26 @@ def reading(storage: Storage) -> Iterator[None]:
     except (OSError, pa.ArrowException, DeltaError) as error:
         what = "is damaged, `kiplint pipeline run` into a new one" if storage.path else "cannot be read"
         raise UsageError(f"{storage} {what}: {one_line(error)}") from None
+
+
+def dataset(storage: Storage, parts: Iterable[Part], columns: Columns) -> Any:
+    """Files as an Arrow dataset with these columns."""
+    import pyarrow.dataset as ds
+
+    return ds.dataset(names(parts), schema=arrow_schema(columns), format="parquet", filesystem=storage.files)
+
+
+@contextmanager
+def connected(
+    storage: Storage, tables: Mapping[str, tuple[Parts, Columns]], **settings: str | bool | int | float | list[str]
+) -> Iterator[DuckDBPyConnection]:
+    """A new database of DuckDB in memory, where files can be queried as tables. Raises UsageError."""
+    import duckdb
+
+    with reading(storage), duckdb.connect(config=settings) as connection:
+        for name, (parts, kinds) in tables.items():
+            connection.register(name, dataset(storage, parts, kinds))
+        yield connection
 
 
 def _open(storage: Storage, table: str, version: int | None) -> DeltaTable:
@@ -323,11 +344,8 @@ def read_parts(spark: SparkSession, storage: Storage, parts: Parts, columns: Col
 
 def _reading(storage: Storage, columns: Columns) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        import pyarrow.dataset as ds
-
         for listed in batches:
-            schema = arrow_schema(columns)
-            files = listed.column(0).to_pylist()
-            yield from ds.dataset(files, schema=schema, format="parquet", filesystem=storage.files).to_batches()
+            parts = [Part(name, 0, 0) for name in listed.column(0).to_pylist()]
+            yield from dataset(storage, parts, columns).to_batches()
 
     return work

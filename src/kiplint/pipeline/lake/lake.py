@@ -26,8 +26,8 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.limits import LAKE_VERSIONS
-from kiplint.pipeline.lake.delta import ConflictError, Part, Parts, commit, head_of, names, parts_of, reading
-from kiplint.pipeline.lake.schema import Columns, arrow_schema, table
+from kiplint.pipeline.lake.delta import ConflictError, Part, Parts, commit, dataset, head_of, parts_of, reading
+from kiplint.pipeline.lake.schema import Columns, table
 from kiplint.pipeline.lake.storage import RUNS, STAGING, Claim, Storage, claim, identity, remove, runs_here, unclaim
 from kiplint.pipeline.tables import TABLES, Runs
 from kiplint.text.words import did_you_mean
@@ -226,11 +226,8 @@ class Lake:
 
     def dataset(self, parts: Iterable[Part], columns: Columns) -> Any:
         """Files as an Arrow dataset with these columns; raises UsageError."""
-        import pyarrow.dataset as ds
-
         with reading(self.storage):
-            schema = arrow_schema(columns)
-            return ds.dataset(names(parts), schema=schema, format="parquet", filesystem=self.storage.files)
+            return dataset(self.storage, parts, columns)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+import duckdb
 import pytest
-from pyspark.sql import SparkSession
 
 from examples import seed
-from kiplint.pipeline.stages.spans import BASES, LIVES, ORDER, with_releases
+from kiplint.pipeline.lake.schema import Columns, columns, table
+from kiplint.pipeline.stages.spans import BASES, INNER, LIVES, RELEASED, RENAMES
 from kiplint.pipeline.tables import CHANGE, FINDING, PLACE
 
-from .frames import frame
-
-LINE = ("source", "lineage")
 SEED = seed()
 BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 HISTORIES = 60
-"""All are looked at in one job, as sources of one lake: a job costs more than what it works on."""
+"""All are sources of one lake."""
 
 
 class Revision(NamedTuple):
@@ -133,37 +132,20 @@ def _releases(
 
 
 @pytest.mark.hypothesis
-def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
+def test_spans_are_those_of_a_plain_recomputation() -> None:
     print(f"seed {SEED}")  # shown by pytest when a test fails
     chance = random.Random(SEED)
     histories = {f"s{number}": history(chance, f"s{number}") for number in range(HISTORIES)}
-    sets, answer, changes = [], [], []
+    sets: list[tuple[Any, ...]] = []
+    findings: list[tuple[Any, ...]] = []
+    changes: list[tuple[Any, ...]] = []
     for source, past in histories.items():
         for lineage, line in (("main", past.branch), ("tags", past.tags)):
             for position, revision in enumerate(line):
                 place = (source, lineage, position, revision.commit, revision.time, revision.release)
                 sets.append((*place, " ".join(sorted(revision.findings))))
-                answer += [(*place, key) for key in sorted(revision.findings)]
+                findings += [(*place[:3], key) for key in sorted(revision.findings)]
                 changes += [(*place, key) for key in sorted(revision.changes)]
-    placed = frame(spark, PLACE, sets)
-    order = frame(spark, ORDER, _ordered(sets))
-    rows = {"rule": "'pack/rule'", "severity": "'error'", "message_name": "'M'", "path": "'m.json'", "message": "''"}
-    text = {**rows, "blob": "'b'"}
-    columns = {name: kind for name, kind in PLACE.items() if name != "root"}
-    findings = frame(spark, {**columns, "place": "string"}, answer)
-    more = {**rows, "kind": "'k'", "versions": "'0'", "breaks": "'wire'"}
-    spans = spark.sql(
-        LIVES,
-        None,
-        found=findings.join(order.select(*LINE, "position", "rank"), [*LINE, "position"]).selectExpr(
-            "*", *(f"{value} AS {name}" for name, value in text.items())
-        ),
-        renames=frame(spark, dict.fromkeys(("source", "lineage", "old", "last"), "string"), []),
-        order=order,
-        changed=frame(spark, {**columns, "field": "string"}, changes).selectExpr(
-            "*", *(f"{value} AS {name}" for name, value in more.items())
-        ),
-    ).cache()
     bases = [
         (
             source,
@@ -176,7 +158,30 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession) -> None:
         for lineage, own in (("main", True), ("tags", False))
         for at in range(len(history.tags))
     ]
-    made = with_releases(spark, spans, placed, frame(spark, BASES, bases)).toArrow().to_pylist()
+    placed = {name: kind for name, kind in PLACE.items() if name != "root"}
+    tables: dict[str, tuple[Columns, Iterable[tuple[Any, ...]]]] = {
+        "sets": (PLACE, sets),
+        "ordered": ({**PLACE, "rank": "int"}, _ordered(sets)),
+        "answer": (columns("source, lineage, position int, place"), findings),
+        "answers": ({**placed, "field": "string"}, changes),
+        "renames": (RENAMES, ()),
+        "bases": (BASES, bases),
+        "inner_commits": (INNER, ()),
+        "ended": (columns("source, lineage, key, introduced_position int, ended"), ()),
+    }
+    said = "'pack/rule' AS rule, 'error' AS severity, 'M' AS message_name, 'm.json' AS path, '' AS message"
+    with duckdb.connect() as duck:
+        for name, (kinds, rows) in tables.items():
+            duck.register(name, table(kinds, rows))
+        duck.execute(
+            f"CREATE TABLE found AS SELECT a.*, rank, 'b' AS blob, {said} FROM answer a "
+            "JOIN ordered USING (source, lineage, position)"
+        )
+        duck.execute(
+            f"CREATE TABLE changed AS SELECT *, 'k' AS kind, '0' AS versions, 'wire' AS breaks, {said} FROM answers"
+        )
+        duck.execute(f"CREATE TABLE lives AS {LIVES}")
+        made = duck.sql(RELEASED).to_arrow_table().to_pylist()
     names = {_key("pack/rule", "M", key): key for key in "abc"} | {
         _key("pack/rule", "M", "k", "0", key): key for key in "xy"
     }
@@ -192,7 +197,7 @@ _ORDER = (
 
 
 def _ordered(sets: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """Of neighbours with the same content the first, with its rank; what was before it is not needed here."""
+    """Of neighbours with the same content the first, with its rank."""
     rows: list[tuple[Any, ...]] = []
     before: tuple[Any, ...] | None = None
     rank = 0
@@ -200,7 +205,7 @@ def _ordered(sets: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         here = (*row[:2], row[-1])
         if here != before:
             rank = rank + 1 if before and before[:2] == here[:2] else 1
-            rows.append((*row, rank, None, None, None, None))
+            rows.append((*row, rank))
         before = here
     return rows
 
