@@ -25,7 +25,7 @@ TAG :=
 # More for the benchmark of the pipeline, as in `make bench-pipeline BENCH_ARGS="--sizes 1000,10000"`.
 BENCH_ARGS :=
 
-# More for the benchmark of growth, as in `make bench-growth GROWTH_ARGS="demo --beside ../older"`.
+# More for the benchmark of growth, as in `make bench-growth GROWTH_ARGS="increment forks"`.
 GROWTH_ARGS :=
 
 # More for the demo of the pipeline, as in `make pipeline-demo DEMO_ARGS=--kafka`, for the history in KIPLINT_CORPUS.
@@ -128,7 +128,7 @@ fuzz: $(VENV)/installed-dev $(VENV)/packs ## read damaged input on every surface
 bench-pipeline: $(VENV)/installed-dev $(VENV)/packs ## measure the pipeline's lint stage up to a million definitions and write benchmarks/PIPELINE.md
 	@$(BIN)/python -m benchmarks.pipeline $(BENCH_ARGS)
 
-bench-growth: $(VENV)/installed-dev $(VENV)/packs ## measure how the pipeline's time and memory grow with commits, forks and sources
+bench-growth: $(VENV)/installed-dev $(VENV)/packs ## measure how the pipeline's time and memory grow with commits, forks and sources, and write benchmarks/GROWTH.md
 	@$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
 pipeline-demo: $(VENV)/installed-pipeline $(VENV)/packs ## run the pipeline on a sample history, and show its report
