@@ -378,6 +378,15 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
     ]
 
 
+def test_vectors_of_a_very_large_struct_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its fields count, not only their bytes: most have one here."""
+    monkeypatch.setattr("kiplint.commands.vectors.run.MOST_BYTES", 100)
+    inner = [field(f"F{number}", "bytes") for number in range(8)]
+    (tmp_path / "XRequest.json").write_bytes(definition(field("S", "S", fields=inner), flexibleVersions="0+"))
+    rich = {(vector.version, vector.field) for vector in vectors(tmp_path) if vector.kind == "rich-field"}
+    assert {field for version, field in rich if version == 1} == {"s.f0", "s.f1"}
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -14,8 +14,8 @@ from kiplint.codec.faults import faults
 from kiplint.codec.values import UNKNOWN, UNKNOWN_TAGS, each_hard, each_null, each_rich, each_tag, minimal, rich
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.limits import Counter
-from kiplint.model.layout import Layout
+from kiplint.limits import UNFOLDED_FIELDS, Counter
+from kiplint.model.layout import Layout, unfolded
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
 
@@ -23,6 +23,8 @@ MOST_VERSIONS: Final = 1001
 """The number of versions of an interval that get vectors."""
 MOST_BYTES: Final = 4 << 20
 """The bytes of all vectors of a kind and a version: each field's vector repeats the whole message."""
+BYTES_OF_A_VALUE: Final = 4
+"""The bytes that a value counts as at least: one without bytes, such as an absent tagged field, takes as long."""
 
 
 class Vector(msgspec.Struct, frozen=True):
@@ -111,12 +113,12 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
         )
 
     known: set[bytes] = set()
-    fields = len(codec.body.slots) + len(codec.body.tags or ())
+    least = BYTES_OF_A_VALUE * unfolded(message, UNFOLDED_FIELDS)[0]
     for kind, variants in _kinds(codec.body):
         room = Counter(MOST_BYTES)
         for field, value in variants:
             data, problems = codec.encode(value)
-            if not room.take(max(len(data), fields)):  # absent tagged fields have no bytes, but take as long
+            if not room.take(max(len(data), least)):
                 break
             if not problems and data not in known:
                 known.add(data)
