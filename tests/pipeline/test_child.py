@@ -14,6 +14,7 @@ import pytest
 
 from kiplint.commands.pipeline import query
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.answers.query import confined
 from kiplint.pipeline.lake.lake import Lake
 from tools import environment, kiplint
 
@@ -55,6 +56,13 @@ def test_a_child_that_the_system_ends(number: int, expected: str) -> None:
     with pytest.raises(UsageError) as caught:
         ended(number)
     assert str(caught.value) == expected
+
+
+def test_reading_a_query_for_spark_has_an_end() -> None:
+    joins = "SELECT 1 FROM sets" + " JOIN sets a" * 60
+    with pytest.raises(UsageError, match="^the query takes more than 0.1 seconds$"), query._deadline(0.1):
+        confined(joins)
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])

@@ -3,6 +3,8 @@
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from kiplint.cli.options import Argument, Cluster, ColorOption, Group, LakeArgument, Option
@@ -74,11 +76,33 @@ def _on_cluster(options: Options, reader: "Reader") -> int:
     if options.output_format in ("csv", "parquet"):
         raise UsageError(f"--master and --remote write text, json or markdown, not {options.output_format}")
     need_spark()
-    from kiplint.pipeline.answers.query import spark_query
+    from kiplint.pipeline.answers.query import confined, spark_query
 
+    with _deadline(options.timeout):
+        confined(options.sql)
     with one_session(options.cluster) as session:
         answer = spark_query(session(), reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
         return present_answer(answer, options.output_format, options.color)
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Where a query is read: raises UsageError when that takes longer, as sqlglot does for joins without conditions."""
+
+    def end(_number: int, _frame: object) -> None:
+        raise _too_long(seconds)
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _too_long(seconds: float) -> UsageError:
+    return UsageError(f"the query takes more than {seconds:g} seconds")
 
 
 LEAST: Final = 1 << 30
@@ -118,7 +142,7 @@ def _end_of(child: int, seconds: float) -> int:
         raise
     code = os.waitstatus_to_exitcode(status)
     if code == -signal.SIGALRM:
-        raise UsageError(f"the query takes more than {seconds:g} seconds")
+        raise _too_long(seconds)
     if -code in _ENDING:
         return 128 - code
     if code < 0:

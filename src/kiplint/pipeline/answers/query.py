@@ -205,10 +205,14 @@ def _plain(value: object) -> object:
 _NOT_IN_SPARK: Final = {"reflect", "java_method", "try_reflect", "call_function", "call_udf", "udf", "pandas_udf"}
 
 
-def confined(sql: str, tables: Collection[str]) -> str:
+_IN_SPARK: Final = (*TABLES, Runs.NAME, *VIEWS)
+
+
+def confined(sql: str, tables: Collection[str] = _IN_SPARK) -> str:
     """The query for Spark; raises UsageError if it does more than read the tables."""
     from pyspark.sql import functions
     from sqlglot import exp
+    from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
     known = {name.lower() for name in tables}
@@ -237,7 +241,11 @@ def confined(sql: str, tables: Collection[str]) -> str:
                 raise UsageError(f"a query calls no function {show_raw(name)}")
         if isinstance(node, exp.Table):
             require_table(node, known | inner)
-    for scope in traverse_scope(tree):  # a name of WITH is none outside its query
+    try:
+        scopes = traverse_scope(tree)
+    except SqlglotError as error:
+        raise _not_understood(error) from None
+    for scope in scopes:  # a name of WITH is none outside its query
         for source in scope.sources.values():
             if isinstance(source, exp.Table):
                 require_table(source, known)
@@ -258,17 +266,21 @@ def _parsed_for_spark(sql: str) -> Any:
     except RecursionError:
         raise UsageError("the query is nested too deeply") from None
     except SqlglotError as error:
-        raise UsageError("the query fails: " + one_line(str(error).partition("\n")[0])) from None
+        raise _not_understood(error) from None
     if len(statements) != 1 or not isinstance(statements[0], sqlglot.exp.Query):
         raise UsageError("a query is one SELECT (or SHOW VIEWS, or DESCRIBE with a table)")
     return statements[0]
+
+
+def _not_understood(error: Exception) -> UsageError:
+    return UsageError("the query fails: " + one_line(str(error).partition("\n")[0]))
 
 
 def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: int) -> QueryDocument:
     """The rows of a query, at most `limit`; raises UsageError if the query is refused or fails."""
     from pyspark.errors import PySparkException
 
-    written = confined(sql, (*TABLES, Runs.NAME, *VIEWS))
+    written = confined(sql)
     make_views(Work(spark, lake, snapshot))
     try:
         frame = spark.sql(written)
