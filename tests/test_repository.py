@@ -48,6 +48,22 @@ DIRECTORIES = [
 ]
 
 
+def test_kiplint_is_not_run_from_the_working_directory() -> None:
+    """`python -m` would run a directory called kiplint beside it, so what users copy, and our own scripts, have -P."""
+    started = re.compile(r"""-m["']?,?\s+["']?kiplint\b""")
+    places = ("docs", ".github", "benchmarks", "editors", "scripts", "src")
+    files = [*ROOT.glob("*.*"), ROOT / "Makefile", *(file for place in places for file in (ROOT / place).rglob("*.*"))]
+    kinds = (".py", ".md", ".yml", ".yaml", ".toml", ".sh", ".ts", ".lua", "")
+    texts = {file: file.read_text("utf-8") for file in files if file.suffix in kinds and file.is_file()}
+    found = {
+        (file.name, text[: match.start()].rstrip(" \"',").endswith("-P"))
+        for file, text in texts.items()
+        for match in started.finditer(text)
+    }
+    assert found >= {("threats.md", True), ("run.py", True)}
+    assert {name for name, has_option in found if not has_option} == set()
+
+
 def test_imports_follow_the_arrows(repo: Path) -> None:
     command = "from importlinter.cli import lint_imports_command as run; run()"
     result = subprocess.run(

@@ -1,4 +1,4 @@
-"""`python -m kiplint`."""
+"""`python -P -m kiplint`."""
 
 import os
 import sys
