@@ -17,8 +17,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from codec.test_capture import echo
 from codec.test_records import batch, record
-from kiplint.codec import conversation, frames, records
+from conftest import ROOT
+from kiplint.codec import capture, conversation, frames, records
 from kiplint.codec.frames import split
 from kiplint.codec.records import read_batches
 from kiplint.commands.decode import inputs
@@ -39,6 +41,7 @@ from tools import definition
 
 KIP = f"```json\n{definition(name='XData', type='data', apiKey=None).decode()}\n```\n"
 PROBED = '{"brokers": [{"broker": "a:1", "error": "no", "apis": []}]}'
+SET = ROOT / "fixtures" / "sets" / "broker"
 BASELINE = '{"version": 1, "findings": []}'
 
 
@@ -127,6 +130,22 @@ def test_a_frame(lower: Callable[..., None]) -> None:
     assert [frame.problem for frame in split(data)] == [None]
     lower(frames, "FRAME_BYTES", 11)
     assert [frame.problem and frame.problem.rule for frame in split(data)] == ["codec/too-large"]
+
+
+@pytest.mark.parametrize(("name", "enough"), [("PACKETS", 5 + 2 * 10), ("PAYLOAD", 368)])
+def test_packets_of_a_capture(name: str, enough: int, lower: Callable[..., None]) -> None:
+    for most, limited in ((enough, False), (enough - 1, True)):
+        lower(capture, name, most)
+        result = decode(str(ROOT / "fixtures" / "bytes" / "client.pcap"), sets=[SET])
+        assert (result.limited, len(result.entries) < 5) == (limited, limited)
+
+
+def test_zeros_are_not_searched_for_frames() -> None:
+    """A capture of 10 MB of them took 50 seconds; and no response is searched for where there is no request."""
+    known = echo()
+    request = conversation.request_sign(known)
+    assert [len(request.pattern.findall(data)) for data in (bytes(99), b"\0\0\0\x08" + bytes(99))] == [0, 3]
+    assert conversation.response_sign(known, []).pattern.search(bytes(range(7)) * 20) is None
 
 
 def test_a_frame_of_a_capture(lower: Callable[..., None]) -> None:

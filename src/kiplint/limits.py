@@ -81,6 +81,9 @@ GROWN_BYTES = Limit(
 )
 BATCHES = Limit(100_000, "batches of a field", "record batches", beyond=_BATCH)
 RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decode more by `--limit N`")
+_REST = "what follows is not decoded"
+PACKETS = Limit(400_000, "packets, and 10 for each end of a connection", "a capture", RECORDS.remedy, beyond=_REST)
+PAYLOAD = Limit(200 << 20, "bytes in packets", "a capture", RECORDS.remedy, beyond=_REST)
 VALUES_BYTES = Limit(256 << 20, "bytes", "values to encode", "divide them")
 PROBE_BYTES = Limit(64 << 20, "bytes", "the output of probe", "probe fewer brokers at a time")
 _BROKER = "an error of that broker"

@@ -5,16 +5,20 @@ from __future__ import annotations
 import io
 import socket
 import struct
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured, Segment, connections, conversations, numbered
+from kiplint.codec.conversation import Address, Captured, Segment, connections, conversations, numbered
 from kiplint.codec.frames import API_VERSIONS, Frame
+from kiplint.limits import PACKETS, PAYLOAD, RECORDS
+from kiplint.limits import Counter as Budget
 from kiplint.model.error_codes import ErrorCode
 
 NAME, VERSION = "clientSoftwareName", "clientSoftwareVersion"
@@ -27,7 +31,7 @@ class Capture(msgspec.Struct, frozen=True):
     `frames` are in the order in which they came; `others` counts connections of other protocols, `unclear` those that
     do not show which end is the client; `payload` counts the bytes of all segments, `repeated` the retransmitted
     segments; `seconds` is from the first packet to the last; `unpaired` counts responses whose requests were not
-    captured, so that nobody can read them.
+    captured, so that nobody can read them; `limited` is whether packets at the end were left out.
     """
 
     frames: tuple[Captured, ...]
@@ -39,6 +43,7 @@ class Capture(msgspec.Struct, frozen=True):
     unclear: int
     seconds: float
     unpaired: int
+    limited: bool = False
 
 
 CAPTURES = (
@@ -56,9 +61,10 @@ class UnreadableCapture(Exception):  # noqa: N818
     """The file is not a capture, or the package that reads captures is missing; the message states which."""
 
 
-def read_capture(catalog: Catalog, data: bytes) -> Capture:
-    """The Kafka frames of a capture. Raises UnreadableCapture."""
-    return read_segments(catalog, *captured_segments(data))
+def read_capture(catalog: Catalog, data: bytes, limit: int = sys.maxsize) -> Capture:
+    """The Kafka frames of a capture, of which enough is read for so many frames. Raises UnreadableCapture."""
+    segments, times, limited = captured_segments(data, limit)
+    return replace(read_segments(catalog, segments, times), limited=limited)
 
 
 def read_segments(catalog: Catalog, segments: Sequence[Segment], times: Sequence[float]) -> Capture:
@@ -83,8 +89,10 @@ def read_segments(catalog: Catalog, segments: Sequence[Segment], times: Sequence
     )
 
 
-def captured_segments(data: bytes) -> tuple[list[Segment], list[float]]:
-    """The TCP segments, and the times of all packets, in the order of the capture."""
+def captured_segments(data: bytes, limit: int = sys.maxsize) -> tuple[list[Segment], list[float], bool]:
+    """The TCP segments, and the times of all packets, in the order of the capture; and whether there are more packets
+    than so many frames should have.
+    """
     try:
         import dpkt
     except ImportError:
@@ -94,7 +102,10 @@ def captured_segments(data: bytes) -> tuple[list[Segment], list[float]]:
     except (ValueError, LookupError, ArithmeticError, struct.error, dpkt.Error) as error:
         raise UnreadableCapture(f"cannot read the capture: {error}") from None
     link = reader.datalink()
-    segments, times = [], []
+    segments: list[Segment] = []
+    times: list[float] = []
+    packets, payload = (Budget(max(most * limit // RECORDS, most // 40)) for most in (PACKETS, PAYLOAD))
+    ends: set[tuple[Address, Address]] = set()
     packet_reader = iter(reader)
     while True:
         try:
@@ -105,10 +116,16 @@ def captured_segments(data: bytes) -> tuple[list[Segment], list[float]]:
             raise
         except Exception:  # a capture that was cut off: what came before is read
             break
+        segment = _segment(dpkt, link, float(time), packet)
+        count = len(ends)
+        if segment:
+            ends.add((segment.source, segment.target))
+        if not packets.take(1 + 10 * (len(ends) - count)) or not payload.take(len(packet)):
+            return segments, times, True
         times.append(float(time))
-        if segment := _segment(dpkt, link, float(time), packet):
+        if segment:
             segments.append(segment)
-    return segments, times
+    return segments, times, False
 
 
 def _segment(dpkt: Any, link: int, time: float, packet: bytes) -> Segment | None:

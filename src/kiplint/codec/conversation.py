@@ -132,18 +132,19 @@ class SegmentStream:
         """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first byte known of."""
         ordered = sorted(self._segments, key=lambda segment: (segment[0], -len(segment[1])))
         first = int(self._first) if ordered else 0
-        runs: list[tuple[int, bytearray, list[tuple[int, float]]]] = []
+        runs: list[tuple[int, list[bytes], list[tuple[int, float]]]] = []
+        end = -1
         for place, data, time in ordered:
             if place < 0 and self.synchronized:
                 continue  # a keep-alive repeats the byte before the stream
             offset = place - first
-            end = runs[-1][0] + len(runs[-1][1]) if runs else -1
             if not runs or offset > end:
-                runs.append((offset, bytearray(data), [(offset, time)]))
+                runs.append((offset, [data], [(offset, time)]))
             elif offset + len(data) > end:
                 runs[-1][2].append((end, time))
-                runs[-1][1].extend(data[end - offset :])
-        return [Run(offset, bytes(data), tuple(times)) for offset, data, times in runs]
+                runs[-1][1].append(data[end - offset :])
+            end = max(end, offset + len(data))
+        return [Run(offset, b"".join(parts), tuple(times)) for offset, parts, times in runs]
 
 
 class CapturedConnection:
@@ -255,7 +256,7 @@ def request_sign(catalog: Catalog) -> Sign:
         size = 2 + int.from_bytes(data[pos + 8 : pos + 10], "big", signed=True)
         return size > 2 and data[pos + 8 : pos + 8 + size] == data[following + 8 : following + 8 + size]
 
-    pattern = re.compile(rb"(?=[\0-\x06][\s\S]{3}[\s\S]{2}\0[\0-\x3c])")
+    pattern = re.compile(rb"(?=(?!\0\0\0[\0-\x07])[\0-\x06][\s\S]{5}\0[\0-\x3c])")
     return Sign(pattern, header, test, lambda frame: not decode_request(catalog, frame).problems, linked)
 
 
@@ -280,8 +281,9 @@ def response_sign(catalog: Catalog, requests: Sequence[Captured]) -> Sign:
         places, others = (order[struct.unpack_from(">i", data, start)[0]] for start in (pos, following))
         return places[0] < others[-1]
 
-    first = b"".join(sorted({re.escape(struct.pack(">i", number)[:1]) for number in order} or {b"\0"}))
-    pattern = re.compile(rb"(?=[\0-\x06][\s\S]{3}[" + first + rb"])")
+    first = b"".join(sorted({re.escape(struct.pack(">i", number)[:1]) for number in order}))
+    known = rb"(?=(?!\0\0\0[\0-\x03])[\0-\x06][\s\S]{3}[" + first + rb"])"
+    pattern = re.compile(known if first else rb"(?!)")
     return Sign(pattern, header, test, reads, linked)
 
 

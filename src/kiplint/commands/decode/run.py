@@ -215,13 +215,15 @@ def _records(how: _How, piece: DecodeInput) -> DecodedFrame:
 
 def _capture(how: _How, piece: DecodeInput) -> tuple[list[DecodedFrame], CaptureSummary]:
     try:
-        capture = read_capture(how.catalog, piece.data)
+        capture = read_capture(how.catalog, piece.data, max(how.frames.left, 0))
     except UnreadableCapture as error:
         raise UsageError(f"{piece.source}: {error}") from None
     spans = how.spans or how.additions.records
     entries = []
     if not how.frames.take(len(capture.frames)):
         capture = replace(capture, frames=capture.frames[: how.frames.left])  # `left` is minus the excess frames
+    elif capture.limited:
+        how.frames.left = -1
     frames = [captured.decode(how.catalog, spans=how.additions.records or how.every) for captured in capture.frames]
     breaches = judge_capture(zip(capture.frames, frames, strict=True))
     for captured, fast in zip(capture.frames, frames, strict=True):
