@@ -16,7 +16,7 @@ _A_FILE = 100
 
 def formats(lab: Lab) -> Iterator[Outcome]:
     """CPU time above start-up and peak memory, ten times the findings beside the findings."""
-    none, few, many = _set("none", 0), _set("few", FEW), _set("many", MANY)
+    none, few, many = make_set("none", 0), make_set("few", FEW), make_set("many", MANY)
     start = lab.kiplint("check", none.name, "--isolated", cwd=none.parent)
     for directory, findings in ((few, FEW), (many, MANY)):
         count = len(json.loads(output(_check(lab, directory, "json")))["findings"])
@@ -38,7 +38,7 @@ def _check(lab: Lab, directory: Path, name: str) -> Command:
     return lab.kiplint("check", directory.name, "--isolated", "--output-format", name, cwd=directory.parent)
 
 
-def _set(name: str, findings: int) -> Path:
+def make_set(name: str, findings: int) -> Path:
     """A set of messages whose every field lacks its text; one message has none where no findings are wanted."""
     directory = empty_scratch("formats", name)
     fields = _A_FILE if findings else 0

@@ -586,6 +586,57 @@ def test_details_of_a_long_page_are_made_when_they_are_opened(
         visit.close()
 
 
+def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kiplint.render.page.MOST_IN_PLACE", 1)
+    document = lake_document("FetchRequest")
+    _, fixed, warning = document["findings"]
+    document["findings"] += [
+        {**row, "message": f"number {number}"}
+        for row in (warning, {**fixed, "introduced_commit": "f" * 40})
+        for number in range(150)
+    ]
+    page = Made(
+        LakeReport(findings=(), document=msgspec.convert(document, ReportDocument), severity="info"),
+        tmp_path / "page.html",
+    )
+    rows, commits = "[data-item]", "details.commit"
+    opened = "found => found.map((one) => [one.open, one.querySelector('[data-left]').textContent])"
+
+    seen = Visit(browser, page.file)
+    assert seen.texts("[data-shown]") == ["304 entries"]
+    assert seen.page.locator(rows).count() == 1
+    search = seen.page.locator("[type=search]")
+    search.fill("number")  # more than is opened at once, and already in the first commit
+    assert seen.page.locator(commits).evaluate_all(opened) == [
+        [False, "0"],
+        [True, "150"],
+        [False, "0"],
+        [False, "150"],
+    ]
+    assert seen.page.locator(rows).count() == 152
+    search.fill("unknown-type 149")
+    assert seen.page.locator(rows).filter(visible=True).locator(".key").all_text_contents() == ["fields/unknown-type"]
+    search.press("Enter")
+    assert seen.page.evaluate("() => document.activeElement.parentElement.id") == "unknown-type-FetchRequest~151"
+    search.fill("")
+    assert {one for one, _ in seen.page.locator(commits).evaluate_all(opened)} == {False}
+    seen.page.locator("summary", has_text="Breaks that no release has").click()
+    seen.page.locator("summary", has_text="2" * 10).click()
+    assert seen.page.locator(rows).count() == 304 - 1
+
+    linked = Visit(browser, page.file, "unknown-type-FetchRequest~2")
+    linked.page.wait_for_function("() => document.activeElement.parentElement.id === 'unknown-type-FetchRequest~2'")
+    assert linked.texts(".inside p:first-child") == ["error: number 0"]
+    assert linked.page.locator(rows).count() == 151
+    linked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert linked.page.locator(rows).count() == linked.page.locator(".inside").count() == 304
+    for visit in (seen, linked):
+        assert (visit.said, visit.others) == ([], [])
+        visit.close()
+
+
 def test_back_closes_what_was_opened_last_and_opens_nothing_else(visit: Callable[..., Visit]) -> None:
     seen = visit("diff")
     first, second = seen.page.locator("details[data-item] > summary").all()[:2]

@@ -165,9 +165,13 @@ def to_pack(entries: int) -> list[str] | None:
     return [] if entries > MOST_IN_PLACE else None
 
 
-def pack(texts: Sequence[str]) -> Markup:
-    """Texts for the script to unpack: most details of a long page are alike, so that they are much smaller together."""
-    return Markup(base64.b64encode(zlib.compress(msgspec.json.encode([str(text) for text in texts]))).decode())
+def pack(details: Sequence[str], rows: Sequence[str]) -> Markup:
+    """The details of entries and the rows of folds, for the script to unpack.
+
+    Most of them are alike on a long page, so that they are much smaller together.
+    """
+    texts = msgspec.json.encode([[str(text) for text in part] for part in (details, rows)])
+    return Markup(base64.b64encode(zlib.compress(texts)).decode())
 
 
 def as_text(value: str) -> Markup:

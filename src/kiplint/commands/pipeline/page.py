@@ -194,6 +194,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         charts=list(_charts(lines)),
         events=events,
         packed=to_pack(len(events)),
+        rows=[],
         states=[
             Tally(state, title, sum(event.state == state for event in events), MARKS[state])
             for state, title in STATES.items()

@@ -19,12 +19,27 @@ const hash = (name, query) => {
   return name || text ? `#${encodeURIComponent(name)}${text ? `?${text}` : ""}` : location.pathname + location.search;
 };
 
+const make = (tag, name, ...inside) => {
+  const made = document.createElement(tag);
+  if (name) made.className = name;
+  made.append(...inside);
+  return made;
+};
+
+const once = (make) => {
+  const made = new Map();
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key);
+  };
+};
+
 const kiplint = window.kiplint = { address };
 
-/* The details of the entries of a long page, in their order; none where they are in their places. */
+/* The details of the entries of a long page and the rows of its folds, in their order; none where they are in their places. */
 const unpack = async () => {
   const packed = document.getElementById("packed");
-  if (!packed) return [];
+  if (!packed) return [[], []];
   const bytes = Uint8Array.from(atob(packed.textContent), (char) => char.charCodeAt(0));
   packed.remove();
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
@@ -32,13 +47,28 @@ const unpack = async () => {
 
 document.addEventListener("DOMContentLoaded", async () => {
   const form = document.querySelector("form[data-filters]");
-  const items = all("[data-item]");
+  const [packed, rows] = await unpack();
+  /* The rows of a long page's folds are beside the document, where they cost no layout, until their fold is opened. */
+  const folded = new Map(all("details[data-rows]").map((fold, at) => {
+    const home = make("div");
+    home.innerHTML = rows[at];
+    return [fold, home];
+  }));
+  const entries = (within) => (folded.has(within) ? all("[data-item]", folded.get(within)) : all("[data-item], [data-rows]", within).flatMap((one) => (folded.has(one) ? entries(one) : [one])));
+  const place = (fold) => {
+    if (!folded.has(fold)) return;
+    fold.append(...folded.get(fold).childNodes);
+    fold.removeAttribute("data-rows");
+    folded.delete(fold);
+  };
+  const placeOf = (one) => place([...folded].find(([, home]) => home.contains(one))?.[0]);
+  const unfold = (fold) => { place(fold); fold.open = true; };
+  const items = entries();
   const homes = all("[data-group]");
   const homeOf = new Map(items.map((item) => [item, item.parentElement]));
   let groups = homes;
   const shown = document.querySelector("[data-shown]");
   const nothing = document.querySelector("[data-nothing]");
-  const texts = new Map();
   let current = "";
   let words = [];
   let wanted = [];
@@ -47,7 +77,6 @@ document.addEventListener("DOMContentLoaded", async () => {
     radio.checked = radio.value === recall();
     radio.addEventListener("change", () => { keep(radio.value); paint(radio.value); });
   }
-  const packed = await unpack();
   const inside = new Map(items.map((item, at) => [item, packed[at]]));
   const build = (item) => {
     const text = inside.get(item);
@@ -69,10 +98,7 @@ document.addEventListener("DOMContentLoaded", async () => {
   measure();
   addEventListener("resize", measure);
 
-  const textOf = (item) => {
-    if (!texts.has(item)) texts.set(item, `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""} ${kiplint.words?.(item) || plain(inside.get(item))}`.toLowerCase());
-    return texts.get(item);
-  };
+  const textOf = once((item) => `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""} ${kiplint.words?.(item) || plain(inside.get(item))}`.toLowerCase());
   const SIGNS = { lt: "<", gt: ">", amp: "&", "#34": '"', "#39": "'" };
   const plain = (markup = "") => markup.replace(/<[^>]*>/g, "").replace(/&(\w+|#\d+);/g, (all, name) => SIGNS[name] ?? all);
   const asked = () => {
@@ -107,12 +133,6 @@ document.addEventListener("DOMContentLoaded", async () => {
     homes.forEach((group) => { group.hidden = true; });
   };
   const label = (item, text) => { item.querySelector(".rule").textContent = text; };
-  const make = (tag, name, ...inside) => {
-    const made = document.createElement(tag);
-    if (name) made.className = name;
-    made.append(...inside);
-    return made;
-  };
   const section = (title) => {
     const left = make("span");
     left.dataset.left = "";
@@ -120,6 +140,11 @@ document.addEventListener("DOMContentLoaded", async () => {
     link.href = `#rule-${title}`;
     return make("section", "group", make("h2", "", link, make("span", "count", left, " shown")), make("div", "items"));
   };
+  const MOST_OPENED = 100;
+  const folds = all("details.fold").filter((fold) => entries(fold).length);
+  const held = once(entries);
+  const labelOf = once((group) => group.querySelector("[data-left]"));
+  const isLast = once((fold) => !fold.querySelector("details.fold"));
   const filter = () => {
     if (!form) return;
     const query = asked();
@@ -127,25 +152,28 @@ document.addEventListener("DOMContentLoaded", async () => {
     if (kiplint.filtered) return kiplint.filtered(query);
     words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
     wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
-    let count = 0;
+    const fitting = new Set(items.filter((item) => parts.get(item).some(has) && words.every((word) => textOf(item).includes(word))));
+    const count = fitting.size;
     for (const item of items) {
       if (item.dataset.parts) narrow(item);
-      const fits = parts.get(item).some(has) && words.every((word) => textOf(item).includes(word));
-      if (item.hidden === fits) item.hidden = !fits;
-      count += fits;
+      if (item.hidden === fitting.has(item)) item.hidden = !item.hidden;
     }
     for (const group of groups) {
-      const left = all("[data-item]", group).filter((item) => !item.hidden).length;
-      group.hidden = left === 0;
-      const label = group.querySelector("[data-left]");
-      if (label) label.textContent = left;
+      const left = held(group).filter((item) => fitting.has(item)).length;
+      if (group.hidden !== (left === 0)) group.hidden = !group.hidden;
+      const label = labelOf(group);
+      if (label && label.textContent !== `${left}`) label.textContent = left;
     }
-    const narrowed = words.length + wanted.length > 0;
-    for (const fold of all("details.fold")) {
-      if (narrowed && !fold.open) {
-        fold.open = true;
+    /* A fold is opened for its hits, as long as there are few: what stays closed says how many it has. */
+    let room = words.length + wanted.length > 0 ? MOST_OPENED : 0;
+    for (const fold of folds) {
+      const hits = held(fold).filter((item) => fitting.has(item)).length;
+      const opens = room > 0 && hits > 0;
+      if (isLast(fold)) room -= hits;
+      if (opens && !fold.open) {
+        unfold(fold);
         fold.dataset.opened = "";
-      } else if (!narrowed && "opened" in fold.dataset) {
+      } else if (!opens && "opened" in fold.dataset) {
         fold.open = false;
         delete fold.dataset.opened;
       }
@@ -155,12 +183,12 @@ document.addEventListener("DOMContentLoaded", async () => {
     mark();
   };
   /* What a search has found is marked where it can be seen, as far as the browser can do that without changing the page. */
-  const MOST_MARKS = 2000;
+  const MOST_MARKS = 1000;
   const mark = () => {
     if (!window.Highlight) return;
     const ranges = [];
     for (const item of words.length ? items : []) {
-      if (item.hidden || ranges.length > MOST_MARKS) continue;
+      if (item.hidden || !item.isConnected || item.closest("details.fold:not([open])") || ranges.length > MOST_MARKS) continue;
       const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const text = node.data.toLowerCase();
@@ -186,7 +214,12 @@ document.addEventListener("DOMContentLoaded", async () => {
   /* What an address names: a detail to open, or a place to show. */
   const find = (name) => {
     if (!name) return null;
-    if (!document.getElementById(name)) for (const [item, text] of inside) if (text?.includes(` id="${name}"`)) build(item);
+    if (!document.getElementById(name)) {
+      for (const item of items.filter((item) => item.id === name || inside.get(item)?.includes(` id="${name}"`))) {
+        placeOf(item);
+        if (item.id !== name) build(item);
+      }
+    }
     return document.getElementById(name);
   };
   const reveal = (target) => {
@@ -220,6 +253,7 @@ document.addEventListener("DOMContentLoaded", async () => {
   addEventListener("hashchange", follow);
 
   addEventListener("click", (event) => {
+    place(event.target.closest("summary")?.parentElement);
     const item = event.target.closest("details[id] > summary")?.parentElement;
     if (!item || event.target.closest("a")) return;
     build(item);
@@ -239,8 +273,9 @@ document.addEventListener("DOMContentLoaded", async () => {
     form.addEventListener("change", changed);
     all("[data-clear]").forEach((button) => button.addEventListener("click", () => { clear(); form.elements.search?.focus(); }));
   }
-  const steps = () => all("[data-item]:not([hidden])").map((item) => item.querySelector("summary, a, button") || item).filter((one) => one.offsetParent || one.closest("details.fold"));
+  const steps = () => entries().filter((item) => !item.hidden).map((item) => item.querySelector("summary, a, button") || item).filter((one) => one.offsetParent || !one.isConnected || one.closest("details.fold"));
   const stand = (one) => {
+    placeOf(one);
     for (let fold = one?.closest("details.fold"); fold; fold = fold.parentElement.closest("details.fold")) fold.open = true;
     one?.focus();
   };
@@ -268,19 +303,30 @@ document.addEventListener("DOMContentLoaded", async () => {
     }
   });
 
-  let folded = [];
+  let closed = [];
   addEventListener("beforeprint", () => {
     const chosen = [...asked()].map(([name, value]) => `${name} ${form.elements[name].selectedOptions?.[0].text ?? value}`);
     const left = form?.querySelector(".shown")?.textContent || "a part";
     document.querySelector("[data-printed]").textContent = chosen.length ? `Only ${left}: ${chosen.join(", ")}` : "";
   });
-  addEventListener("beforeprint", () => { [...inside.keys()].filter((item) => !item.hidden).forEach(build); folded = all("details:not([open])"); folded.forEach((one) => { one.open = true; }); });
-  addEventListener("afterprint", () => { folded.forEach((one) => { one.open = false; }); });
+  addEventListener("beforeprint", () => {
+    [...folded.keys()].forEach(place);
+    [...inside.keys()].filter((item) => !item.hidden).forEach(build);
+    closed = all("details:not([open])");
+    closed.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => { closed.forEach((one) => { one.open = false; }); });
 
   kiplint.go = (name) => { current = name; history.pushState(null, "", hash(name, asked())); };
   if (kiplint.start) kiplint.start();
   follow();
   root.classList.add("ready");
-  if (packed.length) setTimeout(() => items.forEach(textOf)); /* so that the first key of a search is as fast as the others */
+  /* The first key of a search is to be as fast as the others. */
+  const left = packed.length ? [...items] : [];
+  const prepare = (idle) => {
+    while (left.length && idle.timeRemaining() > 2) textOf(left.pop());
+    if (left.length) requestIdleCallback(prepare);
+  };
+  if (left.length && window.requestIdleCallback) requestIdleCallback(prepare);
 });
 })();
