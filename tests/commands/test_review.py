@@ -258,3 +258,7 @@ def test_the_command(checkout: Path) -> None:
     clean = kiplint("review", "--base", "none", "--ignore", "fields", cwd=checkout)
     assert (clean, clean.closing) == ((0, "", ""), "2 files checked, no findings\n")
     assert "; name one: --base REV" in kiplint("review", cwd=checkout.parent).err
+    assert kiplint("review", "1.0.0", cwd=checkout).err == (
+        "error: 1.0.0 is a revision, not a file or directory of the checkout; "
+        "to compare with a revision, write --base REV\n"
+    )

@@ -6,7 +6,6 @@ and only when a rule needs it.
 
 from __future__ import annotations
 
-import string
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,7 +97,7 @@ _UNSIGNED = ("uint16", "uint32")
 
 def last_word(name: str) -> str:
     """The last word of a name: `Epoch` of `SnapshotEpoch`."""
-    return name[max(len(name.rstrip(string.ascii_lowercase)) - 1, 0) :]
+    return name[max(len(name.rstrip("abcdefghijklmnopqrstuvwxyz")) - 1, 0) :]
 
 
 def signed_names(messages: Iterable[Message]) -> dict[str, Counter[str]]:

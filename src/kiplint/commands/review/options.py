@@ -23,6 +23,7 @@ SECTION = "Check and review"
 HINTS = {
     "breaks": "--fail-on-breaks: {message}",
     "released": "--released {message}",
+    "revision": "{message}; to compare with a revision, write --base REV",
     "no-base": "{message}; name one: --base REV, or --base none to check without comparing",
 }
 

@@ -94,6 +94,8 @@ def review(
     since = Base("", "") if base == NONE else find_base(base, names)
     for name in names:
         if not os.path.lexists(name):
+            if is_revision(name):
+                raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
             raise SourceError(f"no such file or directory: {name}")
     options = CheckOptions(changed_since=since.revision if since.revision and not older else None, strictly=True)
     comparison = _compared(names, since.revision, released, configuration)

@@ -5,6 +5,7 @@ A task has whole sources; its worker queries the tables of the lake with DuckDB,
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from graphlib import TopologicalSorter
@@ -54,7 +55,6 @@ SELECT DISTINCT l.source, l.lineage FROM lines l JOIN touched t USING (source)
 WHERE l.lineage = t.lineage OR tagged OR t.released ORDER BY ALL
 """
 """The lines with other revisions than before, and the releases of their sources; with other releases all lines."""
-_KEPT = "SELECT * FROM spans SEMI JOIN sets USING (source, lineage) ANTI JOIN chosen USING (source, lineage)"
 _KEPT = "SELECT * FROM spans SEMI JOIN sets USING (source, lineage) ANTI JOIN chosen USING (source, lineage)"
 _ORDERED = f"""
 SELECT *, row_number() OVER (PARTITION BY source, lineage ORDER BY position)::INT AS rank
@@ -244,7 +244,8 @@ def spans_in_arrow(
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         for task in (row for rows in batches for row in rows.column(0).to_pylist()):
-            with connected(storage, tables, temp_directory=str(scratch() / "duckdb"), threads=1) as duck:
+            beyond_memory = str(scratch() / f"duckdb-{os.getpid()}")
+            with connected(storage, tables, temp_directory=beyond_memory, threads=1) as duck:
                 yield from spans_of(duck, task).to_batches()
 
     return leaving_nothing(work)
