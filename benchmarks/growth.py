@@ -70,7 +70,7 @@ def forks() -> Iterator[Row]:
     lake = where / "lake"
     yield Row(f"{FORKS} forks of Kafka among {REPOSITORIES} repositories", _run(lake, *arguments(sources)))
     yield Row("forks", _kiplint("forks", str(lake)), 10)
-    yield Row("forks --merging 4.1.0", _kiplint("forks", str(lake), "--merging", "4.1.0"), 10)
+    yield Row("forks --merging 3.8.0", _kiplint("forks", str(lake), "--merging", "3.8.0"), 10)
     yield Row("report, with its page", _kiplint("report", str(lake), "--output-format", f"html={where / 'page.html'}"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +17,7 @@ import msgspec
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.scopes import Scopes, needs_set, scopes_of
+from kiplint.pipeline.fetching import leaving_nothing, scratch
 from kiplint.pipeline.lake.delta import (
     PROBLEMS,
     RETURNED,
@@ -30,13 +32,14 @@ from kiplint.pipeline.lake.delta import (
     write_table,
 )
 from kiplint.pipeline.lake.lake import Lake, Snapshot
-from kiplint.pipeline.lake.schema import Columns, TableFrame, ddl, table
+from kiplint.pipeline.lake.schema import Columns, TableFrame, arrow_schema, ddl, table
 from kiplint.pipeline.tables import TABLES, Problems
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
     import pyarrow as pa
+    from duckdb import DuckDBPyConnection
     from pyspark.sql import DataFrame, SparkSession
 
     from kiplint.pipeline.listing import Line
@@ -250,11 +253,6 @@ class Work:
                 connection.register(name, dataset)
             return connection.sql(sql).to_arrow_table()
 
-    def sql(self, sql: str, **frames: DataFrame) -> DataFrame:
-        """A query in Spark's SQL over the lake's tables as they stand, `{sets}` for example, and over `frames`."""
-        names: set[str] = {*re.findall(r"\{(\w+)\}", sql)} - frames.keys()
-        return self.spark.sql(sql, None, **{name: self.frame(TABLES[name]) for name in names}, **frames)
-
     def unprocessed(self, stage: str, kind: type[TableFrame]) -> tuple[Parts, bool]:
         """The files of a table that a stage has not worked on, and whether it begins anew: then that is all of them."""
         parts = self.parts(kind)
@@ -290,6 +288,28 @@ class Work:
             else:
                 parts[name].append(Part(*part))
         return {name: tuple(sorted(files)) for name, files in parts.items()}, problems
+
+    def ask(
+        self, kind: type[TableFrame], given: DataFrame, question: Callable[[DuckDBPyConnection], pa.Table]
+    ) -> DataFrame:
+        """The rows of a table that DuckDB answers with, in tasks.
+
+        A question has the tables of the lake as they stand, and as `given` the rows that are in its task.
+        """
+        storage, columns = self.lake.storage, dict(given.dtypes)
+        tables = {other.NAME: (self.parts(other), other.COLUMNS) for other in TABLES.values()}
+
+        def answers(batches: Batches) -> Iterator[pa.RecordBatch]:
+            import pyarrow as pa
+
+            rows = pa.Table.from_batches(batches, arrow_schema(columns))
+            if rows.num_rows:
+                beyond_memory = str(scratch() / f"duckdb-{os.getpid()}")
+                with connected(storage, tables, temp_directory=beyond_memory, threads=1) as duck:
+                    duck.register("given", rows)
+                    yield from question(duck).cast(arrow_schema(kind.COLUMNS)).to_batches()
+
+        return given.mapInArrow(leaving_nothing(answers), ddl(kind.COLUMNS))
 
     @property
     def is_local(self) -> bool:

@@ -61,7 +61,7 @@ def run(work: Work, context: Context) -> None:
     if alone_anew and together_anew:
         work.add(Findings.NAME, (), more=False)
     elif alone_anew or together_anew:
-        work.put(Findings, work.sql(f"SELECT * FROM {{findings}} WHERE (tree IS NULL) = {together_anew}"))
+        work.put(Findings, work.query(f"SELECT * FROM findings WHERE (tree IS NULL) = {together_anew}"))
     for parts, _ in made:
         work.add(Findings.NAME, parts[Findings.NAME])
     work.note(ALONE, (problem for _, problems in made for problem in problems), anew=alone_anew and together_anew)

@@ -1,20 +1,29 @@
 """Every release as a client of every release as a broker (KIP-35, KIP-511, KIP-1313), and the drift of forks.
 
-The columns say what `compat.negotiation` says of two sets; a test compares them.
+The columns say what `compat.negotiation` says of two sets; a test compares them. Tasks have contents, pairs of contents
+and lines of forks, as `given`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from kiplint.compat.negotiation.exchange import SOFTWARE
 from kiplint.compat.negotiation.sides import API_VERSIONS, SASL_HANDSHAKE, WITH_INSTANCE_ID
 from kiplint.compat.roles import OF_CLIENTS, OF_KRAFT, OF_ZOOKEEPER, UPDATE_METADATA
-from kiplint.pipeline.lake.schema import columns
+from kiplint.pipeline.lake.schema import TableFrame
 from kiplint.pipeline.stage import Context, Work
-from kiplint.pipeline.tables import RPC, Cells, Drift, Fields, Files, Messages, Offers, Sets, Trees
+from kiplint.pipeline.tables import RPC, Cells, Drift, Fields, Files, Messages, Offers, Trees
 
-PAIRS = columns("client_root, broker_root")
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+A_TASK = 1_000
+"""The contents, or pairs of contents, of a task."""
+FORKS_OF_A_TASK = 20
 
 
 def _is_one_of(names: Mapping[int, str]) -> str:
@@ -30,22 +39,23 @@ _FREE = " ".join(
 _ZOOKEEPER = f"({', '.join(map(str, sorted(OF_ZOOKEEPER)))})"
 _OFFERS = f"""
 WITH of_trees AS (
-  SELECT tree, name AS file, m.* FROM {{files}} JOIN {{messages}} m USING (blob)
+  SELECT tree, name AS file, m.* FROM files JOIN messages m USING (blob)
+  WHERE tree IN (SELECT tree FROM trees SEMI JOIN given USING (root))
 ), counted AS (
   SELECT tree, count(DISTINCT api_key) AS rpcs FROM of_trees WHERE type IN {RPC!r} GROUP BY tree
 ), main AS (  -- the set of each content that has the most RPCs, of several the first
-  SELECT root, min_by(tree, struct(-rpcs, split(directory, '/'))) AS tree
-  FROM {{trees}} JOIN counted USING (tree) GROUP BY root
+  SELECT root, min_by(tree, {{'rpcs': -rpcs, 'path': string_split(directory, '/')}}) AS tree
+  FROM trees SEMI JOIN given USING (root) JOIN counted USING (tree) GROUP BY root
 ), held AS (
   SELECT root, o.* FROM main JOIN of_trees o USING (tree)
 ), modes AS (  -- see `compat.roles`: Kafka's messages say their listeners since 2.8
   SELECT root, bool_or(listeners IS NOT NULL) AS declares_listeners,
     bool_or(coalesce(type = 'request' AND lowest IS NOT NULL AND api_key NOT IN {_ZOOKEEPER}
-      AND arrays_overlap(listeners, array('broker', 'controller')), false)) AS has_kraft,
+      AND list_has_any(listeners, ['broker', 'controller']), false)) AS has_kraft,
     bool_or(coalesce(type = 'request' AND lowest IS NOT NULL AND api_key = {UPDATE_METADATA}, false)) AS has_zookeeper
   FROM held GROUP BY root
 ), halves AS (
-  SELECT root, type, api_key, min_by(struct(*), file) AS half FROM held
+  SELECT root, type, api_key, min_by(h, file) AS half FROM held h
   WHERE type IN {RPC!r} AND api_key IS NOT NULL GROUP BY root, type, api_key
 ), pairs AS (
   SELECT root, q.api_key, q.half AS request, p.half AS response, greatest(q.half.lowest, p.half.lowest) AS lowest,
@@ -54,11 +64,11 @@ WITH of_trees AS (
     AND q.half.lowest IS NOT NULL AND p.half.lowest IS NOT NULL
 ), served AS (  -- neither unstable, nor for other listeners only; in KRaft mode where the content has that
   SELECT *, if(request.unstable AND highest = request.highest, highest - 1, highest) AS stable,
-    if(declares_listeners, coalesce(array_contains(request.listeners, if(has_kraft, 'broker', 'zkBroker')), false)
+    if(declares_listeners, coalesce(list_contains(request.listeners, if(has_kraft, 'broker', 'zkBroker')), false)
       AND NOT (has_kraft AND api_key IN {_ZOOKEEPER}), NOT (has_zookeeper AND {_is_one_of(OF_KRAFT)})) AS is_served
   FROM pairs JOIN modes USING (root) WHERE lowest <= highest
 ), software AS (
-  SELECT DISTINCT blob FROM {{fields}} WHERE path = '{SOFTWARE[0]}' AND lowest IS NOT NULL
+  SELECT DISTINCT blob FROM fields WHERE path = '{SOFTWARE[0]}' AND lowest IS NOT NULL
 )
 SELECT root, api_key, regexp_replace(request.message_name, 'Request$', '') AS name, lowest,
   CASE {_FREE} ELSE highest END AS highest, if(is_served AND stable >= lowest, stable, NULL) AS offered,
@@ -68,14 +78,17 @@ SELECT root, api_key, regexp_replace(request.message_name, 'Request$', '') AS na
     WHEN has_zookeeper THEN 'zookeeper' END AS mode
 FROM served LEFT JOIN software s ON s.blob = request.blob
 """
-_HEADER = "try_element_at(filter({0}, range -> range.lowest <= {1} AND range.highest >= {1}), 1).header"
-_DEPRECATED = "coalesce(exists({}.deprecated, range -> range.lowest <= chosen AND range.highest >= chosen), false)"
+_HEADER = "list_filter({0}, lambda part: part.lowest <= {1} AND part.highest >= {1})[1].header"
+_DEPRECATED = (
+    "coalesce(list_bool_or(list_transform({}.deprecated, "
+    "lambda part: part.lowest <= chosen AND part.highest >= chosen)), false)"
+)
 _RANGE = "concat({0}_lowest, if({0}_lowest = {0}_highest, '', concat('-', {0}_highest)))"
 _CELLS = f"""
 WITH sides AS (
-  SELECT root, api_key, struct(*) AS side FROM {{offers}}
+  SELECT root, api_key, o AS side FROM offers o
 ), hello AS (
-  SELECT client_root, broker_root, o.side AS ours, t.side AS theirs FROM {{pairs}}
+  SELECT client_root, broker_root, o.side AS ours, t.side AS theirs FROM given
   LEFT JOIN sides o ON o.root = client_root AND o.api_key = {API_VERSIONS}
   LEFT JOIN sides t ON t.root = broker_root AND t.api_key = {API_VERSIONS}
 ), used AS (  -- a version of ApiVersions that the broker has not is answered in version 0, or as KIP-511 has it
@@ -95,7 +108,7 @@ WITH sides AS (
   LEFT JOIN sides t ON t.root = broker_root AND t.api_key = o.api_key
   UNION ALL
   SELECT b.*, t.api_key, NULL, t.side FROM begun b JOIN sides t ON t.root = broker_root
-  LEFT ANTI JOIN sides o ON o.root = client_root AND o.api_key = t.api_key WHERE t.side.offered IS NOT NULL
+  ANTI JOIN sides o ON o.root = client_root AND o.api_key = t.api_key WHERE t.side.offered IS NOT NULL
 ), shared AS (
   SELECT *, greatest(ours.lowest, theirs.lowest) AS low, least(ours.highest, theirs.offered) AS high,
     coalesce(theirs.offered IS NOT NULL AND ours IS NOT NULL AND
@@ -151,85 +164,96 @@ def run(work: Work, context: Context) -> None:
         parts = work.parts(Trees)
         for kind in (Offers, Cells):
             work.add(kind.NAME, (), more=False)
-    if parts:
-        work.put(Offers, work.sql(_OFFERS, trees=work.read(Trees.COLUMNS, parts)), more=True)
+    roots = work.query("SELECT DISTINCT root FROM new_trees ORDER BY root", new_trees=parts)
+    _put(work, Offers, roots, _OFFERS)
     pairs = work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(context.across)))
-    if pairs.num_rows:
-        work.put(Cells, work.sql(_CELLS, pairs=work.local(PAIRS, pairs)), more=True)
+    _put(work, Cells, pairs, _CELLS)
 
 
-_PLACED = """
-SELECT s.*, blob, if(directory = '', name, concat_ws('/', directory, name)) AS path
-FROM {sets} s JOIN {trees} USING (root) JOIN {files} USING (tree)
-"""
-_CLAIM = f"if(type IN {RPC!r}, coalesce(CAST(api_key AS STRING), message_name), message_name)"
+def _put(work: Work, kind: type[TableFrame], given: pa.Table, sql: str, share: int = A_TASK) -> None:
+    """Add the rows of a query to a table, made in tasks that have a share of the rows `given`."""
+
+    def ask(duck: DuckDBPyConnection) -> pa.Table:
+        return duck.sql(sql).to_arrow_table()
+
+    if given.num_rows:
+        kinds = dict.fromkeys(given.column_names, "string")
+        tasks = work.local(kinds, given).repartition(-(-given.num_rows // share))
+        work.put(kind, work.ask(kind, tasks, ask), more=True)
+
+
+_CLAIM = f"if(type IN {RPC!r}, coalesce(CAST(api_key AS VARCHAR), message_name), message_name)"
 """What makes two messages of a type rivals: the API key that they claim; without one their name."""
-_FORKS = f"""
-SELECT source, lineage, commit, path, l.message_name, type, {_CLAIM} AS claim, lowest, highest,
-  layout, names, tags, shape
-FROM ({_PLACED}) JOIN {{layouts}} l USING (blob) JOIN (SELECT blob, api_key FROM {{messages}}) USING (blob)
+_NEWEST = """
+SELECT source, lineage, max_by(commit, position) AS commit, max_by(root, position) AS root, '$upstream' AS upstream
+FROM sets WHERE source <> '$upstream' GROUP BY ALL ORDER BY ALL
 """
 _LAST = (
-    "max_by(where, struct(last, where)) AS where, max_by(release, struct(released, release)) AS release, "
+    "max_by(place, {'last': last, 'place': place}) AS place, "
+    "max_by(release, {'released': released, 'release': release}) FILTER (release IS NOT NULL) AS release, "
     "max(released) AS released, max(last) AS last"
 )
 """The last place that has something, and the last release."""
-_UPSTREAM = f"""
-WITH of_roots AS (
-  SELECT root, {_LAST} FROM (SELECT root, struct(lineage, commit) AS where, release,
-    if(release IS NOT NULL, time, NULL) AS released, time AS last FROM {{sets}}) GROUP BY root
-), of_trees AS (
-  SELECT tree, {_LAST} FROM {{trees}} JOIN of_roots USING (root) GROUP BY tree
-), of_blobs AS (
-  SELECT blob, {_LAST} FROM {{files}} JOIN of_trees USING (tree) GROUP BY blob
-), claims AS (
-  SELECT l.*, {_CLAIM} AS claim, where, release, released, last
-  FROM of_blobs JOIN {{layouts}} l USING (blob) JOIN (SELECT blob, api_key FROM {{messages}}) USING (blob)
-)
-SELECT type AS up_type, claim AS up_claim, message_name AS up_name, lowest AS up_lowest, highest AS up_highest,
-  layout AS up_layout, names AS up_names, tags AS up_tags, shape AS up_shape, {_LAST}
-FROM claims GROUP BY type, claim, message_name, lowest, highest, layout, names, tags, shape
-"""
 _SAME_TAG = "ours.path = theirs.path AND ours.tag = theirs.tag"
 _HOW = "substr({0}, instr({0}, ' '))"
-_DIFFERS = f"NOT ({_HOW.format('pair.shape')} <=> {_HOW.format('pair.up_shape')})"
 _DRIFT = f"""
-WITH cuts AS (  -- ranges are cut where upstream's begin or end, so that no piece is met halfway
-  SELECT DISTINCT up_type AS type, up_claim AS claim, explode(array(up_lowest, up_highest + 1)) AS cut FROM {{known}}
+WITH forks AS (
+  SELECT source, lineage, commit, if(directory = '', name, concat_ws('/', directory, name)) AS path, l.message_name,
+    type, {_CLAIM} AS claim, lowest, highest, layout, names, tags, shape
+  FROM given JOIN trees USING (root) JOIN files USING (tree) JOIN layouts l USING (blob)
+  JOIN (SELECT blob, api_key FROM messages) USING (blob)
+), of_roots AS (
+  SELECT root, {_LAST} FROM (SELECT root, {{'lineage': lineage, 'commit': commit}} AS place, release,
+    if(release IS NOT NULL, time, NULL) AS released, time AS last FROM sets
+    WHERE source IN (SELECT upstream FROM given)) GROUP BY root
+), of_trees AS (
+  SELECT tree, {_LAST} FROM trees JOIN of_roots USING (root) GROUP BY tree
+), of_blobs AS (
+  SELECT blob, {_LAST} FROM files JOIN of_trees USING (tree) GROUP BY blob
+), claims AS (
+  SELECT l.*, {_CLAIM} AS claim, place, release, released, last
+  FROM of_blobs JOIN layouts l USING (blob) JOIN (SELECT blob, api_key FROM messages) USING (blob)
+), known AS (
+  SELECT type AS up_type, claim AS up_claim, message_name AS up_name, lowest AS up_lowest, highest AS up_highest,
+    layout AS up_layout, names AS up_names, tags AS up_tags, shape AS up_shape, {_LAST}
+  FROM claims GROUP BY type, claim, message_name, lowest, highest, layout, names, tags, shape
+), cuts AS (  -- ranges are cut where upstream's begin or end, so that no piece is met halfway
+  SELECT DISTINCT up_type AS type, up_claim AS claim, unnest([up_lowest, up_highest + 1]) AS cut FROM known
 ), starts AS (
-  SELECT *, lowest AS cut FROM {{forks}}
+  SELECT *, lowest AS cut FROM forks
   UNION ALL
-  SELECT o.*, cut FROM {{forks}} o JOIN cuts c ON c.type = o.type AND c.claim = o.claim
+  SELECT o.*, cut FROM forks o JOIN cuts c ON c.type = o.type AND c.claim = o.claim
   WHERE cut > lowest AND cut <= highest
 ), pieces AS (
-  SELECT * EXCEPT (lowest, highest, cut), cut AS lowest, coalesce(lead(cut) OVER (
+  SELECT * EXCLUDE (lowest, highest, cut), cut AS lowest, coalesce(lead(cut) OVER (
     PARTITION BY source, lineage, commit, path, message_name, type, claim, lowest ORDER BY cut) - 1, highest) AS highest
   FROM starts
 ), judged AS (
   SELECT *, message_name = up_name AS named, names <> up_names AS renamed, layout = up_layout AS untagged,
-    layout = up_layout AND NOT exists(tags, ours -> exists(up_tags, theirs ->
-      {_SAME_TAG} AND ours.layout <> theirs.layout)) AS same,
-    transform(filter(tags, ours -> NOT exists(up_tags, theirs -> {_SAME_TAG})), tag -> tag.tag) AS new_tags,
-    get(filter(arrays_zip(shape, up_shape), pair -> {_DIFFERS}), 0) AS differing,
-    array_join(shape, '; ') AS layout_text, array_join(up_shape, '; ') AS up_layout_text
-  FROM pieces LEFT JOIN {{known}}
+    layout = up_layout AND len(list_filter(tags, lambda ours: len(list_filter(up_tags, lambda theirs:
+      {_SAME_TAG} AND ours.layout <> theirs.layout)) > 0)) = 0 AS same,
+    list_transform(list_filter(tags, lambda ours: len(list_filter(up_tags, lambda theirs: {_SAME_TAG})) = 0),
+      lambda ours: ours.tag) AS new_tags,
+    list_filter(list_zip(shape, up_shape), lambda pair:
+      {_HOW.format("pair[1]")} IS DISTINCT FROM {_HOW.format("pair[2]")})[1] AS differing,
+    array_to_string(shape, '; ') AS layout_text, array_to_string(up_shape, '; ') AS up_layout_text
+  FROM pieces LEFT JOIN known
   ON up_type = type AND up_claim = claim AND up_lowest <= pieces.lowest AND up_highest >= pieces.highest
 ), closest AS (
-  SELECT source, lineage, commit, path, message_name, type, claim, lowest, highest, max_by(
-      struct(same, renamed, new_tags, where, release, up_name, untagged, differing, layout_text, up_layout_text),
-      if(up_lowest IS NULL, NULL, struct(same, named, NOT renamed, -size(new_tags), last, where, up_name, up_layout))
-    ) AS won
-  FROM judged GROUP BY source, lineage, commit, path, message_name, type, claim, lowest, highest
+  SELECT source, lineage, commit, path, message_name, type, claim, lowest, highest, max_by(j,
+      if(up_lowest IS NULL, NULL, {{'same': same, 'named': named, 'kept': NOT renamed, 'tags': -len(new_tags),
+        'last': last, 'place': place, 'name': up_name, 'layout': up_layout}})) AS won
+  FROM judged j GROUP BY source, lineage, commit, path, message_name, type, claim, lowest, highest
 )
 SELECT source, lineage, commit, message_name, type, lowest, highest,
   CASE WHEN won IS NULL THEN 'only-in-fork' WHEN won.same THEN 'same' ELSE 'collision' END AS status,
-  coalesce(won.renamed, false) AS renamed, coalesce(won.new_tags, CAST(array() AS ARRAY<INT>)) AS new_tags, path,
-  won.where.lineage AS upstream_lineage, won.where.commit AS upstream_commit, won.release AS upstream_release,
-  if(type IN {RPC!r}, try_cast(claim AS INT), NULL) AS api_key, won.up_name AS upstream_name,
+  coalesce(won.renamed, false) AS renamed, coalesce(won.new_tags, []) AS new_tags, path,
+  won.place.lineage AS upstream_lineage, won.place.commit AS upstream_commit, won.release AS upstream_release,
+  if(type IN {RPC!r}, TRY_CAST(claim AS INT), NULL) AS api_key, won.up_name AS upstream_name,
   if(NOT won.same, CASE WHEN won.up_name <> message_name
     THEN concat('API key ', claim, ' is upstream''s ', won.up_name)
     WHEN won.untagged THEN 'a tag holds something else' ELSE 'the bytes differ' END, NULL) AS difference,
-  if(NOT won.same, substring_index(coalesce(won.differing.shape, won.differing.up_shape), ' ', 1), NULL) AS field,
+  if(NOT won.same, split_part(coalesce(won.differing[1], won.differing[2]), ' ', 1), NULL) AS field,
   if(NOT won.same, won.layout_text, NULL) AS layout, if(NOT won.same, won.up_layout_text, NULL) AS upstream_layout
 FROM closest
 """
@@ -237,15 +261,6 @@ FROM closest
 
 def run_drift(work: Work, context: Context) -> None:
     """Compare the newest set of each line of the other sources with all sets of upstream."""
-    if {line.source for line in context.lines} <= {context.upstream}:
-        work.put(Drift, ())
-        return
-    sets = work.frame(Sets)
-    is_upstream = sets["source"] == context.upstream
-    newest = work.sql(
-        "SELECT source, lineage, max_by(commit, position) AS commit, max_by(root, position) AS root FROM {others} "
-        "GROUP BY source, lineage",
-        others=sets.where(~is_upstream),
-    )
-    known = work.sql(_UPSTREAM, sets=sets.where(is_upstream))
-    work.put(Drift, work.sql(_DRIFT, forks=work.sql(_FORKS, sets=newest), known=known))
+    work.put(Drift, ())
+    newest = work.query(_NEWEST.replace("$upstream", context.upstream.replace("'", "''")))
+    _put(work, Drift, newest, _DRIFT, FORKS_OF_A_TASK)

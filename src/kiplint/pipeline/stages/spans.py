@@ -1,24 +1,21 @@
 """Spans: findings and changes in time, on every line of history, and the releases that have them.
 
-A task has whole sources; its worker queries the tables of the lake with DuckDB, and asks git what descends from what.
+A task has whole sources, and asks git what descends from what.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from graphlib import TopologicalSorter
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from kiplint.pipeline.fetching import GIT, leaving_nothing, on_this_machine, scratch
-from kiplint.pipeline.lake.delta import Batches, Parts, connected
-from kiplint.pipeline.lake.schema import Columns, array, arrow_schema, columns, ddl, table, text
-from kiplint.pipeline.lake.storage import Storage
+from kiplint.pipeline.fetching import GIT, on_this_machine
+from kiplint.pipeline.lake.schema import Columns, columns, table, text
 from kiplint.pipeline.stage import Context, Work
 from kiplint.pipeline.tables import PLACE, STEPS, Blobs, Changes, Files, Findings, Messages, Sets, Spans, Trees
 from kiplint.sources.git import open_repository
@@ -28,11 +25,10 @@ from kiplint.sources.schema_files import SourceError
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-READ = (Sets, Files, Trees, Blobs, Messages, Findings, Changes)
 A_TASK = 1_000
 """The revisions of a task, unless a single source has more."""
-TASK: Columns = {"lines": array(columns("source, lineage, repository"))}
-"""The lines of some sources, and where git reads each; null for files, and where the run cannot list a line."""
+LINES = columns("task int, source, lineage, repository")
+"""Lines, and where git reads each: null for files, and where the run could not list a line. A source is in one task."""
 RENAMES = columns("source, lineage, old, last")
 """By line of history: the name that a message has in the end, for each that it once had."""
 LONGEST_CHAIN = 1000
@@ -58,11 +54,11 @@ WHERE l.lineage = t.lineage OR tagged OR t.released ORDER BY ALL
 _KEPT = "SELECT * FROM spans SEMI JOIN sets USING (source, lineage) ANTI JOIN chosen USING (source, lineage)"
 _ORDERED = f"""
 SELECT *, row_number() OVER (PARTITION BY source, lineage ORDER BY position)::INT AS rank
-FROM ({STEPS}) SEMI JOIN chosen USING (source, lineage) WHERE old_root IS DISTINCT FROM root
+FROM ({STEPS}) SEMI JOIN given USING (source, lineage) WHERE old_root IS DISTINCT FROM root
 """
 """Of neighbours on a line with the same content the first, counted by `rank`, beside the revision before it."""
 _REVISIONS = f"""
-SELECT source, lineage, position, commit, release FROM ({STEPS}) SEMI JOIN chosen USING (source, lineage)
+SELECT source, lineage, position, commit, release FROM ({STEPS}) SEMI JOIN given USING (source, lineage)
 ORDER BY source, lineage, position
 """
 _CHANGED = """
@@ -206,68 +202,48 @@ SELECT {", ".join(Spans.COLUMNS)} FROM whole ORDER BY source, lineage, introduce
 
 def run(work: Work, context: Context) -> None:
     """Make the spans of lines with other revisions than before, or of all."""
-    anew = any(work.unprocessed("spans", kind)[1] for kind in READ[1:])
+    anew = any(work.unprocessed("spans", kind)[1] for kind in (Files, Trees, Blobs, Messages, Findings, Changes))
     chosen = work.query(TOUCHED, old_sets=() if anew else work.processed("spans", Sets))
     work.put(Spans, () if anew else work.query(_KEPT, chosen=chosen))
-    tasks = list(_tasks(chosen.to_pylist(), work, context))
-    if tasks:
-        given = work.local(TASK, tasks).repartition(len(tasks))
-        tables = {kind.NAME: (work.parts(kind), kind.COLUMNS) for kind in READ}
-        work.put(Spans, given.mapInArrow(spans_in_arrow(work.lake.storage, tables), ddl(Spans.COLUMNS)), more=True)
+    lines = list(_lines(chosen.to_pylist(), work, context))
+    if lines:
+        given = work.local(LINES, lines).repartition(1 + lines[-1][0], "task")
+        work.put(Spans, work.ask(Spans, given, spans_of), more=True)
 
 
-def _tasks(chosen: Iterable[dict[str, Any]], work: Work, context: Context) -> Iterator[tuple[list[dict[str, Any]]]]:
-    """Rows of `TASK`."""
+def _lines(
+    chosen: Iterable[Mapping[str, str]], work: Work, context: Context
+) -> Iterator[tuple[int, str, str, str | None]]:
+    """Rows of `LINES`, for lines in the order of their sources."""
     listed = {line[:2]: line for line in context.lines}
-    task: list[dict[str, Any]] = []
-    filled = 0
-    for _, rows in groupby(chosen, key=itemgetter("source")):
-        lines = [row | {"repository": None} for row in rows]
-        size = 0
-        for row in lines:
-            if line := listed.get((row["source"], row["lineage"])):
-                row["repository"] = (line.location if work.is_local else line.path) if line.kind == GIT else None
-                size += len(line.revisions)
-        if task and filled + size > A_TASK:
-            yield (task,)
-            task, filled = [], 0
-        task += lines
+    task = filled = 0
+    for source, rows in groupby(chosen, key=itemgetter("source")):
+        lines = [(row["lineage"], listed.get((source, row["lineage"]))) for row in rows]
+        size = sum(len(line.revisions) for _, line in lines if line)
+        if filled and filled + size > A_TASK:
+            task, filled = task + 1, 0
         filled += size
-    if task:
-        yield (task,)
+        for lineage, line in lines:
+            place = line and (line.location if work.is_local else line.path)
+            yield task, source, lineage, place if line and line.kind == GIT else None
 
 
-def spans_in_arrow(
-    storage: Storage, tables: Mapping[str, tuple[Parts, Columns]]
-) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Batches of `TASK` to rows of `Spans`."""
+def spans_of(duck: DuckDBPyConnection) -> pa.Table:
+    """The spans of the lines `given`, from a connection to the tables of the lake."""
 
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for task in (row for rows in batches for row in rows.column(0).to_pylist()):
-            beyond_memory = str(scratch() / f"duckdb-{os.getpid()}")
-            with connected(storage, tables, temp_directory=beyond_memory, threads=1) as duck:
-                yield from spans_of(duck, task).to_batches()
-
-    return leaving_nothing(work)
-
-
-def spans_of(duck: DuckDBPyConnection, lines: Iterable[Mapping[str, str]]) -> pa.Table:
-    """The spans of the lines of a task, from a connection to the tables `READ`."""
-
-    def given(name: str, kinds: Columns, rows: Iterable[tuple[object, ...]]) -> None:
+    def register(name: str, kinds: Columns, rows: Iterable[tuple[object, ...]]) -> None:
         duck.register(name, table(kinds, rows))
 
-    places = {(line["source"], line["lineage"]): line["repository"] for line in lines}
-    given("chosen", columns("source, lineage"), places)
+    places = {(source, lineage): place for _, source, lineage, place in duck.sql("FROM given").fetchall()}
     duck.execute(f"CREATE TEMP TABLE ordered AS {_ORDERED}")
     duck.execute(f"CREATE TEMP TABLE changed AS {_CHANGED}")
-    given("renames", RENAMES, _last_names(duck.sql(_RENAMED).fetchall()))
+    register("renames", RENAMES, _last_names(duck.sql(_RENAMED).fetchall()))
     duck.execute(f"CREATE TEMP TABLE found AS {_FOUND}")
     duck.execute(f"CREATE TEMP TABLE lives AS {LIVES}")
     duck.execute(f"CREATE TEMP TABLE ended AS {ENDED}")
-    given("inner_commits", INNER, _inner(duck.sql(_MERGED).fetchall(), places))
-    given("bases", BASES, _bases(duck.sql(_REVISIONS).fetchall(), places))
-    return duck.sql(RELEASED).to_arrow_table().cast(arrow_schema(Spans.COLUMNS))
+    register("inner_commits", INNER, _inner(duck.sql(_MERGED).fetchall(), places))
+    register("bases", BASES, _bases(duck.sql(_REVISIONS).fetchall(), places))
+    return duck.sql(RELEASED).to_arrow_table()
 
 
 def _inner(
