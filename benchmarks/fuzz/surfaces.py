@@ -316,7 +316,7 @@ def session(data: bytes) -> None:
     answer = item | {"uri": URI.replace("Request", "Response"), "text": definitions()[1].decode()}
     lines = [
         _message("initialize", {"capabilities": {}}),
-        *(_message("textDocument/didOpen", {"textDocument": opened}) for opened in (item, answer)),
+        *(_message("textDocument/didOpen", {"textDocument": document}) for document in (item, answer)),
         *filter(None, messages.split(b"\n")),
     ]
     failures: list[Exception] = []

@@ -23,6 +23,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
+from kiplint.fixes import texts
 from kiplint.fixes.apply import FixedSet, fix_set
 from kiplint.fixes.fixers import FIXERS, make_fix
 from kiplint.fixes.sets import Check, new_findings, unreadable
@@ -286,3 +287,13 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     assert {finding.rule: finding.fix and finding.fix.edits[0].text for finding in findings} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip
+
+
+def test_a_text_is_searched_once_for_its_brackets() -> None:
+    """And not for each finding in it, of which there may be a hundred."""
+    texts._closing.cache_clear()
+    rules = make_ruleset(Config(select=["syntax"]), load_rules(Config(), ""))
+    data = b'{"name": "A", "fields": [' + b'{"x": [1}, ' * 20
+    findings = check_set([Input("X.json", data)], rules, fixer=make_fix).findings
+    assert sum("to close the array" in finding.message for finding in findings) > 20
+    assert texts._closing.cache_info().misses == 1

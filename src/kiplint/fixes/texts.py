@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from functools import lru_cache
 from typing import Final
 
 from kiplint.engine.finding import Fix
@@ -127,9 +128,13 @@ _UNCLOSED: Final = re.compile(r"expected '[}\]]' to close the ")
 
 def closing_bracket(case: FixerCase) -> Fix | None:
     """Close what is open where the file ends, or where a bracket closes what is around it."""
-    if not _UNCLOSED.match(case.element.noted.detail):
-        return None
-    document = case.document
+    edit = _closing(case.document) if _UNCLOSED.match(case.element.noted.detail) else None
+    return case.unsafe([edit]) if edit else None
+
+
+@lru_cache(maxsize=1)
+def _closing(document: Document) -> Edit | None:
+    """The brackets that are missing at the first place of a text that lacks some."""
     opened: list[int] = []
     code_end = 0
     for match in _CODE.finditer(document.text):
@@ -139,15 +144,12 @@ def closing_bracket(case: FixerCase) -> Fix | None:
         if token in _CLOSERS:
             opened.append(match.start())
         elif token in ("}", "]"):
-            wrong = [place for place in opened if _CLOSERS[document.text[place]] == token]
-            if not wrong:
-                return None
-            inner = [place for place in opened if place > wrong[-1]]
-            if inner:
-                return case.unsafe([_closers(document, inner, code_end)])
+            if not opened or _CLOSERS[document.text[opened[-1]]] != token:
+                wrong = [at for at, place in enumerate(opened) if _CLOSERS[document.text[place]] == token]
+                return _closers(document, opened[wrong[-1] + 1 :], code_end) if wrong else None
             opened.pop()
         code_end = match.end()
-    return case.unsafe([_closers(document, opened, code_end)]) if opened else None
+    return _closers(document, opened, code_end) if opened else None
 
 
 def _closers(document: Document, opened: list[int], end: int) -> Edit:
