@@ -21,7 +21,7 @@ from conftest import ROOT
 TARGETS = {
     "check", "test", "test-quick", "test-install", "test-cluster", "test-oldest", "lint", "lock", "bench",
     "bench-growth", "bench-hostile", "docs", "pictures", "snapshots", "new-rule", "help", "clean",
-    "pipeline-demo", "pipeline-faults", "bench-pipeline", "laws", "properties", "equality", "witnesses", "release-check", "editor", "precision", "fuzz",
+    "pipeline-demo", "pipeline-faults", "bench-pipeline", "laws", "properties", "equality", "witnesses", "release-check", "editor", "code-server", "precision", "fuzz",
 }  # fmt: skip
 FILES = [
     ".ci/run",
