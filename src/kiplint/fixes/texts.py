@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -128,13 +129,17 @@ _UNCLOSED: Final = re.compile(r"expected '[}\]]' to close the ")
 
 def closing_bracket(case: FixerCase) -> Fix | None:
     """Close what is open where the file ends, or where a bracket closes what is around it."""
-    edit = _closing(case.document) if _UNCLOSED.match(case.element.noted.detail) else None
-    return case.unsafe([edit]) if edit else None
+    noted = case.element.noted
+    if not _UNCLOSED.match(noted.detail):
+        return None
+    missing = _missing_brackets(case.document)
+    return case.unsafe([edit for edit in (missing.get(noted.start), *missing.values()) if edit][:1])
 
 
 @lru_cache(maxsize=1)
-def _closing(document: Document) -> Edit | None:
-    """The brackets that are missing at the first place of a text that lacks some."""
+def _missing_brackets(document: Document) -> Mapping[int, Edit]:
+    """The edits that close what is open in a text, by where something else stands, or the text ends."""
+    missing: dict[int, Edit] = {}
     opened: list[int] = []
     code_end = 0
     for match in _CODE.finditer(document.text):
@@ -144,12 +149,18 @@ def _closing(document: Document) -> Edit | None:
         if token in _CLOSERS:
             opened.append(match.start())
         elif token in ("}", "]"):
-            if not opened or _CLOSERS[document.text[opened[-1]]] != token:
-                wrong = [at for at, place in enumerate(opened) if _CLOSERS[document.text[place]] == token]
-                return _closers(document, opened[wrong[-1] + 1 :], code_end) if wrong else None
-            opened.pop()
+            meant = len(opened) - 1
+            while meant >= 0 and _CLOSERS[document.text[opened[meant]]] != token:
+                meant -= 1
+            if meant < 0:
+                return missing
+            if inner := opened[meant + 1 :]:
+                missing[match.start()] = _closers(document, inner, code_end)
+            del opened[meant:]
         code_end = match.end()
-    return _closers(document, opened, code_end) if opened else None
+    if opened:
+        missing[len(document.text)] = _closers(document, opened, code_end)
+    return missing
 
 
 def _closers(document: Document, opened: list[int], end: int) -> Edit:
