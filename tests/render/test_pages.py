@@ -405,7 +405,7 @@ def test_matrix_has_both_modes_and_a_row_for_releases_that_are_alike(browser: Br
     assert (
         "Brokers of 2.8.0 to 2.8.1 are in KRaft mode; for ZooKeeper mode: --mode zookeeper." in seen.texts(".lead")[0]
     )
-    seen.page.locator("select[name=mode]").select_option(label="ZooKeeper where brokers can")
+    seen.page.locator("select[name=mode]").select_option(label="ZooKeeper if possible")
     zookeeper = MatrixResult.of([*sets, ("4.0.0:", last)], mode="zookeeper").matrix
     pairs = [(client, broker) for client in ("2.8.0:", "4.0.0:") for broker in ("2.8.0:", "4.0.0:")]
     assert numbers() == [str(sum(cell.status == "agreed" for cell in zookeeper.pairs[pair])) for pair in pairs]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TextIO
 
 from kiplint.commands.negotiate.result import MatrixResult, NegotiationResult
@@ -37,7 +39,8 @@ MARKS |= dict.fromkeys(TROUBLE, "error")
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     """Write the page of a negotiation, RPCs that cannot be used first."""
     negotiation = result.negotiation
-    client, *brokers = set_titles(negotiation.client, *negotiation.brokers)
+    sets = negotiation.client, *negotiation.brokers
+    client, *brokers = titles = set_titles(*sets)
     states = [_state(rpc) for rpc in negotiation.rpcs]
     order = list(TITLES)
     names = anchors([rpc.name for rpc in negotiation.rpcs])
@@ -47,7 +50,8 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/negotiate/page.html",
         out,
-        shown=PagesBeside(out).shown("negotiate", negotiation.client, *negotiation.brokers),
+        shown=PagesBeside(out).shown("negotiate", *sets),
+        titled=partial(_titled, dict(zip(sets, titles, strict=True))),
         client=client,
         brokers=brokers,
         summary=[Tally("", "RPCs", negotiation.summary.rpcs), *(tally for tally in tallies if tally.number)],
@@ -65,6 +69,12 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         losses=negotiation.losses,
         broken=result.broken,
     )
+
+
+def _titled(titles: Mapping[str, str], text: str) -> str:
+    """A sentence with the sets as the page calls them."""
+    names = sorted((name for name, title in titles.items() if name != title), key=len, reverse=True)
+    return re.sub("|".join(map(re.escape, names)), lambda found: titles[found[0]], text) if names else text
 
 
 def _state(rpc: RpcRow) -> str:
@@ -138,7 +148,7 @@ def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         releases=[group.title for group in groups],
         rows=[(group.title, squares[0][at * len(groups) : (at + 1) * len(groups)]) for at, group in enumerate(groups)],
         note=matrix.note,
-        switches=[("1", f"{MODES['zookeeper']} where brokers can")] if result.other else [],
+        switches=[("1", f"{MODES['zookeeper']} if possible")] if result.other else [],
         trouble=len(matrix.trouble),
         pairs=len(matrix.pairs),
         tallies=[

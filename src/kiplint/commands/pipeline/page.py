@@ -155,7 +155,7 @@ def _sections(events: Sequence[Event]) -> list[Section]:
         Section(
             anchor,
             title,
-            [(("" if title == first else commit), some) for commit, some in _commits(part)],
+            [("", part)] if title == first else list(_commits(part)),
             title != first,
         )
         for (title, anchor), part in zip(SECTIONS.items(), parts.values(), strict=True)
