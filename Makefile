@@ -18,6 +18,9 @@ CLUSTER := tests/pipeline/test_cluster.py tests/pipeline/spark/test_object_store
 # The tests of what runs in one process: no Spark, no browser, and no installed command.
 QUICK := tests/text tests/model tests/engine tests/compat tests/codec tests/fixes tests/readers tests/sources \
   tests/test_rules.py tests/test_compat_rules.py tests/test_versions.py tests/test_imports.py
+# Work on whole real sets takes longer than a hand waits.
+WHOLE := tests/fixes/test_samples.py tests/fixes/test_kip1313.py tests/fixes/test_bump.py \
+  tests/codec/test_other_readers.py tests/compat/test_history.py tests/readers/test_corpus.py
 
 # The tag that a release is made of, which its version has to match.
 TAG :=
@@ -66,8 +69,8 @@ check: $(VENV)/installed $(VENV)/packs ## install kiplint into .venv and check t
 test: $(VENV)/installed-dev $(VENV)/packs ## run the tests
 	@$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(CLUSTER:%=--ignore %) $(PYTEST_ARGS)
 
-test-quick: $(VENV)/installed-dev $(VENV)/packs ## run the tests that need no Spark, browser or installed command, for the hand
-	@$(BIN)/pytest -n 2 $(QUICK) $(PYTEST_ARGS)
+test-quick: $(VENV)/installed-dev $(VENV)/packs ## run the tests that need no Spark, browser, installed command or whole real set, for the hand
+	@$(BIN)/pytest -n 2 $(QUICK) $(WHOLE:%=--ignore %) $(PYTEST_ARGS)
 
 test-oldest: .venv-oldest/installed-oldest ## run the tests with the oldest dependencies that pyproject.toml allows
 	@.venv-oldest/bin/pytest -W ignore::DeprecationWarning -n 3 --dist loadfile --no-loadscope-reorder --ignore tests/install $(PYTEST_ARGS)
