@@ -1,7 +1,8 @@
-"""Take the pictures of the guide: each report, and the terminal, in light and in dark.
+"""Take the pictures of the guide: each report, terminals, and the editor, in light and in dark.
 
-What they show is made of fixtures/ and of the sample history. A picture is taken anew only when what it shows has
-changed, as no two machines draw letters alike. Without Chromium it says so, and takes none.
+What they show is made of fixtures/, of the examples of the guide, and of the sample history. A picture is taken anew
+only when what it shows has changed, as no two machines draw letters alike. Without Chromium it says so, and takes none;
+without code-server it keeps that of the editor.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,10 +45,16 @@ _NEGOTIATING = (
 )
 
 
-class Picture(NamedTuple):
-    """What is shown: a command that writes a page, or text for a terminal; where in the page, how high, run where.
+GUIDE = ("kips", "reading-a-diff")
+"""The pages of the guide whose examples are shown."""
+WITNESS = "00000000000000000000000000000000000003e8"
+"""Bytes of PauseFetchRequest 0 of `example/old` on the page about diffs, which `example/new` refuses."""
 
-    Instead of a name in the page, `*` opens its first entry.
+
+class Picture(NamedTuple):
+    """What is shown: a command that writes a page, or with `--color` text; where in the page, how high, run where.
+
+    Instead of a name in the page, `*` opens its first entry. The folder is in `fixtures`, or an absolute path.
     """
 
     name: str
@@ -57,14 +64,34 @@ class Picture(NamedTuple):
     folder: str = "."
 
 
-def pictures(history: Path, lake: Path) -> list[Picture]:
-    """All pictures; commands run in `fixtures`. The lake is of the history."""
+def pictures(history: Path, lake: Path, guide: Path) -> list[Picture]:
+    """All but that of the editor. The lake is of the history; `guide` has a folder with the examples of each page."""
     repo = ("--repo", str(history))
+    colored = ("--color", "always")
+    examples = {page: str(guide / page) for page in GUIDE}
     return [
         Picture(
             "terminal",
-            ("check", "kip-1313/DeleteGroupsResponse.json", "tags/gap/bad", "--isolated", "--color", "always"),
+            ("check", "kip-1313/DeleteGroupsResponse.json", "tags/gap/bad", "--isolated", *colored),
             height=430,
+        ),
+        Picture(
+            "decode",
+            ("decode", "--set", "example/new", "--body", "PauseFetchRequest@0", WITNESS, *colored),
+            height=170,
+            folder=examples["reading-a-diff"],
+        ),
+        Picture(
+            "kip",
+            ("kip", "example/KIP-9012.txt", "--base", "example/released", *colored),
+            height=760,
+            folder=examples["kips"],
+        ),
+        Picture(
+            "upgrade-path",
+            ("upgrade-path", "ancient", "modern", "--over", "bridge", *colored),
+            height=400,
+            folder="upgrade",
         ),
         Picture("check", ("check", "tags", "versions", "rpc", "--isolated"), "*"),
         Picture("diff", ("diff", "compat/layout-changed/old", "compat/layout-changed/new"), "ListMoves", 860),
@@ -78,14 +105,17 @@ def pictures(history: Path, lake: Path) -> list[Picture]:
 
 def written(picture: Picture) -> str:
     """The page that is photographed."""
-    terminal = picture.name == "terminal"
+    terminal = "--color" in picture.words
     form = () if terminal else ("--output-format", "html")
     command = [sys.executable, "-P", "-m", "kiplint", *picture.words, *form]
     env = {**os.environ, "COLUMNS": "96"}
     out = subprocess.run(
         command, cwd=ROOT / "fixtures" / picture.folder, env=env, stdout=subprocess.PIPE, text=True, check=False
     ).stdout
-    return TERMINAL + _painted(f"$ kiplint {' '.join(picture.words[:-3])}\n{out}") if terminal else out
+    if not terminal:
+        return out
+    shown = " ".join(word for word in picture.words[:-2] if word != "--isolated")
+    return TERMINAL + _painted(f"$ kiplint {shown}\n{out}")
 
 
 def _painted(text: str) -> str:
@@ -120,6 +150,47 @@ def _shots(browser: Any, page: str, picture: Picture, folder: Path) -> Iterator[
         context.close()
 
 
+def _write_examples(page: str, folder: Path) -> None:
+    """Write the files that a page of the guide shows."""
+    text = (ROOT / "docs" / "guide" / f"{page}.md").read_text("utf-8")
+    for name, content in re.findall(r'^```\w+ title="(example/[^"]+)"\n(.*?)^```', text, re.DOTALL | re.MULTILINE):
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists():
+            file.write_text(content, "utf-8")
+
+
+def _editor_shots(browser: Any, diff: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """VS Code with a definition whose type differs from that of its last release."""
+    from server.vscode import vscode
+
+    name = "clients/src/main/resources/common/message/PauseFetchRequest.json"
+    for scheme in ("light", "dark"):
+        home = folder / scheme
+        file = home / "kafka" / name
+        for side in ("old", "new"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(diff / "example" / side / "PauseFetchRequest.json", file)
+            if side == "old":
+                author = ("-c", "user.name=a", "-c", "user.email=a@b")
+                for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "1.0.0"), ("tag", "1.0.0")):
+                    subprocess.run(["git", *words], cwd=home / "kafka", check=True)
+        settings = {
+            "workbench.colorTheme": f"Default {scheme.title()} Modern",
+            "editor.minimap.enabled": False,
+            "window.commandCenter": False,
+            "kiplint.command": [sys.executable, "-P", "-m", "kiplint", "lsp"],
+        }
+        with vscode(browser, home, ("git",), **settings) as editor:
+            editor.page.set_viewport_size({"width": 1120, "height": 480})
+            editor.open(home / "kafka", name)
+            editor.run(">View: Close Primary Side Bar")
+            editor.page.locator(".squiggly-error").first.wait_for()
+            editor.page.locator(".view-line span span", has_text="int64").first.hover()
+            editor.page.locator(".monaco-hover:visible", has_text="old writes").first.wait_for()
+            yield f"editor-{scheme}.png", editor.page.screenshot(animations="disabled")
+
+
 def _make_lake(lake: Path, history: Path) -> None:
     words = ("pipeline", "run", "--quiet", "--out", str(lake), "--source", f"sample={history}")
     subprocess.run([sys.executable, "-P", "-m", "kiplint", *words], check=True)
@@ -134,25 +205,37 @@ def main() -> int:
     from benchmarks.sample import make_history
     from playwright.sync_api import sync_playwright
 
+    from server.vscode import INSTALLED
+
     PICTURES.mkdir(exist_ok=True)
     known: dict[str, str] = json.loads(MADE.read_text("utf-8")) if MADE.is_file() else {}
     too_large = []
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        folder = Path(name)
+
+    def save(name: str, likeness: str, shots: Iterable[tuple[str, bytes]]) -> None:
+        if known.get(name) == likeness:
+            return
+        for file, data in shots:
+            (PICTURES / file).write_bytes(data)
+            too_large.extend([f"{file}: {len(data)} bytes"] if len(data) > LARGEST else [])
+            print(f"{file}: {len(data):,} bytes")
+        known[name] = likeness
+
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+        folder = Path(temporary)
         make_history(folder / "history")
         sandbox = [] if os.getuid() else ["--no-sandbox"]
         browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu", *sandbox])
         _make_lake(folder / "lake", folder / "history")
-        for picture in pictures(folder / "history", folder / "lake"):
+        for name in GUIDE:
+            _write_examples(name, folder / name)
+        for picture in pictures(folder / "history", folder / "lake", folder):
             page = written(picture).replace(str(folder), "")
-            likeness = _likeness(page, picture._replace(words=()))
-            if known.get(picture.name) == likeness:
-                continue
-            for file, data in _shots(browser, page, picture, folder):
-                (PICTURES / file).write_bytes(data)
-                too_large += [f"{file}: {len(data)} bytes"] if len(data) > LARGEST else []
-                print(f"{file}: {len(data):,} bytes")
-            known[picture.name] = likeness
+            likeness = _likeness(page, picture._replace(words=(), folder=""))
+            save(picture.name, likeness, _shots(browser, page, picture, folder))
+        diff = folder / "reading-a-diff"
+        texts = [file.read_text("utf-8") for file in sorted(diff.rglob("PauseFetchRequest.json"))]
+        if INSTALLED:
+            save("editor", _likeness("".join(texts), Picture("editor", ())), _editor_shots(browser, diff, folder))
         browser.close()
     MADE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", "utf-8")
     for line in too_large:
@@ -161,5 +244,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(ROOT))
+    sys.path[:0] = map(str, (ROOT, ROOT / "tests"))
     sys.exit(main())

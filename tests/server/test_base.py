@@ -72,7 +72,9 @@ def test_a_released_field_with_another_type(folder: Path) -> None:
     answer = hover(buffer, at, neighbours, result.findings[path], workspace.rules(str(folder)), result.breaks)
     assert answer is not None
     assert isinstance(answer.contents, types.MarkupContent)
-    assert "```text\nold writes version 0 as 00000000; new refuses at byte 0" in answer.contents.value
+    reason, proof, *_ = answer.contents.value.split("\n\n---\n\n")
+    assert reason.startswith("**compat/layout-changed**: ")
+    assert proof.startswith("```text\nold writes version 0 as 00000000; new refuses at byte 0")
 
 
 def test_without_release_tags_the_versions_of_the_base_count(folder: Path) -> None:

@@ -139,14 +139,16 @@ def hover(
     rules: Mapping[str, Rule],
     breaks: Mapping[str, Judged] = NOTHING,
 ) -> types.Hover | None:
-    """The message, struct or field at a place, its property, the reasons for findings, and the proofs of breaks.
+    """Reasons and proofs of breaks; the message, struct or field at a place, its property; reasons for findings.
 
+    Editors show the first lines of a long text: what breaks is above what is known.
     `breaks` has the changes that are findings, by identity.
     """
     place = cursor.at(buffer, offset)
     if place is None:
         return None
     parts: list[str] = []
+    proofs: list[str] = []
     message = neighbours.message(buffer.path)
     node = place.node
     if message and (place.tokens[place.depth :] or node.kind != "object"):
@@ -158,13 +160,16 @@ def hover(
     for finding in findings:
         span = buffer.range_of_span(finding.span)
         if finding.rule in rules and _before(span.start, here) and _before(here, span.end):
-            parts.append(f"**{finding.rule}**: {printable(rules[finding.rule].spec.why)}")
+            reason = f"**{finding.rule}**: {printable(rules[finding.rule].spec.why)}"
             change = breaks.get(finding.identity)
-            parts += [f"```text\n{sentence(witness)}\n```" for witness in (change.proof if change else ())]
-    if not parts:
+            if change and change.proof:
+                proofs += [reason, *(f"```text\n{sentence(witness)}\n```" for witness in change.proof)]
+            else:
+                parts.append(reason)
+    if not (proofs or parts):
         return None
     start = node.start if node.key is None else node.key_start
-    text = "\n\n---\n\n".join(dict.fromkeys(parts))
+    text = "\n\n---\n\n".join(dict.fromkeys([*proofs, *parts]))
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), buffer.range(start, node.end))
 
 
