@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -196,7 +197,7 @@ def list_all(
     lines: dict[tuple[str, str], Line] = {}
     problems: list[tuple[str, str]] = []
     lost: list[tuple[str, str]] = []
-    for source, outcome in zip(sources, _by_threads(sources, patterns, mail), strict=True):
+    for source, outcome in zip(sources, _by_threads(partial(_outcome, patterns, mail), sources), strict=True):
         if isinstance(outcome, str):
             problems.append((source.name, outcome))
             lost += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
@@ -214,13 +215,13 @@ def _outcome(patterns: tuple[str, ...], mail: bool, source: Source) -> Outcome:
         return text(str(error))
 
 
-def _by_threads(sources: Sequence[Source], patterns: tuple[str, ...], mail: bool) -> list[Outcome]:
+def _by_threads(read: Callable[[Source], Outcome], sources: Sequence[Source]) -> list[Outcome]:
     if len(sources) < 2:
-        return [_outcome(patterns, mail, source) for source in sources]
+        return [read(source) for source in sources]
     from concurrent.futures import ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(min(THREADS, len(sources)))
-    begun = [pool.submit(_outcome, patterns, mail, source) for source in sources]
+    begun = [pool.submit(read, source) for source in sources]
     try:
         # A signal that comes just before a wait without an end would only be heard at that end.
         while wait(begun, 1).not_done:
