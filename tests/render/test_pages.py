@@ -594,7 +594,7 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
     _, fixed, warning = document["findings"]
     document["findings"] += [
         {**row, "message": f"number {number}"}
-        for row in (warning, {**fixed, "introduced_commit": "f" * 40})
+        for row in (warning, {**fixed, "introduced_commit": "f" * 40, "field": "Topics.Name"})
         for number in range(150)
     ]
     page = Made(
@@ -617,7 +617,9 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
     ]
     assert seen.page.locator(rows).count() == 152
     search.fill("unknown-type 149")
-    assert seen.page.locator(rows).filter(visible=True).locator(".key").all_text_contents() == ["fields/unknown-type"]
+    assert seen.page.locator(rows).filter(visible=True).locator(".key").all_text_contents() == [
+        "fields/unknown-type Topics.Name"
+    ]
     search.press("Enter")
     assert seen.page.evaluate("() => document.activeElement.parentElement.id") == "unknown-type-FetchRequest~151"
     search.fill("")
