@@ -267,7 +267,9 @@ def place(case: Case, n: int, directory: Path) -> list[str]:
 def _write(directory: Path, files: Files) -> None:
     for name, data in files.items():
         path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.is_dir():
+            for parent in reversed(path.parents):  # `parents=True` goes down 1,000 folders by recursion
+                parent.mkdir(exist_ok=True)
         path.write_bytes(data)
 
 

@@ -23,7 +23,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes import texts
+from kiplint.fixes import fixers, texts
 from kiplint.fixes.apply import FixedSet, fix_set
 from kiplint.fixes.fixers import FIXERS, make_fix
 from kiplint.fixes.sets import Check, new_findings, unreadable
@@ -297,3 +297,16 @@ def test_each_missing_bracket_has_its_own_fix_in_a_text_that_is_searched_once() 
     places = {edit.start for finding in findings if finding.fix for edit in finding.fix.edits}
     assert places == {data.index(b"}") + 11 * number for number in range(20)}
     assert texts._missing_brackets.cache_info().misses == 1
+
+
+def test_the_descriptions_of_a_name_are_counted_once() -> None:
+    """And not for each of the fields that have it, of which a broken message may have thousands."""
+    fixers._usual_abouts.cache_clear()
+    rules = make_ruleset(Config(select=["style/about-duplicate"]), load_rules(Config(), ""))
+    files = {
+        "XRequest.json": definition(*(field("Same", about="It.") for _ in range(9))),
+        "YRequest.json": definition(field("Same", about="The same."), name="YRequest", apiKey=2),
+    }
+    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    assert [finding.fix is not None for finding in findings] == [True] * 8
+    assert fixers._usual_abouts.cache_info().misses == 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+from itertools import islice
 from typing import Any
 
 import msgspec
 import pytest
 
-from kiplint.model.shape import MOST_PROBLEMS, repair
+from kiplint.model.shape import MOST_PROBLEMS, _validator, repair
 from kiplint.model.spec import ENCODER, MessageSpec
 from tools import document, field
 
@@ -342,3 +343,18 @@ def test_values_that_json_does_not_have(name: str, value: object) -> None:
     assert result or isinstance(spec, MessageSpec)
     found_in_field = repair(with_field(default=value, tag=value, about=value))[1]
     assert found_in_field
+
+
+def test_no_more_is_looked_at_than_is_reported() -> None:
+    """A list of 100,000 wrong elements took 2 GiB, as each of them had its error."""
+
+    class Elements(list[int]):
+        taken = 0
+
+        def __getitem__(self, at: Any) -> Any:
+            Elements.taken += 1
+            return super().__getitem__(at)
+
+    wrong = document() | {"fields": Elements(range(1_000))}
+    assert len(list(islice(_validator().iter_errors(wrong), 5))) == 5
+    assert Elements.taken == 5

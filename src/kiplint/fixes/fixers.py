@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -270,10 +270,17 @@ def usual_about(case: FixerCase) -> Fix | None:
     """The descriptions that fields of the name and type have in other messages, the most usual first."""
     field: Field = case.element
     node = case.at("about")
-    taken = _abouts(field.owner)
-    abouts = Counter(peer.about for peer in field.peers if peer.element_type == field.element_type and peer.about)
-    likely = [about for about, _ in abouts.most_common() if about not in taken][:3]
+    likely = _usual_abouts(field.message, field.owner, field.name, field.element_type)
     return ranked(case.unsafe([case.written(node, about)]) for about in likely)
+
+
+@lru_cache(maxsize=64)
+def _usual_abouts(message: Message, owner: Container, name: str, kind: str) -> Sequence[str]:
+    """The three most usual descriptions of such fields in other messages, of those that no field of the owner has."""
+    namesakes = message.schemas.fields_by_name.get((message.is_rpc, name), ())
+    peers = (peer for peer in namesakes if peer.message is not message and peer.element_type == kind)
+    taken = {"", *(field.about for field in owner.fields)}
+    return [about for about, _ in Counter(peer.about for peer in peers).most_common() if about not in taken][:3]
 
 
 @lru_cache(maxsize=1)
@@ -281,11 +288,6 @@ def _without_struct(message: Message) -> list[Field]:
     """The fields whose struct does not exist."""
     known = message.structs_by_name
     return [field for field in message.all_fields if field.is_struct and field.element_type not in known]
-
-
-@lru_cache(maxsize=1)
-def _abouts(owner: Container) -> set[str]:
-    return {field.about for field in owner.fields}
 
 
 _HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")

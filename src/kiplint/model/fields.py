@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -28,7 +28,7 @@ from kiplint.model.element import (
 )
 from kiplint.model.spec import FieldSpec, StructSpec
 from kiplint.model.types import TypeRef, nearest_primitive, parse_type, respelt
-from kiplint.model.usage import Spellings, Vote, last_word
+from kiplint.model.usage import Spellings, Vote
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
@@ -442,8 +442,7 @@ class Field:
     @set_rule_fact
     def signed_peers(self) -> int:
         """How many fields of other names with its last word are signed; 0 if several names with it are unsigned."""
-        peers: Mapping[str, int] = self.message.schemas.signed_names.get(last_word(self.name), {})
-        return sum(count for name, count in peers.items() if name != self.name)
+        return self.message.schemas.signed_besides(self.name)
 
     @set_fact
     def _entity_vote(self) -> Vote:

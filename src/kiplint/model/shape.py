@@ -7,7 +7,7 @@ as `"ignorable": "true"`; those are noted and coerced here too, the rest is note
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -32,7 +32,20 @@ _STAND_INS: dict[str, Any] = {"name": "Unnamed", "type": "string", "versions": "
 _integers_only = Draft202012Validator.TYPE_CHECKER.redefine(
     "integer", lambda _, value: isinstance(value, int) and not isinstance(value, bool)
 )
-_Validator = extend(Draft202012Validator, type_checker=_integers_only)  # type: ignore[no-untyped-call]
+
+
+def _meant(
+    validator: Any, branches: Sequence[Mapping[str, Any]], value: object, _schema: object
+) -> Iterator[ValidationError]:
+    """The errors in the branch of `anyOf` that has the value's type, one by one: there may be 100,000 of them."""
+    branch = next((branch for branch in branches if validator.is_type(value, branch["type"])), None)
+    if branch is None:
+        yield ValidationError("no branch has this type")
+    else:
+        yield from validator.descend(value, branch)
+
+
+_Validator = extend(Draft202012Validator, {"anyOf": _meant}, type_checker=_integers_only)  # type: ignore[no-untyped-call]
 
 
 def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
@@ -42,7 +55,8 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
     document: Any = copy.deepcopy(value)
     problems: dict[tuple[str, str], Problem] = {}
     for _ in range(MOST_ROUNDS):
-        errors = list(islice(_all_errors(_validator(), document), MOST_PROBLEMS))
+        some = islice(_validator().iter_errors(document), 10 * MOST_PROBLEMS)
+        errors = sorted(some, key=lambda error: [str(token) for token in error.absolute_path])[:MOST_PROBLEMS]
         if not errors:
             break
         usable = [_Repair(document, error, problems).run() for error in errors]
@@ -79,26 +93,6 @@ def _without_gone(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_gone(inner) for key, inner in value.items() if inner is not REFUSED}
     return value
-
-
-def _all_errors(validator: Draft202012Validator, document: Any) -> Iterator[ValidationError]:
-    for error in sorted(
-        validator.iter_errors(document), key=lambda error: [str(token) for token in error.absolute_path]
-    ):
-        yield from _leaves(error)
-
-
-def _leaves(error: ValidationError) -> Iterator[ValidationError]:
-    """Go down through `anyOf` into the branch that the value was meant for."""
-    branches: dict[Any, list[ValidationError]] = {}
-    for inner in error.context or ():
-        branches.setdefault(inner.schema_path[0], []).append(inner)
-    for inners in branches.values():
-        if not any(not inner.path and inner.validator == "type" for inner in inners):
-            for inner in inners:
-                yield from _leaves(inner)
-            return
-    yield error
 
 
 class _Repair:

@@ -107,9 +107,12 @@ def signed_names(messages: Iterable[Message]) -> dict[str, Counter[str]]:
     for name in {spec.name for spec in fields if spec.type in _UNSIGNED}:
         unsigned.setdefault(last_word(name), set()).add(name)
     signed = {word: Counter[str]() for word, names in unsigned.items() if len(names) == 1}
+    endings = tuple(signed)[:10]  # which are tried first, as they are few but for a set made to be slow
     for spec in fields:
-        if spec.type in _SIGNED and spec.name.endswith(tuple(signed)) and (word := last_word(spec.name)) in signed:
-            signed[word][spec.name] += 1
+        if spec.type in _SIGNED and (len(signed) > 10 or spec.name.endswith(endings)):
+            word = last_word(spec.name)
+            if word in signed:
+                signed[word][spec.name] += 1
     return signed
 
 
