@@ -310,3 +310,11 @@ def test_the_descriptions_of_a_name_are_counted_once() -> None:
     findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
     assert [finding.fix is not None for finding in findings] == [True] * 8
     assert fixers._usual_abouts.cache_info().misses == 1
+
+
+def test_the_descriptions_of_a_message_are_collected_once() -> None:
+    fixers._abouts.cache_clear()
+    rules = make_ruleset(Config(select=["style/about-duplicate"]), load_rules(Config(), ""))
+    data = definition(*(field(f"F{number}", about="It.") for number in range(9)))
+    assert len(check_set([Input("XRequest.json", data)], rules, fixer=make_fix).findings) == 8
+    assert fixers._abouts.cache_info().misses == 1

@@ -88,6 +88,7 @@ def test_what_reads_the_tables(sql: str, given: str | None) -> None:
         "SELECT 1; SELECT 2",
         "SELECT (",
         "WITH RECURSIVE t(n) AS (SE0 + 1 UNION ALL SELECT n + 1 FROM t) SELECT sum(n) FROM t",
+        "SELECT regexp_replace('a', 'b') FROM sets",
         "EXPLAIN SELECT 1",
         "DESCRIBE other",
         "DESCRIBE EXTENDED sets",

@@ -279,8 +279,15 @@ def _usual_abouts(message: Message, owner: Container, name: str, kind: str) -> S
     """The three most usual descriptions of such fields in other messages, of those that no field of the owner has."""
     namesakes = message.schemas.fields_by_name.get((message.is_rpc, name), ())
     peers = (peer for peer in namesakes if peer.message is not message and peer.element_type == kind)
-    taken = {"", *(field.about for field in owner.fields)}
-    return [about for about, _ in Counter(peer.about for peer in peers).most_common() if about not in taken][:3]
+    taken = _abouts(owner)
+    return [about for about, _ in Counter(peer.about for peer in peers).most_common() if about and about not in taken][
+        :3
+    ]
+
+
+@lru_cache(maxsize=1)
+def _abouts(owner: Container) -> set[str]:
+    return {field.about for field in owner.fields}
 
 
 @lru_cache(maxsize=1)

@@ -210,9 +210,22 @@ _IN_SPARK: Final = (*TABLES, Runs.NAME, *VIEWS)
 
 def confined(sql: str, tables: Collection[str] = _IN_SPARK) -> str:
     """The query for Spark; raises UsageError if it does more than read the tables."""
+    try:
+        return _confined(sql, tables)
+    except (UsageError, MemoryError, OSError):
+        raise
+    except RecursionError:
+        raise UsageError("the query is nested too deeply") from None
+    except Exception as error:  # sqlglot fails in many ways on a query that is wrong
+        from sqlglot.errors import SqlglotError
+
+        text = str(error).partition("\n")[0] if isinstance(error, SqlglotError) else "it cannot be read"
+        raise UsageError("the query fails: " + one_line(text)) from None
+
+
+def _confined(sql: str, tables: Collection[str]) -> str:
     from pyspark.sql import functions
     from sqlglot import exp
-    from sqlglot.errors import SqlglotError
     from sqlglot.optimizer.scope import traverse_scope
 
     known = {name.lower() for name in tables}
@@ -241,11 +254,7 @@ def confined(sql: str, tables: Collection[str] = _IN_SPARK) -> str:
                 raise UsageError(f"a query calls no function {show_raw(name)}")
         if isinstance(node, exp.Table):
             require_table(node, known | inner)
-    try:
-        scopes = traverse_scope(tree)
-    except SqlglotError as error:
-        raise _not_understood(error) from None
-    for scope in scopes:  # a name of WITH is none outside its query
+    for scope in traverse_scope(tree):  # a name of WITH is none outside its query
         for source in scope.sources.values():
             if isinstance(source, exp.Table):
                 require_table(source, known)
@@ -257,23 +266,13 @@ def confined(sql: str, tables: Collection[str] = _IN_SPARK) -> str:
 
 def _parsed_for_spark(sql: str) -> Any:
     import sqlglot
-    from sqlglot.errors import SqlglotError
 
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it would announce what is refused here
     _require_short(sql)
-    try:
-        statements = [statement for statement in sqlglot.parse(sql, dialect="spark") if statement is not None]
-    except RecursionError:
-        raise UsageError("the query is nested too deeply") from None
-    except SqlglotError as error:
-        raise _not_understood(error) from None
+    statements = [statement for statement in sqlglot.parse(sql, dialect="spark") if statement is not None]
     if len(statements) != 1 or not isinstance(statements[0], sqlglot.exp.Query):
         raise UsageError("a query is one SELECT (or SHOW VIEWS, or DESCRIBE with a table)")
     return statements[0]
-
-
-def _not_understood(error: Exception) -> UsageError:
-    return UsageError("the query fails: " + one_line(str(error).partition("\n")[0]))
 
 
 def spark_query(spark: SparkSession, lake: Lake, snapshot: Snapshot, sql: str, limit: int) -> QueryDocument:
