@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import kiplint
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
 from kiplint.model.load import load
-from kiplint.readers.outcome import readings
-from kiplint.readers.profile import FOLDER, StripStep, profiles, read_profile
-from kiplint.readers.replay import Taken, _stripped, replay
+from kiplint.readers import outcome
+from kiplint.readers.outcome import Known, outcomes, readings
+from kiplint.readers.profile import FOLDER, Profile, StripStep, profiles, read_profile
+from kiplint.readers.replay import Failure, Taken, _stripped, replay
 from tools import document, field
 
 NAMES = [profile.name for profile in profiles()]
@@ -132,6 +134,25 @@ def test_declared_headers_are_not_the_derived_ones() -> None:
         assert "takes version 5 of HeartbeatRequest to have request header 2, not request header 3" in details(
             name, text(headerVersions=headers)
         )
+
+
+def test_a_text_is_replayed_once_for_two_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, after = text(), text(headerVersions={"0+": "1"})
+    sets = [
+        [load(f"{at}/HeartbeatRequest.json", data.encode()) for data in pair]
+        for at, pair in enumerate([(before, before), (before, after)])
+    ]
+    expected = [list(outcomes(definitions)) for definitions in sets]
+    replayed: list[str] = []
+
+    def counted(text: str, profile: Profile) -> Taken | Failure | None:
+        replayed.append(text)
+        return replay(text, profile)
+
+    monkeypatch.setattr(outcome, "replay", counted)
+    known: Known = {}
+    assert [list(outcomes(definitions, None, known)) for definitions in sets] == expected
+    assert Counter(replayed) == {before: len(NAMES), after: len(NAMES)}
 
 
 def test_the_profiles_are_data_of_the_package() -> None:

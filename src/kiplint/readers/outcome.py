@@ -37,11 +37,26 @@ class Outcome(NamedTuple):
     unstable: tuple[str, ...]
 
 
-def outcomes(definitions: Iterable[Definition], names: Collection[str] | None = None) -> Iterator[Outcome]:
+class Accepted(NamedTuple):
+    """A definition that a reader accepts: the JSON pointers of what it ignores, and what it misreads."""
+
+    ignored: Sequence[str]
+    misread: tuple[Misreading, ...]
+
+
+Known = dict[tuple[str, str], Accepted | Failure | None]
+"""By the name of a reader and the text of a definition; None for a definition that it skips because of its API key."""
+
+
+def outcomes(
+    definitions: Iterable[Definition], names: Collection[str] | None = None, known: Known | None = None
+) -> Iterator[Outcome]:
     """The outcome of each reader for the definitions of one set; `names` restricts the readers.
 
     Readers read only the set with requests and responses; a set without any, such as records on disk, has no outcome.
+    `known` keeps what was read for the next set, in which most definitions may be the same.
     """
+    known = {} if known is None else known
     definitions = tuple(definitions)
     if not any(item.message is None or item.message.is_rpc for item in definitions):
         definitions = ()
@@ -50,7 +65,8 @@ def outcomes(definitions: Iterable[Definition], names: Collection[str] | None = 
         (item.message.api_key, listener) for item, _ in texts if item.message for listener in item.message.listeners
     }
     for profile in profiles(names):
-        yield _outcome(profile, [(item, text) for item, text in texts if _is_read(item, profile.reads, served)])
+        read = [(item, text) for item, text in texts if _is_read(item, profile.reads, served)]
+        yield _outcome(profile, read, known)
 
 
 def readings(definitions: Iterable[Definition], names: Collection[str] | None = None) -> list[ReadingElement]:
@@ -73,13 +89,16 @@ def _is_read(definition: Definition, reads: Reads, served: set[tuple[int | None,
     return not reads.listener or (message.api_key, reads.listener) in served
 
 
-def _outcome(profile: Profile, read: list[tuple[Definition, str]]) -> Outcome:
+def _outcome(profile: Profile, read: list[tuple[Definition, str]], known: Known) -> Outcome:
     readings: list[ReadingElement] = []
     ignored: dict[str, int] = {}
     unstable: list[str] = []
     reads: list[str] = []
     for definition, text in read:
-        taken = replay(text, profile)
+        message = definition.message
+        if (profile.name, text) not in known:
+            known[profile.name, text] = _accepted(message, text, profile)
+        taken = known[profile.name, text]
         if taken is None:
             continue
         reads.append(_name(definition))
@@ -89,12 +108,18 @@ def _outcome(profile: Profile, read: list[tuple[Definition, str]]) -> Outcome:
         for pointer in taken.ignored:
             name = _plain(pointer.rpartition("/")[2])
             ignored[name] = ignored.get(name, 0) + 1
-        message = definition.message
         if message:
-            readings += (_misread(message, misread, profile) for misread in misreadings(message, taken.value, profile))
+            readings += (_misread(message, misreading, profile) for misreading in taken.misread)
             if profile.unstable == "left-out" and message.unstable:
                 unstable.append(message.name)
     return Outcome(profile, tuple(reads), tuple(readings), ignored, tuple(unstable))
+
+
+def _accepted(message: Message | None, text: str, profile: Profile) -> Accepted | Failure | None:
+    taken = replay(text, profile)
+    if taken is None or isinstance(taken, Failure):
+        return taken
+    return Accepted(taken.ignored, tuple(misreadings(message, taken.value, profile)) if message else ())
 
 
 def _failed(definition: Definition, failure: Failure, profile: Profile, text: str) -> ReadingElement:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from kiplint.text.decode import blank_text
 from kiplint.text.files import read_text
 
 
@@ -156,7 +157,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "profiles")
 
 @cache
 def _all() -> tuple[Profile, ...]:
-    names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".json5"))
+    names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".json"))
     return tuple(read_profile(os.path.join(FOLDER, name)) for name in names)
 
 
@@ -167,9 +168,7 @@ def profiles(names: Collection[str] | None = None) -> list[Profile]:
 
 def read_profile(file: str) -> Profile:
     """Read a profile from its file; raises ValueError for an invalid profile."""
-    import json5
-
     try:
-        return msgspec.convert(json5.loads(read_text(file)), Profile)
+        return msgspec.json.decode(blank_text(read_text(file)), type=Profile)
     except (ValueError, OSError) as error:
         raise ValueError(f"{file}: {error}") from None

@@ -15,7 +15,7 @@ from kiplint.engine.place import place
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, load
 from kiplint.model.problem import ReadingElement
-from kiplint.readers.outcome import PACK, outcomes, readings_of
+from kiplint.readers.outcome import PACK, Known, outcomes, readings_of
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
 from kiplint.sources.open import open_sets
@@ -44,9 +44,10 @@ def check_readers(
     if not rules.rules:
         raise UsageError("no reader is selected; `kiplint rules readers` lists them")
     where = os.fspath(repository) if repository else None
-    now = _survey([name], configuration, rules, where)
+    known: Known = {}
+    now = _survey([name], configuration, rules, where, known)
     if since:
-        now = now.without(_before(since, name, configuration, rules, where))
+        now = now.without(_before(since, name, configuration, rules, where, known))
     findings = tuple(placed.finding for row in now.rows for placed in (*row.fails, *row.misreads))
     return ReadersResult(
         findings=findings,
@@ -111,7 +112,7 @@ class _Survey(NamedTuple):
 
 
 def _before(
-    since: str, name: str, configuration: Configuration, rules: RuleSet, repository: str | None
+    since: str, name: str, configuration: Configuration, rules: RuleSet, repository: str | None, known: Known
 ) -> _Survey | None:
     """The survey of the same place in a revision; None where it had no definitions."""
     revision = since.removesuffix(":")
@@ -124,12 +125,14 @@ def _before(
     else:
         raise UsageError(f"{name} cannot be compared with a revision: it is not a directory, a file or a revision")
     try:
-        return _survey(named, configuration, rules, repository) if named else None
+        return _survey(named, configuration, rules, repository, known) if named else None
     except NothingThereError:
         return None
 
 
-def _survey(names: list[str], configuration: Configuration, rules: RuleSet, repository: str | None) -> _Survey:
+def _survey(
+    names: list[str], configuration: Configuration, rules: RuleSet, repository: str | None, known: Known
+) -> _Survey:
     names_of_readers = {rule.spec.id for rule in rules.rules if rule.pack == PACK}
     rows: dict[str, ReaderRow] = {}
     sources: dict[str, bytes] = {}
@@ -139,7 +142,7 @@ def _survey(names: list[str], configuration: Configuration, rules: RuleSet, repo
         reported = {file.path for file in schema_files.files if file.reported}
         sources |= {file.path: file.data for file in schema_files.files if file.reported}
         messages += sum(definition.message is not None for definition in definitions if definition.file in reported)
-        for outcome in outcomes(definitions, names_of_readers):
+        for outcome in outcomes(definitions, names_of_readers, known):
             readings = [reading for reading in outcome.readings if reading.file in reported]
             placed = list(_place(definitions, readings, rules))
             row = ReaderRow(
