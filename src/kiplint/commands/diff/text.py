@@ -94,7 +94,8 @@ def summary_line(changes: Sequence[Judged], compared: int) -> str:
     parts = [f"{counts[what]} {'nothing' if what == 'none' else what}" for what in BREAKS if counts[what]]
     parts[0] = parts[0].replace(" ", " breaks " if parts[0].startswith("1 ") else " break ", 1)
     changed = len({(change.message_name, change.message_type) for change in changes})
-    return f"{plural(len(changes), 'change')} in {changed:,} of {plural(compared, 'message')}: {listed(parts)}.{rest}"
+    whole = max(compared, changed)  # the half of an RPC that a KIP leaves out can break as well
+    return f"{plural(len(changes), 'change')} in {changed:,} of {plural(whole, 'message')}: {listed(parts)}.{rest}"
 
 
 def heading(change: Judged) -> str:
