@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, get_args
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.io_ import StdoutWriter, run
 
+import kiplint
 from benchmarks.workspace import REPOSITORY, corpus_root
 from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog, Definitions
@@ -77,7 +78,7 @@ from kiplint.text.suppressions import parse_suppressions
 SET = REPOSITORY / "fixtures" / "sets" / "broker"
 NAME = "XRequest.json"
 URI = f"file:///fuzz/{NAME}"
-OWN = os.sep + os.path.join("kiplint", "")
+OWN = os.path.join(os.path.dirname(kiplint.__file__), "")
 APART = b"\0\0\0\0"
 """What stands between the parts of an input that has several."""
 
