@@ -24,6 +24,7 @@ from benchmarks.results import aligned
 from benchmarks.sample import WHO, arguments
 from benchmarks.timing import CommandError
 from benchmarks.workspace import REPOSITORY, corpus_root, empty_scratch
+from kiplint.text.words import plural
 
 PAGE = REPOSITORY / "benchmarks" / "GROWTH.md"
 SIZES = (1, 10, 100, 1_000, 2_000)
@@ -80,7 +81,9 @@ def sources() -> Iterator[Row]:
     places = [small(where / f"repository-{number}", number) for number in range(max(SIZES))]
     for count in SIZES:
         named = arguments(f"source-{number}={place}#main" for number, place in enumerate(places[:count]))
-        yield Row(f"{count:,} sources of three commits", _run(where / f"lake-{count}", *named, files=OPEN_FILES))
+        yield Row(
+            f"{plural(count, 'source')} of three commits", _run(where / f"lake-{count}", *named, files=OPEN_FILES)
+        )
 
 
 def commits() -> Iterator[Row]:

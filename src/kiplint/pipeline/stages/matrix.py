@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 A_TASK = 1_000
 """The contents, or pairs of contents, of a task."""
-FORKS_OF_A_TASK = 20
+FORKS_OF_A_TASK = 200
 
 
 def _is_one_of(names: Mapping[int, str]) -> str:
