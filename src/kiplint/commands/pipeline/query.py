@@ -79,15 +79,15 @@ def _on_cluster(options: Options, reader: "Reader") -> int:
     from kiplint.pipeline.answers.query import confined, spark_query
 
     with _deadline(options.timeout):
-        confined(options.sql)
+        sql = confined(options.sql)
     with one_session(options.cluster) as session:
-        answer = spark_query(session(), reader.lake, reader.snapshot, options.sql, options.limit or SHOWN)
+        answer = spark_query(session(), reader.lake, reader.snapshot, sql, options.limit or SHOWN)
         return present_answer(answer, options.output_format, options.color)
 
 
 @contextmanager
 def _deadline(seconds: float) -> Iterator[None]:
-    """Where a query is read: raises UsageError when that takes longer, as sqlglot does for joins without conditions."""
+    """Limit the time to parse a query, exponential for joins without conditions in sqlglot. Raises UsageError."""
 
     def end(_number: int, _frame: object) -> None:
         raise _too_long(seconds)
