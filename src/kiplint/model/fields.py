@@ -28,7 +28,7 @@ from kiplint.model.element import (
 )
 from kiplint.model.spec import FieldSpec, StructSpec
 from kiplint.model.types import TypeRef, nearest_primitive, parse_type, respelt
-from kiplint.model.usage import Spellings, Vote
+from kiplint.model.usage import Spellings, Vote, last_word
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
@@ -442,7 +442,9 @@ class Field:
     @set_rule_fact
     def signed_peers(self) -> int:
         """How many fields of other names with its last word are signed; 0 if several names with it are unsigned."""
-        return self.message.schemas.signed_besides(self.name)
+        schemas, word = self.message.schemas, last_word(self.name)
+        names = schemas.signed_names.get(word)
+        return schemas.signed_totals[word] - names[self.name] if names else 0
 
     @set_fact
     def _entity_vote(self) -> Vote:

@@ -454,13 +454,9 @@ class SchemaSet:
         return usage.signed_names(self._messages)
 
     @rule_fact
-    def _signed_totals(self) -> dict[str, int]:
+    def signed_totals(self) -> dict[str, int]:
+        """By the same last word: how many signed integers there are, of all names with it."""
         return {word: names.total() for word, names in self.signed_names.items()}
-
-    def signed_besides(self, name: str) -> int:
-        """How many signed integers have other names with the last word of this one."""
-        word = usage.last_word(name)
-        return self._signed_totals[word] - self.signed_names[word][name] if word in self.signed_names else 0
 
     @rule_fact
     def spellings(self) -> dict[str, usage.Spellings]:
