@@ -23,7 +23,7 @@ from benchmarks.pipeline.watch import ALL, DRIVER, JVM, WORKERS, Watched, watch
 from benchmarks.results import aligned
 from benchmarks.sample import WHO, arguments
 from benchmarks.timing import CommandError
-from benchmarks.workspace import REPOSITORY, corpus_root, empty_scratch
+from benchmarks.workspace import REPOSITORY, corpus_root, empty_scratch, find_corpus
 from kiplint.text.words import plural
 
 PAGE = REPOSITORY / "benchmarks" / "GROWTH.md"
@@ -39,7 +39,7 @@ _STAGE = re.compile(r"(\w+) +([\d.]+) s  ")
 
 
 class Row(NamedTuple):
-    """A run that was watched, and the seconds that it may take."""
+    """A measured run, and the limit of its duration in seconds; 0 for no limit."""
 
     title: str
     done: Watched
@@ -135,7 +135,7 @@ def small(place: Path, number: int) -> Path:
 
 
 def busy(place: Path, count: int) -> Path:
-    """A bare repository whose branch `main` has the sample set, and so many commits that each change a description."""
+    """A bare repository: its branch `main` begins with the sample set, then each commit changes one description."""
     texts = {file.name: file.read_text("utf-8") for file in (REPOSITORY / "fixtures/sets/broker").rglob("*.json")}
     known = {name: text for name, text in texts.items() if '"about": "' in text}
 
@@ -188,14 +188,14 @@ def _kiplint(*words: str, files: int = 0) -> Watched:
 
 
 def _history() -> Path:
-    bundle = corpus_root().resolve() / "kafka-schema-history.bundle"
-    if not bundle.is_file():
-        raise CommandError(f"Kafka's own history is not at {bundle.parent}: set KIPLINT_CORPUS")
-    return bundle
+    history = find_corpus().history
+    if not history:
+        raise CommandError(f"Kafka's own history is not at {corpus_root()}: set KIPLINT_CORPUS")
+    return history
 
 
 def tables(rows: list[Row]) -> Iterator[str]:
-    """The runs in Markdown, and the seconds of the stages of those that had any to do."""
+    """Markdown tables: one of all runs, and one with the seconds of each stage, for runs that executed stages."""
     lines = [COLUMNS, ("---", *("---:" for _ in COLUMNS[1:]))]
     for row in rows:
         met = ("yes" if row.done.wall <= row.most else "no") if row.most else "-"
@@ -248,7 +248,7 @@ Written by `make bench-growth`; do not edit. `KIPLINT_CORPUS` names the director
 
 Each run is the command that users run, `kiplint pipeline run` into a new lake unless the title says otherwise, on all
 cores, the start of Spark included. Seconds are those of the clock; CPU seconds and memory (resident, at the worst
-moment) are those of all processes. Sources are read by a process that may open 256 files.
+moment) are those of all processes. The runs of `Sources` may open 256 files at once.
 
 - Date: {date}
 - Machine: {machine}

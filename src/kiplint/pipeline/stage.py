@@ -243,15 +243,17 @@ class Work:
 
         It has the tables of the lake as they stand, and `others`: rows, or files of the table up to the last `_`.
         """
-        tables = {
-            name: (self.parts(TABLES[name]), TABLES[name].COLUMNS) for name in {*re.findall(r"\w+", sql)} & {*TABLES}
-        }
+        tables = self._tables({*re.findall(r"\w+", sql)} & {*TABLES})
         with connected(self.lake.storage, tables) as connection:
             for name, rows in others.items():
                 kind = TABLES.get(name.rpartition("_")[2])
                 dataset = self.lake.dataset(rows, kind.COLUMNS) if kind and isinstance(rows, tuple) else rows
                 connection.register(name, dataset)
             return connection.sql(sql).to_arrow_table()
+
+    def _tables(self, names: Iterable[str]) -> dict[str, tuple[Parts, Columns]]:
+        """The files and columns of tables, by name."""
+        return {name: (self.parts(TABLES[name]), TABLES[name].COLUMNS) for name in names}
 
     def unprocessed(self, stage: str, kind: type[TableFrame]) -> tuple[Parts, bool]:
         """The files of a table that a stage has not worked on, and whether it begins anew: then that is all of them."""
@@ -292,12 +294,12 @@ class Work:
     def ask(
         self, kind: type[TableFrame], given: DataFrame, question: Callable[[DuckDBPyConnection], pa.Table]
     ) -> DataFrame:
-        """The rows of a table that DuckDB answers with, in tasks.
+        """Run a query function in the tasks of `given`; returns its rows, with the columns of a table.
 
-        A question has the tables of the lake as they stand, and as `given` the rows that are in its task.
+        In each task the function gets a connection of DuckDB. The connection has the tables of the lake as they stand,
+        and the rows of the task as `given`.
         """
-        storage, columns = self.lake.storage, dict(given.dtypes)
-        tables = {other.NAME: (self.parts(other), other.COLUMNS) for other in TABLES.values()}
+        storage, columns, tables = self.lake.storage, dict(given.dtypes), self._tables(TABLES)
 
         def answers(batches: Batches) -> Iterator[pa.RecordBatch]:
             import pyarrow as pa
