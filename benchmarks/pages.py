@@ -1,4 +1,4 @@
-"""Pages of ten thousand entries in a browser: their size, their load, and what a key of a search takes."""
+"""Measure pages with 10,000 entries in a browser: file size, load time, and the time for each key of a search."""
 
 import hashlib
 import shutil
@@ -40,7 +40,7 @@ async (text) => {
 
 
 def pages(lab: Lab) -> Iterator[Outcome]:
-    """Medians over five loads. Words are typed letter by letter and taken back; the worst key counts, and the first."""
+    """Medians over five loads. Words are typed and deleted letter by letter; the first and the slowest key count."""
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if not program:
         raise SkipError("pages: needs Chromium")
@@ -69,7 +69,7 @@ def _row(measure: str, time: float, most: int) -> Row:
 
 
 def _visit(browser: Browser, file: Path) -> tuple[float, list[float]]:
-    """Milliseconds until a page is ready, and those of each key, from a second later on."""
+    """The milliseconds until a page is ready, and those for each key; typing begins one second after that."""
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(file.as_uri())
     page.wait_for_selector(".ready", state="attached")

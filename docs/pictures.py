@@ -48,7 +48,7 @@ _NEGOTIATING = (
 GUIDE = ("kips", "reading-a-diff")
 """The pages of the guide whose examples are shown."""
 WITNESS = "00000000000000000000000000000000000003e8"
-"""Bytes of PauseFetchRequest 0 of `example/old` on the page about diffs, which `example/new` refuses."""
+"""A PauseFetchRequest of version 0 as hexadecimal digits. On the page about diffs, `example/new` cannot read it."""
 
 
 class Picture(NamedTuple):
@@ -161,7 +161,7 @@ def _write_examples(page: str, folder: Path) -> None:
 
 
 def _editor_shots(browser: Any, diff: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """VS Code with a definition whose type differs from that of its last release."""
+    """VS Code with a definition in which the type of a field differs from the last release."""
     from server.vscode import vscode
 
     name = "clients/src/main/resources/common/message/PauseFetchRequest.json"

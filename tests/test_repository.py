@@ -50,7 +50,7 @@ DIRECTORIES = [
 
 def test_kiplint_is_not_run_from_the_working_directory() -> None:
     """`python -m` would run a directory called kiplint beside it, so what users copy, and our own scripts, have -P."""
-    started = re.compile(r"""-m["']?,?\s+["']?kiplint\b""")
+    by_module = re.compile(r"""-m["']?,?\s+["']?kiplint\b""")
     places = ("docs", ".github", "benchmarks", "editors", "scripts", "src")
     files = [*ROOT.glob("*.*"), ROOT / "Makefile", *(file for place in places for file in (ROOT / place).rglob("*.*"))]
     kinds = (".py", ".md", ".yml", ".yaml", ".toml", ".sh", ".ts", ".lua", "")
@@ -58,7 +58,7 @@ def test_kiplint_is_not_run_from_the_working_directory() -> None:
     found = {
         (file.name, text[: match.start()].rstrip(" \"',").endswith("-P"))
         for file, text in texts.items()
-        for match in started.finditer(text)
+        for match in by_module.finditer(text)
     }
     assert found >= {("threats.md", True), ("run.py", True)}
     assert {name for name, has_option in found if not has_option} == set()

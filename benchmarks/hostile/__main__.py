@@ -116,7 +116,7 @@ def commands() -> Mapping[tuple[str, ...], Sequence[Parameter]]:
 
 
 def cases() -> Iterator[Case]:
-    """All cases: each input, combined with each command that reads this kind of input."""
+    """All cases: each input with each command that reads inputs of its kind."""
     for grown in inputs():
         for command, params in commands().items():
             keys = {param.mark.metavar for param in params} | {param.name for param in params}

@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def install(folder: Path, command: str) -> None:
-    """Write a `kiplint` into the virtual environment of a workspace."""
+    """Create the program `.venv/bin/kiplint` in a workspace; it runs a shell command."""
     program = folder / ".venv" / "bin" / "kiplint"
     program.parent.mkdir(parents=True)
     program.write_text(f"#!/bin/sh\n{command}\n")

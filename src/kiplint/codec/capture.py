@@ -62,7 +62,7 @@ class UnreadableCapture(Exception):  # noqa: N818
 
 
 def read_capture(catalog: Catalog, data: bytes, limit: int = sys.maxsize) -> Capture:
-    """The Kafka frames of a capture, of which enough is read for so many frames. Raises UnreadableCapture."""
+    """The Kafka frames of a capture. Reads as many packets as `limit` frames may need. Raises UnreadableCapture."""
     segments, times, limited = captured_segments(data, limit)
     return replace(read_segments(catalog, segments, times), limited=limited)
 
@@ -90,8 +90,9 @@ def read_segments(catalog: Catalog, segments: Sequence[Segment], times: Sequence
 
 
 def captured_segments(data: bytes, limit: int = sys.maxsize) -> tuple[list[Segment], list[float], bool]:
-    """The TCP segments, and the times of all packets, in the order of the capture; and whether there are more packets
-    than so many frames should have.
+    """The TCP segments, the times of all packets, and whether packets were left out, as `limit` frames need fewer.
+
+    Segments and times are in the order of the capture.
     """
     try:
         import dpkt

@@ -138,7 +138,7 @@ def closing_bracket(case: FixerCase) -> Fix | None:
 
 @lru_cache(maxsize=1)
 def _missing_brackets(document: Document) -> Mapping[int, Edit]:
-    """The edits that close what is open in a text, by where something else stands, or the text ends."""
+    """Edits that add missing closing brackets, by the offset of the bracket that they belong before, or of the end."""
     missing: dict[int, Edit] = {}
     opened: list[int] = []
     code_end = 0

@@ -54,7 +54,7 @@ def outcomes(
     """The outcome of each reader for the definitions of one set; `names` restricts the readers.
 
     Readers read only the set with requests and responses; a set without any, such as records on disk, has no outcome.
-    `known` keeps what was read for the next set, in which most definitions may be the same.
+    Pass the same `known` for several sets, and a definition that they share is replayed once.
     """
     known = {} if known is None else known
     definitions = tuple(definitions)

@@ -83,7 +83,7 @@ def read_stdin(most: int) -> bytes:
 
 
 def read_input(name: str, limit: Limit) -> bytes:
-    """The bytes of a file, or of standard input for `-`. Raises SourceError, also for more than the limit."""
+    """Read a file, or standard input if the name is `-`. Raises SourceError if that fails or exceeds the limit."""
     if name == STDIN:
         data = read_stdin(limit + 1)
         if len(data) > limit:

@@ -387,7 +387,7 @@ def _beside(path: str) -> tuple[str, str]:
 
 
 def _files_below(place: str) -> dict[str, str]:
-    """By name: the first JSON file in a directory, or in the directories in it."""
+    """The JSON files of a directory and of its direct subdirectories, by name; of several with a name, the first."""
     files: dict[str, str] = {}
     for folder in (place, *(os.path.join(place, name) for name in _names(place))):
         for name in _names(folder):
@@ -397,7 +397,7 @@ def _files_below(place: str) -> dict[str, str]:
 
 
 def _names(folder: str) -> list[str]:
-    """What a directory has, in order; nothing for what is no directory."""
+    """The sorted names in a directory; empty if it cannot be read as a directory."""
     try:
         return sorted(os.listdir(folder))
     except OSError:

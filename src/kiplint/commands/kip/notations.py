@@ -202,7 +202,7 @@ _TYPES: Final = {"boolean": "bool", "record_set": "records", "message_set": "rec
 
 
 def _kafka_type(text: str) -> str:
-    """The type of a field in a definition for one in another notation, such as `ARRAY[STRING]`, or empty."""
+    """Kafka's name of a type in another notation, such as `ARRAY[STRING]`; empty for an unknown type."""
     if array := _ARRAY.fullmatch(text):
         element = _kafka_type(array[1] or array[2])
         return f"[]{element}" if element in PRIMITIVES else ""

@@ -24,7 +24,7 @@ MOST_VERSIONS: Final = 1001
 MOST_BYTES: Final = 4 << 20
 """The bytes of all vectors of a kind and a version: each field's vector repeats the whole message."""
 BYTES_OF_A_VALUE: Final = 4
-"""The bytes that a value counts as at least: one without bytes, such as an absent tagged field, takes as long."""
+"""The least number of bytes that a value counts as: encoding takes time even if it writes none."""
 
 
 class Vector(msgspec.Struct, frozen=True):

@@ -171,7 +171,7 @@ def run(work: Work, context: Context) -> None:
 
 
 def _put(work: Work, kind: type[TableFrame], given: pa.Table, sql: str, share: int = A_TASK) -> None:
-    """Add the rows of a query to a table, made in tasks that have a share of the rows `given`."""
+    """Add the rows of a query to a table. Each task runs the query for about `share` of the rows `given`."""
 
     def ask(duck: DuckDBPyConnection) -> pa.Table:
         return duck.sql(sql).to_arrow_table()
