@@ -28,8 +28,8 @@ from benchmarks.results import aligned
 from benchmarks.workspace import REPOSITORY
 
 KEPT = REPOSITORY / "tests" / "fuzz" / "corpus"
-LONGEST = 10
-"""Seconds of one reading."""
+LONGEST, LATEST = 10, 120
+"""Seconds of CPU time, and of the clock, of one reading: other work on the machine is not its fault."""
 
 MADE_OF_JSON = ("decoder", "locator", "suppression", "rules", "packs", "diff", "formats", "readers")
 HEAD = ("surface", "damaged", "hypothesis", "atheris", "seconds", "grown by", "failures")
@@ -59,8 +59,7 @@ def fuzz(surface: Surface, seconds: float, rng: random.Random) -> Fuzzed:
 
 def tried(surface: Surface, data: bytes) -> str | None:
     """What a reading fails with, None where it does not, or refuses as it may."""
-    signal.signal(signal.SIGALRM, _hung)
-    signal.setitimer(signal.ITIMER_REAL, LONGEST)
+    _set_alarms(LONGEST, LATEST)
     try:
         surface.read(data)
     except surface.refusals:
@@ -70,8 +69,16 @@ def tried(surface: Surface, data: bytes) -> str | None:
         place = traceback.extract_tb(error.__traceback__)[-1]
         return f"{what.strip()[:150]} at {Path(place.filename).name}:{place.lineno}"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        _set_alarms(0, 0)
     return None
+
+
+def _set_alarms(cpu: float, clock: float) -> None:
+    """Raise after so many seconds of this process's CPU time, or of the clock; 0 ends both alarms."""
+    signal.signal(signal.SIGPROF, _hung)
+    signal.signal(signal.SIGALRM, _hung)
+    signal.setitimer(signal.ITIMER_PROF, cpu)
+    signal.setitimer(signal.ITIMER_REAL, clock)
 
 
 def _damaged(surface: Surface, seconds: float, rng: random.Random, failures: dict[str, bytes]) -> int:
