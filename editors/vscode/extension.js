@@ -105,13 +105,41 @@ async function restart() {
   await start();
 }
 
+/** Whether a file lies where Apache Kafka keeps definitions, whatever folder is open. */
+function isDefinition({ contributes }, document) {
+  const patterns = contributes.languages.flatMap((language) => language.filenamePatterns);
+  return patterns.some((pattern) => vscode.languages.match({ scheme: "file", pattern }, document));
+}
+
+/** Whether the workspace has a file that its `workspaceContains` events name. */
+async function hasDefinitions({ activationEvents }) {
+  const event = "workspaceContains:";
+  const patterns = activationEvents.filter((written) => written.startsWith(event)).map((written) => written.slice(event.length));
+  return (await vscode.workspace.findFiles(`{${patterns.join(",")}}`, undefined, 1)).length > 0;
+}
+
+/** Start in a workspace of definitions, or with the first of them: other JSON with comments activates this too. */
 async function activate(context) {
+  const { packageJSON } = context.extension;
+  let begun = false;
+  async function begin() {
+    if (!begun) {
+      begun = true;
+      context.subscriptions.push(
+        vscode.workspace.onDidGrantWorkspaceTrust(restart),
+        vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("kiplint") && restart())
+      );
+      await restart();
+    }
+  }
   context.subscriptions.push(
     vscode.commands.registerCommand("kiplint.restart", restart),
-    vscode.workspace.onDidGrantWorkspaceTrust(restart),
-    vscode.workspace.onDidChangeConfiguration((change) => change.affectsConfiguration("kiplint") && restart())
+    vscode.workspace.onDidOpenTextDocument((document) => isDefinition(packageJSON, document) && begin())
   );
-  await start();
+  const isOpen = vscode.workspace.textDocuments.some((document) => isDefinition(packageJSON, document));
+  if (isOpen || (await hasDefinitions(packageJSON))) {
+    await begin();
+  }
 }
 
 module.exports = { activate, deactivate: stop };

@@ -65,7 +65,7 @@ def test_a_definition_is_json_with_comments_and_has_findings(editor: Editor, fol
         "plain.jsontools 1",
         RED,
     ]
-    assert (editor.activated(), editor.notifications()) == (["workspaceContains"], [])
+    assert (len(editor.activated()), editor.notifications()) == (1, [])
 
 
 def test_other_json_does_not_activate_it(editor: Editor, folder: Path) -> None:
@@ -73,6 +73,25 @@ def test_other_json_does_not_activate_it(editor: Editor, folder: Path) -> None:
     editor.show_problems()
     until(lambda: editor.problems() == ["plain.json 1", RED])
     assert (editor.language, editor.activated(), editor.notifications()) == ("JSON", [], [])
+
+
+@pytest.mark.parametrize("opened", [Path(MESSAGE).parent, "tools"], ids=["its-folder", "another-folder"])
+def test_a_definition_alone_has_findings(editor: Editor, folder: Path, opened: Path | str) -> None:
+    install(folder / opened, f'exec {sys.executable} -P -m kiplint "$@"')
+    editor.open(folder / opened, folder / MESSAGE)
+    editor.show_problems()
+    until(lambda: any("fields/unknown-type" in row for row in editor.problems()))
+    assert editor.activated() == ["onLanguage:jsonc"]
+
+
+def test_other_json_with_comments_does_not_start_the_server(editor: Editor, folder: Path) -> None:
+    (folder / "tools" / "other.jsonc").write_text("{} // a comment\n")
+    editor.open(folder / "tools", "other.jsonc")
+    until(lambda: editor.activated() == ["onLanguage:jsonc"])
+    editor.show_problems()
+    editor.run("plain.json")
+    until(lambda: editor.problems() == ["plain.json 1", RED])
+    assert editor.notifications() == []  # which would say that kiplint is not installed
 
 
 @pytest.mark.parametrize(

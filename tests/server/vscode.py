@@ -29,8 +29,8 @@ class Editor:
     def __init__(self, page: Page, url: str, logs: Path) -> None:
         self.page, self.url, self.logs = page, url, logs
 
-    def open(self, folder: Path, file: str) -> None:
-        """Open a folder and one of its files, and wait until what VS Code starts by itself has started."""
+    def open(self, folder: Path, file: str | Path) -> None:
+        """Open a folder and a file, by its path or its name there, and wait until what VS Code starts by itself has started."""
         address = f"vscode-remote://{self.url.removeprefix('http://')}{folder / file}"
         self.page.goto(f"{self.url}/?folder={folder}&payload={json.dumps([['openFile', address]])}")
         until(lambda: "Eager extensions activated" in self.log())
@@ -71,7 +71,7 @@ class Editor:
 
     def activated(self) -> list[str]:
         """The events that activated kiplint's extension."""
-        return re.findall(r"_doActivateExtension kiplint\.kiplint, .*activationEvent: '(\w+)", self.log())
+        return re.findall(r"_doActivateExtension kiplint\.kiplint, .*activationEvent: '(\w+(?::jsonc)?)", self.log())
 
 
 def until(holds: Callable[[], bool]) -> None:
