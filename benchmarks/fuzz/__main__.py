@@ -1,6 +1,6 @@
 """Fuzz every surface for a while: damaged inputs, then documents that hypothesis makes, then atheris where it is.
 
-Each reading is bounded by an alarm. What fails is kept below tests/fuzz/corpus, which `make test` reads again.
+An alarm and a limit on memory bound each reading. What fails is kept below tests/fuzz/corpus; `make test` reads it.
 """
 
 import argparse
@@ -26,6 +26,7 @@ from benchmarks.fuzz.damage import damaged
 from benchmarks.fuzz.surfaces import SURFACES, Surface
 from benchmarks.results import aligned
 from benchmarks.workspace import REPOSITORY
+from kiplint.limits import QUERY_MEMORY
 
 KEPT = REPOSITORY / "tests" / "fuzz" / "corpus"
 LONGEST, LATEST = 10, 120
@@ -152,6 +153,8 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=None, help="of the damage (usual: another each time)")
     options = parser.parse_args()
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (QUERY_MEMORY, hard))  # as `pipeline query` limits the child that plans
     rows, failed = [], False
     for surface in SURFACES:
         if options.surface and surface.name not in options.surface:

@@ -579,5 +579,5 @@ SURFACES = (
     Surface("decode", _texts, text, TOLD),
     Surface("migrate", _sets, migrate, TOLD),
     Surface("lsp", _sessions, session),
-    Surface("query", _queries, query, TOLD),
+    Surface("query", _queries, query, (*TOLD, MemoryError)),
 )

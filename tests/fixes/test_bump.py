@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -215,6 +216,20 @@ def test_the_last_range_of_a_map_is_opened() -> None:
 def test_a_field_that_cannot_be_is_refused(new: str, problem: str) -> None:
     with pytest.raises(BadField, match=problem):
         bumped(x(), "X", new)
+
+
+def test_new_fields_of_what_has_no_fields_yet() -> None:
+    shared = [{"name": "Part", "versions": "0+"}]
+    response = {key: value for key, value in parsed(x()["XResponse.json"]).items() if key != "fields"}
+    files = {
+        "XRequest.json": definition(field("Parts", "[]Part", about="So."), commonStructs=shared),
+        "XResponse.json": json.dumps(response, indent=2).encode(),
+    }
+    added = ("Parts.A:int32:So.", "Parts.B:int32:So.", "XResponse.A:int32:So.", "XResponse.B:int32:So.")
+    now = {name: parsed(data) for name, data in bumped(files, "X", *added).items()}
+    assert [each["name"] for each in now["XRequest.json"]["fields"]] == ["Parts"]
+    for owner in (now["XRequest.json"]["commonStructs"][0], now["XResponse.json"]):
+        assert [each["name"] for each in owner["fields"]] == ["A", "B"]
 
 
 def test_what_cannot_be_bumped_is_left_with_a_reason() -> None:

@@ -33,20 +33,25 @@ class Draft:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """All edits so far, in the order of their places."""
-        edits = [*self._edits, *self._inserted(), *self._extended()]
+        edits = [*self._edits, *self._extended(), *self._inserted()]
         return tuple(sorted(edits, key=lambda edit: (edit.start, edit.end)))
 
     def result(self) -> bytes:
         """The file's bytes with all edits made."""
         return apply_edits(self.document.data, self.edits)
 
-    def put(self, key: str, value: str) -> None:
-        """Set a property of the message, new or not."""
-        node = self.document.find(f"/{key}")
-        if node is None:
-            self._new[key] = value
-        else:
+    def put(self, key: str, value: str, pointer: str = "", order: Sequence[str] = ()) -> None:
+        """Set a property, new or not, of the message or of the object at a pointer, which must exist.
+
+        A new property of such an object is put last if its key is not in `order`.
+        """
+        node = self.document.find(f"{pointer}/{key}")
+        if node is not None:
             self._edits.append(replace_value(self.document, node, value))
+        elif pointer:
+            self._edits += insert_property(self.document, self.node(pointer), key, value, order)
+        else:
+            self._new[key] = value
 
     def replace(self, pointer: str, value: str) -> None:
         """Replace the value at a pointer, which must exist."""
@@ -56,12 +61,8 @@ class Draft:
         """Rename the property at a pointer, which must exist."""
         self._edits.append(rename_key(self.document, self.node(pointer), key))
 
-    def insert(self, pointer: str, key: str, value: str, order: Sequence[str] = ()) -> None:
-        """Add a property to the object at a pointer, which must exist; last when its key is not in `order`."""
-        self._edits += insert_property(self.document, self.node(pointer), key, value, order)
-
     def append(self, pointer: str, element: str) -> None:
-        """Append an element to the array at a pointer, which must exist."""
+        """Append an element to the array at a pointer, or to a new array of the object above, which must exist."""
         self._appended.setdefault(pointer, []).append(element)
 
     def add(self, edits: Sequence[Edit]) -> None:
@@ -78,9 +79,16 @@ class Draft:
     def _extended(self) -> list[Edit]:
         edits: list[Edit] = []
         for pointer, elements in self._appended.items():
-            array = self.node(pointer)
-            last = array.children[-1] if array.children else None
-            edits += insert_item(self.document, array, ",\n".join(elements), last)
+            array, item = self.document.find(pointer), ",\n".join(elements)
+            owner, _, key = pointer.rpartition("/")
+            unit = self.document.indent_unit
+            created = f"[\n{item}".replace("\n", f"\n{unit}") + "\n]"
+            if array is not None:
+                edits += insert_item(self.document, array, item, array.children[-1] if array.children else None)
+            elif owner:
+                edits += insert_property(self.document, self.node(owner), key, created, FIELD)
+            else:
+                self._new[key] = created
         return edits
 
     def _inserted(self) -> list[Edit]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from kiplint.compat.rollout import IDENTITY, INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
-from kiplint.fixes.draft import Draft
+from kiplint.fixes.draft import FIELD, Draft
 from kiplint.fixes.new_version import (
     add_version,
     declare,
@@ -191,7 +191,7 @@ def _drop_id(draft: Draft, version: int) -> bool:
     if field is None or not field.versions or version - 1 not in field.versions:
         return False
     if version in field.versions:
-        draft.replace(f"{field.pointer}/versions", f'"{field.versions - VersionRange.of(version)}"')
+        draft.put("versions", f'"{field.versions - VersionRange.of(version)}"', field.pointer, FIELD)
     return True
 
 

@@ -60,7 +60,7 @@ def declare(draft: Draft, entries: HeaderMap) -> None:
     for versions, header in entries:
         entry = there.get(versions.lowest)
         if entry is None:
-            draft.insert("/headerVersions", str(versions), f'"{header}"')
+            draft.put(str(versions), f'"{header}"', "/headerVersions")
             continue
         if entry.versions != versions:
             draft.rename(entry.pointer, str(versions))
@@ -237,12 +237,7 @@ def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str
     common = {struct.name for struct in message.common_structs}
     later = bool(owner.present) and version > owner.present.lowest
     properties = properties_of(new, version, message, entities, taken, common, later=later)
-    array = draft.document.find(f"{pointer}/fields")
-    unit = draft.document.indent_unit
-    if array is None:
-        draft.put("fields", f"[\n{unit}{field_text(properties, unit=unit)}\n]".replace("\n  ", f"\n{unit}"))
-    else:
-        draft.append(f"{pointer}/fields", field_like(draft.document, array, properties))
+    draft.append(f"{pointer}/fields", field_like(draft.document, draft.document.find(f"{pointer}/fields"), properties))
 
 
 _ZEROS: Final = {"string": "", "bytes": "", "records": "", "float64": "0.0", "uuid": "A" * 22}
@@ -323,10 +318,10 @@ def _kind(new: FieldToAdd, message: Message | None, taken: set[str], common: Col
     element = new.type.removeprefix("[]")
     if new.type == "[]bytes":
         raise BadField("an array of bytes does not compile; make it an array of a struct: []{Data:bytes}")
-    if element in taken - set(common):
+    known = PRIMITIVES | set(common)
+    if element not in known and element in taken:
         owner = message.name if message else "the definition"
         raise BadField(f"{element} belongs to one field of {owner}; move it to commonStructs to share it")
-    known = PRIMITIVES | set(common)
     if element not in known:
         meant = respelt(new.type) or ("[]" if element != new.type else "") + nearest(element.strip("[]"), known)
         hint = (
@@ -348,10 +343,10 @@ def _spaced(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
 
-def field_like(document: Document, array: Node, properties: Mapping[str, Any]) -> str:
+def field_like(document: Document, array: Node | None, properties: Mapping[str, Any]) -> str:
     """The text of a field, spread over lines as the last field of the array is."""
     unit = document.indent_unit
-    last = array.children[-1] if array.children else None
+    last = array.children[-1] if array and array.children else None
     if last is None or not last.children or "fields" in properties:
         return field_text(properties, unit=unit)
     if document.same_line(start_of(last), last.end):
@@ -430,7 +425,7 @@ def add_version(
     for field, key, versions in _ending(message):
         if field.name in ending:
             continue
-        draft.replace(f"{field.pointer}/{key}", f'"{VersionRange.of(versions.lowest)}"')
+        draft.put(key, f'"{VersionRange.of(versions.lowest)}"', field.pointer, FIELD)
         looks.append(f"{key} of {field.name} ended with version {versions.highest}; it now includes the new version")
     if message.type == "request" and unstable is not message.unstable:
         draft.put("latestVersionUnstable", "true" if unstable else "false")
