@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -14,6 +15,8 @@ from xdist.scheduler import LoadFileScheduling
 import examples  # noqa: F401 (settings of hypothesis)
 from canary import plant, state
 from guard import sitecustomize  # noqa: F401 (refuses the network)
+
+gc.disable()  # it would be a third of the time until all tests are collected, and there is next to no garbage
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -82,6 +85,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: next((n for n, name in enumerate(LONGEST) if item.nodeid.startswith(name)), len(LONGEST))
     )
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no garbage collection is to go through it again and again."""
+    gc.freeze()
+    gc.set_threshold(20_000)
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """An extension module writes a complaint about what is left when the process ends."""
+    gc.unfreeze()
 
 
 def _corpus() -> Path:
