@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
 FILES = {
@@ -17,6 +16,9 @@ FILES = {
     ".kiplint-baseline.json": b"mine",
 }
 """Names that kiplint and its pipeline have a liking for."""
+
+PLANTED = sorted({"link", *FILES, *(str(folder) for name in FILES for folder in Path(name).parents[:-1])})
+"""All paths below the place; a directory changes with the names in it."""
 
 LONG_AGO = 1_000_000_000
 """When all of it was changed last: many systems tell no difference between two changes in the same milliseconds."""
@@ -34,17 +36,16 @@ def plant(place: Path) -> Path:
     return place
 
 
-def state(place: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Every file, directory and link below: its mode, when it was changed, and its bytes."""
-    result = {}
-    for folder, folders, files in os.walk(place):
-        for name in (*folders, *files):
-            path = os.path.join(folder, name)
-            there = os.lstat(path)
-            data = b""
-            if stat.S_ISREG(there.st_mode):
-                data = Path(path).read_bytes()
-            elif stat.S_ISLNK(there.st_mode):
-                data = os.readlink(path).encode()
-            result[os.path.relpath(path, place)] = (there.st_mode, there.st_mtime_ns, data)
-    return result
+def state(place: Path) -> list[object]:
+    """What changes with every file, directory and link below: the names in the place, and of all that was planted the
+    mode, the size, and when its content and its properties were changed.
+    """
+    return [sorted(os.listdir(place)), *map(_properties, (os.path.join(place, name) for name in PLANTED))]
+
+
+def _properties(path: str) -> tuple[str, int, int, int, int, int] | None:
+    try:
+        there = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return path, there.st_mode, there.st_ino, there.st_size, there.st_mtime_ns, there.st_ctime_ns

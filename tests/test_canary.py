@@ -17,6 +17,7 @@ from tools import environment
         lambda place: (place / ".bashrc").write_bytes(b"# mine!"),
         lambda place: (place / ".bashrc").write_bytes(b"# mine\n"),
         lambda place: (place / "new").touch(),
+        lambda place: (place / ".ssh" / "new").touch(),
         lambda place: (place / "staging" / "x").unlink(),
         lambda place: (place / "X.json").chmod(0o400),
         lambda place: (place / "link").write_bytes(b"through it"),
