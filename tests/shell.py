@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from zygote import IMPORTED, MODULES, OF_LAKES, begin, import_all, prepare
+from zygote import MODULES, OF_LAKES, begin, import_all, prepare
 
 SIZE = 4
 """Bytes that tell how long a request is."""
@@ -67,7 +67,7 @@ def _serving(door: socket.socket) -> subprocess.Popen[bytes]:
 
 
 def _serve(door: socket.socket) -> NoReturn:
-    import_all(IMPORTED)
+    import_all()
     while True:
         connection, _ = door.accept()
         with connection:
@@ -75,7 +75,7 @@ def _serve(door: socket.socket) -> NoReturn:
             with connection.makefile("rb") as incoming:
                 request = marshal.loads(incoming.read(int.from_bytes(size, "big")))
             if request["words"][:1] == ["pipeline"]:
-                import_all(OF_LAKES)
+                import_all(*OF_LAKES)
             prepare(request["words"])
             if os.fork() == 0:
                 _answer(connection, request, streams)

@@ -1,13 +1,14 @@
 """A process that has imported kiplint's command line, and forks for each run of it: what takes long is done once.
 
-A run sees a process of its own: its arguments, directory, environment and standard streams. Only its imports are
-there already, so tests about imports and about starting the command do without.
+A run sees a process of its own: its arguments, directory, environment and standard streams. Only its imports, the rules
+and the template of pages are there already, so tests about imports and about starting the command do without.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
+import io
 import json
 import os
 import re
@@ -18,11 +19,12 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any, NoReturn
 
 AVAILABLE = hasattr(os, "fork")
@@ -30,30 +32,9 @@ SOURCE = Path(__file__).resolve().parent.parent / "src"
 GUARD = Path(__file__).resolve().parent / "guard"
 MODULES = os.pathsep.join(map(str, (SOURCE, GUARD)))
 """Where processes find kiplint, and what keeps them from the network."""
-IMPORTED = (
-    "kiplint.cli.app",
-    *(
-        f"kiplint.commands.{name}.run"
-        for name in (
-            "check",
-            "diff",
-            "negotiate",
-            "upgrade_path",
-            "rollout",
-            "show",
-            "readers",
-            "kip",
-            "encode",
-            "decode",
-        )
-    ),
-    "kiplint.cli.output",
-    "kiplint.cli.process",
-    "kiplint.text.diagnose",
-    "jinja2",
-    "jsonschema",
-    "networkx",
-)
+APART = tuple(f"kiplint.{name}" for name in ("__main__", "commands.lsp", "commands.pipeline", "pipeline", "server"))
+"""Modules that most runs do without, and that import what takes long."""
+OTHERS = ("jinja2", "json5", "jsonschema", "networkx", "typer._click.decorators", "typer._click._textwrap")
 OF_LAKES = ("pyspark.sql", "pyarrow.dataset", "pyarrow.parquet", "duckdb", "kiplint.pipeline.run")
 """What runs of the pipeline import besides: half a second, which no other run is to carry along."""
 SECONDS, BYTES = 300, 4 << 30
@@ -115,11 +96,16 @@ def _zygote(*imported: str) -> Zygote:
     return Zygote(*imported)
 
 
-def import_all(names: Iterable[str]) -> None:
-    """Import what of this is installed."""
-    for name in names:
+def import_all(*names: str) -> None:
+    """Import kiplint, with its rules, and what of this is installed."""
+    own = (module.name for module in walk_packages([str(SOURCE / "kiplint")], "kiplint."))
+    for name in (*(name for name in own if not name.startswith(APART)), *OTHERS, *names):
         with suppress(ImportError):
             import_module(name)
+    from kiplint import check
+    from kiplint.render.formats import write
+
+    write("html", check(SOURCE.parent / "fixtures" / "sets" / "broker", config={}), io.StringIO())  # loads the rules
 
 
 def prepare(words: Sequence[str]) -> None:
@@ -131,7 +117,7 @@ def prepare(words: Sequence[str]) -> None:
 
 
 def _serve() -> None:
-    import_all((*IMPORTED, *sys.argv[1:]))
+    import_all(*sys.argv[1:])
     gc.freeze()  # what is there already is not looked at again, and so not copied, by every fork
     for line in sys.stdin:
         print(_forked(json.loads(line)), flush=True)
