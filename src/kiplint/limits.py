@@ -69,6 +69,14 @@ CONFIGURATIONS = Limit(20, "files that each extend the next", "a configuration",
 EXPRESSION = Limit(1_000, "characters of an expression", "a rule pack", "name a part of it by `let`")
 PACK_PARTS = Limit(200_000, "parts of all expressions", "a rule pack", "divide it")
 STEPS = Limit(50_000_000, "steps of a walk over a set", "a rule pack", beyond="an error that names the rule")
+RECHECKED_FILE = 2 << 10
+"""The bytes that a file counts for beyond its own where a set is checked again."""
+RECHECKED_BYTES = Limit(
+    48 << 20,
+    f"bytes checked again, {RECHECKED_FILE >> 10} KiB more for each file",
+    "the fixes of a set",
+    beyond="fixes are refused together where something gets worse",
+)
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
 KIP_BYTES = Limit(16 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
 INPUT_BYTES = Limit(1 << 30, "bytes of input", "bytes to decode", "divide it")

@@ -218,3 +218,27 @@ def test_a_fix_that_makes_something_worse_holds_no_other_back() -> None:
     result = fix_set({str(number): b"a" for number in range(5)}, check)
     assert len(result.after) == 3
     assert [(refused.rule, why.rule) for refused, why in result.refused] == [("old", "many")] * 2
+
+
+@pytest.mark.parametrize("files", [20, 300])
+def test_refused_fixes_are_not_tried_one_by_one_where_that_is_much(files: int) -> None:
+    """Fixes that make their own file worse, and one in the middle that is right."""
+    calls = 0
+
+    def check(files: Mapping[str, bytes]) -> list[Finding]:
+        nonlocal calls
+        calls += 1
+        return [
+            Finding(
+                "old" if data == b"a" else "new", "error", path, path, Span(1, 1, 1, 2), "", "", "",
+                identity=f"{data!r} {path}", fix=Fix("safe", (FileEdit(path, 0, 1, "b"),)) if data == b"a" else None,
+            )
+            for path, data in files.items() if data == b"a" or path != "7"
+        ]  # fmt: skip
+
+    result = fix_set({str(number): b"a" for number in range(files)}, check)
+    assert [*result.after] == ["7"]
+    assert {item.path: why.path for item, why in result.refused} == {
+        str(number): str(number) for number in range(files) if number != 7
+    }
+    assert calls < 120

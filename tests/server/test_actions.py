@@ -25,6 +25,8 @@ def test_all_findings_of_a_rule_are_fixed_together(tmp_path: Path) -> None:
     assert together.changes is not None
     ((path, edits),) = together.changes.items()
     assert (path, [edit.new_text for edit in edits]) == (buffer.path, ['"[]string"'] * 2)
+    titles = [item.title for item in actions.quick_fixes(workspace, buffer, buffer.range(0, len(text)), findings, str)]
+    assert titles.count("Fix all findings of fields/unknown-type in this file") == 1
 
 
 def test_a_suppression_is_a_comment_that_check_accepts(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kiplint.text.decode import blank_comments, comments
 from kiplint.text.edit import (
     Document,
     Edit,
+    Edits,
     NotEditable,
     Overlap,
     apply_edits,
@@ -146,6 +147,19 @@ def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> Non
 def test_edits_of_strangers_collide(left: Edit, other: Edit, *, answer: bool) -> None:
     assert collide(left, other) is answer
     assert collide(other, left) is answer
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.sampled_from(["", "a"])), max_size=12))
+def test_edits_collide_with_any_of_several(drawn: list[tuple[int, int, str]]) -> None:
+    several = Edits()
+    taken: list[Edit] = []
+    for start, length, text in drawn:
+        edit = Edit(start, start + length, text)
+        collides = any(collide(edit, other) for other in taken)
+        assert several.collides(edit) is collides
+        if not collides:
+            several.add(edit)
+            taken.append(edit)
 
 
 def test_bytes_without_a_json_value_cannot_be_edited() -> None:

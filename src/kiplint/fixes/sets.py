@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -14,7 +14,7 @@ from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judged, judge
 from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases
-from kiplint.compat.tree import make_tree
+from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
@@ -120,20 +120,39 @@ LIKELY: Final = ("none", "source", "semantics")
 """What a change of a released version may break: nothing; or, if a person reviews it, what no byte shows."""
 
 
-class CheckedFiles(NamedTuple):
-    """Files, and the findings of all rules in them."""
+class BaseTree(NamedTuple):
+    """The definitions of a revision; only the versions in the `releases`, if there are any, are released."""
+
+    tree: Tree
+    releases: Releases | None = None
+
+
+class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
+    """Files, the findings of all rules in them, and the revision that they are compared with."""
 
     files: Files
     findings: Sequence[Finding]
+    base: BaseTree | None = None
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The definitions."""
+        return tree_of(self.files)
+
+    @cached_property
+    def breaks(self) -> Sequence[Regression]:
+        """What they break of the base, beyond what a person reviews."""
+        return [*_breaks(self.base.tree, self.tree, LIKELY, self.base.releases)] if self.base else ()
 
 
 class Regression(NamedTuple):
-    """What a change of files would make worse: the file, the rule, and why."""
+    """What a change of files would make worse: the file, the rule, why, and the JSON pointer in the changed file."""
 
     path: str
     rule: str
     text: str
     severity: Severity = "error"
+    pointer: str = ""
 
     def __str__(self) -> str:
         return f"{self.text} ({self.rule})" if self.rule else self.text
@@ -147,31 +166,25 @@ def all_rules(configuration: Configuration) -> RuleSet:
     return msgspec.structs.replace(configuration, config=config).rules()
 
 
-def regressions(
-    before: CheckedFiles,
-    after: CheckedFiles,
-    *,
-    likely: bool = False,
-    base: Files | None = None,
-    releases: Releases | None = None,
-) -> Iterator[Regression]:
+def regressions(before: CheckedFiles, after: CheckedFiles, *, likely: bool = False) -> Iterator[Regression]:
     """What a change makes worse: what breaks in versions that may be released, as `diff` has it, and new findings.
 
     Every stable version of `before` may be released. A change that is only `likely` right may break what no byte shows,
-    and anything in a file with errors, which Kafka refuses; or, with a `base`, in versions that the base does not have,
-    or that none of the `releases` has. What a file that could not be read has beside is not new.
+    and anything in a file with errors, which Kafka refuses; or, with a base, in versions that the base does not have,
+    or that none of its releases has. What a file that could not be read has beside is not new.
     """
-    (old, findings), (new, others) = before, after
-    if likely and base is not None:
-        known = set(breaks_between(base, old, LIKELY, releases))
-        yield from (worse for worse in breaks_between(base, new, LIKELY, releases) if worse not in known)
+    if likely and before.base is not None:
+        known = {worse._replace(pointer="") for worse in before.breaks}
+        yield from (worse for worse in after.breaks if worse._replace(pointer="") not in known)
     else:
-        refused = {item.path for item in findings if likely and item.severity == "error" and not _is_elsewhere(item)}
-        broken = breaks_between(old, new, LIKELY if likely else HARMLESS)
+        wrong = (item for item in before.findings if likely and item.severity == "error")
+        refused = {item.path for item in wrong if not _is_elsewhere(item)}
+        broken = _breaks(before.tree, after.tree, LIKELY if likely else HARMLESS)
         yield from (worse for worse in broken if worse.path not in refused)
-    hidden = unreadable(findings) - unreadable(others)
-    shown = [item for item in others if item.path not in hidden]
-    yield from new_findings(findings, shown, {path for path in new if old.get(path) != new[path]})
+    hidden = unreadable(before.findings) - unreadable(after.findings)
+    shown = [item for item in after.findings if item.path not in hidden]
+    changed = {path for path in after.files if before.files.get(path) != after.files[path]}
+    yield from new_findings(before.findings, shown, changed)
 
 
 def unreadable(findings: Iterable[Finding]) -> set[str]:
@@ -198,7 +211,7 @@ def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: C
         rises = totals[1][finding.rule, finding.severity] > totals[0][finding.rule, finding.severity]
         if more[key] > 0 and (rises or finding.path in changed):
             more[key] -= 1
-            yield Regression(finding.path, finding.rule, finding.message, finding.severity)
+            yield Regression(finding.path, finding.rule, finding.message, finding.severity, finding.pointer)
 
 
 def _levels(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str]]:
@@ -216,7 +229,15 @@ def breaks_between(
     Where a field has an unknown type there are no bytes to keep. A tagged field's default is what its absence means,
     as good as a byte.
     """
-    old, new = (make_tree("", [("", files.items())]) for files in (before, after))
+    return _breaks(tree_of(before), tree_of(after), allowed, releases)
+
+
+def tree_of(files: Files) -> Tree:
+    """The definitions of the files of one set."""
+    return make_tree("", [("", files.items())])
+
+
+def _breaks(old: Tree, new: Tree, allowed: Collection[str], releases: Releases | None = None) -> Iterator[Regression]:
     try:
         changes = judge(compare_trees(old, new, releases=releases), _change_rules(), old.sources, new.sources)
     except UsageError as error:  # a message that is too large to be compared
@@ -224,7 +245,10 @@ def breaks_between(
         return
     for change in changes:
         if not _is_allowed(change, allowed) and _was_readable(change):
-            yield Regression(change.path, change.rule, change.message)
+            spot = change.change.spot
+            yield Regression(
+                change.path, change.rule, change.message, pointer=f"{spot.pointer}/{spot.key}" if spot else ""
+            )
 
 
 def _is_allowed(judged: Judged, allowed: Collection[str]) -> bool:
@@ -278,7 +302,7 @@ def proved(
     while True:
         kept = tuple(file for file in migration.files if owners.get(file.path, "") not in left)
         after = checked({**before.files, **{file.path: file.after for file in kept}}) if kept else before
-        now = make_tree("", [("", after.files.items())]).sets[""]
+        now = after.tree.sets[""]
         worse = list(regressions(before, after)) if kept else []
         problems = [
             (owners.get(item.path, ""), str(item))

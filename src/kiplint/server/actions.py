@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
@@ -11,6 +12,7 @@ from lsprotocol import types
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import FileEdit, Finding
 from kiplint.engine.rule import Rule
+from kiplint.fixes.apply import without_collisions
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_version import BadField
@@ -21,7 +23,6 @@ from kiplint.server import cursor
 from kiplint.server.buffer import Buffer
 from kiplint.server.session import diagnostic
 from kiplint.server.workspace import Neighbours, Workspace
-from kiplint.text.edit import Edit, collide
 from kiplint.text.show import printable
 
 FIX_ALL: Final = "source.fixAll.kiplint"
@@ -31,7 +32,12 @@ _Uri = Callable[[str], str]
 def quick_fixes(
     workspace: Workspace, buffer: Buffer, selection: types.Range, findings: Sequence[Finding], uri: _Uri
 ) -> Iterator[types.CodeAction]:
-    """The fixes of the findings that a range touches; those that are certain are preferred."""
+    """The fixes of the findings that a range touches; those that are certain are preferred.
+
+    One action has the fixes of all findings of a rule that are as certain as that of a touched one.
+    """
+    alike = Counter(finding.rule for finding in findings if finding.fix)
+    offered = set()
     for finding in findings:
         shown = diagnostic(finding, buffer)
         if not _touch(shown.range, selection):
@@ -46,11 +52,12 @@ def quick_fixes(
                 is_preferred=(safe and number == 1) or None,
                 edit=edit_of(workspace, fix.edits, uri),
             )
-        alike = [other for other in findings if other.rule == finding.rule and other.fix]
-        if finding.fix and len(alike) > 1:
+        if finding.fix and alike[finding.rule] > 1 and (finding.rule, finding.fix.applicability) not in offered:
+            offered.add((finding.rule, finding.fix.applicability))
             certain = finding.fix.applicability == "safe"
             title = f"Fix all findings of {finding.rule} in this file" + ("" if certain else " (have a look)")
-            edit = edit_of(workspace, _together(alike, finding.fix.applicability), uri)
+            same = [other for other in findings if other.rule == finding.rule]
+            edit = edit_of(workspace, _together(same, finding.fix.applicability), uri)
             yield types.CodeAction(title, types.CodeActionKind.QuickFix, diagnostics=[shown], edit=edit)
 
 
@@ -64,12 +71,8 @@ def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> typ
 
 def _together(findings: Iterable[Finding], applicability: str) -> list[FileEdit]:
     """The edits of all fixes that are as certain, and do not collide."""
-    taken: list[FileEdit] = []
-    for finding in findings:
-        edits = finding.fix.edits if finding.fix and finding.fix.applicability == applicability else ()
-        if not any(_collide(new, old) for new in edits for old in taken):
-            taken += edits
-    return taken
+    alike = [finding for finding in findings if finding.fix and finding.fix.applicability == applicability]
+    return [edit for finding in without_collisions(alike) if finding.fix for edit in finding.fix.edits]
 
 
 EXPLAIN: Final = "kiplint.explain"
@@ -180,9 +183,3 @@ def _files(rpc: Rpc) -> list[str]:
 def _touch(place: types.Range, other: types.Range) -> bool:
     first, last, start, end = ((p.line, p.character) for p in (place.start, place.end, other.start, other.end))
     return first <= end and start <= last
-
-
-def _collide(edit: FileEdit, other: FileEdit) -> bool:
-    if edit.path != other.path:
-        return False
-    return collide(Edit(edit.start, edit.end, edit.text), Edit(other.start, other.end, other.text))

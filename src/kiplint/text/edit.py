@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain, islice, takewhile
 from typing import Final
 
 import msgspec
@@ -63,6 +63,27 @@ def collide(edit: Edit, other: Edit) -> bool:
     if second.start < first.end:
         return first != second
     return first.start == second.start
+
+
+class Edits:
+    """Edits of one file that can all be made, in their order."""
+
+    def __init__(self) -> None:
+        self._ordered: list[Edit] = []
+
+    def collides(self, edit: Edit) -> bool:
+        """Whether an edit collides with any of them."""
+        at = bisect_left(self._ordered, Edit(edit.start, -1, ""))
+        following = takewhile(
+            lambda other: other.start < max(edit.end, edit.start + 1), islice(self._ordered, at, None)
+        )
+        return any(collide(edit, other) for other in chain(self._ordered[max(at - 1, 0) : at], following))
+
+    def add(self, edit: Edit) -> None:
+        """Add an edit, once."""
+        at = bisect_left(self._ordered, edit)
+        if self._ordered[at : at + 1] != [edit]:
+            self._ordered.insert(at, edit)
 
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")

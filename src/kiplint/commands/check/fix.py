@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -157,14 +157,14 @@ def _chosen(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
 
 
 class _Check(msgspec.Struct, frozen=True):
-    """Checks a set in one state after the other, and remembers the results."""
+    """Checks a set in one state after the other, and remembers the last results."""
 
     schemas: SchemaFiles
     around: Surroundings
     rules: RuleSet
     fixer: FixFunction | None
     kept: KeptFindings | None
-    done: list[tuple[Mapping[str, bytes], Result]] = []
+    done: deque[tuple[Mapping[str, bytes], Result]] = msgspec.field(default_factory=lambda: deque(maxlen=2))
 
     def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
         return self.result(files).findings
