@@ -15,7 +15,7 @@ from kiplint.codec.faults import faults
 from kiplint.codec.problems import Malformed
 from kiplint.codec.values import each_hard
 from kiplint.commands.vectors.run import vectors
-from tools import USUAL, field, message
+from tools import USUAL, definition, field, message
 
 TRUNK = "kafka-trunk-2026-08"
 
@@ -101,6 +101,21 @@ def test_faults_of_a_flexible_body() -> None:
         ("varint-without-end", "", b"\1" + b"\xff" * 6, 1),
         ("length-beyond-end", "", b"\1\1\x90\x4e\1", 2),
     ]
+
+
+def test_two_fields_of_a_name_do_not_stop_the_vectors() -> None:
+    codec = flexible(field("Name", "string"), field("Name", "string"))
+    assert [fault.data for fault in faults(codec) if fault.kind == "tag-order"] == [b"\1\1\2\x91\x4e\0\x90\x4e\0"]
+
+
+def test_a_key_that_no_header_can_hold_leaves_the_header_out(tmp_path: Path) -> None:
+    key = field("RequestApiKey", "int16")
+    (tmp_path / "RequestHeader.json").write_bytes(
+        definition(key, name="RequestHeader", type="header", apiKey=None, listeners=None, validVersions="1")
+    )
+    for api_key, expected in ((32767, "7fff"), (32768, None)):
+        (tmp_path / "XRequest.json").write_bytes(definition(field(), apiKey=api_key, validVersions="0"))
+        assert {vector.header_hex for vector in vectors(tmp_path) if vector.type == "request"} == {expected}
 
 
 def test_output_grows_with_the_message_and_not_with_its_square() -> None:

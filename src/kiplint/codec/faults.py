@@ -80,7 +80,10 @@ def _of_length(data: bytes, length: _Length) -> Iterator[Fault]:
 
 def _of_tags(codec: Codec) -> Iterator[Fault]:
     """Faults in the tag section of the message, which ends the minimal body."""
-    data = codec.write(minimal(codec.body))[:-1]
+    minimum, problems = codec.encode(minimal(codec.body))
+    if problems:
+        return
+    data = minimum[:-1]
     first, second = varint(10_001) + b"\0", varint(10_000) + b"\0"
     for kind, tags in (("tag-order", (first, second)), ("tag-duplicate", (first, first))):
         yield Fault(kind, "", data + b"\2" + b"".join(tags), len(data) + 1 + len(tags[0]))

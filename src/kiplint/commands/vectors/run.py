@@ -96,7 +96,8 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
 
     own: dict[str, Any] = {}
     if header_codec:
-        own = {"header": header, "header_hex": header_codec.write(header or {}).hex()}
+        data, problems = header_codec.encode(header)
+        own = {} if problems else {"header": header, "header_hex": data.hex()}
 
     def vector(kind: str, field: str | None, data: bytes, **others: Any) -> Vector:
         return Vector(
@@ -123,9 +124,9 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
             if not problems and data not in known:
                 known.add(data)
                 yield vector(kind, field, data)
-    if header_codec and header and header_codec.body.tags is not None:
+    data, problems = codec.encode(minimal(codec.body))
+    if header_codec and header and own and not problems and header_codec.body.tags is not None:
         tagged = header | {UNKNOWN_TAGS: [*UNKNOWN]}
-        data = codec.write(minimal(codec.body))
         yield vector("unknown-tags-in-header", None, data, header=tagged, header_hex=header_codec.write(tagged).hex())
     for fault in faults(codec):
         yield vector(fault.kind, fault.field or None, fault.data, must="refuse", offset=fault.offset)
