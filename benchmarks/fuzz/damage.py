@@ -1,6 +1,10 @@
-"""Ways to damage an input: bytes cut, flipped, repeated and moved, words put in, pieces of another input spliced in."""
+"""Ways to damage an input: bytes cut, flipped, repeated and moved, words put in, pieces of another input spliced in.
+
+In JSON also other values, and properties added.
+"""
 
 import random
+import re
 import struct
 
 WORDS = (
@@ -10,6 +14,12 @@ WORDS = (
     b"versions", b"[]", b"int32", b"X" * 300, b"S1", b"..", b"/", b"::", b"%0A", b"<script>", b" if x else ",
     b" for x in fields", b"params.", b"lambda", b"__class__", b"**", b"f'{x}'", b"=",
 )  # fmt: skip
+VALUES = (
+    b"true", b"null", b"0", b"-1", b"1.5", b'""', b'"x"', b'"0+"', b'"none"', b"[]", b"{}", b'["x"]', b"[[]]", b"[{}]",
+    b'{"name": 1}',
+)  # fmt: skip
+_VALUE = re.compile(rb':\s*("[^"\n]*"|[-+\w.]+|\[\]|\{\})')
+_KEY = re.compile(rb'"\w+"\s*:')
 NUMBERS = (2**31 - 1, -1, -2, 2**24, 1000, 0)
 
 
@@ -61,9 +71,37 @@ def _splice(made: bytearray, place: int, rng: random.Random, other: bytes) -> No
     made[place:place] = other[start : start + rng.choice((5, 50, 500))]
 
 
+def _value(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    """Another value for a property of JSON, often of another type."""
+    if value := _VALUE.search(made, place):
+        made[value.start(1) : value.end(1)] = rng.choice(VALUES)
+
+
+def _property(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
+    """One more property in an object of JSON, with a key of the other input."""
+    key, start = _KEY.search(other, rng.randrange(len(other) or 1)), made.find(b"{", place)
+    if key and start >= 0:
+        made[start + 1 : start + 1] = key[0] + rng.choice(VALUES) + b", "
+
+
 def _all_new(made: bytearray, _place: int, rng: random.Random, _other: bytes) -> None:
     if rng.random() < 0.1:
         made[:] = rng.randbytes(rng.randint(0, 120))
 
 
-_ONE = (_cut, _flip, _number, _varint, _noise, _leave_out, _word, _word, _repeat, _splice, _splice, _all_new)
+_ONE = (
+    _cut,
+    _flip,
+    _number,
+    _varint,
+    _noise,
+    _leave_out,
+    _word,
+    _word,
+    _repeat,
+    _splice,
+    _splice,
+    _value,
+    _property,
+    _all_new,
+)

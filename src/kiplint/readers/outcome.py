@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kiplint.engine.errors import UsageError
 from kiplint.limits import DEFINITION_BYTES, UNFOLDED_FIELDS, UNFOLDED_LEVELS
@@ -14,7 +14,7 @@ from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.problem import ReadingElement
 from kiplint.readers.profile import Profile, Reads, profiles
-from kiplint.readers.replay import Failure, replay
+from kiplint.readers.replay import Failure, Object, objects_in, replay
 from kiplint.text.lines import decode_text
 from kiplint.versions import VersionRange, boundaries
 
@@ -178,9 +178,6 @@ def readings_of(*rules: Rule) -> Readings | None:
     return read
 
 
-Object = dict[str, Any]
-
-
 class Misreading(NamedTuple):
     """Versions that a reader misreads: what they really have, what the reader takes them to have, and the pointer.
 
@@ -283,16 +280,16 @@ def _view(value: Object, profile: Profile) -> Object:
     if profile.first_flexible and isinstance(view.get("flexibleVersions"), str) and view["flexibleVersions"] != "none":
         view["flexibleVersions"] = view["flexibleVersions"].partition("-")[0].rstrip("+") + "+"
     if "fields" in value:
-        view["fields"] = _fields(value["fields"], profile)
+        view["fields"] = _fields(value, profile)
     if view.get("commonStructs"):
-        structs = view["commonStructs"]
-        view["commonStructs"] = [{**struct, "fields": _fields(struct.get("fields"), profile)} for struct in structs]
+        structs = objects_in(view, "commonStructs")
+        view["commonStructs"] = [{**struct, "fields": _fields(struct, profile)} for _, struct in structs]
     return view
 
 
-def _fields(fields: Any, profile: Profile) -> list[Object]:
+def _fields(owner: Object, profile: Profile) -> list[Object]:
     kept = []
-    for field in fields or []:
+    for _, field in objects_in(owner, "fields"):
         tag = field.get("tag")
         lost = isinstance(tag, str) and profile.tags.as_text == "field-lost"
         if not lost and (tag is None or profile.tags.fields == "read"):
@@ -314,5 +311,5 @@ def _field(field: Object, profile: Profile) -> Object:
     if profile.nullable == "always" and alone and view.get("nullableVersions", "none") != "none":
         view["nullableVersions"] = view.get("versions", "0+")
     if "fields" in field:
-        view["fields"] = _fields(field["fields"], profile)
+        view["fields"] = _fields(field, profile)
     return view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from kiplint.model.element import escape
@@ -180,6 +180,14 @@ def _as_ints(text: str) -> bool:
 
 
 Object = dict[str, Any]
+
+
+def objects_in(owner: Object, name: str) -> list[tuple[int, Object]]:
+    """The objects in the array of a property, with their places; a reader refuses all else there, or never reads it."""
+    array = owner.get(name)
+    return [(n, item) for n, item in enumerate(array) if isinstance(item, dict)] if isinstance(array, list) else []
+
+
 _WHOLE = VersionRange.parse("0+")
 
 
@@ -191,8 +199,7 @@ class FieldWalk:
         self.profile = profile
         self.known: dict[str, Object] = {}
         if profile.types and profile.types.references == "any" and profile.struct is not None:
-            common = value.get("commonStructs")
-            self.known |= {str(struct.get("name")): struct for struct in common or [] if isinstance(struct, dict)}
+            self.known |= {str(struct.get("name")): struct for _, struct in objects_in(value, "commonStructs")}
 
     def failures(self, field: Object, where: str, owner: Object, struct: str) -> Iterator[Failure]:
         """The failures at one field of `owner`, a message or struct of the name `struct`."""
@@ -298,23 +305,21 @@ def _failures(value: Object, profile: Profile) -> Iterator[Failure]:
     if profile.field is None:
         return
     walk = FieldWalk(value, profile)
-    common = value.get("commonStructs") or []
-    if profile.struct is not None and isinstance(common, list):
-        order = range(len(common))
-        for n in reversed(order) if profile.types and profile.types.references == "later" else order:
-            where = f"/commonStructs/{n}"
-            yield from _of_parts(common[n], profile.struct, profile, where)
-            yield from _of_fields(common[n], profile, where, walk, common[n].get("name", ""))
-            walk.known[common[n].get("name", "")] = common[n]
+    if profile.struct is not None:
+        common = objects_in(value, "commonStructs")
+        for n, struct in reversed(common) if profile.types and profile.types.references == "later" else common:
+            where, name = f"/commonStructs/{n}", str(struct.get("name", ""))
+            yield from _of_parts(struct, profile.struct, profile, where)
+            yield from _of_fields(struct, profile, where, walk, name)
+            walk.known[name] = struct
     yield from _of_fields(value, profile, "", walk, value.get("name", ""))
 
 
 def _of_fields(owner: Object, profile: Profile, where: str, walk: FieldWalk, struct: str) -> Iterator[Failure]:
     """What fails in the fields of a message or struct, depth first."""
-    fields = owner.get("fields") or []
-    if profile.field is None or not isinstance(fields, list):
+    if profile.field is None:
         return
-    for n, field in enumerate(fields):
+    for n, field in objects_in(owner, "fields"):
         place = f"{where}/fields/{n}"
         if profile.tags.fields == "skipped" and field.get("tag") is not None:
             continue
@@ -368,14 +373,9 @@ def _ignored(value: Object, profile: Profile) -> Iterator[str]:
     if not profile.layouts:  # then it looks at nothing else than the properties that it knows
         return
     yield from (f"/{escape(name)}" for name in value if name not in profile.message.properties)
-    waiting = [
-        (n, struct, profile.struct, f"/commonStructs/{n}") for n, struct in enumerate(value.get("commonStructs") or [])
-    ]
-    waiting += [(n, field, profile.field, f"/fields/{n}") for n, field in enumerate(value.get("fields") or [])]
-    while waiting:
-        _, item, parts, where = waiting.pop(0)
-        if parts is None or not isinstance(item, Mapping):
-            continue
-        yield from (f"{where}/{escape(name)}" for name in item if name not in parts.properties)
-        inner = item.get("fields") or []
-        waiting += [(n, field, profile.field, f"{where}/fields/{n}") for n, field in enumerate(inner)]
+    waiting = [(struct, profile.struct, f"/commonStructs/{n}") for n, struct in objects_in(value, "commonStructs")]
+    waiting += [(field, profile.field, f"/fields/{n}") for n, field in objects_in(value, "fields")]
+    for item, parts, where in waiting:  # which grows meanwhile
+        if parts is not None:
+            yield from (f"{where}/{escape(name)}" for name in item if name not in parts.properties)
+            waiting += [(field, profile.field, f"{where}/fields/{n}") for n, field in objects_in(item, "fields")]
