@@ -21,17 +21,20 @@ from codec.test_capture import echo
 from codec.test_records import batch, record
 from conftest import ROOT
 from kiplint.codec import capture, conversation, frames, records
+from kiplint.codec.catalog import open_catalog
 from kiplint.codec.frames import split
 from kiplint.codec.records import read_batches
 from kiplint.commands.decode import inputs
+from kiplint.commands.decode.result import DecodedFrame
 from kiplint.commands.decode.run import decode
 from kiplint.commands.encode import run as encode
 from kiplint.commands.kip import drafts
 from kiplint.commands.kip.run import kip
+from kiplint.commands.negotiate.run import negotiate
 from kiplint.commands.probe import result as probe
 from kiplint.engine import baseline
 from kiplint.engine.errors import UsageError
-from kiplint.limits import LAKE_VERSIONS, LIMITS, Limit
+from kiplint.limits import LAKE_VERSIONS, LIMITS, RECORDS, Limit
 from kiplint.pipeline.lake.lake import Snapshot
 from kiplint.sources import git
 from kiplint.sources.open import open_sets
@@ -39,6 +42,7 @@ from kiplint.sources.schema_files import SourceError
 from sources.support import git as run_git
 from tools import definition
 
+PCAP = ROOT / "fixtures" / "bytes" / "client.pcap"
 KIP = f"```json\n{definition(name='XData', type='data', apiKey=None).decode()}\n```\n"
 PROBED = '{"brokers": [{"broker": "a:1", "error": "no", "apis": []}]}'
 SET = ROOT / "fixtures" / "sets" / "broker"
@@ -136,8 +140,46 @@ def test_a_frame(lower: Callable[..., None]) -> None:
 def test_packets_of_a_capture(name: str, enough: int, lower: Callable[..., None]) -> None:
     for most, limited in ((enough, False), (enough - 1, True)):
         lower(capture, name, most)
-        result = decode(str(ROOT / "fixtures" / "bytes" / "client.pcap"), sets=[SET])
+        result = decode(str(PCAP), sets=[SET])
         assert (result.limited, len(result.entries) < 5) == (limited, limited)
+        written: list[DecodedFrame] = []
+        assert decode(str(PCAP), sets=[SET], each=written.append).limited is limited
+        assert len(written) == len(result.entries)
+        notes = negotiate(PCAP, SET).negotiation.exchanges[0].notes
+        assert notes[-1].endswith("; the capture is too long, and its end is not read") is limited
+
+
+@pytest.mark.parametrize(("limit", "kept", "limited"), [(0, 0, True), (2, 2, True), (4, 4, True), (5, 5, False)])
+def test_frames_of_a_capture(*, limit: int, kept: int, limited: bool) -> None:
+    result = capture.read_capture(open_catalog([SET], None), PCAP.read_bytes(), limit)
+    assert (len(result.frames), result.limited) == (kept, limited)
+
+
+def test_a_packet_of_many_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more of them are made than can be shown: 14 bytes of a packet became a kilobyte."""
+    made, known = [], conversation._captured
+
+    def counted(*parts: Any) -> conversation.Captured:
+        made.append(parts)
+        return known(*parts)
+
+    monkeypatch.setattr(conversation, "_captured", counted)
+    request = bytes.fromhex("00120000") + bytes(4) + b"\xff\xff"
+    data = b"".join(struct.pack(">i", len(request)) + request for _ in range(2_000))
+    segment = conversation.Segment(0.0, ("a", 1), ("b", 9092), 1, 0, data)
+    read = capture.read_segments(open_catalog([SET], None), [segment], [0.0], 100)
+    assert (len(read.frames), len(made) < 200) == (101, True)
+
+
+def test_a_larger_input_with_a_higher_limit(lower: Callable[..., None], tmp_path: Path) -> None:
+    (tmp_path / "lines").write_bytes(b'{"message": "XRequest"}\n' * 20)
+    lower(inputs, "INPUT_BYTES", 400)
+    with pytest.raises(
+        UsageError, match="it has more than 400 bytes of input; divide it, or decode more by `--limit N`"
+    ):
+        decode(str(tmp_path / "lines"), sets=[SET])
+    result = decode(str(tmp_path / "lines"), sets=[SET], limit=RECORDS * 2)
+    assert [entry.line for entry in result.entries] == [*range(1, 21)]
 
 
 def test_zeros_are_not_searched_for_frames() -> None:

@@ -28,6 +28,10 @@ class Limit(int):
                 return f"{self >> bits} {prefix}{self.unit[5:]}"
         return f"{self:,} {self.unit}"
 
+    def times(self, factor: float) -> Limit:
+        """The limit, or a higher one for an option that raises it."""
+        return Limit(max(self, int(self * factor)), self.unit, self.input, self.remedy, beyond=self.beyond)
+
     def exceeded(self, name: str) -> str:
         """The line about an input that has more: the limit, its figure, and the remedy."""
         return f"{name} has more than {self.figure}" + (f"; {self.remedy}" if self.remedy else "")
@@ -79,7 +83,7 @@ RECHECKED_BYTES = Limit(
 )
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
 KIP_BYTES = Limit(16 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
-INPUT_BYTES = Limit(1 << 30, "bytes of input", "bytes to decode", "divide it")
+INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it, or decode more by `--limit N`")
 FRAME_BYTES = Limit(100 << 20, "bytes of a frame", "bytes to decode", beyond="a problem of the frame")
 EMPTY_ELEMENTS = Limit(64, "elements without bytes in an array", "bytes to decode", beyond="a problem of the frame")
 _BATCH = "a problem of the batch"

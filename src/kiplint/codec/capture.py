@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import socket
 import struct
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any
@@ -61,16 +60,21 @@ class UnreadableCapture(Exception):  # noqa: N818
     """The file is not a capture, or the package that reads captures is missing; the message states which."""
 
 
-def read_capture(catalog: Catalog, data: bytes, limit: int = sys.maxsize) -> Capture:
+def read_capture(catalog: Catalog, data: bytes, limit: int = RECORDS) -> Capture:
     """The Kafka frames of a capture. Reads as many packets as `limit` frames may need. Raises UnreadableCapture."""
     segments, times, limited = captured_segments(data, limit)
-    return replace(read_segments(catalog, segments, times), limited=limited)
+    capture = read_segments(catalog, segments, times, limit)
+    return replace(capture, frames=capture.frames[:limit], limited=limited or len(capture.frames) > limit)
 
 
-def read_segments(catalog: Catalog, segments: Sequence[Segment], times: Sequence[float]) -> Capture:
-    """The Kafka frames of TCP segments; `times` are those of all packets."""
+def read_segments(
+    catalog: Catalog, segments: Sequence[Segment], times: Sequence[float], limit: int = RECORDS
+) -> Capture:
+    """The Kafka frames of TCP segments; `times` are those of all packets. There are more than `limit` where some are
+    left out.
+    """
     streams = connections(segments)
-    known = conversations(catalog, streams)
+    known = conversations(catalog, streams, limit)
     frames = [frame for conversation in known.spoken for frame in conversation.frames]
     repeated = sum(stream.repeated for connection in streams for stream in connection.directions)
     frames.sort(key=lambda frame: (frame.time, frame.connection, frame.direction != "request", frame.stream_offset))
@@ -89,7 +93,7 @@ def read_segments(catalog: Catalog, segments: Sequence[Segment], times: Sequence
     )
 
 
-def captured_segments(data: bytes, limit: int = sys.maxsize) -> tuple[list[Segment], list[float], bool]:
+def captured_segments(data: bytes, limit: int = RECORDS) -> tuple[list[Segment], list[float], bool]:
     """The TCP segments, the times of all packets, and whether packets were left out, as `limit` frames need fewer.
 
     Segments and times are in the order of the capture.

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.frames import Direction, Frame, decode_request, decode_response
 from kiplint.codec.problems import ByteProblem
-from kiplint.limits import FRAME_BYTES
+from kiplint.limits import FRAME_BYTES, RECORDS
 
 WRAP = 2**32
 FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
@@ -429,12 +429,14 @@ class Conversations(NamedTuple):
     unclear: int
 
 
-def conversations(catalog: Catalog, streams: Sequence[CapturedConnection]) -> Conversations:
+def conversations(catalog: Catalog, streams: Sequence[CapturedConnection], limit: int = RECORDS) -> Conversations:
     """The requests and responses of every connection.
 
     Which end is the client is shown by who opened the connection, else by what reads and is answered, else by an
-    address that serves other connections.
+    address that serves other connections. A connection has the frames that the first `limit` of all can be; where
+    there are more than twice as many, the last connections have fewer.
     """
+    left = 2 * limit + 2
     sign = request_sign(catalog)
     verdicts = [_verdict(catalog, connection, sign) for connection in streams]
     served = {connection.ends[1 - verdict.client] for connection, verdict in zip(streams, verdicts, strict=True)
@@ -447,7 +449,9 @@ def conversations(catalog: Catalog, streams: Sequence[CapturedConnection]) -> Co
         if not verdict.sure and serving[0] != serving[1] and not connection.directions[serving[0]].synchronized:
             client = int(serving[0])
         if client is not None:
-            spoken.append(_conversation(catalog, len(spoken), _roles(connection, client), sign))
+            most = min(limit + 1, left)
+            spoken.append(_conversation(catalog, len(spoken), _roles(connection, client), sign, most))
+            left = max(left - len(spoken[-1].frames), 0)
         elif verdict.alike:
             unclear += 1
         else:
@@ -496,10 +500,10 @@ def _roles(connection: CapturedConnection, client: int) -> _Roles:
     return _Roles(ends[client], ends[server], runs[client], runs[server], known, streams[server], closed)
 
 
-def _conversation(catalog: Catalog, number: int, roles: _Roles, sign: Sign) -> Conversation:
-    requests = list(_requests(roles, number, sign))
-    responses = list(cut(roles.responses, response_sign(catalog, requests), synchronized=roles.synchronized[1]))
-    return _paired(roles, number, requests, responses)
+def _conversation(catalog: Catalog, number: int, roles: _Roles, sign: Sign, most: int) -> Conversation:
+    requests = list(itertools.islice(_requests(roles, number, sign), most))
+    responses = cut(roles.responses, response_sign(catalog, requests), synchronized=roles.synchronized[1])
+    return _paired(roles, number, requests, list(itertools.islice(responses, most)))
 
 
 def _blind_until(responses: list[Cut], stream: SegmentStream) -> float:

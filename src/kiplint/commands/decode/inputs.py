@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from kiplint.codec.capture import is_capture
 from kiplint.commands.decode.dumps import as_capture, read_dumps
 from kiplint.engine.errors import UsageError
-from kiplint.limits import INPUT_BYTES
+from kiplint.limits import INPUT_BYTES, RECORDS, Limit
 from kiplint.sources.disk import STDIN
 from kiplint.text.files import read_file, standard_input
 
@@ -25,6 +25,7 @@ LEAST_FRAME = 8
 
 _HEX = re.compile(rb"\s*(?:0x)?[0-9a-fA-F\s:]+")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_\s-]+=*\s*")
+_LINE = re.compile(rb"[^\r\n]*+(?:\r\n?|\n|\Z)")
 _TEXT = re.compile(rb"[\t\n\r\f\x1b -~\x80-\xff]+")
 
 
@@ -38,18 +39,24 @@ class DecodeInput(NamedTuple):
     note: str = ""
 
 
-def read_inputs(inputs: tuple[str | bytes, ...], form: InputFormat, least: int) -> Iterator[DecodeInput]:
-    """The pieces of all inputs; base64 of less than `least` bytes is not recognised. Raises UsageError."""
+def read_inputs(
+    inputs: tuple[str | bytes, ...], form: InputFormat, least: int, limit: int = RECORDS
+) -> Iterator[DecodeInput]:
+    """The pieces of all inputs; base64 of less than `least` bytes is not recognised. Raises UsageError.
+
+    An input may be as large as `limit` frames may be: `INPUT_BYTES` for the usual number, and never less.
+    """
+    most = INPUT_BYTES.times(limit / RECORDS)
     for number, word in enumerate(inputs, 1):
         if isinstance(word, bytes):
-            yield from _pieces("bytes", word, form, least)
+            yield from _pieces("bytes", word, form, least, most)
         elif word == STDIN:
-            data = _bounded(standard_input().read(INPUT_BYTES + 1), "standard input")
-            yield from _pieces("standard input", data, form, least)
+            data = _bounded(standard_input().read(most + 1), "standard input", most)
+            yield from _pieces("standard input", data, form, least, most)
         elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
             yield from _typed(word, number, form, least)
         else:
-            yield from _pieces(word, _file(word), form, least)
+            yield from _pieces(word, _file(word, most), form, least, most)
 
 
 def _typed(word: str, number: int, form: InputFormat, least: int) -> Iterator[DecodeInput]:
@@ -66,9 +73,11 @@ def _typed(word: str, number: int, form: InputFormat, least: int) -> Iterator[De
         raise UsageError(f"{word[:60]} is not a file, and not {kinds.get(form, 'hexadecimal or base64')}")
 
 
-def _pieces(name: str, data: bytes, form: InputFormat, least: int, note: str = "") -> Iterator[DecodeInput]:
+def _pieces(
+    name: str, data: bytes, form: InputFormat, least: int, most: Limit, note: str = ""
+) -> Iterator[DecodeInput]:
     if data[:3] == GZIP and form in ("auto", "capture", "stream", "records"):
-        yield from _pieces(name, _unpacked(name, data), form, least, f"{name}: unpacked with gzip")
+        yield from _pieces(name, _unpacked(name, data, most), form, least, most, f"{name}: unpacked with gzip")
         return
     recognized = form == "auto"
     form = _form(data) if recognized else form
@@ -81,7 +90,7 @@ def _pieces(name: str, data: bytes, form: InputFormat, least: int, note: str = "
     if form in ("frame", "stream", "capture", "records"):
         yield DecodeInput(name, 0, form, data, note)
         return
-    for line, text in enumerate(data.splitlines(), 1):
+    for line, text in enumerate((match[0] for match in _LINE.finditer(data)), 1):
         if text.strip() and form == "jsonl":
             yield DecodeInput(name, line, "json", text, note)
         elif text.strip():
@@ -128,10 +137,10 @@ def _joined(text: str) -> bytes | None:
     return data if alone and len(parts[0]) in (16, 30) else None
 
 
-def _unpacked(name: str, data: bytes) -> bytes:
+def _unpacked(name: str, data: bytes, most: Limit) -> bytes:
     unpacking = zlib.decompressobj(31)
     try:
-        return _bounded(unpacking.decompress(data, INPUT_BYTES + 1), f"{name}, unpacked,")
+        return _bounded(unpacking.decompress(data, most + 1), f"{name}, unpacked,", most)
     except zlib.error as error:
         raise UsageError(f"{name}: not gzip, though it begins like it: {error}") from None
 
@@ -181,16 +190,16 @@ def _base64(text: bytes, where: str, least: int = 0) -> bytes:
     return data
 
 
-def _file(path: str) -> bytes:
+def _file(path: str, most: Limit) -> bytes:
     if os.path.lexists(path) and not os.path.isfile(path):
         raise UsageError(f"{path} is not a file")
     try:
-        return read_file(path, INPUT_BYTES)
+        return read_file(path, most)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
-def _bounded(data: bytes, name: str) -> bytes:
-    if len(data) > INPUT_BYTES:
-        raise UsageError(INPUT_BYTES.exceeded(name))
+def _bounded(data: bytes, name: str, most: Limit) -> bytes:
+    if len(data) > most:
+        raise UsageError(most.exceeded(name))
     return data

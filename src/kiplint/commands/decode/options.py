@@ -57,8 +57,8 @@ class Options(Group, frozen=True):
         int,
         Option(
             "The most records to decode, of all inputs together; ten times as many elements of arrays; and as many "
-            "frames, a tenth in text, from twice as many packets. JSON lines that are written as JSON lines are all "
-            "decoded.",
+            "frames, a tenth in text, from twice as many packets. Frames that are written as JSON lines are all "
+            "decoded, except those of captures.",
             "N",
             least=1,
             most=1_000_000_000,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -41,7 +40,9 @@ class _How(NamedTuple):
     """Whether the places of values are kept for all frames, not only for frames of a capture with problems."""
     number: int | None
     frames: Counter
-    """How many frames are still kept."""
+    """How many frames may still be decoded."""
+    streamed: bool
+    """Whether only frames of captures count: each other is written as soon as it is decoded."""
 
 
 def decode(
@@ -87,7 +88,8 @@ def decode(
         spans or offsets,
         offsets,
         frame,
-        Counter(sys.maxsize if each else limit),
+        Counter(limit),
+        each is not None,
     )
     if limit < 1:
         raise UsageError("the limit must be at least 1")
@@ -140,7 +142,7 @@ def _read(
     notes: list[str],
 ) -> Iterator[DecodedFrame]:
     """The frames of all inputs; the summaries of captures, and how inputs were read, are added to the lists."""
-    for piece in read_inputs(inputs, input_format, 1 if how.body else 4 if how.response else 8):
+    for piece in read_inputs(inputs, input_format, 1 if how.body else 4 if how.response else 8, how.frames.most):
         notes += [piece.note] if piece.note else []
         if piece.form == "capture":
             frames, summary = _capture(how, piece)
@@ -148,7 +150,7 @@ def _read(
             yield from frames
         else:
             for entry in _entries(how, piece):
-                if not how.frames.take(_WITH_PLACES if how.spans else 1):
+                if not how.streamed and not how.frames.take(_WITH_PLACES if how.spans else 1):
                     return
                 yield entry
 
@@ -220,10 +222,7 @@ def _capture(how: _How, piece: DecodeInput) -> tuple[list[DecodedFrame], Capture
         raise UsageError(f"{piece.source}: {error}") from None
     spans = how.spans or how.additions.records
     entries = []
-    if not how.frames.take(len(capture.frames)):
-        capture = replace(capture, frames=capture.frames[: how.frames.left])  # `left` is minus the excess frames
-    elif capture.limited:
-        how.frames.left = -1
+    how.frames.left = -1 if capture.limited else how.frames.left - len(capture.frames)
     frames = [captured.decode(how.catalog, spans=how.additions.records or how.every) for captured in capture.frames]
     breaches = judge_capture(zip(capture.frames, frames, strict=True))
     for captured, fast in zip(capture.frames, frames, strict=True):

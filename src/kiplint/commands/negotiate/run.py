@@ -138,6 +138,7 @@ def _captured_client(name: str, opened: Opened, repository: Path | None) -> Side
     if not sent:
         raise UsageError(f"{name} has no request that can be read with the layouts of {sets[0]}")
     note = "only the versions of the captured requests are known; the client may have more"
+    note += "; the capture is too long, and its end is not read" * capture.limited
     return ranged_side(name, sent, _first_set(opened), note)
 
 
