@@ -132,6 +132,20 @@ def test_what_cannot_be_written(given: Any, text: str) -> None:
     assert ([problem.message for problem in encoded.problems], encoded.hex) == ([text], None)
 
 
+def test_a_definition_without_a_layout_is_a_problem_of_its_bytes() -> None:
+    header = {"name": "RequestHeader", "type": "header", "apiKey": None, "listeners": None, "validVersions": "1"}
+    request = message(field("Name", "string"), field("Late", "Missing", "3+"), flexibleVersions="none")
+    known = Catalog.of([request, message(field("Odd", "int23"), **header)])
+    frame: dict[str, Any] = {"direction": "request", "api_key": 1, "api_version": 0, "hex": "00010000"}
+    expected = ("codec/layout-unusable", "RequestHeader has the field Odd, whose type int23 is unknown")
+    (problem,) = decode_object(known, frame, PLAIN)["problems"]
+    (unwritten,) = encode_object(known, {**frame, "value": {"name": ""}}).problems
+    assert (problem["rule"], problem["message"]) == (unwritten.rule, unwritten.message) == expected
+    body = {"message": "XRequest", "version": 2, "hex": "0001"}  # version 3, which has no layout, is tried as a hint
+    (problem,) = decode_object(known, body, PLAIN)["problems"]
+    assert problem["rule"] == "codec/length-beyond-end"
+
+
 def test_real_frames_come_back(corpus: Path, shared_bytes: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     lines = (json.loads(line) for line in (shared_bytes / "traffic.jsonl").read_text().splitlines())

@@ -118,6 +118,16 @@ def test_a_key_that_no_header_can_hold_leaves_the_header_out(tmp_path: Path) -> 
         assert {vector.header_hex for vector in vectors(tmp_path) if vector.type == "request"} == {expected}
 
 
+def test_versions_and_headers_without_a_layout_are_left_out(tmp_path: Path) -> None:
+    header = definition(field("Odd", "int23"), name="RequestHeader", type="header", apiKey=None, listeners=None)
+    (tmp_path / "RequestHeader.json").write_bytes(header)
+    (tmp_path / "XRequest.json").write_bytes(definition(field("Name", "string"), field("Late", "Missing", "3+")))
+    broken: list[str] = []
+    made = {(vector.message, vector.version, vector.header_hex) for vector in vectors(tmp_path, broken=broken)}
+    assert made == {("XRequest", version, None) for version in range(3)}
+    assert [Path(file).name for file in broken] == ["RequestHeader.json", "XRequest.json"]
+
+
 def test_output_grows_with_the_message_and_not_with_its_square() -> None:
     def size(count: int) -> int:
         codec = flexible(*(field(f"F{number}", "[]string" if number % 2 else "string") for number in range(count)))

@@ -35,19 +35,29 @@ class Codec:
         self.title = f"{message.name} {version}"
 
     @fact
-    def body(self) -> Layout:
-        """The layout. Raises UnusableLayout."""
+    def unusable(self) -> str:
+        """Why the definition has no layout that bytes could have, or empty."""
         fields, depth = unfolded(self.message, UNFOLDED_FIELDS)
         if fields > UNFOLDED_FIELDS or depth > UNFOLDED_LEVELS:
             limit = UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else UNFOLDED_LEVELS
-            raise UnusableLayout(limit.exceeded(self.message.name))
+            return limit.exceeded(self.message.name)
         if self.message.cycles:
-            raise UnusableLayout(
-                f"{self.message.name} has a struct that contains itself: {min(self.message.cycles.values())}"
-            )
-        made = layout(self.message, self.version)
-        _check(made, self.message.name)
-        return made
+            return f"{self.message.name} has a struct that contains itself: {min(self.message.cycles.values())}"
+        unknown = next(_of_unknown_type(self._layout), None)
+        if unknown is None:
+            return ""
+        return f"{self.message.name} has the field {unknown.field.path}, whose type {unknown.field.type} is unknown"
+
+    @fact
+    def body(self) -> Layout:
+        """The layout. Raises UnusableLayout."""
+        if self.unusable:
+            raise UnusableLayout(self.unusable)
+        return self._layout
+
+    @fact
+    def _layout(self) -> Layout:
+        return layout(self.message, self.version)
 
     @fact
     def reader(self) -> Reader:
@@ -87,6 +97,8 @@ class Codec:
 
     def reads(self, data: bytes, pos: int) -> bool:
         """Whether the body reads from a position to the end of the bytes. It counts no elements."""
+        if self.unusable:
+            return False
         before = ELEMENTS.left
         try:
             if len(data) < _SHORT and "reader" not in vars(self):
@@ -157,12 +169,12 @@ def errors_in(fields: ErrorFields, value: dict[str, Any], path: str = "") -> Ite
             yield from errors_in(inner, content, f"{path}{key}.")
 
 
-def _check(body: Layout, name: str) -> None:
+def _of_unknown_type(body: Layout) -> Iterator[Slot]:
     for slot in (*body.slots, *(body.tags or ())):
-        if slot.body is None and slot.kind not in PRIMITIVES:
-            raise UnusableLayout(f"{name} has the field {slot.field.path}, whose type {slot.field.type} is unknown")
         if slot.body:
-            _check(slot.body, name)
+            yield from _of_unknown_type(slot.body)
+        elif slot.kind not in PRIMITIVES:
+            yield slot
 
 
 def filled(body: Layout, value: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.codec import UnusableLayout, filled
+from kiplint.codec.codec import filled
 from kiplint.codec.frames import (
     API_VERSIONS,
     UNSUPPORTED_VERSION,
@@ -49,7 +49,10 @@ def complete(catalog: Catalog, frame: Frame, additions: Additions) -> Frame:
     message = having(catalog.named(frame.message), frame.version)
     if frame.value is None or message is None or not (additions.defaults or additions.records):
         return frame
-    body = catalog.codec(message, frame.version).body
+    codec = catalog.codec(message, frame.version)
+    if codec.unusable:  # a message of the same name in another set
+        return frame
+    body = codec.body
     value, problems = frame.value, frame.problems
     if additions.records:
         from kiplint.codec.topics import with_records
@@ -164,17 +167,17 @@ def encode_object(catalog: Catalog, values: Any) -> EncodedObject:
         message, version = _chosen(catalog, values)
     except BadInput as error:
         return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, str(error)),))
-    try:
-        body, problems = catalog.codec(message, version).encode(values.get("value"))
-    except UnusableLayout as error:
-        return _encoded(message.name, version, None, b"", (ByteProblem("codec/layout-unusable", 0, str(error)),))
+    codec = catalog.codec(message, version)
+    if codec.unusable:
+        return _encoded(message.name, version, None, b"", (ByteProblem("codec/layout-unusable", 0, codec.unusable),))
+    body, problems = codec.encode(values.get("value"))
     if values.get("direction") is None and not isinstance(values.get("header"), dict):
         return _encoded(message.name, version, None, body, problems)
     number, header = catalog.header(message, version)
-    if header is None:
-        return _encoded(
-            message.name, version, number, b"", (ByteProblem("codec/header-unknown", 0, "no set has its header"),)
-        )
+    if header is None or header.unusable:
+        rule = "codec/layout-unusable" if header else "codec/header-unknown"
+        problem = ByteProblem(rule, 0, header.unusable if header else "no set has its header")
+        return _encoded(message.name, version, number, b"", (problem,))
     named = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
     front, more = header.encode({**named, **(values.get("header") or {})})
     moved = tuple(msgspec.structs.replace(problem, offset=problem.offset + len(front)) for problem in problems)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.codec import Codec, UnusableLayout, errors_in
+from kiplint.codec.codec import Codec, errors_in
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import ValueSpan
 from kiplint.limits import FRAME_BYTES
@@ -102,6 +102,9 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
     if codec is None:
         text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
         return msgspec.structs.replace(nothing, problems=(ByteProblem("codec/header-unknown", 0, text),))
+    if codec.unusable:
+        problem = ByteProblem("codec/layout-unusable", 0, codec.unusable)
+        return msgspec.structs.replace(nothing, header_version=number, problems=(problem,))
     front = codec.decode(data, whole=False, spans=spans)
     frame = Frame(message.name, version, number, front.value, None, len(data), front.problems, front.end, front.spans)
     if any(problem.rule in _FATAL for problem in front.problems):
@@ -111,11 +114,10 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
 
 def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: Frame, spans: bool) -> Frame:
     codec, start = catalog.codec(message, version), frame.body_start
-    try:
-        decoded = codec.decode(data, start, spans=spans)
-    except UnusableLayout as error:
-        unusable = ByteProblem("codec/layout-unusable", start, str(error))
+    if codec.unusable:
+        unusable = ByteProblem("codec/layout-unusable", start, codec.unusable)
         return msgspec.structs.replace(frame, problems=(*frame.problems, unusable))
+    decoded = codec.decode(data, start, spans=spans)
     problems = decoded.problems
     if problems and problems[0].rule != "codec/too-many-elements":
         problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
@@ -179,15 +181,12 @@ def _responses(catalog: Catalog, data: bytes) -> list[str]:
     for message in messages if len(data) > 4 else ():
         for version in range(message.valid.highest, max(message.valid.lowest, message.valid.highest - 40) - 1, -1):
             _, header = catalog.header(message, version)
-            front = header.decode(data, whole=False) if header else None
+            front = None if header is None or header.unusable else header.decode(data, whole=False)
             if front is None or front.problems or message.name in readings:
                 continue
-            try:
-                if (body := catalog.codec(message, version)).reads(data, front.end):
-                    value = body.read(data[front.end :])
-                    readings[message.name] = (-len(msgspec.json.encode(value)), f"{message.base_name}@{version}")
-            except UnusableLayout:
-                continue
+            if (body := catalog.codec(message, version)).reads(data, front.end):
+                value = body.read(data[front.end :])
+                readings[message.name] = (-len(msgspec.json.encode(value)), f"{message.base_name}@{version}")
     return [text for _, text in sorted(readings.values())]
 
 

@@ -80,7 +80,8 @@ RULES = {
         source="KIP-1313",
     ),
     "codec/layout-unusable": CodecRule(
-        "A definition that has no layout", "A struct contains itself, or unfolds into too many fields."
+        "A definition that has no layout",
+        "A struct contains itself, or unfolds into too many fields, or the type of a field is unknown.",
     ),
     "codec/unknown-message": CodecRule("A message that no set has", "Give the set of a release that has it."),
     "codec/unknown-api-key": CodecRule("An API key that no set has", "Give the set of a release that has it."),

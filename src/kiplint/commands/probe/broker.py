@@ -98,10 +98,13 @@ class Client:
         _, head = self.catalog.header(message, version)
         if head is None:
             raise ProbeError(f"the set has no header for {message.name} {version}")
+        codec = self.catalog.codec(message, version)
+        if unusable := head.unusable or codec.unusable:
+            raise ProbeError(unusable)
         if INSTANCE in head.defaults:
             header[INSTANCE] = self._instance
         front, wrong = head.encode(header)
-        body, more = self.catalog.codec(message, version).encode(value)
+        body, more = codec.encode(value)
         for problem in (*wrong, *more):
             raise ProbeError(f"{message.name} {version} cannot be written: {problem.message}")
         answer = self._connection.ask(front + body, f"{message.base_name} {version}")

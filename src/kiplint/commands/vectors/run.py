@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog, open_catalog
-from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.codec import Codec
 from kiplint.codec.faults import faults
 from kiplint.codec.values import UNKNOWN, UNKNOWN_TAGS, each_hard, each_null, each_rich, each_tag, minimal, rich
 from kiplint.engine.config import Path
@@ -80,18 +80,20 @@ def vectors(
         for message in catalog.named(name)[:1]:
             if message.file in catalog.context and not messages:
                 continue
-            try:
-                for low, high in message.valid.intervals:
-                    for version in range(low, min(high + 1, low + MOST_VERSIONS)):
+            for low, high in message.valid.intervals:
+                for version in range(low, min(high + 1, low + MOST_VERSIONS)):
+                    if not catalog.codec(message, version).unusable:
                         yield from _vectors(catalog, message, version)
-            except UnusableLayout:
-                unread.append(message.file)
+                    elif message.file not in unread:
+                        unread.append(message.file)
     unread += catalog.broken
 
 
 def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vector]:
     codec = catalog.codec(message, version)
     header_version, header_codec = catalog.header(message, version) if message.is_rpc else (None, None)
+    if header_codec and header_codec.unusable:
+        header_codec = None
     header = _header(header_codec, message, version) if header_codec else None
 
     own: dict[str, Any] = {}
