@@ -1,4 +1,4 @@
-"""Headless Chromium for tests of pages: one browser, a fresh context for each page, and all that the page did."""
+"""Headless Chromium for tests of pages: one browser, a page of its own for each visit, and all that the page did."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = [
@@ -50,10 +49,10 @@ def chromium() -> Iterator[Browser]:
 class Visit:
     """A page in the browser, with its console output, its requests and its errors."""
 
-    def __init__(self, browser: Browser, file: Path, name: str = "", **options: Any) -> None:
-        self.context: BrowserContext = browser.new_context(reduced_motion="reduce", **options)
-        self.context.set_default_timeout(120_000)
-        self.page: Page = self.context.new_page()
+    def __init__(self, browser: Browser, file: Path, name: str = "", viewport: ViewportSize | None = None) -> None:
+        self.page: Page = _context(browser).new_page()
+        if viewport:
+            self.page.set_viewport_size(viewport)
         self.said: list[str] = []
         self.asked: list[str] = []
         self.page.on("console", lambda message: self.said.append(message.text))
@@ -85,5 +84,13 @@ class Visit:
         return result
 
     def close(self) -> None:
-        """Forget it."""
-        self.context.close()
+        """Forget it, and what it has stored."""
+        self.page.evaluate("() => localStorage.clear()")
+        self.page.close()
+
+
+def _context(browser: Browser) -> BrowserContext:
+    """The same for all visits: a new one takes as long as a page."""
+    if not browser.contexts:
+        browser.new_context(reduced_motion="reduce").set_default_timeout(120_000)
+    return browser.contexts[0]

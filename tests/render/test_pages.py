@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, ViewportSize
 
 import kiplint
 from compat.test_served import both_modes
@@ -35,7 +35,7 @@ from .lake import lake_document
 from .test_hostile_names import NAMES, hostile_sets
 
 FIXTURES = ROOT / "fixtures"
-SMALL = {"width": 390, "height": 844}
+SMALL: ViewportSize = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -186,8 +186,8 @@ def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Calla
 
 
 def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    findings = pages("check").document["findings"]
-    seen = visit("check")
+    findings = pages("shipped check").document["findings"]
+    seen = visit("shipped check")
     severity, rule, name = (findings[0][what] for what in ("severity", "rule", "message_name"))
 
     def shown() -> int:
@@ -262,8 +262,8 @@ def test_a_page_of_many_proofs_has_sentences_for_the_last_ones(monkeypatch: pyte
 
 
 def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    changes = pages("diff").document["changes"]
-    seen = visit("diff")
+    changes = pages("shipped diff").document["changes"]
+    seen = visit("shipped diff")
     what = changes[0]["breaks"]
     seen.page.locator(f"input[name=breaks][value={what}]").check()
     left = seen.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
@@ -532,8 +532,8 @@ def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], M
 
 
 DETAILS = {
-    "check": ".code mark",
-    "diff": ".changes li",
+    "shipped check": ".code mark",
+    "shipped diff": ".changes li",
     "small rollout": ".facts",
     "small negotiate": "table",
     "pipeline report": ".facts",
@@ -640,7 +640,7 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
 
 
 def test_back_closes_what_was_opened_last_and_opens_nothing_else(visit: Callable[..., Visit]) -> None:
-    seen = visit("diff")
+    seen = visit("shipped diff")
     first, second = seen.page.locator("details[data-item] > summary").all()[:2]
     first.click()
     second.click()
@@ -652,7 +652,7 @@ def test_back_closes_what_was_opened_last_and_opens_nothing_else(visit: Callable
 
 
 def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Visit]) -> None:
-    seen = visit("diff")
+    seen = visit("shipped diff")
     word = seen.page.locator("[data-item] .name").nth(1).inner_text().split()[0]
     search = seen.page.locator("[type=search]")
     search.fill(word)
