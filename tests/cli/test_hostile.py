@@ -159,6 +159,7 @@ CASES = [
     Case("python", b"{'name': None, 'validVersions': True}", "syntax/invalid-json"),
     Case("binary", bytes(range(256)) * 100, "syntax/not-utf8"),
 ]  # fmt: skip
+BY_NAME = {case.name: case for case in CASES}
 MUCH = "many-wrong-fields.json"
 """The case of which more is said than a pipe holds."""
 
@@ -194,7 +195,14 @@ def test_the_number_of_findings_does_not_grow_with_their_text() -> None:
 
 
 def test_names_are_those_of_no_two_cases() -> None:
-    assert len({case.name for case in CASES}) == len(CASES) > 80
+    assert len(BY_NAME) == len(CASES) > 80
+
+
+def written(name: str, place: Path) -> str:
+    """The file with a case alone; beside the others it takes as long as all of them."""
+    file = place / f"{name}.json"
+    file.write_bytes(BY_NAME[name].data)
+    return str(file)
 
 
 @pytest.fixture(scope="module")
@@ -256,12 +264,12 @@ def is_walked(case: Case) -> bool:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if len(case.data) < 1000], ids=lambda case: case.name)
-def test_named_alone_it_is_checked_or_refused(case: Case, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_named_alone_it_is_checked_or_refused(case: Case, tmp_path: Path) -> None:
     from kiplint.sources.open import open_sets
     from kiplint.sources.schema_files import SourceError
 
     try:
-        (open_set,) = open_sets([str(folder / f"{case.name}.json")], lambda _: True)
+        (open_set,) = open_sets([written(case.name, tmp_path)], lambda _: True)
     except SourceError as error:
         assert str(error).endswith(" is JSON, but not a message definition (it has no validVersions)")
         assert case.rule is not None
@@ -271,7 +279,7 @@ def test_named_alone_it_is_checked_or_refused(case: Case, folder: Path, capfd: p
 
 @pytest.mark.parametrize("name", ["deep-arrays", "not-utf8", "megabytes-of-comments", "nul", "binary", "empty"])
 def test_on_standard_input(name: str, tmp_path: Path) -> None:
-    (case,) = [case for case in CASES if case.name == name]
+    case = BY_NAME[name]
     ran = kiplint("check", "-", "--output-format", "concise", cwd=tmp_path, stdin=case.data)
     if ran.code == 2:
         assert ran.err == "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n"
@@ -292,6 +300,7 @@ def test_options_in_errors(tmp_path: Path, words: list[str]) -> None:
 
 
 def test_a_reader_that_goes_away(folder: Path) -> None:
+    """The others of the set, which are read for what a definition is to have, do no harm."""
     command = [sys.executable, "-m", "kiplint", "check", MUCH, "--output-format", "jsonl"]
     with subprocess.Popen(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
@@ -306,15 +315,16 @@ def test_a_reader_that_goes_away(folder: Path) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
 @pytest.mark.parametrize("words", [["check", MUCH], ["rules"], ["schema", "config"], ["explain", "tags/gap"]])
-def test_a_disk_that_is_full(folder: Path, words: list[str]) -> None:
+def test_a_disk_that_is_full(tmp_path: Path, words: list[str]) -> None:
+    written(MUCH.removesuffix(".json"), tmp_path)
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "kiplint", *words]
-        done = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
     assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_of_few_characters(folder: Path, encoding: str) -> None:
-    ran = kiplint("check", "latin-1.json", cwd=folder, env={"PYTHONIOENCODING": encoding})
+def test_a_terminal_of_few_characters(tmp_path: Path, encoding: str) -> None:
+    ran = kiplint("check", written("latin-1", tmp_path), cwd=tmp_path, env={"PYTHONIOENCODING": encoding})
     assert (ran.code, ran.err) == (1, "")
     assert '"caf\\ufffd' in ran.out

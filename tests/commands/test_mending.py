@@ -348,7 +348,8 @@ def migrating(where: Path, kill_at: int, events: Collection[str] = WRITES) -> in
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")  # the other thread is xdist's
 def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_path: Path) -> None:
     """A third of the kills come at any time, one before any change, one before a new file takes its place."""
-    original = folder(corpus / "kafka-trunk-2026-08" / "clients")
+    clients = folder(corpus / "kafka-trunk-2026-08" / "clients")
+    original = {name: data for name, data in clients.items() if name < "E" or name.endswith("Header.json")}
     here = tmp_path / "set"
 
     def put() -> None:

@@ -111,7 +111,7 @@ def test_a_lake_in_an_object_store(bucket: str, tmp_path: Path, monkeypatch: pyt
     place = f"{bucket}/lakes/mine"
     assert complaint(lambda: Reader(Lake(place))).startswith(f"{place} is not a lake: ")
     monkeypatch.setattr(upkeep, "FEW", 1)  # each file is a dozen requests
-    result = [f"{number}" for number in range(3)]
+    result = [f"{number}" for number in range(2)]
     for problem in result:
         _grow(Lake(place.replace("s3:", "s3a:")), problem)
     reader = Reader(Lake(place))
