@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,11 @@ from kiplint.engine.check_rule import mistakes
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
-from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.readers.outcome import readings_of
 from kiplint.render.findings.text import write
 from kiplint.text.lines import Lines, decode_text
+from tools import rules_of
 
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
@@ -98,8 +99,7 @@ def files_of(rule: Rule, kind: str) -> list[Input]:
 
 def check(rule: Rule, files: list[Input]) -> Result:
     """What the default rules and the rule itself find in the files of one set."""
-    config = Config(select=["default", rule.id])
-    rules = make_ruleset(config, load_rules(config, ""))
+    rules = copy(rules_of(Config(select=["default", rule.id])))
     rules.readings = readings_of(rule)
     return check_set(files, rules)
 

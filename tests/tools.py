@@ -16,7 +16,7 @@ from hypothesis import settings
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -79,9 +79,20 @@ def check(
     """What a configuration's rules find in the files of a set; a lone text is XRequest.json."""
     if isinstance(files, bytes):
         files = {"XRequest.json": files}
-    config = config or Config()
-    rules = make_ruleset(config, load_rules(config, base))
+    rules = rules_of(config or Config(), base)
     return check_set([Input(path, data) for path, data in files.items()], rules, partial=partial).findings
+
+
+SELECTED: dict[str, RuleSet] = {}
+
+
+def rules_of(config: Config, base: str = "") -> RuleSet:
+    """The rules of a configuration, selected once where they are those that ship."""
+    if config.rule_packs:
+        return make_ruleset(config, load_rules(config, base))
+    if (key := repr(config)) not in SELECTED:
+        SELECTED[key] = make_ruleset(config, load_rules(config, base))
+    return SELECTED[key]
 
 
 def ids(findings: Sequence[Finding]) -> list[str]:

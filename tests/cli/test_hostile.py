@@ -319,7 +319,9 @@ def test_a_disk_that_is_full(tmp_path: Path, words: list[str]) -> None:
     written(MUCH.removesuffix(".json"), tmp_path)
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "kiplint", *words]
-        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
+        )
     assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
 
 
