@@ -63,6 +63,8 @@ WORDS: Mapping[str, str] = {
 """The words to pass for the parameters of each metavar. An argument with a metavar that is not listed is an error."""
 VARIED = {"EXPRESSION", "FIELD", "GLOB", "GLOB|REV|SET", "OLDER", "REV"}
 """The metavars of options that are tried with the inputs that are `is_wide`."""
+TOGETHER = {"unsafe_fixes": ("--diff",), "changed_since": ("--unsafe-fixes", "--diff")}
+"""By the name of an option: the options without which it does little."""
 PLACES = {"folders": {}, "revisions": {"old": "v0:", "new": "HEAD:"}, "archives": {"old": "old.zip", "new": "new.zip"}}
 """Where the schema sets come from, and the words that name them on the command line."""
 
@@ -81,7 +83,7 @@ above.
 
 Each case is screened at an eighth of n first, in a fork that has imported all commands; one that takes no time there
 is not measured. `make bench-hostile HOSTILE_ARGS="--only chain"` measures some cases, and leaves this page as it is;
-`--seconds 600` takes as many as go into that time, at random."""
+`--seconds 600` takes as many as go into that time, in the order of `--seed`."""
 HEAD = ("input", "command", "n", "time", "memory", "doubling")
 
 
@@ -128,7 +130,10 @@ def cases() -> Iterator[Case]:
                 continue
             yield Case(grown, words)
             if grown.is_wide:
-                yield from (Case(grown, (*words, *more)) for param in params for more in _options(param))
+                for param in params:
+                    place = "revisions" if param.mark.metavar == "REV" else "folders"
+                    with_it = TOGETHER.get(param.name, ())
+                    yield from (Case(grown, (*words, *more, *with_it), place) for more in _options(param))
                 if "repo" in keys:
                     yield from (Case(grown, words, place) for place in ("revisions", "archives"))
 
@@ -260,7 +265,7 @@ def place(case: Case, n: int, directory: Path) -> list[str]:
         else:
             _write(directory / name, tree)
     _write(directory, beside)
-    sets = {"new": "."} if case.words[0] == "review" else PLACES[case.place]
+    sets = {"new": "."} if "v0" in case.words else PLACES[case.place]
     return [sets.get(word, word) for word in case.words]
 
 
@@ -314,6 +319,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
     parser.add_argument("--seconds", type=int, default=1 << 40, help="stop after so many seconds")
+    parser.add_argument("--seed", type=int, default=0, help="another order of the cases")
     parser.add_argument("--list", action="store_true", help="list the cases, and run none")
     options = parser.parse_args()
     chosen = [case for case in cases() if not options.only or any(part in case.title for part in options.only)]
@@ -323,7 +329,7 @@ def main() -> None:
     preload()
     end = time.monotonic() + options.seconds
     start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda run: run.cpu)
-    Random(0).shuffle(chosen)  # so that some are like all
+    Random(options.seed).shuffle(chosen)  # so that some are like all
     rows, done = [], 0
     for case in chosen:
         if time.monotonic() > end:
@@ -334,7 +340,7 @@ def main() -> None:
             print("  ".join(rows[-1]), flush=True)
     count = f"{done:,} of {len(chosen):,} cases were run; {len(rows):,} take more than {SLOW} s"
     print(count)
-    if not options.only:
+    if not options.only and not options.seed:
         head = [HEAD, ["---", "---", *("---:" for _ in HEAD[2:])]]
         lines = [f"| {line} |" for line in aligned([*head, *sorted(rows)], between=" | ")]
         PAGE.write_text("\n".join([ABOUT, "", f"{count}:", "", *lines, ""]), encoding="utf-8")

@@ -269,10 +269,20 @@ def _folders(n: int, start: int = 0, **others: Any) -> Files:
     return {f"{at + start}/XRequest.json": _json(REQUEST | others) for at in range(n)}
 
 
+def _refused(n: int, about: str) -> Files:
+    """Messages whose fix, the default "null" in quotes, would give an absent tagged field another meaning."""
+    nullable = {"nullableVersions": "2+", "taggedVersions": "2+", "tag": 0, "default": None}
+    field = {"name": "Note", "type": "string", "versions": "2+", **nullable, "about": f"{about} note."}
+    message = {"type": "data", "validVersions": "0-2", "flexibleVersions": "0+", "fields": [field]}
+    # In one line, which the new description changes: what is wrong on a line that stayed is not fixed.
+    return {f"X{at}Data.json": msgspec.json.encode(message | {"name": f"X{at}Data"}) for at in range(n)}
+
+
 SETS: Mapping[str, Callable[[int], Sequence[Files]]] = {
     "RPCs": lambda n: [_rpcs(n, flexibleVersions="2+"), _rpcs(n)],
     "RPCs replaced": lambda n: [_rpcs(n), _rpcs(n, 100_000)],
     "RPCs of one key": lambda n: [SEED, _rpcs(n, key=0)],
+    "refused fixes": lambda n: [_refused(n, about) for about in ("The", "A")],
     "folders": lambda n: [_folders(n), _folders(n, validVersions="0-3")],
     "folders moved": lambda n: [_folders(n), _folders(n, 100_000)],
     "folders in folders": lambda n: [SEED, {"d/" * min(n, 1_000) + name: data for name, data in SEED.items()}],
@@ -417,7 +427,7 @@ RELATIONS: Mapping[str, Callable[[Callable[[int], bytes]], tuple[bytes, bytes]]]
 }
 """For each kind of change: the definition before and after it, which commands compare."""
 MOST_FILES = 2_000
-WIDE = ("numbered MessageSpec/fields[Rows], changed", "RPCs replaced")
+WIDE = ("numbered MessageSpec/fields[Rows], changed", "RPCs replaced", "refused fixes")
 _SELECT = {"kiplint.toml": b'rule-packs = ["p.json5"]\nselect = ["mine"]\n'}
 BESIDE: Sequence[tuple[str, str, str, str, Callable[[Any], bytes], Files]] = (
     ("config", "kiplint.toml", "kiplint.toml", "config", _toml, {"p.json5": _json(SEEDS["pack"])}),

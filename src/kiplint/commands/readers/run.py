@@ -142,9 +142,13 @@ def _survey(
         reported = {file.path for file in schema_files.files if file.reported}
         sources |= {file.path: file.data for file in schema_files.files if file.reported}
         messages += sum(definition.message is not None for definition in definitions if definition.file in reported)
-        for outcome in outcomes(definitions, names_of_readers, known):
-            readings = [reading for reading in outcome.readings if reading.file in reported]
-            placed = list(_place(definitions, readings, rules))
+        results = list(outcomes(definitions, names_of_readers, known))
+        readings = (reading for outcome in results for reading in outcome.readings if reading.file in reported)
+        by_reader: dict[str, list[PlacedReading]] = {}
+        for reading in _place(definitions, readings, rules):  # of all readers at once: a file's places are found once
+            by_reader.setdefault(reading.reading.reader, []).append(reading)
+        for outcome in results:
+            placed = by_reader.get(outcome.profile.name, [])
             row = ReaderRow(
                 outcome.profile,
                 outcome.reads,
