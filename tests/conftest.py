@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -16,6 +17,7 @@ import examples  # noqa: F401 (settings of hypothesis)
 from canary import plant, state
 from guard import sitecustomize  # noqa: F401 (refuses the network)
 
+atexit.register(gc.unfreeze)  # extension modules complain of what is left
 gc.disable()  # it would be a third of the time until all tests are collected, and there is next to no garbage
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -82,9 +84,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadFileS
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest first, so that the others fill the time beside them."""
-    items.sort(
-        key=lambda item: next((n for n, name in enumerate(LONGEST) if item.nodeid.startswith(name)), len(LONGEST))
-    )
+    items.sort(key=lambda item: _place(item.nodeid))
+
+
+def _place(nodeid: str) -> int:
+    return next((n for n, name in enumerate(LONGEST) if nodeid.startswith(name)), len(LONGEST))
 
 
 def pytest_collection_finish() -> None:
@@ -92,11 +96,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000)
     gc.enable()
-
-
-def pytest_unconfigure() -> None:
-    """An extension module writes a complaint about what is left when the process ends."""
-    gc.unfreeze()
 
 
 def _corpus() -> Path:
