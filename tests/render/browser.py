@@ -1,4 +1,4 @@
-"""Headless Chromium for tests of pages: one browser, a page of its own for each visit, and all that the page did."""
+"""Headless Chromium for tests of pages: one browser, its pages one visit at a time, and all that each did."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = [
     f"--disable-{what}"
     for what in ("gpu", "quic", "background-networking", "component-update", "sync", "default-apps", "extensions")
 ]
+WINDOW: ViewportSize = {"width": 1280, "height": 720}
+BLANK = "about:blank"
 MISSING = "no Chromium to look at pages with: apt-get install chromium, or name one in KIPLINT_CHROMIUM"
 
 VIOLATIONS = """
@@ -50,15 +53,18 @@ class Visit:
     """A page in the browser, with its console output, its requests and its errors."""
 
     def __init__(self, browser: Browser, file: Path, name: str = "", viewport: ViewportSize | None = None) -> None:
-        self.page: Page = _context(browser).new_page()
-        if viewport:
-            self.page.set_viewport_size(viewport)
+        self.page: Page = _page(browser)
+        self.page.set_viewport_size(viewport or WINDOW)
         self.said: list[str] = []
         self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self._listeners: dict[str, Any] = {
+            "console": lambda message: self.said.append(message.text),
+            "pageerror": lambda error: self.said.append(str(error)),
+            "dialog": lambda dialog: self.said.append(dialog.message),
+            "request": lambda request: self.asked.append(request.url),
+        }
+        for event, listener in self._listeners.items():
+            self.page.on(event, listener)  # type: ignore[call-overload]
         self.address = file.as_uri()
         self.page.goto(f"{self.address}#{name}" if name else self.address)
 
@@ -84,13 +90,16 @@ class Visit:
         return result
 
     def close(self) -> None:
-        """Forget it, and what it has stored."""
-        self.page.evaluate("() => localStorage.clear()")
-        self.page.close()
+        """Forget it, and what it has stored; the next visit has its page."""
+        self.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.goto(BLANK)
 
 
-def _context(browser: Browser) -> BrowserContext:
-    """The same for all visits: a new one takes as long as a page."""
+def _page(browser: Browser) -> Page:
+    """One that no visit has, in the context of all visits: a new page, and a new context, take as long as a visit."""
     if not browser.contexts:
         browser.new_context(reduced_motion="reduce").set_default_timeout(120_000)
-    return browser.contexts[0]
+    (context,) = browser.contexts
+    return next((page for page in context.pages if page.url == BLANK), None) or context.new_page()
