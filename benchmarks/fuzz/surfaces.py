@@ -9,24 +9,27 @@ import io
 import json
 import logging
 import os
+import re
 import shutil
 import subprocess
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from random import Random
 from threading import Event
 from traceback import format_tb
-from typing import Any, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from pygls.io_ import StdoutWriter, run
 
 import kiplint
 from benchmarks.workspace import REPOSITORY, corpus_root
+from kiplint.cli.reader import read
 from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.frames import decode_request, decode_response
@@ -253,10 +256,12 @@ def text(data: bytes) -> None:
         json.loads(encoded(decoded_object(entry, offsets=True)))
 
 
+_FILES = (NAME, "XResponse.json", "RequestHeader.json")
+
+
 def migrate(data: bytes) -> None:
     """A request, its response and the request header: each migration of the set, and its fixes, leave it readable."""
-    names = (NAME, "XResponse.json", "RequestHeader.json")
-    parts = zip(names, data.split(APART, 2), strict=False)
+    parts = zip(_FILES, data.split(APART, 2), strict=False)
     files = SchemaFiles("", tuple(SchemaFile(name, part) for name, part in parts))
     schemas = load_set(files)[0]
     for migration, goal in _migrations(schemas):
@@ -268,6 +273,49 @@ def migrate(data: bytes) -> None:
 
     fixed = fix_set({file.path: file.data for file in files.files}, findings, unsafe=True)
     _require_readable(fixed.before, fixed.after)
+
+
+COMMANDS: Final = (
+    "changelog OLD NEW",
+    "check NEW --diff --unsafe-fixes",
+    "check NEW --readers --output-format json",
+    "check NEW --output-format html",
+    "decode --set NEW 0012000300000001000461707031000000",
+    "diff NEW OLD --output-format html",
+    "diff OLD NEW --output-format json",
+    "encode RequestHeader@2 --set NEW --json {}",
+    "migrate bump RPC --schemas NEW --diff --add-field Extra:[]{Inner:int32?}:So.",
+    "migrate kip-1313 --diff NEW",
+    "negotiate --clients all NEW --output-format json",
+    "negotiate --matrix OLD NEW --output-format html",
+    "negotiate NEW OLD --output-format json",
+    "new rpc Extra --schemas NEW --dry-run",
+    "readers NEW --output-format json",
+    "rollout OLD NEW --output-format json",
+    "show --all NEW --output-format html",
+    "show --all NEW --output-format json",
+    "upgrade-path OLD NEW --output-format json",
+    "vectors NEW",
+)
+"""Command lines: NEW is the set, OLD another, RPC the name of its first RPC."""
+
+
+def command(data: bytes) -> None:
+    """A request, its response and the request header: a command that takes sets, chosen by the bytes, runs on them."""
+    new = place() / "set"
+    new.mkdir(exist_ok=True)
+    for file, part in zip_longest(_FILES, data.split(APART, 2), fillvalue=b""):
+        (new / str(file)).write_bytes(bytes(part))
+    named = re.search(rb'"name": "(\w{1,50})Request"', data)
+    words = {"NEW": str(new), "OLD": str(SET / "clients"), "RPC": named[1].decode() if named else "X"}
+    line = COMMANDS[zlib.crc32(data) % len(COMMANDS)].split()
+    call = read([words.get(word, word) for word in line])
+    assert call is not None
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with redirect_stdout(out), redirect_stderr(err):
+        code = call.command.run(call.options)
+    if line[-1] == "json" and code < 2:
+        json.loads(out.buffer.getvalue())
 
 
 def _migrations(schemas: SchemaSet) -> Iterator[tuple[Migration, Goal | None]]:
@@ -578,6 +626,7 @@ SURFACES = (
     Surface("captures", _captures, capture, (UnreadableCapture,)),
     Surface("decode", _texts, text, TOLD),
     Surface("migrate", _sets, migrate, TOLD),
+    Surface("commands", _sets, command, TOLD),
     Surface("lsp", _sessions, session),
     Surface("query", _queries, query, (*TOLD, MemoryError)),
 )
