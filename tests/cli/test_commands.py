@@ -60,7 +60,7 @@ def verify_files(folder: Path) -> Path:
         (["rules", "tags/gap"], 0, "tags/gap  error  A gap in the tags\n"),
         (["rules", "--verify", "house.json5", "examples"], 0, "1 rules hold against their examples\n"),
         (["explain", "tags/gap"], 0, "tags/gap  (error)\nA gap in the tags.\n"),
-        *((["schema", name], 0, '{\n  "$schema": ') for name in SCHEMAS),
+        (["schema", "config"], 0, '{\n  "$schema": '),
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else None,
 )
