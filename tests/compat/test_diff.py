@@ -379,6 +379,12 @@ def test_dead_messages_come_and_go_unnoticed() -> None:
 # RPCs
 
 
+def test_a_copied_field_is_another_field() -> None:
+    once, twice = definition(A, B), definition(A, B, A)
+    assert [summaries(once, twice), summaries(twice, once)] == [["layout-changed wire 0-5 A"]] * 2
+    assert summaries(twice, definition(A, B, C)) == ["layout-changed wire 0-5 A", "layout-changed wire 0-5 C"]
+
+
 def test_one_half_bumped_alone() -> None:
     old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
     bumped = {**old, "XRequest.json": definition(A, validVersions="0-7")}

@@ -39,15 +39,22 @@ def partner(message: Message) -> Message | None:
 
 
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
-    """The fields of both, paired by name, then as renames: fields at the same place with the same type and versions."""
+    """The fields of both, paired by name, then as renames: fields at the same place with the same type and versions.
+
+    Where several have one name, as after a copy, they are paired in their order.
+    """
     pairs: list[FieldPair] = []
     lost: list[Field] = []
+    same: dict[str, list[Field]] = {}
+    for field in reversed(new.fields):
+        same.setdefault(field.name, []).append(field)
     for field in old.fields:
-        if field.name in new.by_name:
-            pairs.append((field, new.by_name[field.name]))
+        if named := same.get(field.name):
+            pairs.append((field, named.pop()))
         else:
             lost.append(field)
-    gained = [field for field in new.fields if field.name not in old.by_name]
+    unpaired = {id(field) for fields in same.values() for field in fields}
+    gained = [field for field in new.fields if id(field) in unpaired]
     renamed = _renamed_fields(lost, gained) if lost and gained else {}
     taken = {id(field) for field in renamed.values()}
     pairs += [(field, renamed.get(id(field))) for field in lost]
