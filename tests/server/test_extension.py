@@ -27,13 +27,13 @@ def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
     assert {name.partition("/")[0] for name in required} == set(manifest["dependencies"])
 
 
-def test_it_starts_and_claims_json_with_comments_only_where_definitions_are(repo: Path) -> None:
+def test_json_with_comments_activates_it_and_is_claimed_only_where_definitions_are(repo: Path) -> None:
     manifest = json.loads((repo / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
     ((language, globs),) = (
         (language["id"], language["filenamePatterns"]) for language in manifest["contributes"]["languages"]
     )
     places = [event.removeprefix("workspaceContains:") for event in manifest["activationEvents"]]
-    assert (language, places) == ("jsonc", ["**/kiplint.toml", "**/.kiplint.toml", *globs])
+    assert (language, places) == ("jsonc", ["onLanguage:jsonc", "**/kiplint.toml", "**/.kiplint.toml", *globs])
     patterns = [re.compile(glob.replace("**/", "(.+/)?").replace("*.", "[^/]+[.]")) for glob in globs]
     claimed = {
         path: any(pattern.fullmatch(path) for pattern in patterns)
