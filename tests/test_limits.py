@@ -114,6 +114,19 @@ def test_standard_input(
         read()
 
 
+def test_a_line_of_values(tmp_path: Path, lower: Callable[..., None]) -> None:
+    (tmp_path / "lines").write_bytes(b'{"a": 1}\n{"a": 1, "b": 2}\n')
+    lower(encode, "VALUES_BYTES", 17)
+    with encode.open_lines(str(tmp_path / "lines")) as lines:
+        assert [len(line) for line in lines] == [9, 17]
+    lower(encode, "VALUES_BYTES", 16)
+    with (
+        encode.open_lines(str(tmp_path / "lines")) as lines,
+        pytest.raises(UsageError, match="^a line of .* has more than 16 bytes"),
+    ):
+        assert [len(line) for line in lines] == [9]
+
+
 def test_a_tree_of_git(tmp_path: Path, lower: Callable[..., None]) -> None:
     run_git(tmp_path, "init", "-q")
     (tmp_path / "XData.json").write_bytes(definition(name="XData", type="data", apiKey=None))

@@ -82,7 +82,7 @@ RECHECKED_BYTES = Limit(
     beyond="fixes are refused together where something gets worse",
 )
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
-KIP_BYTES = Limit(16 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
+KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
 INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it, or decode more by `--limit N`")
 FRAME_BYTES = Limit(100 << 20, "bytes of a frame", "bytes to decode", beyond="a problem of the frame")
 EMPTY_ELEMENTS = Limit(64, "elements without bytes in an array", "bytes to decode", beyond="a problem of the frame")
@@ -96,7 +96,7 @@ RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decod
 _REST = "what follows is not decoded"
 PACKETS = Limit(400_000, "packets, and 10 for each end of a connection", "a capture", RECORDS.remedy, beyond=_REST)
 PAYLOAD = Limit(200 << 20, "bytes in packets", "a capture", RECORDS.remedy, beyond=_REST)
-VALUES_BYTES = Limit(256 << 20, "bytes", "values to encode", "divide them")
+VALUES_BYTES = Limit(32 << 20, "bytes", "values to encode", "divide them")
 PROBE_BYTES = Limit(64 << 20, "bytes", "the output of probe", "probe fewer brokers at a time")
 _BROKER = "an error of that broker"
 ANSWER_BYTES = Limit(1 << 20, "bytes", "the answer of a broker", beyond=_BROKER)

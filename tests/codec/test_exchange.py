@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +174,16 @@ def test_the_library_reads_and_writes() -> None:
     value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": False}
     assert (decoded.status, decoded.values) == ("ok", [value])
     assert next(iter(kiplint.vectors(*sets))).kind == "minimal"
+
+
+@pytest.mark.parametrize("name", ["other", "hex", "version"])
+def test_what_a_line_must_not_have_takes_no_memory(name: str) -> None:
+    """An empty object is two bytes of text, and 64 of memory."""
+    line = json.dumps({"message": "ARequest", "version": 0, "hex": "", name: [{}] * 50_000}).encode()
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(BadInput):
+            read_object(simple(), line, spans=False)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()

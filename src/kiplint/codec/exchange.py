@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -38,10 +38,33 @@ class Additions(msgspec.Struct, frozen=True):
 def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, bytes]:
     """The frame or body of one line of JSON, and its bytes. Raises BadInput."""
     try:
-        values = msgspec.json.decode(line)
+        msgspec.json.decode(line, type=msgspec.Raw)  # so that a list that does not end is not JSON either
+        entry = msgspec.json.decode(line, type=BytesLine)
+        values = {name: _scalar(getattr(entry, name)) for name in BytesLine.__struct_fields__}
+    except msgspec.ValidationError:
+        raise BadInput("a line must be a JSON object") from None
     except NOT_JSON as error:
         raise BadInput(f"the line is not JSON: {error}") from None
     return _read(catalog, values, spans=spans)
+
+
+NULL: Final = msgspec.Raw(b"null")
+
+
+class BytesLine(msgspec.Struct, frozen=True):
+    """A line of JSON with bytes, whose properties are not parsed yet: others take no memory."""
+
+    direction: msgspec.Raw = NULL
+    api_key: msgspec.Raw = NULL
+    api_version: msgspec.Raw = NULL
+    message: msgspec.Raw = NULL
+    version: msgspec.Raw = NULL
+    hex: msgspec.Raw = NULL
+
+
+def _scalar(raw: msgspec.Raw) -> Any:
+    """The value of a text or number; False, which no property can be, for an array or object."""
+    return False if bytes(memoryview(raw)[:1]) in (b"[", b"{") else msgspec.json.decode(raw)
 
 
 def complete(catalog: Catalog, frame: Frame, additions: Additions) -> Frame:
@@ -133,9 +156,7 @@ def problem_objects(problems: Iterable[ByteProblem]) -> tuple[ProblemObject, ...
     )
 
 
-def _read(catalog: Catalog, values: Any, *, spans: bool) -> tuple[Frame, bytes]:
-    if not isinstance(values, dict):
-        raise BadInput("a line must be a JSON object")
+def _read(catalog: Catalog, values: dict[str, Any], *, spans: bool) -> tuple[Frame, bytes]:
     data = hex_bytes(values.get("hex"))
     if values.get("direction") is None:
         frame = decode_body(catalog, _text(values, "message"), _number(values, "version"), data, spans=spans)

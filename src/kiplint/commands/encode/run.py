@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -110,14 +110,22 @@ def encode_lines(
         broken += catalog.broken
 
 
-def open_lines(path: str) -> AbstractContextManager[BinaryIO]:
-    """The lines of a file, or of standard input for `-`. Raises UsageError."""
-    if path == "-":
-        return nullcontext(standard_input())
+@contextmanager
+def open_lines(path: str) -> Iterator[Iterator[bytes]]:
+    """The lines of a file, or of standard input for `-`. Raises UsageError, also for a line that is too long."""
     try:
-        return open_file(path)
+        opened = nullcontext(standard_input()) if path == "-" else open_file(path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    with opened as file:
+        yield _lines(file, "standard input" if path == "-" else path)
+
+
+def _lines(file: BinaryIO, name: str) -> Iterator[bytes]:
+    while line := file.readline(VALUES_BYTES + 1):
+        if len(line) > VALUES_BYTES:
+            raise UsageError(VALUES_BYTES.exceeded(f"a line of {name}"))
+        yield line
 
 
 def parse_values(text: str | None, fields: Sequence[str]) -> dict[str, Any]:
