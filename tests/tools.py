@@ -87,10 +87,10 @@ SELECTED: dict[str, RuleSet] = {}
 
 
 def rules_of(config: Config, base: str = "") -> RuleSet:
-    """The rules of a configuration, selected once where they are those that ship."""
+    """The rules of a configuration, selected once, but for packs in files; packages on the path may bring others."""
     if config.rule_packs:
         return make_ruleset(config, load_rules(config, base))
-    if (key := repr(config)) not in SELECTED:
+    if (key := repr((config, sys.path))) not in SELECTED:
         SELECTED[key] = make_ruleset(config, load_rules(config, base))
     return SELECTED[key]
 
