@@ -196,6 +196,23 @@ def _written(path: Path, end: str, *, mark: bool) -> bytes:
     return b"\xef\xbb\xbf" * mark + data
 
 
+@pytest.mark.parametrize(
+    ("gone", "rest"),
+    [
+        ((0, 1), '{ "3": 3, "4": 4 }'),
+        ((1, 2), '{ "1": 1, "4": 4 }'),
+        ((2, 3), '{ "1": 1, "2": 2 }'),
+        ((1, 2, 3), '{ "1": 1 }'),
+        ((3, 1), '{ "1": 1, "3": 3 }'),
+        ((0, 1, 2, 3), "{ }"),
+    ],
+)
+def test_neighbours_on_one_line_are_removed_together(gone: tuple[int, ...], rest: str) -> None:
+    document = Document(b'{ "1": 1, "2": 2, "3": 3, "4": 4 }')
+    edits = delete_items(document, document.root, [document.root.children[n] for n in gone])
+    assert apply_edits(document.data, edits).decode() == rest
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_every_real_file_can_be_edited_anywhere(corpus: Path, end: str) -> None:
     chance = random.Random(1313)
@@ -205,12 +222,14 @@ def test_every_real_file_can_be_edited_anywhere(corpus: Path, end: str) -> None:
         value = _value(document.text, container)
         number = chance.randrange(len(container.children) + 1)
         children = container.children
-        if isinstance(value, dict) and chance.random() < 0.5 and number < len(children):
-            edits = delete_items(document, container, [children[number]])
-            del value[children[number].key]
-        elif isinstance(value, list) and chance.random() < 0.5 and number < len(children):
-            edits = delete_items(document, container, [children[number]])
-            del value[number]
+        if chance.random() < 0.5 and number < len(children):
+            gone = {number, *(n for n in range(len(children)) if chance.random() < 0.3)}
+            edits = delete_items(document, container, [children[n] for n in gone])
+            if isinstance(value, dict):
+                value = {child.key: value[child.key] for n, child in enumerate(children) if n not in gone}
+            else:
+                assert isinstance(value, list)
+                value = [item for n, item in enumerate(value) if n not in gone]
         elif isinstance(value, dict):
             item, after = '"new": {\n  "x": 1\n}', children[number - 1] if number else None
             edits = insert_item(document, container, item, after)

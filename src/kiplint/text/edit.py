@@ -231,10 +231,15 @@ def delete_items(document: Document, container: Node, items: Sequence[Node]) -> 
     if kept and kept is not last and document.comma_after(last) < 0:
         before = document.comma_after(kept)
         edits += [document.edit(before, before + 1, "")] if before >= 0 else []
-    for item in items:
+    spans: list[tuple[int, int, bool]] = []
+    for item in sorted(items, key=start_of):
         comma = document.comma_after(item)
-        end = comma + 1 if comma >= 0 else item.end
-        edits += _but_comments(document, *_wide(document, start_of(item), end, is_last=comma < 0))
+        start, end = start_of(item), comma + 1 if comma >= 0 else item.end
+        if spans and not document.text[spans[-1][1] : start].strip(" \t"):
+            start = spans.pop()[0]  # the blank between them belongs to both
+        spans.append((start, end, comma < 0))
+    for start, end, is_last in spans:
+        edits += _but_comments(document, *_wide(document, start, end, is_last=is_last))
     return tuple(edits)
 
 
