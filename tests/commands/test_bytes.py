@@ -378,6 +378,16 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
     ]
 
 
+def test_vectors_of_very_many_versions_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All vectors of a message count, or a thousand versions of a thousand fields would be a gigabyte."""
+    monkeypatch.setattr("kiplint.commands.vectors.run.MOST_OF_MESSAGE", 3_000)
+    definitions = definition(*[field(f"F{number}") for number in range(8)], validVersions="0-900")
+    (tmp_path / "XRequest.json").write_bytes(definitions)
+    made = list(vectors(tmp_path))
+    assert 1 <= max(vector.version for vector in made) < 20
+    assert 20 < len(made) < 200
+
+
 def test_vectors_of_a_very_large_struct_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its fields count, not only their bytes: most have one here."""
     monkeypatch.setattr("kiplint.commands.vectors.run.MOST_BYTES", 100)

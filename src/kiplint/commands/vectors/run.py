@@ -23,6 +23,8 @@ MOST_VERSIONS: Final = 1001
 """The number of versions of an interval that get vectors."""
 MOST_BYTES: Final = 4 << 20
 """The bytes of all vectors of a kind and a version: each field's vector repeats the whole message."""
+MOST_OF_MESSAGE: Final = 16 * MOST_BYTES
+"""The bytes of all vectors of a message, beyond which higher versions have none."""
 BYTES_OF_A_VALUE: Final = 4
 """The least number of bytes that a value counts as: encoding takes time even if it writes none."""
 
@@ -65,9 +67,9 @@ def vectors(
     """Golden bytes of every message and version of the sets, the same at every run; of `messages` only, if any.
 
     For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich;
-    of a very large message only the first fields have vectors of their own. Then bodies on which readers fail that pass
-    those, and bodies that a reader must refuse, with the offset of the fault; they grow with the message, not with its
-    square. The siblings of a file in `sets` get
+    of a very large message only the first fields have vectors of their own, and only the lowest versions have any. Then
+    bodies on which readers fail that pass those, and bodies that a reader must refuse, with the offset of the fault;
+    they grow with the message, not with its square. The siblings of a file in `sets` get
     vectors only if they are in `messages`. The paths of files that cannot be read are appended to `broken`. Raises
     UsageError for a message that no set has, and SourceError for a set that cannot be opened.
     """
@@ -80,16 +82,19 @@ def vectors(
         for message in catalog.named(name)[:1]:
             if message.file in catalog.context and not messages:
                 continue
+            room = Counter(MOST_OF_MESSAGE)
             for low, high in message.valid.intervals:
                 for version in range(low, min(high + 1, low + MOST_VERSIONS)):
+                    if room.left < 0:
+                        break
                     if not catalog.codec(message, version).unusable:
-                        yield from _vectors(catalog, message, version)
+                        yield from _vectors(catalog, message, version, room)
                     elif message.file not in unread:
                         unread.append(message.file)
     unread += catalog.broken
 
 
-def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vector]:
+def _vectors(catalog: Catalog, message: Message, version: int, whole: Counter) -> Iterator[Vector]:
     codec = catalog.codec(message, version)
     header_version, header_codec = catalog.header(message, version) if message.is_rpc else (None, None)
     if header_codec and header_codec.unusable:
@@ -121,7 +126,8 @@ def _vectors(catalog: Catalog, message: Message, version: int) -> Iterator[Vecto
         room = Counter(MOST_BYTES)
         for field, value in variants:
             data, problems = codec.encode(value)
-            if not room.take(max(len(data), least)):
+            size = max(len(data), least)
+            if not whole.take(size) or not room.take(size):
                 break
             if not problems and data not in known:
                 known.add(data)
