@@ -132,10 +132,11 @@ def _vectors(catalog: Catalog, message: Message, version: int, whole: Counter) -
             if not problems and data not in known:
                 known.add(data)
                 yield vector(kind, field, data)
-    data, problems = codec.encode(minimal(codec.body))
-    if header_codec and header and own and not problems and header_codec.body.tags is not None:
+    if header_codec and header and own and header_codec.body.tags is not None:
         tagged = header | {UNKNOWN_TAGS: [*UNKNOWN]}
-        yield vector("unknown-tags-in-header", None, data, header=tagged, header_hex=header_codec.write(tagged).hex())
+        (front, unwritten), (data, problems) = header_codec.encode(tagged), codec.encode(minimal(codec.body))
+        if not unwritten and not problems:
+            yield vector("unknown-tags-in-header", None, data, header=tagged, header_hex=front.hex())
     for fault in faults(codec):
         yield vector(fault.kind, fault.field or None, fault.data, must="refuse", offset=fault.offset)
 
