@@ -10,7 +10,7 @@ import pytest
 
 import kiplint
 from kiplint.compat.released import find_releases
-from kiplint.fixes.sets import LIKELY, breaks_between
+from kiplint.fixes.sets import LIKELY, breaks_between, tree_of
 from tools import complaint, definition, field
 from tools import kiplint as run
 
@@ -150,7 +150,7 @@ def test_a_base_that_is_not_a_release_is_less_exact_than_the_release_tags(
 
 def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
     base, new, old = (
-        {path.name: path.read_bytes() for path in (sets / name).iterdir()} for name in ("trunk", "new", "old")
+        tree_of({path.name: path.read_bytes() for path in (sets / name).iterdir()}) for name in ("trunk", "new", "old")
     )
     releases = find_releases(["release"])
     assert [(worse.path, worse.rule) for worse in breaks_between(base, new)][:1] == [

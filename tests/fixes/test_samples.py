@@ -23,7 +23,17 @@ from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_message import new_rpc
 from kiplint.fixes.new_version import FieldToAdd, parse_fields
-from kiplint.fixes.sets import HARMLESS, LIKELY, Migration, breaks_between, client_rpcs, new_findings, proved, rpc_names
+from kiplint.fixes.sets import (
+    HARMLESS,
+    LIKELY,
+    Migration,
+    breaks_between,
+    client_rpcs,
+    new_findings,
+    proved,
+    rpc_names,
+    tree_of,
+)
 from kiplint.model.layout import layout, lines
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from tools import definition, field
@@ -89,7 +99,7 @@ def test_fixes_of_releases_break_nothing_and_bring_no_finding(
     files = releases(name)
     result = fix_set(files, findings_in, unsafe=unsafe)
     after = {**files, **result.after}
-    assert list(breaks_between(files, after, LIKELY if unsafe else HARMLESS)) == []
+    assert list(breaks_between(tree_of(files), tree_of(after), LIKELY if unsafe else HARMLESS)) == []
     assert list(new_findings(findings_in(files), findings_in(after), result.after)) == []
     print(f"{name}: {len(result.fixed)} fixed in {len(result.after)} files, {len(result.refused)} refused")
 
@@ -136,7 +146,7 @@ def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
     migration = proved(of_directory(files), migrate(before), RULES, unmet)
     after = with_changes(files, migration)
     now = schemas(after)
-    assert list(breaks_between(files, after)) == []
+    assert list(breaks_between(tree_of(files), tree_of(after))) == []
     worse = list(new_findings(findings_in(files), findings_in(after), {file.path for file in migration.files}))
     states = {row.name: row.state for row in migration.rows}
     rows = {row.name: row.status for row in rollout(now, before)}

@@ -121,14 +121,20 @@ LIKELY: Final = ("none", "source", "semantics")
 
 
 class BaseTree(NamedTuple):
-    """The definitions of a revision; only the versions in the `releases`, if there are any, are released."""
+    """The definitions of a revision.
+
+    If there are `releases`, only the versions in them count as released.
+    """
 
     tree: Tree
     releases: Releases | None = None
 
 
 class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
-    """Files, the findings of all rules in them, and the revision that they are compared with."""
+    """The files of a set, and the findings of all rules in them.
+
+    `base` is the revision to compare them with; None if there is none.
+    """
 
     files: Files
     findings: Sequence[Finding]
@@ -136,13 +142,13 @@ class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def tree(self) -> Tree:
-        """The definitions."""
+        """The definitions in the files."""
         return tree_of(self.files)
 
     @cached_property
     def breaks(self) -> Sequence[Regression]:
-        """What they break of the base, beyond what a person reviews."""
-        return [*_breaks(self.base.tree, self.tree, LIKELY, self.base.releases)] if self.base else ()
+        """The changes since the base that break more than `LIKELY` allows."""
+        return [*breaks_between(self.base.tree, self.tree, LIKELY, self.base.releases)] if self.base else ()
 
 
 class Regression(NamedTuple):
@@ -179,7 +185,7 @@ def regressions(before: CheckedFiles, after: CheckedFiles, *, likely: bool = Fal
     else:
         wrong = (item for item in before.findings if likely and item.severity == "error")
         refused = {item.path for item in wrong if not _is_elsewhere(item)}
-        broken = _breaks(before.tree, after.tree, LIKELY if likely else HARMLESS)
+        broken = breaks_between(before.tree, after.tree, LIKELY if likely else HARMLESS)
         yield from (worse for worse in broken if worse.path not in refused)
     hidden = unreadable(before.findings) - unreadable(after.findings)
     shown = [item for item in after.findings if item.path not in hidden]
@@ -221,23 +227,19 @@ def _levels(findings: Iterable[Finding]) -> Iterator[tuple[str, str, str]]:
             yield finding.rule, finding.path, level
 
 
+def tree_of(files: Files) -> Tree:
+    """The definitions of the files of one set."""
+    return make_tree("", [("", files.items())])
+
+
 def breaks_between(
-    before: Files, after: Files, allowed: Collection[str] = HARMLESS, releases: Releases | None = None
+    old: Tree, new: Tree, allowed: Collection[str] = HARMLESS, releases: Releases | None = None
 ) -> Iterator[Regression]:
     """The changes that break something else than what is `allowed`, in messages that can be read.
 
     Where a field has an unknown type there are no bytes to keep. A tagged field's default is what its absence means,
     as good as a byte.
     """
-    return _breaks(tree_of(before), tree_of(after), allowed, releases)
-
-
-def tree_of(files: Files) -> Tree:
-    """The definitions of the files of one set."""
-    return make_tree("", [("", files.items())])
-
-
-def _breaks(old: Tree, new: Tree, allowed: Collection[str], releases: Releases | None = None) -> Iterator[Regression]:
     try:
         changes = judge(compare_trees(old, new, releases=releases), _change_rules(), old.sources, new.sources)
     except UsageError as error:  # a message that is too large to be compared
