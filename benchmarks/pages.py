@@ -69,7 +69,10 @@ def _row(measure: str, time: float, most: int) -> Row:
 
 
 def _visit(browser: Browser, file: Path) -> tuple[float, list[float]]:
-    """The milliseconds until a page is ready, and those for each key; typing begins one second after that."""
+    """The time until a page is ready, and the time for each key, in milliseconds.
+
+    Typing begins one second after the page is ready.
+    """
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(file.as_uri())
     page.wait_for_selector(".ready", state="attached")

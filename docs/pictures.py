@@ -161,7 +161,7 @@ def _write_examples(page: str, folder: Path) -> None:
 
 
 def _editor_shots(browser: Any, diff: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """VS Code with a definition in which the type of a field differs from the last release."""
+    """Pictures of VS Code. It shows a definition; one field has another type than in the last release."""
     from server.vscode import vscode
 
     name = "clients/src/main/resources/common/message/PauseFetchRequest.json"

@@ -37,8 +37,9 @@ def plant(place: Path) -> Path:
 
 
 def state(place: Path) -> list[object]:
-    """What changes with every file, directory and link below: the names in the place, and of all that was planted the
-    mode, the size, and when its content and its properties were changed.
+    """The names in the place, and the properties of everything planted: mode, size and times of change.
+
+    Each change to a file, directory or link below the place changes this state.
     """
     return [sorted(os.listdir(place)), *map(_properties, (os.path.join(place, name) for name in PLANTED))]
 

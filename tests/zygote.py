@@ -33,7 +33,7 @@ GUARD = Path(__file__).resolve().parent / "guard"
 MODULES = os.pathsep.join(map(str, (SOURCE, GUARD)))
 """Where processes find kiplint, and what keeps them from the network."""
 APART = tuple(f"kiplint.{name}" for name in ("__main__", "commands.lsp", "commands.pipeline", "pipeline", "server"))
-"""Modules that most runs do without, and that import what takes long."""
+"""Modules that few runs need, and that take long to import."""
 OTHERS = ("jinja2", "json5", "jsonschema", "networkx", "typer._click.decorators", "typer._click._textwrap")
 OF_LAKES = ("pyspark.sql", "pyarrow.dataset", "pyarrow.parquet", "duckdb", "kiplint.pipeline.run")
 """What runs of the pipeline import besides: half a second, which no other run is to carry along."""

@@ -30,7 +30,7 @@ from kiplint.limits import QUERY_MEMORY
 
 KEPT = REPOSITORY / "tests" / "fuzz" / "corpus"
 LONGEST, LATEST = 10, 120
-"""Seconds of CPU time, and of the clock, of one reading: other work on the machine is not its fault."""
+"""The most seconds of a reading: of CPU time, and of the clock, which also counts other work on the machine."""
 
 MADE_OF_JSON = ("decoder", "locator", "suppression", "rules", "packs", "diff", "formats", "readers")
 HEAD = ("surface", "damaged", "hypothesis", "atheris", "seconds", "grown by", "failures")

@@ -1,6 +1,6 @@
 """Ways to damage an input: bytes cut, flipped, repeated and moved, words put in, pieces of another input spliced in.
 
-In JSON also other values, and properties added.
+Of JSON, values are replaced and properties are added too.
 """
 
 import random
@@ -90,18 +90,6 @@ def _all_new(made: bytearray, _place: int, rng: random.Random, _other: bytes) ->
 
 
 _ONE = (
-    _cut,
-    _flip,
-    _number,
-    _varint,
-    _noise,
-    _leave_out,
-    _word,
-    _word,
-    _repeat,
-    _splice,
-    _splice,
-    _value,
-    _property,
+    _cut, _flip, _number, _varint, _noise, _leave_out, _word, _word, _repeat, _splice, _splice, _value, _property,
     _all_new,
-)
+)  # fmt: skip

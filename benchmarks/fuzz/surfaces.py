@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from functools import cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from threading import Event
@@ -297,15 +297,15 @@ COMMANDS: Final = (
     "upgrade-path OLD NEW --output-format json",
     "vectors NEW",
 )
-"""Command lines: NEW is the set, OLD another, RPC the name of its first RPC."""
+"""Command lines. NEW stands for the set, OLD for another set, RPC for the first RPC of NEW."""
 
 
 def command(data: bytes) -> None:
-    """A request, its response and the request header: a command that takes sets, chosen by the bytes, runs on them."""
+    """Run a command on a set of a request, its response and the request header. A checksum selects the command."""
     new = place() / "set"
     new.mkdir(exist_ok=True)
-    for file, part in zip_longest(_FILES, data.split(APART, 2), fillvalue=b""):
-        (new / str(file)).write_bytes(bytes(part))
+    for file, part in zip(_FILES, (*data.split(APART, 2), b"", b""), strict=False):
+        (new / file).write_bytes(part)
     named = re.search(rb'"name": "(\w{1,50})Request"', data)
     words = {"NEW": str(new), "OLD": str(SET / "clients"), "RPC": named[1].decode() if named else "X"}
     line = COMMANDS[zlib.crc32(data) % len(COMMANDS)].split()

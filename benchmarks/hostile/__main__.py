@@ -64,7 +64,7 @@ WORDS: Mapping[str, str] = {
 VARIED = {"EXPRESSION", "FIELD", "GLOB", "GLOB|REV|SET", "OLDER", "REV"}
 """The metavars of options that are tried with the inputs that are `is_wide`."""
 TOGETHER = {"unsafe_fixes": ("--diff",), "changed_since": ("--unsafe-fixes", "--diff")}
-"""By the name of an option: the options without which it does little."""
+"""By the name of an option: other options that it needs to have an effect."""
 PLACES = {"folders": {}, "revisions": {"old": "v0:", "new": "HEAD:"}, "archives": {"old": "old.zip", "new": "new.zip"}}
 """Where the schema sets come from, and the words that name them on the command line."""
 
@@ -83,7 +83,7 @@ above.
 
 Each case is screened at an eighth of n first, in a fork that has imported all commands; one that takes no time there
 is not measured. `make bench-hostile HOSTILE_ARGS="--only chain"` measures some cases, and leaves this page as it is;
-`--seconds 600` takes as many as go into that time, in the order of `--seed`."""
+`--seconds 600` stops after that time, and `--seed` selects the order of the cases."""
 HEAD = ("input", "command", "n", "time", "memory", "doubling")
 
 

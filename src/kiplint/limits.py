@@ -74,7 +74,7 @@ EXPRESSION = Limit(1_000, "characters of an expression", "a rule pack", "name a 
 PACK_PARTS = Limit(200_000, "parts of all expressions", "a rule pack", "divide it")
 STEPS = Limit(50_000_000, "steps of a walk over a set", "a rule pack", beyond="an error that names the rule")
 RECHECKED_FILE = 2 << 10
-"""The bytes that a file counts for beyond its own where a set is checked again."""
+"""The bytes added to the size of each file that is checked again: small files take time too."""
 RECHECKED_BYTES = Limit(
     48 << 20,
     f"bytes checked again, {RECHECKED_FILE >> 10} KiB more for each file",

@@ -108,7 +108,7 @@ CASES = [
 
 
 STARTED = {(name, REDIRECTIONS[at % len(REDIRECTIONS)]) for at, name in enumerate([*COMMANDS][: 2 * len(REDIRECTIONS)])}
-"""A shell does each redirection twice; otherwise a run is forked, which takes a tenth of the time."""
+"""The cases that run in a shell, two for each redirection. The others run in a fork, which takes a tenth of the time."""
 
 
 def test_every_command_is_tried() -> None:

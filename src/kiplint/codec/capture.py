@@ -70,8 +70,9 @@ def read_capture(catalog: Catalog, data: bytes, limit: int = RECORDS) -> Capture
 def read_segments(
     catalog: Catalog, segments: Sequence[Segment], times: Sequence[float], limit: int = RECORDS
 ) -> Capture:
-    """The Kafka frames of TCP segments; `times` are those of all packets. There are more than `limit` where some are
-    left out.
+    """The Kafka frames of TCP segments; `times` are those of all packets.
+
+    If frames are left out, more than `limit` frames are returned.
     """
     streams = connections(segments)
     known = conversations(catalog, streams, limit)

@@ -38,7 +38,7 @@ class Additions(msgspec.Struct, frozen=True):
 def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, bytes]:
     """The frame or body of one line of JSON, and its bytes. Raises BadInput."""
     try:
-        msgspec.json.decode(line, type=msgspec.Raw)  # so that a list that does not end is not JSON either
+        msgspec.json.decode(line, type=msgspec.Raw)  # the typed decoder takes an unfinished array for an array
         entry = msgspec.json.decode(line, type=BytesLine)
         values = {name: _scalar(getattr(entry, name)) for name in BytesLine.__struct_fields__}
     except msgspec.ValidationError:
@@ -52,7 +52,7 @@ NULL: Final = msgspec.Raw(b"null")
 
 
 class BytesLine(msgspec.Struct, frozen=True):
-    """A line of JSON with bytes, whose properties are not parsed yet: others take no memory."""
+    """A line of JSON with bytes. Its properties are not parsed yet, and all other properties take no memory."""
 
     direction: msgspec.Raw = NULL
     api_key: msgspec.Raw = NULL
@@ -63,7 +63,7 @@ class BytesLine(msgspec.Struct, frozen=True):
 
 
 def _scalar(raw: msgspec.Raw) -> Any:
-    """The value of a text or number; False, which no property can be, for an array or object."""
+    """The value of a text or number. False, which is invalid for each property, for an array or object."""
     return False if bytes(memoryview(raw)[:1]) in (b"[", b"{") else msgspec.json.decode(raw)
 
 

@@ -39,9 +39,9 @@ def partner(message: Message) -> Message | None:
 
 
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
-    """The fields of both, paired by name, then as renames: fields at the same place with the same type and versions.
+    """Pair the fields of two messages or structs, first by name, then as renames.
 
-    Where several have one name, as after a copy, they are paired in their order.
+    A renamed field has the same place, type and versions. Fields that share a name, as after a copy, pair in order.
     """
     pairs: list[FieldPair] = []
     lost: list[Field] = []

@@ -138,7 +138,10 @@ def closing_bracket(case: FixerCase) -> Fix | None:
 
 @lru_cache(maxsize=1)
 def _missing_brackets(document: Document) -> Mapping[int, Edit]:
-    """Edits that add missing closing brackets, by the offset of the bracket that they belong before, or of the end."""
+    """The edits that insert missing closing brackets.
+
+    The key is the offset of the wrong closing bracket, or of the end of the text, where the mistake shows.
+    """
     missing: dict[int, Edit] = {}
     opened: list[int] = []
     code_end = 0

@@ -183,7 +183,10 @@ Object = dict[str, Any]
 
 
 def objects_in(owner: Object, name: str) -> list[tuple[int, Object]]:
-    """The objects in the array of a property, with their places; a reader refuses all else there, or never reads it."""
+    """The objects in the array of a property, with their indices.
+
+    Other values are skipped: the reader has refused them already, or it does not read the property.
+    """
     array = owner.get(name)
     return [(n, item) for n, item in enumerate(array) if isinstance(item, dict)] if isinstance(array, list) else []
 

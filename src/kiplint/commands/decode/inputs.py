@@ -42,9 +42,9 @@ class DecodeInput(NamedTuple):
 def read_inputs(
     inputs: tuple[str | bytes, ...], form: InputFormat, least: int, limit: int = RECORDS
 ) -> Iterator[DecodeInput]:
-    """The pieces of all inputs; base64 of less than `least` bytes is not recognised. Raises UsageError.
+    """Split all inputs into pieces. Base64 text is recognised only if it has at least `least` bytes. Raises UsageError.
 
-    An input may be as large as `limit` frames may be: `INPUT_BYTES` for the usual number, and never less.
+    The largest allowed input is `INPUT_BYTES`, and proportionally larger for a `limit` above `RECORDS`.
     """
     most = INPUT_BYTES.times(limit / RECORDS)
     for number, word in enumerate(inputs, 1):

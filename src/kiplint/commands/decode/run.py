@@ -42,7 +42,7 @@ class _How(NamedTuple):
     frames: Counter
     """How many frames may still be decoded."""
     streamed: bool
-    """Whether only frames of captures count: each other is written as soon as it is decoded."""
+    """Whether frames are written as soon as they are decoded. Then only the frames of captures are counted."""
 
 
 def decode(

@@ -24,7 +24,7 @@ MOST_VERSIONS: Final = 1001
 MOST_BYTES: Final = 4 << 20
 """The bytes of all vectors of a kind and a version: each field's vector repeats the whole message."""
 MOST_OF_MESSAGE: Final = 16 * MOST_BYTES
-"""The bytes of all vectors of a message, beyond which higher versions have none."""
+"""The most bytes of the vectors of a message. Versions above the one that reaches it have no vectors."""
 BYTES_OF_A_VALUE: Final = 4
 """The least number of bytes that a value counts as: encoding takes time even if it writes none."""
 
