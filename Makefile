@@ -16,11 +16,11 @@ PYTEST_ARGS :=
 CLUSTER := tests/pipeline/test_cluster.py tests/pipeline/spark/test_object_store.py
 
 # The tests of what runs in one process: no Spark, no browser, and no installed command.
-QUICK := tests/text tests/model tests/engine tests/compat tests/codec tests/fixes tests/readers tests/sources \
+QUICK := tests/text tests/model tests/engine tests/compat tests/codec tests/fixes tests/sources \
   tests/test_rules.py tests/test_compat_rules.py tests/test_versions.py tests/test_imports.py
 # Work on whole real sets takes longer than a hand waits.
 WHOLE := tests/fixes/test_samples.py tests/fixes/test_kip1313.py tests/fixes/test_bump.py \
-  tests/codec/test_other_readers.py tests/compat/test_history.py tests/readers/test_corpus.py
+  tests/codec/test_other_readers.py tests/compat/test_history.py
 
 # The tag that a release is made of, which its version has to match.
 TAG :=

@@ -87,12 +87,6 @@ def pictures(history: Path, lake: Path, guide: Path) -> list[Picture]:
             height=760,
             folder=examples["kips"],
         ),
-        Picture(
-            "upgrade-path",
-            ("upgrade-path", "ancient", "modern", "--over", "bridge", *colored),
-            height=400,
-            folder="upgrade",
-        ),
         Picture("check", ("check", "tags", "versions", "rpc", "--isolated"), "*"),
         Picture("diff", ("diff", "compat/layout-changed/old", "compat/layout-changed/new"), "ListMoves", 860),
         Picture("rollout", ("rollout", "1.0.0:", "main:", *repo)),

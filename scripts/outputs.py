@@ -47,12 +47,10 @@ MISTAKES = {
     "negotiate": ["", "trunk/clients", "--list-clients a", "librdkafka@0 trunk/clients", "--clients x trunk/clients"],
     "new": ["rpc Fetch --schemas trunk/clients", "record R --schemas trunk/clients", "from-kip none"],
     "migrate": ["bump Fetc --schemas trunk/clients", "release Fetch --schemas trunk/clients", "kip-1313 none"],
-    "upgrade-path": ["a b", "3.6.0 9.9.9 --tags --repo history"],
     "rollout": ["a b c", "--header 0 trunk/clients"],
     "kip": ["none", "bytes/java.jsonl"],
     "vectors": ["--message Fetc trunk/clients"],
     "review": ["--base none trunk", "--base nosuch"],
-    "readers": ["none", "--since nosuch --repo history trunk:", "--select tags trunk/clients"],
     "rules": ["--verify none none", "nosuch"],
     "explain": ["nosuch", "gap"],
     "schema": ["nosuch"],
@@ -65,19 +63,16 @@ BOTH = {
     "check-all": "check trunk --select all",
     "since": "check --since 3.9.0-rc3 . IN history",
     "hook": "check --as-hook --since HEAD~20 . IN history",
-    "review": "review --base 3.9.0-rc3 --rollout always --readers always IN history",
+    "review": "review --base 3.9.0-rc3 --rollout always IN history",
     "review-auto": "review --base HEAD~20 IN history",
     "show-all": "show --all trunk/clients",
     "show-fetch": "show FetchRequest@10 trunk/clients",
     "history": "show Fetch --history --repo history",
     "rollout-trunk": "rollout trunk/clients",
-    "readers": "readers trunk/clients",
-    "readers-since": "readers trunk: --since 3.9.0-rc3 --repo history",
     "matrix": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history",
     "clients": "negotiate --clients librdkafka,sarama@1.42.1 3.6.0: --repo history",
     "client": "negotiate librdkafka@1.3.0 trunk: --mode kraft --repo history",
     "client-list": "negotiate --list-clients",
-    "upgrade-clients": "upgrade-path 2.8.0 trunk: --tags --clients all --repo history",
     "kip-against": "kip kips/kip-1313.txt --base 3.9.0-rc3: --against trunk: --repo history",
     "decode-capture": "decode bytes/capture.pcapng --set trunk/clients",
     "bump": "migrate bump Fetch --schemas trunk/clients --dry-run",
@@ -93,7 +88,6 @@ LISTED = {
     "list-check": "check trunk/clients --select all",
     "list-diff": "diff 3.6.0: 3.7.0: --repo history",
     "list-rollout": "rollout 3.6.0: trunk: --repo history",
-    "list-readers": "readers trunk/clients",
     "list-kip": "kip kips/kip-1313.txt --base trunk/clients",
     "list-decode": "decode bytes/capture.pcapng --set trunk/clients",
     "list-review": "review --base 3.9.0-rc3 IN history",
@@ -131,7 +125,6 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
     for old, new in PAIRS:
         for command in ("diff", "rollout", "negotiate"):
             both[f"{command}-{old}-{new}"] = f"{command} {old}: {new}: --repo history"
-        both[f"upgrade-path-{old}-{new}"] = f"upgrade-path {old} {new} --tags --repo history"
         yield f"changelog-{old}-{new}", f"changelog {old}: {new}: --repo history"
     for kip in ("kip-35", "kip-78", "kip-511", "kip-1242", "kip-1313"):
         both[kip] = f"kip kips/{kip}.txt --base trunk/clients"

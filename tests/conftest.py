@@ -65,7 +65,6 @@ LONGEST = (
     "tests/test_verdicts.py",
     "tests/server/test_server.py",
     "tests/codec/test_other_readers.py",
-    "tests/readers/test_corpus.py",
     "tests/cli/test_completion.py",
     "tests/test_growth.py",
     "tests/test_commits.py",

@@ -107,12 +107,7 @@ class Runner:
         self.forks = AVAILABLE and not clone
         (machine / "temp").mkdir(parents=True)
         if not clone:
-            for name, what in (
-                ("kiplint", "src"),
-                ("rules", "rules"),
-                ("fixtures", "fixtures"),
-                ("readers", "readers"),
-            ):
+            for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
                 (machine / "temp" / name).symlink_to(ROOT / what)
         self.action: dict[str, Any] = yaml.safe_load((self.clone / "action.yml").read_text("utf-8"))
 

@@ -392,36 +392,6 @@ class TestRollout:
         assert done.code == 2
 
 
-class TestReaders:
-    """Readers of the definitions outside of Java, in a pull request."""
-
-    @pytest.fixture
-    def declared(self, runner: Runner) -> Runner:
-        file = runner.workspace / "schemas/ThingRequest.json"
-        file.write_bytes(file.read_bytes().replace(b'"fields"', b'"headerVersions": {"0": "2", "1+": "3"}, "fields"'))
-        change(runner.workspace, {})
-        return runner
-
-    def test_the_summary_says_who_breaks_and_how(self, declared: Runner) -> None:
-        done = pull_request(declared)
-        assert "Other readers:\n" in done.summary
-        for line in ("kafka-protocol-rs fail (1 definition)", "kio take the wrong header (1 message)"):
-            assert line in done.summary
-        assert not any(annotation.title.startswith("readers/") for annotation in done.log.annotations)
-
-    def test_annotations_are_written_on_request(self, declared: Runner) -> None:
-        done = pull_request(declared, readers="true")
-        titles = {annotation.title for annotation in done.log.annotations if annotation.level == "notice"}
-        assert {"readers/kafka-protocol-rs", "readers/kio"} <= titles
-
-    def test_what_does_nothing_to_them_is_not_spoken_of(self, runner: Runner) -> None:
-        change(runner.workspace, thing(request=UNTOLD))
-        assert "Other readers" not in pull_request(runner).summary
-
-    def test_they_can_be_left_out(self, declared: Runner) -> None:
-        assert "Other readers" not in pull_request(declared, readers="false").summary
-
-
 class TestFailing:
     """When the step fails."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from copy import copy
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.readers.outcome import readings_of
 from kiplint.render.findings.text import write
 from kiplint.text.lines import Lines, decode_text
 from tools import rules_of
@@ -29,7 +27,7 @@ from tools import rules_of
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
 SNAPSHOTS = HERE / "snapshots"
-OTHERS = {"sets", "history", "negotiate", "upgrade", "bytes"}
+OTHERS = {"sets", "history", "negotiate", "bytes"}
 """Directories of fixtures that are not those of a pack."""
 TOO_LARGE = "syntax/too-large"
 """The rule whose bad example is made here: a megabyte has no place in the repository."""
@@ -99,9 +97,7 @@ def files_of(rule: Rule, kind: str) -> list[Input]:
 
 def check(rule: Rule, files: list[Input]) -> Result:
     """What the default rules and the rule itself find in the files of one set."""
-    rules = copy(rules_of(Config(select=["default", rule.id])))
-    rules.readings = readings_of(rule)
-    return check_set(files, rules)
+    return check_set(files, rules_of(Config(select=["default", rule.id])))
 
 
 def text(result: Result) -> str:

@@ -110,10 +110,6 @@ def import_all(*names: str) -> None:
 
 def prepare(words: Sequence[str]) -> None:
     """Do what runs with such words do first, always with the same result."""
-    if words[:1] == ["readers"]:  # a third of a second to read
-        from kiplint.readers.profile import profiles
-
-        profiles()
 
 
 def _serve() -> None:

@@ -71,14 +71,14 @@ def is_here(path: str) -> bool:
 
 def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
     """The command line."""
-    for name, known in (("changed-only", WHEN), ("rollout", WHEN), ("readers", WHEN)):
-        if inputs[name] not in known:
+    for name in ("changed-only", "rollout"):
+        if inputs[name] not in WHEN:
             raise ActionError(f"{name}: auto, true or false, not {inputs[name]}")
     paths = shlex.split(inputs["paths"]) or ["."]
     yield f"--base={base(inputs, event) if all(map(is_here, paths)) else 'none'}"
     if inputs["changed-only"] == "false" or (inputs["changed-only"] == "auto" and "pull_request" not in event):
         yield "--older"
-    yield from (f"--{name}={WHEN[inputs[name]]}" for name in ("rollout", "readers"))
+    yield f"--rollout={WHEN[inputs['rollout']]}"
     yield from (f"--released={name}" for name in shlex.split(inputs["released"]))
     yield from (f"--{name}={inputs[name]}" for name in ("fail-on", "fail-on-breaks") if inputs[name])
     yield from (

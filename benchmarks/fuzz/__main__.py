@@ -32,7 +32,7 @@ KEPT = REPOSITORY / "tests" / "fuzz" / "corpus"
 LONGEST, LATEST = 10, 120
 """The most seconds of a reading: of CPU time, and of the clock, which also counts other work on the machine."""
 
-MADE_OF_JSON = ("decoder", "locator", "suppression", "rules", "packs", "diff", "formats", "readers")
+MADE_OF_JSON = ("decoder", "locator", "suppression", "rules", "packs", "diff", "formats")
 HEAD = ("surface", "damaged", "hypothesis", "atheris", "seconds", "grown by", "failures")
 
 

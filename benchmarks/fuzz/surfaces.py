@@ -66,7 +66,6 @@ from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.tables import Sets
-from kiplint.readers.outcome import readings_of
 from kiplint.render.findings.json import encoded
 from kiplint.render.formats import format_names, write
 from kiplint.server.app import make
@@ -278,7 +277,6 @@ def migrate(data: bytes) -> None:
 COMMANDS: Final = (
     "changelog OLD NEW",
     "check NEW --diff --unsafe-fixes",
-    "check NEW --readers --output-format json",
     "check NEW --output-format html",
     "decode --set NEW 0012000300000001000461707031000000",
     "diff NEW OLD --output-format html",
@@ -290,11 +288,9 @@ COMMANDS: Final = (
     "negotiate --matrix OLD NEW --output-format html",
     "negotiate NEW OLD --output-format json",
     "new rpc Extra --schemas NEW --dry-run",
-    "readers NEW --output-format json",
     "rollout OLD NEW --output-format json",
     "show --all NEW --output-format html",
     "show --all NEW --output-format json",
-    "upgrade-path OLD NEW --output-format json",
     "vectors NEW",
 )
 """Command lines. NEW stands for the set, OLD for another set, RPC for the first RPC of NEW."""
@@ -410,14 +406,6 @@ def kip(data: bytes) -> None:
     result = read_kip(_file("kip.html", data))
     for draft in settle(result, None).kip.definitions:
         _ = (draft.name, result.span(draft.block, Span(1, 1, 1, 2)), draft.span)
-
-
-def readers(data: bytes) -> None:
-    """A definition, as other readers than Kafka's take it."""
-    known = [rule for rule in rules().known if rule.each == "reading"]
-    made = RuleSet(known, known)
-    made.readings = readings_of(*known)
-    check_set([Input(NAME, data)], made, partial=True)
 
 
 def _kips() -> list[bytes]:
@@ -620,7 +608,6 @@ SURFACES = (
     Surface("diff", _pairs, compare, TOLD),
     Surface("formats", definitions, report),
     Surface("kips", _kips, kip, TOLD),
-    Surface("readers", definitions, readers, TOLD),
     Surface("frames", _frames, frame),
     Surface("records", _batches, records),
     Surface("captures", _captures, capture, (UnreadableCapture,)),

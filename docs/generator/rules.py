@@ -19,7 +19,6 @@ from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.engine.verify import check_example
 from kiplint.model.message import PROTECTED
-from kiplint.readers.outcome import readings_of
 from kiplint.render.formats import write
 from kiplint.text.decode import blank_comments
 
@@ -166,7 +165,7 @@ def _params(rule: Rule) -> str:
 def _examples(rule: Rule) -> Iterator[str]:
     folder = Path(shipped("fixtures"), rule.pack, rule.spec.id)
     if (folder / "bad").is_dir():
-        result = check_example(rule, folder / "bad", readings_of(rule))
+        result = check_example(rule, folder / "bad")
         yield "Wrong:"
         yield fence(rendered("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
     files = list(_telling(folder))

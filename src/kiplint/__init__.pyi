@@ -33,8 +33,6 @@ from kiplint.commands.probe.connection import Sasl as Sasl
 from kiplint.commands.probe.connection import Tls as Tls
 from kiplint.commands.probe.result import ProbeResult as ProbeResult
 from kiplint.commands.probe.run import probe as probe
-from kiplint.commands.readers.result import ReadersResult as ReadersResult
-from kiplint.commands.readers.run import check_readers as check_readers
 from kiplint.commands.review.result import ReviewResult as ReviewResult
 from kiplint.commands.review.run import review as review
 from kiplint.commands.rollout.run import RolloutResult as RolloutResult
@@ -43,8 +41,6 @@ from kiplint.commands.show.result import LayoutResult as LayoutResult
 from kiplint.commands.show.result import LayoutsResult as LayoutsResult
 from kiplint.commands.show.run import show as show
 from kiplint.commands.show.run import show_all as show_all
-from kiplint.commands.upgrade_path.run import UpgradeResult as UpgradeResult
-from kiplint.commands.upgrade_path.run import upgrade_path as upgrade_path
 from kiplint.commands.vectors.run import vectors as vectors
 from kiplint.compat.change import Change as Change
 from kiplint.compat.tree import Tree as Tree

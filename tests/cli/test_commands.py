@@ -25,7 +25,7 @@ from tools import Ran, definition, environment, field, kiplint
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(sys.executable).with_name("kiplint")
 MODULE = (sys.executable, "-m", "kiplint")
-SCHEMAS = ("message", "config", "pack", "output", "show", "migrate", "new", "negotiate", "upgrade-path")
+SCHEMAS = ("message", "config", "pack", "output", "show", "migrate", "new", "negotiate")
 PACK = """{ pack: 'house', rules: [{ id: 'no-uuid', each: 'field', when: "type == 'uuid'", message: 'no', why: 'Why.' }] }"""
 
 starts = [

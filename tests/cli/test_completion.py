@@ -120,7 +120,6 @@ def kafka(tmp_path: Path) -> Path:
         (("diff", "1.0.0:", ""), ["message/", "2.0.0:", "1.0.0:"]),
         (("negotiate", "2.0.0:", "2"), ["2.0.0:"]),
         (("check", "--changed-since", ""), ["2.0.0", "1.0.0"]),
-        (("upgrade-path", "2"), ["2.0.0"]),
         (("rollout", "mess"), []),
     ],
 )

@@ -122,7 +122,6 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     "changelog": [("changelog", "old", FOLDER), ("changelog", "old", "broken")],
     "show": [*(("show", f"{name}Request".replace("\0", ""), FOLDER) for name in NAMES), ("show", "XRequest", "plain")],
     "negotiate": [("negotiate", "old", FOLDER)],
-    "upgrade-path": [("upgrade-path", "old", FOLDER)],
     "migrate kip-1313": [("migrate", "kip-1313", FOLDER, "--dry-run"), ("migrate", "kip-1313", "broken", "--dry-run")],
     "migrate bump": [
         ("migrate", "bump", NAMES[8], "--schemas", "old", "--dry-run"),
@@ -155,12 +154,6 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
         ("kip", NAMES[0]),
         ("kip", "kip.md", "--base", "old"),
         ("kip", "kip.md", "--against", NAMES[0]),
-    ],
-    "readers": [
-        ("readers", "plain"),
-        ("readers", "old"),
-        ("readers", NAMES[0]),
-        ("readers", "plain", "--since", NAMES[0]),
     ],
     "rules": [("rules",), ("rules", NAMES[0]), ("rules", "--verify", "pack.json", "fixtures")],
     "explain": [("explain", "odd/one"), ("explain", NAMES[0])],

@@ -38,16 +38,6 @@ def test_negotiate_over_sasl(history: Path, tmp_path: Path) -> None:
     assert document["exchanges"][0]["sasl"] == 0
 
 
-def test_an_upgrade_path_works_without_a_list_of_releases_in_between(history: Path, tmp_path: Path) -> None:
-    ran = kiplint("upgrade-path", "3.5.0:", "3.9.0-rc3:", "--repo", history, cwd=tmp_path)
-    assert ran.code == 0
-    assert ran.out.splitlines()[:3] == [
-        "From 3.5.0 to 3.9.0-rc3 in 1 step",
-        "  1.  upgrade  3.5.0 to 3.9.0-rc3  in ZooKeeper mode",
-        "  assumed: in ZooKeeper mode at first (the shortest path); --mode kraft for the other",
-    ]
-
-
 def test_rollout_is_about_the_working_directory_by_default(repo: Path) -> None:
     folder = repo / "fixtures/kip-1313"
     assert kiplint("rollout", cwd=folder) == kiplint("rollout", ".", cwd=folder)

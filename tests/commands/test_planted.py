@@ -123,13 +123,11 @@ COMMANDS: dict[str, list[list[str]]] = {
     "negotiate": [["HEAD~1:", "HEAD:"], ["--matrix", "HEAD~1:", "HEAD:"]],
     "new": [["rpc", "Y", "--schemas", "s", "--dry-run"]],
     "probe": [["127.0.0.1:1", "--client", "HEAD:s", "--timeout", "1"]],
-    "readers": [["HEAD:s"]],
     "review": [[], ["--base", "HEAD~1"], ["--base", "none", "s"]],
     "rollout": [["HEAD~1:", "HEAD:"]],
     "rules": [[]],
     "schema": [["check"]],
     "show": [["XRequest", "HEAD:s"]],
-    "upgrade_path": [["1.0.0", "2.0.0", "--tags"], ["HEAD~1:", "HEAD:"]],
     "vectors": [["HEAD:s"]],
 }
 

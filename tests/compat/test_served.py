@@ -12,7 +12,6 @@ from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import BrokerMode, Negotiation, RpcRow
 from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, modes_of
 from kiplint.compat.tree import load
-from kiplint.compat.upgrade import make_release, upgrade_path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -251,16 +250,3 @@ def test_deprecated_ranges_of_both_sides_count(
 ) -> None:
     served = row(made(retired(*client), retired(*broker)), "One")
     assert (served.deprecated, served.brokers[0].best, served.message, served.status) == (True, best, says, "agreed")
-
-
-# Upgrades
-
-
-def test_an_upgrade_path_says_which_mode_it_assumed() -> None:
-    first = make_release("first", SchemaSet(both_modes()))
-    path = upgrade_path([first, make_release("second", SchemaSet(both_modes()))])
-    assert (path.found, path.mode, path.assumed) == (True, "zookeeper", True)
-    requested = upgrade_path([first, make_release("second", SchemaSet(both_modes()))], "kraft")
-    assert (requested.mode, requested.assumed) == ("kraft", False)
-    single = make_release("old", SchemaSet(rpc("UpdateMetadata", 6, "0")))
-    assert upgrade_path([single, single]).assumed is False

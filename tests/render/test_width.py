@@ -44,13 +44,12 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: migrate_kip_1313(SET, dry_run=True),
         lambda: decode(BAD, sets=[SET]),
         lambda: kiplint.negotiate(SET, KIP),
-        lambda: kiplint.upgrade_path(SET, KIP),
         lambda: kiplint.rollout(SET, KIP),
         lambda: kiplint.check(KIP),
         lambda: kiplint.diff("compat/layout-changed/old", "compat/layout-changed/new"),
         lambda: kiplint.diff(SET, KIP),
     ],
-    ids=["migrate", "decode", "negotiate", "upgrade-path", "rollout", "check", "diff", "diff-of-sets"],
+    ids=["migrate", "decode", "negotiate", "rollout", "check", "diff", "diff-of-sets"],
 )
 def test_the_output_fits(make: Callable[[], RunResult]) -> None:
     out = Terminal()

@@ -81,11 +81,10 @@ def sections(rule: Rule, color: bool) -> list[str]:
 def _finding(rule: Rule, folder: Path, color: bool) -> str:
     """The report of the first finding in `bad`, without the line that counts."""
     from kiplint.engine.verify import check_example
-    from kiplint.readers.outcome import readings_of
     from kiplint.render.findings.text import write
     from kiplint.render.report import Report
 
-    result = check_example(rule, folder / "bad", readings_of(rule))
+    result = check_example(rule, folder / "bad")
     out = StringIO()
     write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
     return indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")

@@ -40,11 +40,10 @@ def run(options: Options) -> int:
         from kiplint.compat.judge import messages_of
         from kiplint.engine.packs import load_pack
         from kiplint.engine.verify import verify
-        from kiplint.readers.outcome import readings
 
         pack, fixtures = options.verify
         loaded = load_pack(pack)
-        problems = list(verify(loaded, Path(fixtures), messages_of, readings))
+        problems = list(verify(loaded, Path(fixtures), messages_of))
         for problem in problems or [f"{len(loaded)} rules hold against their examples"]:
             print(problem)
         return FINDINGS if problems else CLEAN

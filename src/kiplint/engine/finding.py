@@ -11,7 +11,7 @@ from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.message import Message
 from kiplint.model.notes import TextElement
-from kiplint.model.problem import ProblemElement, ReadingElement
+from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.text.lines import character_of
 
@@ -116,7 +116,7 @@ def anchor(element: Any, name: str) -> Anchor:
     """The place of an element, or of its property `name` unless that is empty; a set is at its directory."""
     if isinstance(element, TextElement):
         return _in_text(element)
-    if isinstance(element, (ProblemElement, ReadingElement)):
+    if isinstance(element, ProblemElement):
         return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
     if isinstance(element, SchemaSet):
         return Anchor(element.directory or os.curdir, "", "", "")

@@ -12,7 +12,7 @@ from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.message import Message
 from kiplint.model.notes import Note
-from kiplint.model.problem import ProblemElement, ReadingElement
+from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.words import Word
@@ -28,7 +28,6 @@ KINDS: dict[str, type] = {
     "word": Word,
     "rpc": Rpc,
     "set": SchemaSet,
-    "reading": ReadingElement,
 }
 CLASSES: dict[str, type] = {kind.__name__: kind for kind in KINDS.values()} | {"Container": Container}
 _SPECS = {

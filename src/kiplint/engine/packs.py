@@ -120,7 +120,7 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
     spec.each = spec.each or pack.each
     own = own_condition(spec.each or "", spec.id)
     spec.when = spec.when or own
-    if spec.each in ("problem", "reading") and not spec.says:
+    if spec.each == "problem" and not spec.says:
         spec.message = spec.message or OF_PROBLEMS
     return Rule(
         pack=pack.pack,

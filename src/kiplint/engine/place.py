@@ -75,8 +75,7 @@ def place(
 ) -> list[Finding]:
     """The findings of one file in the order of its lines, without ignored findings and with the useless ignores.
 
-    With a fixer, findings carry their fixes, which may change `files`. An ignore of a rule about other readers counts
-    as useless only if these rules run.
+    With a fixer, findings carry their fixes, which may change `files`.
     """
     text = decode_text(definition.data)
     locator = Locator(text)
@@ -89,8 +88,7 @@ def place(
 
     findings = [finding(violation) for violation in violations if violation.severity != "off"]
     suppressions = parse_suppressions(text)
-    ran = (rule.id for rule in rules.rules if rules.readings or rule.each != "reading")
-    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), ran)
+    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
     kept = [finding for finding in findings if not ignores.cover(finding)]
     problems = [*suppressions.problems, *ignores.useless()]
     elements = [ProblemElement(noted, definition.file) for noted in problems]

@@ -39,9 +39,7 @@ def _read(file: str) -> bytes:
         return stored.read()
 
 
-Each = Literal[
-    "problem", "message", "struct", "field", "header_range", "note", "word", "rpc", "set", "change", "reading"
-]
+Each = Literal["problem", "message", "struct", "field", "header_range", "note", "word", "rpc", "set", "change"]
 Level = Literal["error", "warning", "info", "off"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
 Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]
@@ -223,11 +221,11 @@ def pack_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "kiplint rule pack", **schema}
 
 
-OWN = {"problem": "kind", "change": "name", "reading": "reader"}
+OWN = {"problem": "kind", "change": "name"}
 """By kind whose rules are each about their own id: the fact that holds the id."""
 
 
 def own_condition(kind: str, rule: str) -> str:
-    """The default `when` of a rule about problems, changes or readings: the element has the rule's id."""
+    """The default `when` of a rule about problems or changes: the element has the rule's id."""
     fact = OWN.get(kind)
     return f"{fact} == '{rule}'" if fact else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from typing import Any, Final, NamedTuple, cast
@@ -16,8 +16,6 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Anchor, anchor
 from kiplint.engine.rule import LEVELS, Level, Rule, in_checkout, translator_stamp, type_of
 from kiplint.engine.runtime import Description, StepBudget, TooManyStepsError
-from kiplint.model.load import Definition
-from kiplint.model.problem import ReadingElement
 from kiplint.model.spec import FieldSpec, MessageSpec
 from kiplint.model.types import PRIMITIVES, WORDS
 from kiplint.model.words import is_one_edit
@@ -326,21 +324,14 @@ class Violation(msgspec.Struct, frozen=True):
 Ignores = Callable[[str, str], bool]
 """Whether a file (its path) ignores a rule (its id)."""
 
-Readings = Callable[[Sequence[Definition]], Iterable[ReadingElement]]
-"""Takes the definitions of a set and returns the outcomes of other readers for them."""
-
 
 class RuleSet:
-    """The rules that run. `known` are all rules that exist, also those that are off or not selected.
-
-    The rules about other readers run only if `readings` is set.
-    """
+    """The rules that run. `known` are all rules that exist, also those that are off or not selected."""
 
     def __init__(self, rules: list[Rule], known: list[Rule], ignores: Ignores | None = None) -> None:
         self.rules = rules
         self.known = known
         self.ignores = ignores
-        self.readings: Readings | None = None
         self._compiled: dict[str, list[Compiled]] = {}
         self._by_kind: dict[str, list[Rule]] = {}
         for rule in rules:

@@ -69,8 +69,6 @@ def check_set(
     unread = unread_names(definitions)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported), base, around)
     violations = [*file_violations(definitions, reported, rules), *set_violations(schemas, rules, reported)]
-    if rules.readings:
-        violations += rules.violations("reading", rules.readings(definitions))
     placed = [at_reported_half(violation, reported) for violation in violations]
     result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
     result.names = unread.union(message.name for message in messages)

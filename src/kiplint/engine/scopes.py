@@ -50,7 +50,7 @@ def scopes_of(rules: RuleSet) -> Scopes:
     while drawn := [link for link in links if not link.isdisjoint(wide) and not link <= wide]:
         wide.update(*drawn)  # a rule and the general rules that it narrows run in the same step
     for rule in rules.rules:
-        if rule.each not in ("change", "reading"):
+        if rule.each != "change":
             parts[rule.id in wide].append(rule)
     alone, together = (RuleSet(part, rules.known) for part in parts)
     return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))

@@ -1,10 +1,8 @@
-"""Elements that rules judge beside the model: problems of a file, and the outcomes of other readers."""
+"""Problems of a file, which rules judge beside the model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
-
-import msgspec
 
 from kiplint.model.element import set_fact
 from kiplint.text.decode import Problem as Noted
@@ -36,25 +34,3 @@ class ProblemElement:
     def set_words(self) -> int:
         """How many fields of the set have an entity type that Kafka does not know; forks may have some."""
         return self._message.schemas.own_words if self._message else 0
-
-
-class ReadingElement(msgspec.Struct, frozen=True):
-    """The outcome of another reader of Kafka's definitions at a place of a definition.
-
-    It stands at a JSON pointer of the file, or at the characters from `start` to `end` where these are not -1. `what`,
-    `versions`, `really` and `taken` describe a misreading, `why` a failure.
-    """
-
-    reader: Annotated[str, "The name of the reader, such as `kio`."]
-    outcome: Annotated[str, "`fails`, or `misreads` for a version that it takes for something else."]
-    detail: Annotated[str, "The outcome, as a sentence."]
-    file: str
-    message_name: str
-    pointer: Annotated[str, "The JSON pointer of the cause."] = ""
-    start: int = -1
-    end: int = -1
-    what: str = ""
-    versions: str = ""
-    really: str = ""
-    taken: str = ""
-    why: str = ""

@@ -90,7 +90,6 @@ class Options(Group, frozen=True):
     all: Annotated[
         bool, Option("On a terminal: show all findings, not only the worst 50 and counts of the others.")
     ] = False
-    readers: Annotated[bool, Option("Also check the definitions for other readers, as `kiplint readers` does.")] = False
     configuring: Configuring = Configuring()
     stdin_filename: Annotated[str | None, Option("For -: the path of the text.", "FILE")] = None
     repo: RepositoryOption = None

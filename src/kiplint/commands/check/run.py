@@ -52,7 +52,6 @@ class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
     fix_baselined: bool = False
     choose: Mapping[str, int] = {}
     fixes: bool = True
-    readers: bool = False
     repository: str | None = None
     stdin_filename: str = ""
 
@@ -91,7 +90,6 @@ def check(
     fix_baselined: bool = False,
     choose: Mapping[str, int] = {},
     fixes: bool = True,
-    readers: bool = False,
     repository: Path | None = None,
     stdin_filename: str = "",
     **chosen: Unpack[Chosen],
@@ -104,8 +102,7 @@ def check(
     changed lines; `strictly` drops those that it has too. Fixes change no version of it that is released: that one of
     `released` has, else those of the configuration, as in `diff`; without any, that the revision has. `as_hook` is for
     a commit: files that are not definitions are skipped, only findings count that are new since HEAD (or
-    `changed_since`), and directories that lose a file are checked too. With `readers`, or when one of them is selected,
-    the rules about other readers of the definitions run too.
+    `changed_since`), and directories that lose a file are checked too.
 
     `mending` selects how to fix: `fix` writes the fixes to the files, `diff` only to the result's `patch`. Safe fixes
     are applied, with `unsafe_fixes` likely fixes too; `choose` says by rule which fix of several is applied (2 for the
@@ -164,10 +161,6 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
 
         refuse_unwritable(names)
     rules = configuration.rules()
-    if options.readers or any(selector.partition("/")[0] == "readers" for selector in configuration.config.select):
-        from kiplint.readers.outcome import readings_of
-
-        rules.readings = readings_of(*rules.rules)
     baseline, file = None, configuration.config.baseline
     if options.baseline or file or options.update_baseline or options.allow_new:
         from kiplint.commands.check.baseline import BaselineOptions

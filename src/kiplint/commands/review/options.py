@@ -57,10 +57,6 @@ class Options(Group, frozen=True):
         Literal["auto", "always", "never"],
         Option("Report how far KIP-1313's header is: auto once a definition has headerVersions, always as findings."),
     ] = "auto"
-    readers: Annotated[
-        Literal["auto", "always", "never"],
-        Option("Report what other readers lose: auto in a sentence, always as findings."),
-    ] = "auto"
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
     fail_on_breaks: Annotated[
@@ -75,9 +71,9 @@ def run(options: Options) -> int:
     """Review a change: what it brings, what it breaks, and for whom.
 
     One report of the work tree against a base: the findings that the base does not have, what breaks in versions that a
-    release or the base has, what other readers of the files lose, and the state of KIP-1313's header. Each cause is
-    reported once, at the place to correct, with the fix if there is one. What the change only adds is listed below, and
-    fails nothing. Comments, moved files and untouched lines are not reported.
+    release or the base has, and the state of KIP-1313's header. Each cause is reported once, at the place to correct,
+    with the fix if there is one. What the change only adds is listed below, and fails nothing. Comments, moved files
+    and untouched lines are not reported.
     """
     from kiplint.cli.output import report_on
     from kiplint.commands.review.run import review

@@ -1,4 +1,4 @@
-"""The result of a review: an entry for each cause, what is only added, and the state of readers and rollout."""
+"""The result of a review: an entry for each cause, what is only added, and the state of the rollout."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from kiplint.commands.diff.result import ChangeObject, change_object
-from kiplint.commands.readers.result import ReaderObject, ReadersDocument, ReadersResult
 from kiplint.commands.rollout.result import RolloutRpc, RolloutSummary, rollout_document
 from kiplint.compat.judge import BREAKS, Judged
 from kiplint.compat.rollout import RolloutRow
@@ -20,7 +19,7 @@ from kiplint.render.findings.json import FindingObject, FindingsSummary, finding
 from kiplint.render.report import Report, written_by
 from kiplint.text.words import plural
 
-Origin = Literal["check", "diff", "rollout", "readers"]
+Origin = Literal["check", "diff", "rollout"]
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -79,7 +78,6 @@ class ReviewDocument(msgspec.Struct, frozen=True):
     released: Annotated[tuple[str, ...], Meta(description="The releases; empty where the base counts as released.")]
     findings: Annotated[tuple[EntryObject, ...], Meta(description="An entry for each cause, the most severe first.")]
     additions: Annotated[tuple[ChangeObject, ...], Meta(description="The changes that break nothing.")]
-    readers: Annotated[tuple[ReaderObject, ...], Meta(description="The readers that lose something by the change.")]
     summary: ReviewSummary
     rollout: Annotated[RolloutState | UnsetType, Meta(description="Once a definition has headerVersions.")] = UNSET
 
@@ -102,8 +100,6 @@ class ReviewResult(Report, frozen=True):
     """The RPCs with their request headers, once a definition has headerVersions."""
     touched: frozenset[str] = frozenset()
     """The names of the RPCs that the change touches."""
-    readers: tuple[ReadersResult, ...] = ()
-    """For each path, what the change takes from other readers of the files."""
     patch: bytes = b""
     """The safe fixes of the findings as a unified diff."""
 
@@ -123,13 +119,6 @@ class ReviewResult(Report, frozen=True):
         return tuple(row for row in self.rollout if row.name in self.touched and row.status in ("missing", "wrong"))
 
     @property
-    def losses(self) -> tuple[str, ...]:
-        """What other readers lose, in sentences."""
-        return tuple(
-            result.sentence for result in self.readers if any(row.fails or row.misreads for row in result.rows)
-        )
-
-    @property
     def others(self) -> str:
         """What is not shown, and how much is only added."""
         verb = "breaks" if len(self.additions) == 1 else "break"
@@ -141,17 +130,12 @@ class ReviewResult(Report, frozen=True):
         """The JSON document."""
         rollout = rollout_document(self.rollout, 3)
         names = {row.name for row in self.lagging}
-        readers: list[ReaderObject] = []
-        for result in self.readers:
-            document: ReadersDocument = result.document
-            readers += (reader for reader in document.readers if reader.fails or reader.misreads)
         return ReviewDocument(
             version=1,
             base=self.base,
             released=self.released,
             findings=tuple(map(self._entry, self.entries)),
             additions=tuple(change_object(change, self.rules) for change in self.additions),
-            readers=tuple(readers),
             rollout=RolloutState(3, tuple(rpc for rpc in rollout.rpcs if rpc.name in names), rollout.summary)
             if self.rollout
             else UNSET,

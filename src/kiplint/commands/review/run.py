@@ -12,8 +12,6 @@ from msgspec.structs import replace
 from kiplint.commands.check.run import CheckOptions, run_check
 from kiplint.commands.diff.run import compare, old_place, refuse_unknown
 from kiplint.commands.diff.text import behind_heading, heading
-from kiplint.commands.readers.result import ReadersResult
-from kiplint.commands.readers.run import check_readers
 from kiplint.commands.review.result import Entry, Origin, ReviewResult
 from kiplint.commands.rollout.run import findings_of
 from kiplint.compat.change import Spot
@@ -74,7 +72,6 @@ def review(
     released: Sequence[str] = (),
     older: bool = False,
     rollout: When = "auto",
-    readers: When = "auto",
     fail_on: FailOn | None = None,
     fail_on_breaks: Collection[str] = GRAVE,
     **chosen: Unpack[Chosen],
@@ -83,10 +80,10 @@ def review(
 
     The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
     else to compare with; `none` only checks. A version is released when one of `released` has it, as in `diff`, by
-    default the tags of releases. Findings that the base has too count only with `older`. `rollout` and `readers` tell
-    how to report the request header of KIP-1313 and other readers: `auto` as a remark, `always` as findings. The
-    status is `findings` when an entry is as severe as `fail_on` or breaks one of `fail_on_breaks`; `never` fails
-    nothing. Raises UsageError and SourceError as `check` and `diff` do.
+    default the tags of releases. Findings that the base has too count only with `older`. `rollout` tells how to report
+    the request header of KIP-1313: `auto` as a remark, `always` as findings. The status is `findings` when an entry is
+    as severe as `fail_on` or breaks one of `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError
+    as `check` and `diff` do.
     """
     refuse_unknown(fail_on_breaks)
     names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
@@ -105,14 +102,9 @@ def review(
     declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
     if rollout == "always" or (rollout == "auto" and since.revision and declares_headers):
         rows = comparison.rollout(configuration)
-    trees = comparison.trees
-    is_any = any({*old.sources.values()} != {*new.sources.values()} for old, new in trees) or not trees
-    readings = _readings(names, since.revision, readers, configuration, chosen) if is_any else ()
     others: list[tuple[Finding, Origin]] = []
     if rollout == "always":
         others += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
-    if readers == "always":
-        others += [(finding, "readers") for result in readings for finding in result.findings]
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change not in additions]
     entries = entries_of(checked.findings, worse, others)
@@ -128,7 +120,7 @@ def review(
         findings=findings,
         files=checked.files,
         messages=checked.messages,
-        sources={**comparison.sources, **checked.sources, **{p: s for r in readings for p, s in r.sources.items()}},
+        sources={**comparison.sources, **checked.sources},
         status="findings" if grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
         rules=rule_infos(known, shown, IGNORE),
@@ -144,7 +136,6 @@ def review(
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
         touched=frozenset(map(heading, changes)),
-        readers=readings,
         patch=patch,
     )
 
@@ -267,17 +258,6 @@ def _place(name: str, base: str) -> str:
     return file if open_repository(None).find(file) else ""
 
 
-def _readings(
-    names: Iterable[str], base: str, when: When, configuration: Configuration, chosen: Chosen
-) -> tuple[ReadersResult, ...]:
-    """The results of `readers` that have findings; none without a base, unless always, or without rules."""
-    runs = any(rule.each == "reading" for rule in configuration.rules().rules)
-    if when == "never" or not runs or (when == "auto" and not base):
-        return ()
-    results = (check_readers(name, since=base or None, **chosen) for name in names)
-    return tuple(result for result in results if result.findings)
-
-
 def entries_of(
     findings: Iterable[Finding], changes: Iterable[Judged], others: Iterable[tuple[Finding, Origin]]
 ) -> tuple[Entry, ...]:
@@ -289,7 +269,7 @@ def entries_of(
     items += [(finding, origin, None) for finding, origin in others]
     for item in items:
         finding, origin, change = item
-        causes = list(_causes(finding, change)) if origin != "readers" else []
+        causes = list(_causes(finding, change))
         group = next((by_cause[cause] for cause in causes if cause in by_cause), None)
         if group is None or (change is None and origin == "check"):
             groups.append(group := [])

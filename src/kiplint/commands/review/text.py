@@ -24,7 +24,7 @@ MOST_OF_PATCH: Final = 1 << 16
 
 
 def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
-    """Write the entries, what is added, and what readers lose; nothing when nothing changed."""
+    """Write the entries, and what is added; nothing when nothing changed."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     width = width_of(out)
     for entry in result.entries:
@@ -94,9 +94,7 @@ def _also(entry: Entry) -> Iterator[str]:
 
 
 def _states(result: ReviewResult) -> Iterator[tuple[str, list[str]]]:
-    """The sections about readers and about the rollout: a title, and sentences."""
-    if result.losses:
-        yield "Other readers", list(result.losses)
+    """The section about the rollout: a title, and sentences."""
     if result.rollout:
         rows = [f"{row.name}: {row.message}" for row in result.lagging]
         yield "KIP-1313", [closing(result.rollout, 3), *rows]

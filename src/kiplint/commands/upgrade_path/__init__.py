@@ -1,1 +1,0 @@
-"""`kiplint upgrade-path`."""
