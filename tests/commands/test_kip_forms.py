@@ -1,4 +1,4 @@
-"""How KIPs write messages: whole definitions, parts, patches, tables and older notations; and what is left unread."""
+"""How KIPs write messages: whole definitions, parts, patches and tables; and what is left unread."""
 
 from __future__ import annotations
 
@@ -21,49 +21,10 @@ PAGES_OF_KIPS: Final = ROOT / "tests" / "kips"
 WITH_BASE: Final = ("853.txt", "966.txt")
 
 PAGES: Final = {
-    "4.txt": (
-        [(7, "MetadataResponse", "0", "read")],
-        [(3, "MetadataRequest", 'names no type for "[topics]"')],
-        [],
-    ),
-    "35.md": (
-        [(16, "MetadataRequest", "0", "read")],
-        [
-            (3, "ApiVersionRequest", 'names no type for "ApiKeys"'),
-            (7, "ApiVersionResponse", 'has "ErrorCode", which nothing contains'),
-            (23, "MetadataResponse", 'names no type for "Same"'),
-        ],
-        [],
-    ),
-    "78.md": (
-        [(6, "MetadataRequest", "2", "read"), (11, "MetadataResponse", "2", "read")],
-        [],
-        [],
-    ),
-    "101.txt": (
-        [(5, "OffsetForLeaderEpochRequest", "0", "read"), (20, "OffsetForLeaderEpochResponse", "0", "read")],
-        [],
-        [],
-    ),
-    "320.md": (
-        [(4, "OffsetsForLeaderEpochRequest", "0", "read"), (16, "OffsetsForLeaderEpochResponse", "0", "read")],
-        [(29, "MetadataResponse", 'names no type for "[MetadataBroker]"')],
-        [],
-    ),
-    "345.md": (
-        [(4, "JoinGroupRequest", "0", "read"), (15, "LeaveGroupRequest", "0", "read")],
-        [(23, "", "is a schema in Java")],
-        [],
-    ),
     "511.md": (
         [(4, "ApiVersionsRequest", "0-3", "read"), (19, "ApiVersionsResponse", "0-3", "read")],
         [],
         [(27, "fields/unknown-type"), (27, "kip-35/api-keys-shape")],
-    ),
-    "516.txt": (
-        [(3, "LeaderAndIsrRequest", "3", "read"), (21, "LeaderAndIsrResponse", "3", "read")],
-        [(31, "UpdateMetadataRequest", 'names no type for "UpdateMetadataPartitionState"')],
-        [],
     ),
     "559.md": (
         [(6, "JoinGroupRequest", "0-7", "read")],
@@ -77,15 +38,6 @@ PAGES: Final = {
     ),
     "595.md": (
         [(4, "FetchResponse", "0-12", "read")],
-        [],
-        [],
-    ),
-    "714.txt": (
-        [
-            (3, "GetTelemetrySubscriptionsRequest", "0", "read"),
-            (7, "GetTelemetrySubscriptionsResponse", "0", "read"),
-            (18, "PushTelemetryRequest", "0", "read"),
-        ],
         [],
         [],
     ),
@@ -141,8 +93,7 @@ PAGES: Final = {
 """The pages of real KIPs, in words of ours: the definitions, what is unread, and the errors."""
 
 UNREADABLE: Final = {
-    "932.html": "a table of fields without a column for versions (line 4), a list of fields without a message (line 11), "
-    "a list of fields without a message (line 14)"
+    "932.html": "a table of fields without a column for versions (line 4)"
 }
 """Pages where nothing can be read, and what is said of them."""
 

@@ -21,7 +21,7 @@ from kiplint.commands.kip.forms import (
     read_block,
     unsigned,
 )
-from kiplint.commands.kip.notations import find_grammars, find_others, find_structs, find_tables
+from kiplint.commands.kip.tables import find_tables
 from kiplint.engine.finding import Span
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
@@ -34,8 +34,7 @@ from kiplint.text.lines import Lines, decode_text
 class KipDefinition(msgspec.Struct, frozen=True):
     """A message in a KIP as a definition, and its place there. The last of a name counts, the others are older.
 
-    `kind` is how the KIP writes it: as a `definition`, a `part` of it, a `patch`, a `table` of fields, or in the
-    `grammar` of the protocol guide, which has other names.
+    `kind` is how the KIP writes it: as a `definition`, a `part` of it, a `patch`, or a `table` of fields.
     """
 
     source: Definition
@@ -62,8 +61,7 @@ class UnreadObject(msgspec.Struct, frozen=True):
 class Kip(msgspec.Struct, frozen=True, dict=True):
     """A KIP: its path as it is shown, its bytes and text, its definitions in their order, and what cannot be read.
 
-    `loose` are the lines of fields outside of definitions, `grammar` the lines with messages in the notation that KIPs
-    had before there were definitions.
+    `loose` are the lines of fields outside of definitions.
     """
 
     path: str
@@ -72,7 +70,6 @@ class Kip(msgspec.Struct, frozen=True, dict=True):
     definitions: tuple[KipDefinition, ...]
     unread: tuple[UnreadObject, ...] = ()
     loose: tuple[int, ...] = ()
-    grammar: tuple[int, ...] = ()
 
     @cached_property
     def lines(self) -> Lines:
@@ -124,17 +121,16 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
     in_patches = [(patch.start, patch.end) for patch in patches]
     complete = {_stretch_of(form.start, in_patches) for form in whole}
     forms = [*whole, *(patch.form for patch in patches if (patch.start, patch.end) not in complete)]
-    taken = sorted([*in_patches, *((form.start, form.end) for form in whole)])
+    definition_stretches = sorted([*in_patches, *((form.start, form.end) for form in whole)])
     loose = [start for start in blocks.loose if not _stretch_of(start, in_patches)]
     unread = [Unread(start, name_in(new[start : start + 400]), "is a field outside of a definition") for start in loose]
-    grammars = [grammar for grammar in find_grammars(plain) if not _stretch_of(grammar.start, taken)]
-    for notation in (*grammars, *find_structs(plain), *find_tables(plain), *find_others(plain)):
-        if _stretch_of(notation.start, taken):
+    for table in find_tables(plain):
+        if _stretch_of(table.start, definition_stretches):
             continue
-        if isinstance(notation, Form):
-            forms.append(notation)
+        if isinstance(table, Form):
+            forms.append(table)
         else:
-            unread.append(notation)
+            unread.append(table)
     definitions: list[KipDefinition] = []
     for form in sorted(forms, key=lambda form: form.start):
         text = form.read(base)
@@ -155,7 +151,6 @@ def read_kip(path: str, base: Originals | None = None) -> Kip:
             for piece in sorted(unread, key=lambda piece: piece.start)
         ),
         tuple(map(line, blocks.loose)),
-        tuple(line(grammar.start) for grammar in grammars),
     )
     vars(kip)["lines"] = lines
     return kip
@@ -169,9 +164,8 @@ def _stretch_of(start: int, stretches: Sequence[tuple[int, int]]) -> tuple[int, 
 
 def _mark_older(definitions: Sequence[KipDefinition]) -> list[KipDefinition]:
     """The definitions; all but the last of a name are older: KIPs show the old definition, then the new."""
-    keys = [(definition.name, definition.kind == "grammar") for definition in definitions]
-    last = {key: n for n, key in enumerate(keys) if key[0]}
+    last = {definition.name: n for n, definition in enumerate(definitions) if definition.name}
     return [
-        msgspec.structs.replace(definition, older=last.get(key, n) != n)
-        for n, (key, definition) in enumerate(zip(keys, definitions, strict=True))
+        msgspec.structs.replace(definition, older=last.get(definition.name, n) != n)
+        for n, definition in enumerate(definitions)
     ]

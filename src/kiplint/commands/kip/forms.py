@@ -21,7 +21,7 @@ from kiplint.text.lines import decode_text
 from kiplint.text.scan import scan
 from kiplint.text.tree import Node
 
-Kind = Literal["definition", "part", "patch", "table", "grammar"]
+Kind = Literal["definition", "part", "patch", "table"]
 
 
 class Piece(NamedTuple):

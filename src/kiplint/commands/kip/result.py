@@ -51,7 +51,7 @@ class KipReport(msgspec.Struct, frozen=True):
     """A KIP: its definitions, what they change in the base, and how the code differs from them. Places are in the KIP.
 
     `findings` come from the check. `unread` is what cannot be read; `loose` among it are the lines of fields outside
-    of definitions. `grammar` are the lines with messages in the notation that KIPs had before there were definitions.
+    of definitions.
     """
 
     path: str
@@ -62,7 +62,6 @@ class KipReport(msgspec.Struct, frozen=True):
     layouts: tuple[NewLayouts, ...] = ()
     unread: tuple[UnreadObject, ...] = ()
     loose: tuple[int, ...] = ()
-    grammar: tuple[int, ...] = ()
 
     @property
     def current(self) -> int:
@@ -93,7 +92,6 @@ class KipObject(msgspec.Struct, frozen=True):
     layouts: list[KipLayoutsObject]
     unread: Annotated[list[UnreadObject], Meta(description="What cannot be read.")]
     loose: Annotated[tuple[int, ...], Meta(description="The lines of fields outside of definitions.")]
-    grammar: Annotated[tuple[int, ...], Meta(description="The lines with messages in the notation of older KIPs.")]
 
 
 class KipSummary(FindingsSummary, frozen=True):
@@ -151,5 +149,5 @@ def _kip_object(kip: KipReport) -> KipObject:
         for new in kip.layouts
     ]
     changes, differences = (list(map(change_object, side)) for side in (kip.changes, kip.differences))
-    named = (list(kip.definitions), changes, differences, layouts, list(kip.unread), kip.loose, kip.grammar)
+    named = (list(kip.definitions), changes, differences, layouts, list(kip.unread), kip.loose)
     return KipObject(encodable(kip.path), *named)

@@ -100,17 +100,15 @@ def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: R
     after = placed.tree(base) if base else placed.alone()
     changes = changes_of(placed, base, after, rules) if base else ()
     changed = {change.message_name for change in changes}
-    guides = (definition.source.message for definition in document.current if definition.kind == "grammar")
     return KipReport(
         document.path,
         tuple(_row(definition, base, changed) for definition in document.definitions),
         tuple(checked),
         changes,
         differences_of(placed, code, rules) if code else (),
-        (*layouts_of(placed, base, after), *(NewLayouts(guide, (guide.valid,)) for guide in guides if guide)),
+        tuple(layouts_of(placed, base, after)),
         document.unread,
         document.loose,
-        document.grammar,
     )
 
 
@@ -144,7 +142,7 @@ def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str])
     state: State = "older" if definition.older else "read"
     if message is None:
         return DefinitionObject(definition.name, "", "", "unread", *span)
-    if base and not definition.older and definition.kind != "grammar":
+    if base and not definition.older:
         known = any(other.name == message.name for other in base.tree.messages)
         state = "new" if not known else "changed" if message.name in changed else "same"
     return DefinitionObject(message.name, message.type, message.spec.valid_versions, state, *span)
@@ -154,7 +152,10 @@ def _nothing_in(document: Kip) -> str:
     """That a KIP has no definition, and what it has instead."""
     reasons = [f"{describe(unread)} (line {unread.line})" for unread in document.unread[:8]]
     more = [f"and {len(document.unread) - 8} more"] if len(document.unread) > 8 else []
-    return ", ".join((f"no message definition in {document.path}", *reasons, *more))
+    problem = f"no message definition in {document.path}"
+    if not reasons:
+        return f"{problem}: neither one in JSON, nor a patch, nor a table of fields"
+    return ", ".join((problem, *reasons, *more))
 
 
 class PlacedKip(msgspec.Struct, frozen=True):
@@ -222,8 +223,6 @@ def settle(kip: Kip, base: ReleaseSets | None) -> PlacedKip:
         for message in schemas.messages
     }
     for number, definition in enumerate(kip.current, 1):
-        if definition.kind == "grammar":  # its names differ from the names in definitions
-            continue
         name = definition.name or f"definition {number}"
         directory = _directory(definition, base)
         beside = next(iter(base.sets[directory])) if base and directory in base.sets else ""

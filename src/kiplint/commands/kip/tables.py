@@ -1,10 +1,9 @@
-"""Other notations of messages in KIPs: tables of fields, and the notations that are older than definitions."""
+"""Tables of fields in KIPs, as definitions."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -41,8 +40,6 @@ def _quoted(value: Piece) -> Piece:
     quote = supplied('"', place if place >= 0 else ~place)
     return join([quote, value, quote])
 
-
-# Tables
 
 _COLUMNS: Final = {
     **dict.fromkeys(("name", "field", "fieldname"), "name"),
@@ -208,175 +205,3 @@ def _kafka_type(text: str) -> str:
         return f"[]{element}" if element in PRIMITIVES else ""
     name = re.sub(r"^(?:nullable_|compact_)+", "", text.lower())
     return name if name in PRIMITIVES else _TYPES.get(name, "")
-
-
-# The notation of Kafka's protocol guide: `Fetch Request (Version: 3) => replica_id [topics]`
-
-_HEAD: Final = re.compile(
-    r"[ \t]*(?P<name>[A-Z]\w*?) ?(?P<kind>Request|Response)(?:_?[Vv](?P<suffix>\d{1,5}))?\b"
-    r"(?: *\(?(?:[Vv]ersion:?|[Vv]) *(?P<version>\d{1,5})\)?)?[^=\n{]{0,40}=>(?P<items>.*)"
-)
-_RULE: Final = re.compile(r"[ \t]*(?P<name>\w+)\*?[ \t]*(?:=>|=)(?P<items>.*)")
-_NOTE: Final = re.compile(r"//.*|<-.*|\s\([^)]*\)|\*")
-_ITEM: Final = re.compile(r"\[[^\]]*\]|\w+(?:[<(\[]\s*\w+\s*[>)\]])?")
-_SKIPPED: Final = re.compile(r"\s*(?://.*|```.*|~~~.*)?")
-_DEEPEST: Final = 32
-
-
-class _Rule(NamedTuple):
-    """A line of the notation: what it names, what this consists of, its remark, and its offset."""
-
-    name: str
-    items: tuple[str, ...]
-    remark: str
-    start: int
-
-
-def _rule(name: str, items: str, start: int) -> _Rule:
-    plain = _NOTE.sub(" ", items)
-    remark = " ".join(match.group() for match in _NOTE.finditer(items))
-    return _Rule(name, tuple(_ITEM.findall(plain)), remark, start)
-
-
-def find_grammars(plain: str) -> Iterator[Form | Unread]:
-    """The messages in the notation of the protocol guide, which KIPs had before there were definitions."""
-    head: re.Match[str] | None = None
-    rules: list[_Rule] = []
-    at = 0
-    for text in [*plain.splitlines(keepends=True), "."]:
-        line = text.rstrip("\r\n")
-        begun = _HEAD.match(line)
-        follows = _RULE.match(line) if head and not begun else None
-        if follows:
-            rules.append(_rule(follows["name"], follows["items"], at))
-        elif begun or not _SKIPPED.fullmatch(line):
-            if head:
-                yield _grammar(head, rules)
-            head, rules = begun, [_rule(begun["name"], begun["items"], at)] if begun else []
-        at += len(text)
-
-
-def _grammar(head: re.Match[str], rules: Sequence[_Rule]) -> Form | Unread:
-    """A message: every name needs a rule, the next one of the name, and every rule a place."""
-    start = rules[0].start
-    name = head["name"] + head["kind"]
-    version = int(head["version"] or head["suffix"] or 0)
-    waiting: dict[str, deque[_Rule]] = {}
-    for rule in rules[1:]:
-        waiting.setdefault(rule.name.lower(), deque()).append(rule)
-    try:
-        fields = _expand(rules[0], waiting, f"{version}+", "", 0)
-    except _UnknownType as error:
-        return Unread(error.rule.start, name, f'names no type for "{error.name}"')
-    unused = next((rule for rules in waiting.values() for rule in rules), None)
-    if unused:
-        return Unread(unused.start, name, f'has "{unused.name}", which nothing contains')
-    flexible = any("tagged" in rule.remark for rule in rules)
-    return _known(start, rules[-1].start + 1, _message(head, version, flexible, fields, start))
-
-
-def _known(start: int, end: int, text: Piece) -> Form:
-    return Form(start, end, "grammar", lambda base: text)
-
-
-def _message(head: re.Match[str], version: int, flexible: bool, fields: Iterable[_Field], start: int) -> Piece:
-    header = {
-        "type": f'"{head["kind"].lower()}"', "name": f'"{head["name"]}{head["kind"]}"', "validVersions": f'"{version}"',
-        "flexibleVersions": f'"{version}+"' if flexible else '"none"',
-    }  # fmt: skip
-    return _definition(header, fields, start)
-
-
-class _UnknownType(Exception):  # noqa: N818
-    def __init__(self, rule: _Rule, name: str) -> None:
-        self.rule = rule
-        self.name = name
-
-
-def _expand(rule: _Rule, waiting: Mapping[str, deque[_Rule]], versions: str, path: str, depth: int) -> list[_Field]:
-    """The fields that a rule lists; `path` are the names above it. Raises _UnknownType for a name without a rule."""
-    fields: list[_Field] = []
-    items = rule.items
-    if len(items) == 1 and items[0].startswith("[") and depth and " " in items[0].strip("[] "):
-        items = tuple(items[0].strip("[]").split())
-    for item in items:
-        name = item.strip("[] ")
-        following = waiting.get(name.lower())
-        if not following or depth > _DEEPEST:
-            raise _UnknownType(rule, item)
-        token = following.popleft()
-        if re.search(r"(?i)\b(?:removed|deleted)\b", token.remark):
-            continue
-        fields.append(_field(item, token, waiting, versions, path, depth))
-    return fields
-
-
-def _field(item: str, rule: _Rule, waiting: Mapping[str, deque[_Rule]], versions: str, path: str, depth: int) -> _Field:
-    array = item.startswith("[")
-    camel = "".join(part[:1].upper() + part[1:] for part in rule.name.split("_"))
-    kind = _kafka_type(rule.items[0]) if len(rule.items) == 1 else ""
-    inner: list[_Field] = []
-    if not kind:
-        if not rule.items:
-            raise _UnknownType(rule, rule.name)
-        inner = _expand(rule, waiting, versions, path + camel, depth + 1)
-        array = array or (len(rule.items) == 1 and rule.items[0].startswith("["))
-        kind = path + camel
-    if array and not kind.startswith("[]"):
-        kind = f"[]{kind}"
-    properties = {"name": camel, "type": kind, "versions": versions}
-    if rule.items[0].lower().startswith("nullable"):
-        properties["nullableVersions"] = versions
-    if "tagged" in rule.remark:
-        properties["taggedVersions"] = versions
-    return _made(properties, inner, rule.start)
-
-
-def _made(properties: Mapping[str, str], fields: Sequence[_Field], place: int) -> _Field:
-    return _Field({key: supplied(json.dumps(value), place) for key, value in properties.items()}, fields, place)
-
-
-# Structs: `FetchRequestV3 {`, a field and its type in each line, `}`
-
-_STRUCT: Final = re.compile(
-    r"^[ \t]*+(?P<name>[A-Z]\w*?)(?P<kind>Request|Response)(?:_?[Vv](?P<version>\d{1,5}))?[ \t]*+\{[ \t]*+\r?\n"
-    r"(?P<fields>(?:[ \t]*+(?:\w+[ \t]+[\w<>\[\]()]+[ \t]*+)?(?://[^\r\n]*+)?\r?\n)*+)(?P<end>[ \t]*+\})?",
-    re.MULTILINE,
-)
-_MEMBER: Final = re.compile(r"^[ \t]*+(\w+)[ \t]+([\w<>\[\]()]+)", re.MULTILINE)
-
-
-def find_structs(plain: str) -> Iterator[Form | Unread]:
-    """The messages that are written as structs of a programming language."""
-    for match in _STRUCT.finditer(plain):
-        start = match.start()
-        name = match["name"] + match["kind"]
-        members = list(_MEMBER.finditer(match["fields"]))
-        unknown = next((member[2] for member in members if not _kafka_type(member[2])), "")
-        if not match["end"] or unknown:
-            reason = f'has the type "{unknown}", which has no fields' if unknown else "is a struct with further structs"
-            if members:
-                yield Unread(start, name, reason)
-            continue
-        version = int(match["version"] or 0)
-        fields = [
-            _made({"name": member[1], "type": _kafka_type(member[2]), "versions": f"{version}+"}, (), start)
-            for member in members
-        ]
-        yield _known(start, match.end(), _message(match, version, False, fields, start))
-
-
-# Notations that are not read
-
-_OTHER: Final = (
-    (re.compile(r"\bnew Schema\(\s*+new Field\("), "is a schema in Java"),
-    (re.compile(r"(?m)(?:^[ \t]*+\w+(?:\[\])?:[ \t]*+(?:u?int(?:8|16|32|64)|string|uuid|bool)\b[^\n]*+\n?)+"),
-     "is a list of fields without a message"),
-)  # fmt: skip
-
-
-def find_others(plain: str) -> Iterator[Unread]:
-    """What describes messages in further notations."""
-    for pattern, reason in _OTHER:
-        for match in pattern.finditer(plain):
-            yield Unread(match.start(), "", reason)
