@@ -460,7 +460,6 @@ def _captures() -> list[bytes]:
 def _texts() -> list[bytes]:
     frame = _frames()[1]
     digits = " ".join(f"{byte:02x}" for byte in frame)
-    shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in frame)
     line = json.dumps({"direction": "request", "api_key": 3, "api_version": 12, "hex": frame.hex()}).encode()
     forms = {
         "hex": frame.hex().encode() + b"\n0x" + digits.encode(),
@@ -471,15 +470,8 @@ def _texts() -> list[bytes]:
         "records": _batches()[0],
         "jsonl": line + b"\n" + line,
     }
-    dumps = (
-        f"00000000: {digits}  {shown}\n".encode(),
-        f"0000000 {digits}\n{len(frame):07o}\n".encode(),
-        b"new byte[] {" + ", ".join(f"{byte - 256 * (byte > 127)}" for byte in frame).encode() + b"}",
-        b"b'" + b"".join(b"\\x%02x" % byte for byte in frame) + b"'",
-        gzip.compress(forms["stream"]),
-    )
     named = (name.encode() + b"\n" + data for name, data in forms.items())
-    return [*named, *(b"auto\n" + data for data in (*forms.values(), *dumps))]
+    return [*named, *(b"auto\n" + data for data in (*forms.values(), gzip.compress(forms["stream"])))]
 
 
 def _sets() -> list[bytes]:

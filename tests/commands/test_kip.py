@@ -110,8 +110,7 @@ def test_standard_input_and_several_files(place: Path) -> None:
     (place / "none.txt").write_text("Nothing.\n")
     ran = run("-", "none.txt", "--ignore", "style", stdin=REQUEST)
     assert (ran.code, ran.out.splitlines()[-1]) == (0, "nothing found in 1 definition of 1 KIP")
-    assert 'no message definition in none.txt: neither one in JSON, nor a patch, nor a table of fields' in ran.err
+    assert "no message definition in none.txt: neither one in JSON, nor a patch, nor a table of fields" in ran.err
     ran = run("none.txt")
     assert (ran.code, ran.out) == (2, "")
-    assert "(line 3)" in ran.err
     assert run("missing.txt").code == 2

@@ -92,9 +92,7 @@ PAGES: Final = {
 }
 """The pages of real KIPs, in words of ours: the definitions, what is unread, and the errors."""
 
-UNREADABLE: Final = {
-    "932.html": "a table of fields without a column for versions (line 4)"
-}
+UNREADABLE: Final = {"932.html": "a table of fields without a column for versions (line 4)"}
 """Pages where nothing can be read, and what is said of them."""
 
 

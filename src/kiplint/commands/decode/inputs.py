@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from kiplint.codec.capture import is_capture
-from kiplint.commands.decode.dumps import as_capture, read_dumps
 from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES, RECORDS, Limit
 from kiplint.sources.disk import STDIN
@@ -20,6 +19,7 @@ InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "re
 MOST_TEXT = 2**24
 """The largest text whose form is recognised."""
 GZIP = b"\x1f\x8b\x08"
+JOINED = "the lines are read as one frame"
 LEAST_FRAME = 8
 """The bytes of the shortest request."""
 
@@ -62,8 +62,8 @@ def read_inputs(
 def _typed(word: str, number: int, form: InputFormat, least: int) -> Iterator[DecodeInput]:
     """Text that is not the path of a file."""
     name, data = f"argument {number}", word.encode(errors="surrogateescape")
-    if form == "auto" and (pieces := [*_recognized(name, data)]):
-        yield from (piece._replace(line=0) for piece in pieces)
+    if form == "auto" and (frame := _joined(data)):
+        yield DecodeInput(name, 0, "text-frame", frame, f"{name}: {JOINED}")
     elif form != "base64" and _HEX.fullmatch(data):
         yield DecodeInput(name, 0, "text-frame", _hex(data, name))
     elif form != "hex" and _BASE64.fullmatch(data):
@@ -82,11 +82,11 @@ def _pieces(
     recognized = form == "auto"
     form = _form(data) if recognized else form
     if recognized and form in ("hex", "base64", "frame") and _TEXT.fullmatch(data[:4096]):
-        if pieces := [*_recognized(name, data)]:
-            yield from (piece._replace(note=piece.note or note) for piece in pieces)
+        if frame := _joined(data):
+            yield DecodeInput(name, 1, "text-frame", frame, f"{name}: {JOINED}")
             return
         if form == "frame":
-            raise UsageError(f"{name} is text, but in no known form of bytes; name its format if it is a frame")
+            raise UsageError(f"{name} is text, but neither hexadecimal nor base64; name its format if it is a frame")
     if form in ("frame", "stream", "capture", "records"):
         yield DecodeInput(name, 0, form, data, note)
         return
@@ -99,28 +99,11 @@ def _pieces(
             yield DecodeInput(name, line, "text-frame", raw, note)
 
 
-def _recognized(name: str, data: bytes) -> Iterator[DecodeInput]:
-    """The pieces of a dump or a list in text; none where the text has no such form."""
-    if len(data) > MOST_TEXT:
-        return
-    text = data.decode(errors="replace")
-    if joined := _joined(text):
-        yield DecodeInput(name, 1, "text-frame", joined, f"{name}: the lines are read as one frame")
-        return
-    try:
-        dumps = read_dumps(text)
-        capture = as_capture(dumps) if dumps else None
-    except UsageError as error:
-        raise UsageError(f"{name}: {error}") from None
-    if capture:
-        yield DecodeInput(name, 0, "capture", capture, f"{name}: read as a dump of packets")
-    else:
-        for dump in dumps:
-            yield DecodeInput(name, dump.line, "text-frame", dump.data, f"{name}: read as {dump.form}")
-
-
-def _joined(text: str) -> bytes | None:
+def _joined(data: bytes) -> bytes | None:
     """One frame that is wrapped after as many bytes a line as od, xxd and base64 do; None for other text."""
+    if len(data) > MOST_TEXT:
+        return None
+    text = data.decode(errors="replace")
     lines = [line for line in map(str.strip, text.splitlines()) if line]
     widths = {len(line) for line in lines[:-1]}
     if len(widths) != 1 or len(lines[-1]) > max(widths):
@@ -131,10 +114,10 @@ def _joined(text: str) -> bytes | None:
         parts = [bytes.fromhex(line) for line in lines]
     except (ValueError, UsageError):
         return None
-    data = b"".join(parts)
-    framed = int.from_bytes(data[:4], "big") == len(data) - 4
-    alone = framed or (_is_request(data) and not any(map(_is_request, parts[1:])))
-    return data if alone and len(parts[0]) in (16, 30) else None
+    joined = b"".join(parts)
+    has_length = int.from_bytes(joined[:4], "big") == len(joined) - 4
+    is_alone = has_length or (_is_request(joined) and not any(map(_is_request, parts[1:])))
+    return joined if is_alone and len(parts[0]) in (16, 30) else None
 
 
 def _unpacked(name: str, data: bytes, most: Limit) -> bytes:
