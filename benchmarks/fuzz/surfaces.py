@@ -69,7 +69,6 @@ from kiplint.pipeline.tables import Sets
 from kiplint.render.findings.json import encoded
 from kiplint.render.formats import format_names, write
 from kiplint.server.app import make
-from kiplint.server.framing import Frames
 from kiplint.sources.cleanup import close
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError
@@ -378,7 +377,7 @@ def session(data: bytes) -> None:
         server.report_server_error = report  # type: ignore[method-assign]
         server.protocol.set_writer(StdoutWriter(io.BytesIO()), include_headers=False)
         stream = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(line), line) for line in lines)
-        run(Event(), Frames(io.BytesIO(stream)), server.protocol, error_handler=report)
+        run(Event(), io.BytesIO(stream), server.protocol, error_handler=report)
         server.check("/fuzz")
         server.rest()
 

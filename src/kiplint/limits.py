@@ -101,7 +101,6 @@ PROBE_BYTES = Limit(64 << 20, "bytes", "the output of probe", "probe fewer broke
 _BROKER = "an error of that broker"
 ANSWER_BYTES = Limit(1 << 20, "bytes", "the answer of a broker", beyond=_BROKER)
 ANSWER_ROWS = Limit(1_000, "rows in an array", "the answer of a broker", beyond=_BROKER)
-MESSAGE_BYTES = Limit(128 << 20, "bytes", "a message to the language server", beyond="the server ends with an error")
 QUERY_CHARACTERS = Limit(100_000, "characters", "a query to a lake", "shorten it")
 QUERY_MEMORY = Limit(4 << 30, "bytes of memory", "a query to a lake", "choose fewer rows or columns")
 LAKE_VERSIONS = Limit(1_000_000, "versions in its log", "a lake")

@@ -25,20 +25,18 @@ class Options(Group, frozen=True):
 def run(options: Options) -> int:
     """Run the language server for editors: findings as you type, fixes, completion, and what a field means."""
     import gc
-    import io
 
     from kiplint.cli.process import CLEAN
     from kiplint.engine.errors import UsageError
 
     try:
         from kiplint.server.app import make
-        from kiplint.server.framing import Frames
     except ModuleNotFoundError as error:
         what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
         raise UsageError(f"the language server needs {what}") from None
     gc.enable()  # other commands end too soon to need it
     log_in_lines()
-    make().start_io(Frames(io.FileIO(os.dup(0))), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
+    make().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
     return CLEAN
 
 
