@@ -35,32 +35,24 @@ def known_words() -> frozenset[str]:
     return frozenset(_listed("kafka_words.txt"))
 
 
-@cache
-def frequent_slips() -> dict[str, str]:
-    """By frequent misspelling: the right word."""
-    return dict(pair.split("=") for pair in _listed("misspellings.txt"))
-
-
 _FILE = os.path.join("codespell_lib", "data", "dictionary.txt")
 
 
 @cache
 def misspellings() -> dict[str, str]:
-    """By misspelt word: the right ones, with commas between them."""
+    """By misspelt word: the right ones, with commas between them; out of codespell, where that is installed."""
     for folder in sys.path:
         file = os.path.join(folder, _FILE)
         if folder and os.path.isfile(file):
             with open(file, encoding="utf-8") as lines:
                 pairs = (line.rstrip("\n").partition("->") for line in lines)
-                return frequent_slips() | {
-                    wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right
-                }
-    return frequent_slips()
+                return {wrong: right.rstrip(",") for wrong, _, right in pairs if "disabled" not in right}
+    return {}
 
 
 @cache
 def real_words() -> frozenset[str]:
-    """English words: a short list, and the corrections of the dictionary of misspellings."""
+    """English words: a short list, and the corrections of codespell."""
     corrections = (right.replace(",", " ").split() for right in misspellings().values())
     return frozenset(_listed("english_words.txt")).union(*corrections)
 
@@ -332,7 +324,7 @@ class Word(TextElement):
 
     @set_fact
     def correction(self) -> str:
-        """The correction of a dictionary, our own or codespell's where that is installed; else empty."""
+        """The correction of codespell's dictionary where that is installed; else empty."""
         return "" if self.is_doubled else self._vocabulary.corrections.get(self.word, "")
 
     @set_fact
