@@ -82,7 +82,7 @@ def offered(*words: str, cwd: Path = ROOT) -> list[str]:
         (("check", "fix"), []),
         (("check", "--select", "=", "tags/g"), ["tags/gap"]),
         (("check", "--select", "="), ["default", "all", *PACKS, *IDS]),
-        (("check", "--select=tags/g"), ["--select=tags/gap"]),
+        (("check", "--select=tags/g"), ["tags/gap"]),
         (("check", "--fail-on", "=", "w"), ["warning"]),
         (("diff", "--fail-on-breaks", "=", "wire,su"), ["wire,support"]),
         (("encode", "--set", SET, "RequestH"), ["RequestHeader"]),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kiplint.model import words as spelling
 from kiplint.model.schemas import SchemaSet
-from kiplint.model.words import Near, Vocabulary, edit, is_one_edit, known_words, nearly
+from kiplint.model.words import Near, Vocabulary, edit, is_one_edit, nearly
 from tools import field, message
 
 words = st.text("abc", min_size=1, max_size=6)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, Protocol
@@ -26,7 +26,6 @@ def know_shells() -> None:
 
     get_completion_inspect_parameters()
     _join_equals()
-    _keep_options()
 
 
 def _join_equals() -> None:
@@ -37,26 +36,6 @@ def _join_equals() -> None:
     if signs:
         os.environ["COMP_WORDS"] = re.sub(r"(?<=\s)(--[a-z-]+)(\s)=(?:\s|$)", r"\1\2", words)
         os.environ["COMP_CWORD"] = str(len(before) - signs)
-
-
-def _keep_options() -> None:
-    """Offer `--select=tags` for `--select=t`, which is one word for most shells; typer offers the value alone."""
-    from typer import _completion_classes as shells
-
-    for kind in (shells.BashComplete, shells.ZshComplete, shells.FishComplete):
-        kind.get_completions = _whole(kind.get_completions)  # type: ignore[method-assign]
-
-
-def _whole(plain: Callable[..., Any]) -> Callable[..., Any]:
-    def get_completions(self: object, args: list[str], incomplete: str) -> Any:
-        items = plain(self, args, incomplete)
-        name, equals, _ = incomplete.partition("=")
-        if equals and name.startswith("--"):
-            for item in items:
-                item.value = f"{name}={item.value}"
-        return items
-
-    return get_completions
 
 
 def rules(incomplete: str) -> list[str]:
