@@ -166,7 +166,7 @@ def test_other_shells_are_refused() -> None:
     [
         ("zsh", {}, '_arguments \'*: :(("tags/gap":"A gap in the tags"))\'\n'),
         ("fish", {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}, "tags/gap\tA gap in the tags\n"),
-        ("zsh", {"_TYPER_COMPLETE_ARGS": "kiplint check --fail-on=w"}, "_arguments '*: :((\"--fail-on=warning\"))'\n"),
+        ("zsh", {"_TYPER_COMPLETE_ARGS": "kiplint check --fail-on=w"}, "_arguments '*: :((\"warning\"))'\n"),
     ],
 )
 def test_other_shells(shell: str, variables: dict[str, str], expected: str) -> None:

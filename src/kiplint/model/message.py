@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Final
 
 from kiplint.model import notes
@@ -554,61 +555,32 @@ def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[S
             yield from _nested((), field.definition.fields)
 
 
-_Graph = dict[str, dict[str, None]]
-"""By name of a struct: the names of the structs that its fields have, in their order."""
-
-
 def _cycles(structs: Iterable[Struct]) -> dict[str, str]:
     """By name of a struct, the first of each group of structs that contain themselves: a shortest cycle."""
-    uses: _Graph = {}
+    uses: dict[str, list[str]] = {}
     for struct in structs:
-        used = uses.setdefault(struct.name, {})
-        used.update((field.kind.element, None) for field in struct.fields if field.kind.struct)
-    cyclic = _without_leaves(uses)
-    if not cyclic:
-        return {}
-    import networkx as nx
+        used = (field.kind.element for field in struct.fields if field.kind.struct)
+        uses.setdefault(struct.name, []).extend(used)
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError:
+        return _shortest_cycles(uses)
+    return {}
 
-    shortest: dict[str, str] = {}
-    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, used in cyclic.items() for other in used)
+
+_END: Final = "-> the name again"
+"""A node beside the first struct of a cycle; no struct has this name."""
+
+
+def _shortest_cycles(uses: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    import networkx as nx  # takes longer to import than 200 files take to check
+
+    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, used in uses.items() for other in used)
+    cycles: dict[str, str] = {}
     for component in nx.strongly_connected_components(graph):
         name = min(component)
-        if len(component) > 1 or name in cyclic[name]:
-            shortest[name] = " -> ".join(_shortest_cycle(name, cyclic))
-    return shortest
-
-
-def _without_leaves(uses: _Graph) -> _Graph:
-    """The graph without the structs that lead to no cycle: those that use no other are removed, again and again."""
-    users: dict[str, list[str]] = {}
-    waiting: dict[str, int] = {}
-    for name, used in uses.items():
-        known = [other for other in used if other in uses]
-        waiting[name] = len(known)
-        for other in known:
-            users.setdefault(other, []).append(name)
-    settled = [name for name, number in waiting.items() if not number]
-    for name in settled:  # it grows on the way
-        for user in users.get(name, ()):
-            waiting[user] -= 1
-            if not waiting[user]:
-                settled.append(user)
-    remaining = {name: uses[name] for name, number in waiting.items() if number}
-    return {name: {other: None for other in used if other in remaining} for name, used in remaining.items()}
-
-
-def _shortest_cycle(name: str, uses: _Graph) -> list[str]:
-    """A shortest path from a struct back to itself, both ends included; such a path exists."""
-    came_from = {name: ""}
-    queue = [name]
-    for here in queue:  # it grows on the way
-        if name in uses[here]:
-            path = [here]
-            while path[-1] != name:
-                path.append(came_from[path[-1]])
-            return [*reversed(path), name]
-        for other in uses[here]:
-            if other not in came_from:
-                came_from[other] = here
-                queue.append(other)
-    return [name]
+        if len(component) > 1 or graph.has_edge(name, name):
+            group = nx.DiGraph(graph.subgraph(component))
+            group.add_edges_from((user, _END) for user in [*group.predecessors(name)])
+            cycles[name] = " -> ".join([*nx.shortest_path(group, name, _END)[:-1], name])
+    return cycles
