@@ -118,6 +118,7 @@ def _rules(spec: PackSpec, origin: str, stamp: str = "") -> list[Rule]:
 def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
     """A rule with what it leaves out to its pack, or to its kind, filled in."""
     spec.each = spec.each or pack.each
+    spec.topics = spec.topics or pack.topics
     own = own_condition(spec.each or "", spec.id)
     spec.when = spec.when or own
     if spec.each == "problem" and not spec.says:

@@ -50,6 +50,15 @@ MOST_TEXT = 2_000
 """How many cases, levels or names a rule may have, and how many characters a message."""
 
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
+Topic = Literal[
+    "rpc-versions", "flexibility", "half", "api-key", "message-type", "message-name", "stability", "listeners",
+    "field-type", "field-versions", "field-tag", "field-default", "field-ignorable", "field-entity", "field-key",
+]  # fmt: skip
+"""What a rule is about, of a message (the first row) or of a field."""
+FIELD = "field-"
+"""The beginning of the topics of fields."""
+HALF = "half"
+"""The topic of rules about an RPC without its request or its response."""
 
 
 class _RuleObject(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
@@ -153,6 +162,13 @@ class RuleSpec(_RuleObject):
         ),
     ] = ""
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
+    topics: Annotated[
+        list[Topic],
+        Meta(
+            description="What the rule is about, else the pack's. `review` reports findings about the same topic of "
+            "the same field, or of the same RPC, as one."
+        ),
+    ] = []
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[
         Breaks | None, Meta(description="The same for records on disk; storage for wire, when left out.")
@@ -167,6 +183,7 @@ class PackSpec(_RuleObject):
     each: Annotated[Each | None, Meta(description="The kind of element of the rules without `each`.")] = None
     title: Annotated[str, Meta(description="What the pack is about.")] = ""
     source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
+    topics: Annotated[list[Topic], Meta(description="The topics of the rules without `topics`.")] = []
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):

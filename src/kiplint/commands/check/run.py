@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Unpack
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Fix
+from kiplint.engine.rule import HALF
 from kiplint.engine.ruleset import RuleSet, Violation, check_selector
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from kiplint.compat.released import Releases
     from kiplint.compat.since import BaseState
 
-MISSING: Final = frozenset({"rpc/request-missing", "rpc/response-missing", "rpc/coordinator-pair-missing"})
-"""The rules about a missing half."""
 OTHER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
 """The ends of the names of an RPC's two halves, each with the other."""
 
@@ -229,7 +228,8 @@ class _Run:
         findings = [finding for result in results for finding in result.findings]
         findings.sort(key=lambda finding: finding.path)
         sources = {path: data for result in results for path, data in result.sources.items()}
-        everything = recent = located(tuple(findings), self.paths)
+        halves = frozenset(rule.id for rule in self.rules.known if HALF in rule.spec.topics)
+        everything = recent = located(tuple(findings), self.paths, halves)
         if self.base is not None:
             from kiplint.compat.since import brought_about
 
@@ -350,22 +350,25 @@ def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix 
     return make_fix(violation, pointer, files)
 
 
-def located(findings: tuple[Finding, ...], paths: Iterable[str]) -> tuple[Finding, ...]:
-    """The findings; those about a missing half name the file that has it, in the paths or in directories beside."""
-    if not any(finding.rule in MISSING for finding in findings):
+def located(findings: tuple[Finding, ...], paths: Iterable[str], halves: Collection[str]) -> tuple[Finding, ...]:
+    """The findings; those about a missing half name the file that has it, in the paths or in directories beside.
+
+    `halves` are the rules about missing halves.
+    """
+    if not any(finding.rule in halves for finding in findings):
         return findings
-    known: dict[str, str] = {}
+    paths_by_name: dict[str, str] = {}
     for path in paths:
-        known.setdefault(os.path.basename(path), path)
+        paths_by_name.setdefault(os.path.basename(path), path)
     below = cache(_files_below)
-    return tuple(_located(finding, known, below) if finding.rule in MISSING else finding for finding in findings)
+    return tuple(_located(finding, paths_by_name, below) if finding.rule in halves else finding for finding in findings)
 
 
-def _located(finding: Finding, known: dict[str, str], below: Callable[[str], dict[str, str]]) -> Finding:
+def _located(finding: Finding, paths_by_name: dict[str, str], below: Callable[[str], dict[str, str]]) -> Finding:
     suffix = next((word for word in OTHER if finding.message_name.endswith(word)), "")
     file = f"{finding.message_name.removesuffix(suffix)}{OTHER.get(suffix, '')}.json"
     near = (below(folder).get(file, "") for folder in _beside(finding.path)) if suffix else ()
-    place = known.get(file, "") if suffix else ""
+    place = paths_by_name.get(file, "") if suffix else ""
     place = place or next((path for path in near if os.path.isfile(path)), "")
     if not place or os.path.dirname(place) == os.path.dirname(finding.path):
         return finding

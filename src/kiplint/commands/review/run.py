@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Literal, NamedTuple, Unpack
 
@@ -24,6 +24,7 @@ from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.engine.rule import FIELD, Topic
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
@@ -33,37 +34,6 @@ from kiplint.sources.schema_files import NothingThereError, SourceError
 When = Literal["auto", "always", "never"]
 NONE: Final = "none"
 HEADER: Final = 3
-
-CAUSES: Final = {
-    rule: topic
-    for topic, rules in {
-        "versions": "rpc/versions-differ compat/response-not-bumped compat/version-dropped compat/frozen-bumped "
-        "kip-1313/frozen-rpc compat/gap-in-versions",
-        "flexible": "rpc/flexible-differ compat/flexible-changed compat/header-changed kip-1313/v3-on-released "
-        "kip-1313/header-not-flexible versions/flexible-missing",
-        "half": "rpc/request-missing rpc/response-missing rpc/coordinator-pair-missing compat/message-removed",
-        "key": "rpc/api-key-missing rpc/api-key-duplicate compat/api-key-changed",
-        "type": "rpc/coordinator-key-shape compat/type-changed",
-        "name": "rpc/names-differ rpc/name-suffix compat/message-renamed style/file-name",
-        "unstable": "style/latest-unstable compat/released-unstable",
-        "listeners": "rpc/listeners-missing rpc/listeners-unknown compat/listener-removed",
-    }.items()
-    for rule in rules.split()
-}
-"""What a rule about a whole message or RPC is about: its findings with another about the same have the same cause."""
-
-OF_FIELD: Final = {
-    "type": "fields/unknown-type fields/nullable-type fields/children- conventions/type-by-peers compat/layout-changed "
-    "compat/nullability- compat/type-retyped",
-    "versions": "versions/ compat/layout-changed compat/nullability-",
-    "tag": "tags/ compat/layout-changed compat/tag",
-    "default": "fields/default- conventions/id-default compat/default-changed",
-    "ignorable": "conventions/later- conventions/informative- conventions/tagged-later- conventions/response-null- "
-    "conventions/useless-ignorable compat/new-field-not-ignorable compat/ignorable-changed",
-    "entity": "fields/entity- conventions/entity- compat/entity-type-changed",
-    "key": "fields/map-key- compat/map-key-changed",
-}
-"""The same of rules about a field: what their ids begin with."""
 
 
 def review(
@@ -107,7 +77,8 @@ def review(
         others += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change not in additions]
-    entries = entries_of(checked.findings, worse, others)
+    topics = {rule.id: rule.spec.topics for rule in configuration.known()}
+    entries = entries_of(checked.findings, worse, others, topics)
     findings = tuple(entry.finding for entry in entries)
     fail_on = fail_on or configuration.config.fail_on
     grave = fail_on != "never" and any(change.breaks in fail_on_breaks for change in worse)
@@ -259,9 +230,15 @@ def _place(name: str, base: str) -> str:
 
 
 def entries_of(
-    findings: Iterable[Finding], changes: Iterable[Judged], others: Iterable[tuple[Finding, Origin]]
+    findings: Iterable[Finding],
+    changes: Iterable[Judged],
+    others: Iterable[tuple[Finding, Origin]],
+    topics: Mapping[str, Collection[Topic]],
 ) -> tuple[Entry, ...]:
-    """An entry for each cause, the most severe first. It shows the most severe finding, preferably with a fix."""
+    """An entry for each cause, the most severe first. It shows the most severe finding, preferably with a fix.
+
+    `topics` are those of the rules, by id.
+    """
     groups: list[list[tuple[Finding, Origin, Judged | None]]] = []
     by_cause: dict[tuple[str, ...], list[tuple[Finding, Origin, Judged | None]]] = {}
     items: list[tuple[Finding, Origin, Judged | None]] = [(finding, "check", None) for finding in findings]
@@ -269,7 +246,7 @@ def entries_of(
     items += [(finding, origin, None) for finding, origin in others]
     for item in items:
         finding, origin, change = item
-        causes = list(_causes(finding, change))
+        causes = list(_causes(finding, change, topics.get(finding.rule, ())))
         group = next((by_cause[cause] for cause in causes if cause in by_cause), None)
         if group is None or (change is None and origin == "check"):
             groups.append(group := [])
@@ -279,7 +256,7 @@ def entries_of(
     return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.finding.severity)))
 
 
-def _causes(finding: Finding, change: Judged | None) -> Iterator[tuple[str, ...]]:
+def _causes(finding: Finding, change: Judged | None, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:
     """What a finding is about, such that another finding about the same has the same cause."""
     if change is None:
         name = finding.message_name.removesuffix("Request").removesuffix("Response")
@@ -295,12 +272,11 @@ def _causes(finding: Finding, change: Judged | None) -> Iterator[tuple[str, ...]
             yield "element", spot.file, spot.pointer
         if spot.key:
             yield "element", spot.file, f"{spot.pointer}/{spot.key}"
-    topics = [topic for topic, rules in OF_FIELD.items() if finding.rule.startswith(tuple(rules.split()))]
-    for file, pointer in pointers:
-        if pointer:
-            yield from (("field", topic, file, pointer) for topic in topics)
-    if finding.rule in CAUSES:
-        yield "message", name, CAUSES[finding.rule]
+    for topic in topics:
+        if topic.startswith(FIELD):
+            yield from (("field", topic, file, pointer) for file, pointer in pointers if pointer)
+        else:
+            yield "message", name, topic
 
 
 def _entry(group: Sequence[tuple[Finding, Origin, Judged | None]]) -> Entry:
