@@ -10,7 +10,7 @@ from kiplint import __version__
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.verify import check_example
-from kiplint.render.formats import about, format_names
+from kiplint.render.formats import FORMATS
 
 EXAMPLE = "tags/gap"
 A_VERSION = "1.0.0"
@@ -30,7 +30,7 @@ PAGE = "[Reports in a browser](../guide/pages.md) shows what the pages look like
 
 def make() -> str:
     """The page `reference/formats.md`."""
-    rows = ([f"[{name}](#{anchor(name)})", prose(about(name))] for name in format_names())
+    rows = ([f"[{name}](#{anchor(name)})", prose(form.about)] for name, form in FORMATS.items())
     rule = next(rule for rule in shipped_rules() if rule.id == EXAMPLE)
     result = check_example(rule, Path(shipped("fixtures"), rule.pack, rule.spec.id, "bad"))
     report = CheckResult(tuple(result.findings), result.files, result.messages, result.sources)
@@ -38,7 +38,7 @@ def make() -> str:
         "Output formats",
         INTRODUCTION,
         table(["format", "what it is"], rows),
-        *(f"## {name}\n\n{prose(about(name))}\n\n{_sample(name, report)}" for name in format_names()),
+        *(f"## {name}\n\n{prose(form.about)}\n\n{_sample(name, report)}" for name, form in FORMATS.items()),
     )
 
 

@@ -10,7 +10,7 @@ from junitparser import JUnitXml
 
 from kiplint.commands.diff.run import DiffResult
 from kiplint.commands.rollout.run import RolloutResult
-from kiplint.render.findings.junit import escape
+from kiplint.render.findings.ci import escape
 from kiplint.render.report import Report
 
 from .findings import HOSTILE, finding, many, report, written

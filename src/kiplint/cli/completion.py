@@ -60,9 +60,9 @@ def rule_ids() -> list[tuple[str, str]]:
 
 def formats() -> list[tuple[str, str]]:
     """The formats of `--output-format`, each with its description."""
-    from kiplint.render.formats import about, format_names
+    from kiplint.render.formats import FORMATS
 
-    return [(name, about(name)) for name in format_names()]
+    return [(name, form.about) for name, form in FORMATS.items()]
 
 
 def breaks(incomplete: str) -> list[str]:

@@ -2,22 +2,64 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TextIO
-
-from kiplint.text.files import module_names
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TextIO
 
 if TYPE_CHECKING:
     from kiplint.render.report import RunResult
 
-FINDINGS = "kiplint.render.findings"
-"""The package whose modules are the formats of findings.
 
-Each has a sentence `ABOUT` and a function `write`; `SHOWS_FIXES` is true where the format shows how to fix a finding.
-"""
+class Format(NamedTuple):
+    """A format of findings: what it is, in a sentence, its `module:function`, and whether it shows how to fix them."""
+
+    about: str
+    writer: str
+    shows_fixes: bool = False
+
+
+FORMATS: Final = {
+    "text": Format(
+        "Findings with the line they are on, for people; [*] has a safe fix, [?] a likely one.",
+        "kiplint.render.findings.text:write",
+        shows_fixes=True,
+    ),
+    "concise": Format(
+        "One line for each finding: path:line:column: severity rule message.",
+        "kiplint.render.findings.text:write_concise",
+    ),
+    "github": Format(
+        "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step.",
+        "kiplint.render.findings.github:write",
+        shows_fixes=True,
+    ),
+    "gitlab": Format("A code quality report of GitLab.", "kiplint.render.findings.ci:write_gitlab"),
+    "html": Format(
+        "A page to look at and search, in one file that needs no network.", "kiplint.render.findings.html:write"
+    ),
+    "json": Format(
+        "One JSON document with all findings and a summary (see `kiplint schema check`).",
+        "kiplint.render.findings.json:write",
+        shows_fixes=True,
+    ),
+    "jsonl": Format(
+        "One JSON object a line for each finding.", "kiplint.render.findings.json:write_lines", shows_fixes=True
+    ),
+    "junit": Format(
+        "JUnit XML: a suite for each file, a failure for each finding; harmless changes of a diff pass.",
+        "kiplint.render.findings.ci:write_junit",
+    ),
+    "markdown": Format("A table, for pull requests and job summaries.", "kiplint.render.markdown:write"),
+    "rdjson": Format(
+        "Reviewdog's diagnostic format, with suggestions that review bots can post.",
+        "kiplint.render.findings.ci:write_rdjson",
+        shows_fixes=True,
+    ),
+    "sarif": Format(
+        "SARIF 2.1.0, for code scanning and editors.", "kiplint.render.findings.sarif:write", shows_fixes=True
+    ),
+}
+"""The formats of findings by name, `text` first."""
 
 
 class Writer(Protocol):
@@ -27,31 +69,13 @@ class Writer(Protocol):
         """Write the result; `color` allows escape sequences for colours."""
 
 
-@cache
 def format_names() -> Sequence[str]:
     """The names of all formats of findings, `text` first."""
-    names = module_names(os.path.join(os.path.dirname(__file__), "findings"))
-    return sorted(names, key=lambda name: (name != "text", name))
-
-
-def about(name: str) -> str:
-    """What a format is, in one sentence."""
-    text: str = import_module(f"{FINDINGS}.{name}").ABOUT
-    return text
-
-
-def shows_fixes(name: str) -> bool:
-    """Whether reports in the format show how to fix a finding."""
-    return getattr(import_module(f"{FINDINGS}.{name}"), "SHOWS_FIXES", False)
-
-
-def writer(name: str, result: RunResult) -> Writer:
-    """The function that writes the result in a format: from the command's room, else from `render/findings`."""
-    module, _, function = result.renderers.get(name, f"{FINDINGS}.{name}:write").partition(":")
-    write: Writer = getattr(import_module(module), function)
-    return write
+    return [*FORMATS]
 
 
 def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
-    """Write a result in a format."""
-    writer(name, result)(result, out, color=color)
+    """Write a result in a format: by the function of the command's room, else of the format of findings."""
+    module, _, function = (result.renderers.get(name) or FORMATS[name].writer).partition(":")
+    writer: Writer = getattr(import_module(module), function)
+    writer(result, out, color=color)

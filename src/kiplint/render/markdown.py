@@ -1,4 +1,4 @@
-"""Markdown: tables, and escaped text."""
+"""Markdown: tables, escaped text, and findings, for pull requests and job summaries."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Final, TextIO
 
+from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.render.report import Report
 from kiplint.text.show import printable
 
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", **{sign: "\\" + sign for sign in "\\|`*_[]~$"}})
@@ -37,3 +39,18 @@ def inline(text: str) -> str:
     """Text that stays in its line and its cell, means nothing to Markdown or HTML, and calls and links nobody."""
     plain = _LINKED.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
     return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), plain)
+
+
+def write(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write a table of the findings, worst first; nothing when there are none."""
+    write_findings(report.findings, out)
+
+
+def write_findings(findings: Iterable[Finding], out: TextIO) -> None:
+    """Write a table of findings, worst first; nothing when there are none."""
+    ranked = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+    rows = (
+        (finding.severity, finding.rule, f"{finding.path}:{finding.span.line}", finding.summary) for finding in ranked
+    )
+    if ranked:
+        write_table(("severity", "rule", "place", "what"), rows, out)

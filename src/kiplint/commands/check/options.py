@@ -127,13 +127,13 @@ def _checked(options: Options) -> "CheckResult":
 
     from kiplint.cli.output import open_outputs
     from kiplint.commands.check.run import check
-    from kiplint.render.formats import shows_fixes
+    from kiplint.render.formats import FORMATS
 
     result = call(
         check,
         options,
         mending="diff" if options.diff else "fix" if options.fix else None,
-        fixes=any(shows_fixes(output.format) for output in open_outputs(options.reporting)),
+        fixes=any(FORMATS[output.format].shows_fixes for output in open_outputs(options.reporting)),
         choose=dict(map(_choice, options.choose)),
         stdin_filename=options.stdin_filename or "",
     )

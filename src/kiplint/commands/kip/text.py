@@ -10,9 +10,8 @@ from kiplint.commands.diff.text import write_changes, write_diff
 from kiplint.commands.kip.result import KipReport, KipResult, State, describe
 from kiplint.commands.show.text import draw
 from kiplint.compat.judge import Judged
-from kiplint.render.findings.markdown import write_findings
 from kiplint.render.findings.text import excerpt
-from kiplint.render.markdown import inline, write_table
+from kiplint.render.markdown import inline, write_findings, write_table
 from kiplint.render.table import DIM, SEVERITY, Cell, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.words import plural, tally

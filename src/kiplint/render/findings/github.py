@@ -20,9 +20,6 @@ from kiplint.text.files import open_to_write
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
-ABOUT = "Annotations of GitHub Actions, the table in the job summary, and counts as outputs of the step."
-SHOWS_FIXES = True
-
 Item = TypeVar("Item")
 
 EACH = 2

@@ -18,8 +18,6 @@ from kiplint.render.report import Report
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 
-ABOUT = "A page to look at and search, in one file that needs no network."
-
 WITHOUT_SETS = {"check": "the working directory", "decode": "Bytes of Kafka's protocol"}
 """The titles of pages of runs without a set, by command."""
 

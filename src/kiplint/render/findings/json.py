@@ -1,4 +1,4 @@
-"""The JSON of a result, and a finding in it. Fields are stable, and only ever added to."""
+"""The JSON of a result, as a document or in lines, and a finding in it. Fields are stable, and only ever added to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from msgspec import Meta
 from kiplint.engine.finding import Finding, Fix, Severity
 from kiplint.render.report import RuleInfo, RunResult
 from kiplint.text.show import as_json_text, encodable, printable
-
-ABOUT = "One JSON document with all findings and a summary (see `kiplint schema check`)."
-SHOWS_FIXES = True
 
 Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
 
@@ -106,12 +103,13 @@ def _fix(fix: Fix) -> FixObject:
 
 def write(result: RunResult, out: TextIO, *, color: bool) -> None:
     """Write the document of a result."""
-    write_document(result.document, out)
+    out.write(pretty(result.document) + "\n")
 
 
-def write_document(value: object, out: TextIO) -> None:
-    """Write JSON, indented by two blanks."""
-    out.write(pretty(value) + "\n")
+def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
+    """Write a line for each item of the document's listing, and nothing else."""
+    for item in result.items:
+        out.write(encoded(item) + "\n")
 
 
 def encoded(value: object) -> str:

@@ -16,9 +16,6 @@ from kiplint.text.lines import Places
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
-ABOUT = "SARIF 2.1.0, for code scanning and editors."
-SHOWS_FIXES = True
-
 DESCRIPTIONS = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
 """The descriptions of fixes, by their applicability."""
 

@@ -14,9 +14,6 @@ from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import plural, tally
 
-ABOUT = "Findings with the line they are on, for people; [*] has a safe fix, [?] a likely one."
-SHOWS_FIXES = True
-
 FIX_MARKS: Final = {"safe": "[*] ", "unsafe": "[?] "}
 """The marks of findings that `--fix` fixes, and of those that `--fix --unsafe-fixes` fixes."""
 MOST_ON_TERMINAL: Final = 50
@@ -52,6 +49,14 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         out.write("\n".join(fold(summary, width)) + "\n")
     if sentence := fixable(report.findings, "kiplint check" if report.command != "check" else ""):
         out.write(f"{FIX_MARKS['safe']}{sentence}\n")
+
+
+def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
+    """Write `path:line:column: severity rule message` for each finding, as compilers do; editors understand it."""
+    for finding in report.findings:
+        place = f"{printable(finding.path)}:{finding.span.line}:{finding.span.column}"
+        severity = paint(finding.severity, SEVERITY[finding.severity], color)
+        out.write(f"{place}: {severity} {finding.rule} {printable(finding.summary)}\n")
 
 
 def fixable(findings: Iterable[Finding], command: str = "") -> str:
