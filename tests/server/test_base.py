@@ -10,11 +10,10 @@ import pytest
 from lsprotocol import types
 
 from kiplint.compat.tree import Tree, load_base
-from kiplint.server.base import Bases
+from kiplint.server.app import Session
 from kiplint.server.buffer import Buffer
 from kiplint.server.hover import hover
-from kiplint.server.session import Session
-from kiplint.server.workspace import OpenFindings, Workspace
+from kiplint.server.workspace import Bases, OpenFindings, Workspace
 from kiplint.sources.git import close_repositories
 from sources.support import git, make_repository
 from tools import definition, field
@@ -104,7 +103,7 @@ def test_the_base_is_read_once_for_a_commit(folder: Path, monkeypatch: pytest.Mo
         read.append(place)
         return load_base(place, *rest)
 
-    monkeypatch.setattr("kiplint.server.base.load_base", load)
+    monkeypatch.setattr("kiplint.server.workspace.load_base", load)
     workspace, _ = checked(folder, request("int64"))
     workspace.forget()
     assert messages(workspace.check(str(folder)))
@@ -121,7 +120,7 @@ def test_the_editor_names_the_base(options: object) -> None:
     nothing: object
     for nothing in (None, {}, {"base": ""}, {"base": 1}, []):
         session.compare_with(nothing)
-    assert session.known.bases.setting == "merge-base"
+    assert session.definitions.bases.setting == "merge-base"
 
 
 def test_a_text_that_is_broken_and_a_folder_without_git_have_no_changes(folder: Path, tmp_path: Path) -> None:

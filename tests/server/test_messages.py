@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from kiplint.server.app import Session, path_of
 from kiplint.server.buffer import Buffer
-from kiplint.server.session import Session, path_of
 
 
 def framed(body: str) -> bytes:
@@ -93,7 +93,7 @@ def test_a_document_has_the_bound_of_the_command_line(tmp_path: Path) -> None:
 
 def test_a_document_that_was_too_large_is_read_again_when_it_is_saved(tmp_path: Path) -> None:
     path, session = tmp_path / "X.json", Session()
-    session.known.put(Buffer(str(path), "{" + " " * 1_048_576, 1, "utf-16"))
+    session.definitions.put(Buffer(str(path), "{" + " " * 1_048_576, 1, "utf-16"))
     path.write_text('{ "name": "X" }', encoding="utf-8")
     session.reread(path.as_uri())
     buffer = session.text(path.as_uri())

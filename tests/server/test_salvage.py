@@ -142,7 +142,7 @@ def test_hover_and_hints_stay(tmp_path: Path, old: str, new: str) -> None:
     assert answer is not None
     assert isinstance(answer.contents, types.MarkupContent)
     assert answer.contents.value.startswith("**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.")
-    hints = [*hover.hints(typed.buffer, typed.buffer.whole(), typed.neighbours)]
+    hints = [*hover.hints(typed.buffer, typed.buffer.range(0, len(typed.buffer.text)), typed.neighbours)]
     racks = typed.buffer.position(text.index('"1+"', text.index('"Racks"')) + 4)
     assert [hint.label for hint in hints if hint.position == racks] == ["1"]
 

@@ -1,4 +1,4 @@
-"""Code actions: fixes of findings, and common refactorings of RPCs, as edits for the editor."""
+"""Findings as diagnostics, and code actions: their fixes, and common refactorings of RPCs, as edits for the editor."""
 
 from __future__ import annotations
 
@@ -19,11 +19,48 @@ from kiplint.fixes.new_version import BadField
 from kiplint.fixes.sets import Goal, Migration
 from kiplint.model.schemas import Rpc
 from kiplint.render.report import url_of
-from kiplint.server import cursor
-from kiplint.server.buffer import Buffer
-from kiplint.server.session import diagnostic
+from kiplint.server.buffer import Buffer, place_at
 from kiplint.server.workspace import Neighbours, Workspace
 from kiplint.text.show import printable
+
+SOURCE = "kiplint"
+_SEVERITIES = {
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "info": types.DiagnosticSeverity.Information,
+}
+
+
+def diagnostic(finding: Finding, buffer: Buffer, url: str = "") -> types.Diagnostic:
+    """One finding in a text, with the address of its rule; what to write instead stands on a line of its own."""
+    instead = f"\nWrite {finding.instead}" if finding.instead else ""
+    return types.Diagnostic(
+        range=buffer.range_of_span(finding.span),
+        message=finding.message + instead,
+        severity=_SEVERITIES[finding.severity],
+        code=finding.rule,
+        code_description=types.CodeDescription(url) if url else None,
+        source=SOURCE,
+        data=finding.fingerprint,
+    )
+
+
+def published(
+    buffer: Buffer, uri: str, findings: Iterable[Finding], rules: Mapping[str, Rule]
+) -> types.PublishDiagnosticsParams:
+    """All that is to be shown in a text, which takes the place of what was shown before; `rules` by their ids."""
+    diagnostics = [
+        diagnostic(finding, buffer, url_of(rules[finding.rule]) if finding.rule in rules else "")
+        for finding in findings
+    ]
+    return types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=buffer.version)
+
+
+def refused(buffer: Buffer, uri: str, reason: str) -> types.PublishDiagnosticsParams:
+    """The only diagnostic of a text that cannot be checked, such as for an unreadable configuration."""
+    problem = types.Diagnostic(buffer.range(0, 1), reason, severity=types.DiagnosticSeverity.Error, source=SOURCE)
+    return types.PublishDiagnosticsParams(uri=uri, diagnostics=[problem], version=buffer.version)
+
 
 FIX_ALL: Final = "source.fixAll.kiplint"
 _Uri = Callable[[str], str]
@@ -39,8 +76,8 @@ def quick_fixes(
     alike = Counter(finding.rule for finding in findings if finding.fix)
     offered = set()
     for finding in findings:
-        shown = diagnostic(finding, buffer)
-        if not _touch(shown.range, selection):
+        problem = diagnostic(finding, buffer)
+        if not _touch(problem.range, selection):
             continue
         for number, fix in enumerate(finding.fixes, 1):
             safe = fix.applicability == "safe"
@@ -48,7 +85,7 @@ def quick_fixes(
             yield types.CodeAction(
                 title=title if safe else f"{title} (have a look)",
                 kind=types.CodeActionKind.QuickFix,
-                diagnostics=[shown],
+                diagnostics=[problem],
                 is_preferred=(safe and number == 1) or None,
                 edit=edit_of(workspace, fix.edits, uri),
             )
@@ -58,15 +95,15 @@ def quick_fixes(
             title = f"Fix all findings of {finding.rule} in this file" + ("" if certain else " (have a look)")
             same = [other for other in findings if other.rule == finding.rule]
             edit = edit_of(workspace, _together(same, finding.fix.applicability), uri)
-            yield types.CodeAction(title, types.CodeActionKind.QuickFix, diagnostics=[shown], edit=edit)
+            yield types.CodeAction(title, types.CodeActionKind.QuickFix, diagnostics=[problem], edit=edit)
 
 
 def fix_all(workspace: Workspace, findings: Iterable[Finding], uri: _Uri) -> types.CodeAction | None:
     """All fixes of one file that are certain and do not collide, as one."""
-    taken = _together(findings, "safe")
-    if not taken:
+    edits = _together(findings, "safe")
+    if not edits:
         return None
-    return types.CodeAction("Fix all that is certain", FIX_ALL, edit=edit_of(workspace, taken, uri))
+    return types.CodeAction("Fix all that is certain", FIX_ALL, edit=edit_of(workspace, edits, uri))
 
 
 def _together(findings: Iterable[Finding], applicability: str) -> list[FileEdit]:
@@ -93,19 +130,20 @@ def more(
     """
     kind = types.CodeActionKind.QuickFix
     for finding in findings:
-        shown, rule = diagnostic(finding, buffer), rules.get(finding.rule)
-        if not _touch(shown.range, selection):
+        problem, rule = diagnostic(finding, buffer), rules.get(finding.rule)
+        if not _touch(problem.range, selection):
             continue
         if finding.identity not in breaks:
             edit = types.WorkspaceEdit({uri: [_suppression(finding, buffer)]})
-            yield types.CodeAction(f"Suppress {finding.rule} here, with a reason", kind, [shown], edit=edit)
-        if rule:
-            explain = types.Command(f"Explain {rule.id}", EXPLAIN, arguments=[rule.id])
-            yield types.CodeAction(explain.title, kind, [shown], command=explain)
-        if rule and (url := url_of(rule)):
+            yield types.CodeAction(f"Suppress {finding.rule} here, with a reason", kind, [problem], edit=edit)
+        if rule is None:
+            continue
+        explain = types.Command(f"Explain {rule.id}", EXPLAIN, arguments=[rule.id])
+        yield types.CodeAction(explain.title, kind, [problem], command=explain)
+        if url := url_of(rule):
             source = f" ({rule.source})" if rule.source else ""
             page = types.Command(f"Open the page of {rule.id}{source}", OPEN, arguments=[url])
-            yield types.CodeAction(page.title, kind, [shown], command=page)
+            yield types.CodeAction(page.title, kind, [problem], command=page)
 
 
 def explanation(rule: Rule) -> str:
@@ -130,13 +168,13 @@ def refactorings(
 
     A refactoring that would make anything worse, or that misses its goal, is not offered.
     """
-    place = cursor.at(buffer, offset)
+    place = place_at(buffer, offset)
     if place is not None and place.depth:
         return
     rpc = next((rpc for rpc in neighbours.schemas.rpcs if buffer.path in _files(rpc)), None)
     if rpc is None:
         return
-    made: Sequence[tuple[str, Callable[[], Migration], Goal | None]] = (
+    choices: Sequence[tuple[str, Callable[[], Migration], Goal | None]] = (
         (f"New version of {rpc.name}, request and response", lambda: bump(rpc), None),
         (
             f"Declare the header versions of {rpc.name} (KIP-1313)",
@@ -145,14 +183,16 @@ def refactorings(
         ),
         (f"Bring {rpc.name} to KIP-1313", lambda: migrate(neighbours.schemas, only={rpc.name}), unmet),
     )
-    for title, make, goal in made:
+    for title, migrate_rpc, goal in choices:
         try:
-            migration = workspace.proved(neighbours, make(), goal)
+            migration = workspace.proved(neighbours, migrate_rpc(), goal)
         except (BadField, LookupError, ValueError, UsageError):  # findings report what is broken
             continue
-        left = any(row.name == rpc.name and row.state == "left" for row in migration.rows)
-        files = () if left else migration.files
-        edits = [FileEdit(file.path, edit.start, edit.end, edit.text) for file in files for edit in file.edits]
+        if any(row.name == rpc.name and row.state == "left" for row in migration.rows):
+            continue
+        edits = [
+            FileEdit(file.path, edit.start, edit.end, edit.text) for file in migration.files for edit in file.edits
+        ]
         if edits:
             kind = types.CodeActionKind.RefactorRewrite
             yield types.CodeAction(title, kind, edit=edit_of(workspace, edits, uri))

@@ -18,8 +18,7 @@ from kiplint.model.fields import Field, Struct
 from kiplint.model.message import Message
 from kiplint.model.spec import MessageType, message_schema
 from kiplint.model.types import PRIMITIVES
-from kiplint.server.buffer import Buffer
-from kiplint.server.cursor import pointer_of
+from kiplint.server.buffer import Buffer, pointer_of
 from kiplint.server.workspace import Neighbours
 from kiplint.text.decode import comments
 from kiplint.text.tokens import NOISE, PUNCTUATION, STRINGS, UNCLOSED, WORD, Token, tokens
@@ -73,13 +72,13 @@ def _typing_at(text: str, offset: int) -> Typing | None:
     if any(comment.start < offset <= comment.end - comment.block for comment in comments(text)):
         return None
     stack: list[_Open] = []
-    known = [token for token in tokens(text) if token.kind not in NOISE]
-    before = list(takewhile(lambda token: not _is_at(token, offset) and token.start < offset, known))
+    parts = [token for token in tokens(text) if token.kind not in NOISE]
+    before = list(takewhile(lambda token: not _is_at(token, offset) and token.start < offset, parts))
     for token in before:
         _take(stack, token)
     if not stack:
         return None
-    behind = known[len(before) :]
+    behind = parts[len(before) :]
     around = stack[-1]
     start, end = offset, offset
     if behind and _is_at(behind[0], offset):
@@ -263,8 +262,10 @@ def _values(
     elif key == "type":
         yield from _types(message)
     elif key == "entityType":
-        known = _params(rules, "fields/entity-type-mismatch", "types") or {}
-        yield from (_quoted(name, Kind.EnumMember, f"a {type_}" if type_ else "") for name, type_ in known.items())
+        types_by_name = _params(rules, "fields/entity-type-mismatch", "types") or {}
+        yield from (
+            _quoted(name, Kind.EnumMember, f"a {type_}" if type_ else "") for name, type_ in types_by_name.items()
+        )
     elif key == "listeners":
         yield from (_quoted(name, Kind.EnumMember) for name in _params(rules, "rpc/listeners-unknown", "known") or ())
     elif key in _FLAGS:

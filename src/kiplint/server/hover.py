@@ -18,10 +18,8 @@ from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import header_map
 from kiplint.model.layout import describe, layout, lines, ranges_of, slot, width
 from kiplint.model.message import Message
-from kiplint.server import cursor
-from kiplint.server.buffer import Buffer
+from kiplint.server.buffer import Buffer, child, element_at, place_at
 from kiplint.server.completion import describe_property
-from kiplint.server.cursor import child
 from kiplint.server.workspace import Neighbours
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
@@ -100,9 +98,9 @@ def _message(message: Message) -> Iterator[str]:
     except UsageError as error:
         yield f"What version {newest} has on the wire is not shown: {printable(str(error))}."
         return
-    drawn = [f"{'  ' * row[0]}{printable(row[1])}: {printable(row[2])}" for row in lines(layout(message, newest))]
-    rest = [f"... and {len(drawn) - _MOST_LINES} more"] if len(drawn) > _MOST_LINES else []
-    yield "\n".join([f"Version {newest} on the wire:", "```text", *drawn[:_MOST_LINES], *rest, "```"])
+    drawing = [f"{'  ' * row[0]}{printable(row[1])}: {printable(row[2])}" for row in lines(layout(message, newest))]
+    rest = [f"... and {len(drawing) - _MOST_LINES} more"] if len(drawing) > _MOST_LINES else []
+    yield "\n".join([f"Version {newest} on the wire:", "```text", *drawing[:_MOST_LINES], *rest, "```"])
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -121,10 +119,10 @@ def hints(buffer: Buffer, within: types.Range, neighbours: Neighbours) -> Iterat
     locator = Locator(buffer.text)
     start, end = buffer.offset(within.start), buffer.offset(within.end)
     for field in message.all_fields:
-        written = value_or(field.spec.versions, "").strip()
+        stated = value_or(field.spec.versions, "").strip()
         node = locator.node(field.pointer)
         versions = child(node, "versions") if node else None
-        if versions is None or not start <= versions.end <= end or str(field.present) == written:
+        if versions is None or not start <= versions.end <= end or str(field.present) == stated:
             continue
         versions_text = str(field.present) if field.present else "never"
         why = f"{field.path} is in versions {versions_text} of {message.name} ({message.valid})"
@@ -144,7 +142,7 @@ def hover(
     Editors show the first lines of a long text: what breaks is above what is known.
     `breaks` has the changes that are findings, by identity.
     """
-    place = cursor.at(buffer, offset)
+    place = place_at(buffer, offset)
     if place is None:
         return None
     parts: list[str] = []
@@ -152,7 +150,7 @@ def hover(
     message = neighbours.message(buffer.path)
     node = place.node
     if message and (place.tokens[place.depth :] or node.kind != "object"):
-        parts.append(description(cursor.element_at(message, place)))
+        parts.append(description(element_at(message, place)))
     container = place.tokens[place.depth - 2] if place.depth else ""
     if place.tokens[place.depth :] and (meaning := describe_property(container, key := place.tokens[place.depth])):
         parts.append(f"{_code(key)}: {meaning}")

@@ -11,9 +11,7 @@ from lsprotocol import types
 
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, parse_type
-from kiplint.server import cursor
-from kiplint.server.buffer import Buffer
-from kiplint.server.cursor import Place, child
+from kiplint.server.buffer import Buffer, Place, child, objects, place_at
 from kiplint.server.workspace import Neighbours, Workspace
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.decode import comments
@@ -34,11 +32,11 @@ def symbols(buffer: Buffer) -> list[types.DocumentSymbol]:
 
 def _symbol(buffer: Buffer, node: Node, kind: types.SymbolKind, depth: int) -> types.DocumentSymbol:
     name, detail = child(node, "name"), " ".join(filter(None, (_text(buffer, node, "type"), _versions(buffer, node))))
-    chosen = buffer.range(name.start, name.end) if name else buffer.range(node.start, node.start + 1)
+    selection = buffer.range(name.start, name.end) if name else buffer.range(node.start, node.start + 1)
     inner = list(_children(buffer, node, depth)) if depth < _DEEPEST else []
-    called = printable((name.string(buffer.text) if name else None) or "?")
+    label = printable((name.string(buffer.text) if name else None) or "?")
     return types.DocumentSymbol(
-        called, kind, buffer.range(node.start, node.end), chosen, printable(detail), children=inner
+        label, kind, buffer.range(node.start, node.end), selection, printable(detail), children=inner
     )
 
 
@@ -70,8 +68,8 @@ def in_sets(
     word = query.casefold()
     matches = (
         (message, kind, name, pointer)
-        for known in sets
-        for message in known.schemas.messages
+        for neighbours in sets
+        for message in neighbours.schemas.messages
         for kind, name, pointer in (_names(message) if word else islice(_names(message), 1))
         if word in name.casefold()
     )
@@ -142,7 +140,7 @@ class StructName(NamedTuple):
 
 def struct_at(buffer: Buffer, offset: int) -> tuple[str, StructName] | None:
     """The name of the struct that is defined or used at an offset."""
-    place = cursor.at(buffer, offset)
+    place = place_at(buffer, offset)
     if place is None or not place.depth or len(place.tokens) != place.depth + 1:
         return None
     for name, words in structs(buffer).items():
@@ -156,10 +154,11 @@ def structs(buffer: Buffer) -> dict[str, list[StructName]]:
     """The structs of a text by name, each with all places of its name, those that define it first."""
     names: dict[str, list[StructName]] = {}
     root = buffer.root
-    common = [*_direct(root, "commonStructs")]
+    common_structs = child(root, "commonStructs") if root else None
+    common = [struct for struct in (common_structs.children if common_structs else ()) if struct.kind == "object"]
     for struct in common:
         _note(buffer, names, child(struct, "name"), defines=True)
-    for struct in [*cursor.objects(root), *cursor.objects(root, "commonStructs")]:
+    for struct in [*objects(root), *objects(root, "commonStructs")]:
         if struct not in common:
             has_fields = bool((inner := child(struct, "fields")) and inner.children)
             _note(buffer, names, child(struct, "type"), defines=has_fields)
@@ -187,15 +186,10 @@ def rename(buffer: Buffer, offset: int, name: str) -> list[StructName]:
         raise NotRenamed(
             f"{name!r} is not a name of a struct: it begins with a capital letter, then letters and digits"
         )
-    known = structs(buffer)
-    if name in known and name != struct[0]:
+    places = structs(buffer)
+    if name in places and name != struct[0]:
         raise NotRenamed(f"there is a struct {name} in this message already")
-    return known[struct[0]]
-
-
-def _direct(root: Node | None, key: str) -> Iterator[Node]:
-    container = child(root, key) if root else None
-    yield from (element for element in (container.children if container else ()) if element.kind == "object")
+    return places[struct[0]]
 
 
 def _note(buffer: Buffer, names: dict[str, list[StructName]], node: Node | None, *, defines: bool) -> None:

@@ -1,20 +1,27 @@
-"""The definitions of a directory: the files on disk, replaced by unsaved texts of the editor."""
+"""The definitions of a directory: files on disk, replaced by unsaved texts of the editor, and the base of both."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import NamedTuple
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Final, NamedTuple
 
 import msgspec
 
-from kiplint.compat.judge import Judged
+from kiplint.compat.change import pair_messages
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judged, as_finding, judge
+from kiplint.compat.released import Releases, find_releases, release_tags
+from kiplint.compat.since import places
+from kiplint.compat.tree import Tree, load_base, make_tree
+from kiplint.compat.tree import load as load_tree
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import take_apart
 from kiplint.engine.scopes import EditedSet
 from kiplint.fixes.fixers import make_fix
 from kiplint.fixes.sets import Goal, Migration, all_rules, proved
@@ -22,9 +29,10 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import DECODER, ENCODER, MessageSpec
-from kiplint.server.base import Bases, ReleasedBase, changes, near_files
 from kiplint.server.buffer import Buffer, Encoding, salvage
-from kiplint.sources.disk import read
+from kiplint.sources.disk import home_of, read
+from kiplint.sources.git import is_revision, open_repository
+from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError, definitions, kind_of
 from kiplint.text.decode import decode
 from kiplint.text.lines import decode_text
@@ -70,10 +78,14 @@ class _Configured(NamedTuple):
     by_id: Mapping[str, Rule]
     edited: EditedSet
 
-    def matches(self, configuration: Configuration, rules: RuleSet) -> bool:
-        """Whether it would be the same if it were made of these."""
-        known = (self.configuration, self.rules.rules, self.rules.known)
-        return known == (configuration, rules.rules, rules.known)
+
+class _Comparison(NamedTuple):
+    """The changes of a text, and what they were computed from."""
+
+    base: ReleasedBase
+    rules: RuleSet
+    files: Mapping[str, bytes]
+    changes: Mapping[Finding, Judged]
 
 
 class Workspace:
@@ -93,9 +105,9 @@ class Workspace:
         self._disk: dict[str, tuple[tuple[int, int], bytes]] = {}
         self._listed: dict[str, dict[str, bytes]] = {}
         self._neighbours: dict[str, Neighbours] = {}
-        self._configured: dict[str, _Configured | UsageError] = {}
-        self._former: dict[str, _Configured | UsageError] = {}
-        self._changes: dict[str, tuple[ReleasedBase, RuleSet, Mapping[str, bytes], dict[Finding, Judged]]] = {}
+        self._configured: dict[str, _Configured] = {}
+        self._current: set[str] = set()  # the directories whose configuration was read since the last `forget`
+        self._comparisons: dict[str, _Comparison] = {}
 
     def put(self, buffer: Buffer) -> None:
         """Add or replace a text."""
@@ -108,14 +120,14 @@ class Workspace:
         """Drop a closed text: the file on disk counts again."""
         self.buffers.pop(path, None)
         self._readable.pop(path, None)
-        self._changes.pop(path, None)
+        self._comparisons.pop(path, None)
         self._outdate(os.path.dirname(path))
 
     def forget(self) -> None:
         """Forget what was read from disk: definitions or configuration have changed."""
         for directory in list(self._listed):
             self._outdate(directory)
-        self._former, self._configured = self._configured, {}
+        self._current.clear()
         self.bases.forget()
 
     def opened(self, directory: str) -> list[Buffer]:
@@ -132,13 +144,12 @@ class Workspace:
 
     def neighbours(self, directory: str) -> Neighbours:
         """The definitions of a directory as they are now."""
-        known = self._neighbours.get(directory)
-        if known is None:
+        if directory not in self._neighbours:
             files = self._files(directory)
             loaded = (load(path, data).message or self._salvaged(path) for path, data in files.items())
-            known = Neighbours(directory, files, SchemaSet(tuple(filter(None, loaded)), directory))
-            self._neighbours[directory] = known
-        return known
+            schemas = SchemaSet(tuple(filter(None, loaded)), directory)
+            self._neighbours[directory] = Neighbours(directory, files, schemas)
+        return self._neighbours[directory]
 
     def check(self, directory: str) -> OpenFindings:
         """Check the open texts of a directory, and compare them with their base; raises UsageError as `rules` does.
@@ -161,22 +172,23 @@ class Workspace:
 
     def fixed(self, path: str) -> list[Finding]:
         """The findings of the last check in an open text with their fixes; changes are not among them."""
-        configured = self._configured.get(os.path.dirname(path))
-        return configured.edited.fixed(path, make_fix) if isinstance(configured, _Configured) else []
+        directory = os.path.dirname(path)
+        return self._configured[directory].edited.fixed(path, make_fix) if directory in self._current else []
 
     def _compared(
         self, path: str, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet
-    ) -> dict[Finding, Judged]:
+    ) -> Mapping[Finding, Judged]:
         """What a text breaks that its base has; as before, unless a text that matters has changed."""
         message = None if files[path] in base.texts else load(path, files[path]).message
         if message is None:
             return {}
         near = near_files(files, message)
-        known = self._changes.get(path)
-        if known is None or known[0] is not base or known[1] is not rules or known[2] != near:
-            made = {base.finding(change): change for change in changes(message, near, base, rules)}
-            known = self._changes[path] = (base, rules, near, made)
-        return known[3]
+        last = self._comparisons.get(path)
+        if last and last.base is base and last.rules is rules and last.files == near:
+            return last.changes
+        findings = {base.finding(change): change for change in changes(message, near, base, rules)}
+        self._comparisons[path] = _Comparison(base, rules, near, findings)
+        return findings
 
     def proved(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
         """The part of a migration that makes nothing worse; raises UsageError for an unreadable configuration."""
@@ -195,33 +207,22 @@ class Workspace:
 
     def _outdate(self, directory: str) -> None:
         self._listed.pop(directory, None)
-        known = self._neighbours.pop(directory, None)
-        if known:
-            take_apart(known.schemas)
+        self._neighbours.pop(directory, None)
 
     def _configuration(self, directory: str) -> _Configured:
-        if directory not in self._configured:
-            try:
-                made = configure(directory)
-                rules = made.rules()
-                former = self._former.get(directory)
-                if isinstance(former, _Configured) and former.matches(made, rules):
-                    self._configured[directory] = former
-                else:
-                    by_id = {rule.id: rule for rule in rules.rules}
-                    self._configured[directory] = _Configured(made, rules, by_id, EditedSet(directory, rules))
-            except UsageError as error:
-                self._configured[directory] = error
-        known = self._configured[directory]
-        if isinstance(known, UsageError):
-            raise known
-        return known
-
-    def _keeps(self, directory: str, path: str) -> bool:
-        try:
-            return self._configuration(directory).configuration.keeps(path)
-        except UsageError:  # the check reports it
-            return True
+        """The configuration of a directory; as it was where nothing in it has changed, with what was checked."""
+        last = self._configured.get(directory)
+        if last and directory in self._current:
+            return last
+        configuration = configure(directory)
+        rules = configuration.rules()
+        parts = (configuration, rules.rules, rules.known)
+        if last is None or (last.configuration, last.rules.rules, last.rules.known) != parts:
+            by_id = {rule.id: rule for rule in rules.rules}
+            last = _Configured(configuration, rules, by_id, EditedSet(directory, rules))
+            self._configured[directory] = last
+        self._current.add(directory)
+        return last
 
     def _files(self, directory: str) -> dict[str, bytes]:
         """The bytes of the definitions of a directory, by path; open texts that are not saved yet among them."""
@@ -240,7 +241,10 @@ class Workspace:
         for entry in entries:
             if entry.name.endswith(".json") and entry.path not in texts and self._is_file(entry):
                 texts[entry.path] = self._disk[entry.path][1]
-        files = (SchemaFile(path, texts[path]) for path in sorted(texts) if self._keeps(directory, path))
+        files = [SchemaFile(path, texts[path]) for path in sorted(texts)]
+        with suppress(UsageError):  # the check reports it
+            keeps = self._configuration(directory).configuration.keeps
+            files = [file for file in files if keeps(file.path)]
         return {file.path: file.data for file in definitions(files, certain=False)}
 
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
@@ -248,10 +252,128 @@ class Workspace:
         try:
             if not entry.is_file():
                 return False
-            there = entry.stat()
-            stamp = (there.st_mtime_ns, there.st_size)
+            status = entry.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
             if self._disk.get(entry.path, (None,))[0] != stamp:
                 self._disk[entry.path] = (stamp, read(entry.path, listed=True))
         except (OSError, SourceError):
             return False
         return True
+
+
+HEAD: Final = "HEAD"
+MERGE_BASE: Final = "merge-base"
+NONE: Final = "none"
+HEADERS: Final = ("RequestHeader", "ResponseHeader")
+
+
+class ReleasedBase(NamedTuple):
+    """The definitions of a directory in a revision, called `name`, their texts, and the releases that there are."""
+
+    name: str
+    tree: Tree
+    texts: frozenset[bytes]
+    releases: Releases | None
+
+    def finding(self, change: Judged) -> Finding:
+        """A change as a finding that names the released versions of the message."""
+        finding, former = as_finding(change), change.change.former
+        versions = former.valid if former else change.change.versions
+        released = self.releases.versions(former) if self.releases and former else versions
+        where = "released versions" if self.releases else f"versions in {self.name}"
+        message = f"{finding.message} ({where}: {released})" if released else finding.message
+        return msgspec.structs.replace(finding, message=message)
+
+
+class Bases:
+    """The bases of all directories. Each is read once for a commit; which commit it is, is looked up in `forget`.
+
+    `setting` is HEAD, `merge-base` with the branch that changes go into, a revision, or `none`.
+    """
+
+    def __init__(self, setting: str = HEAD) -> None:
+        self.setting = setting
+        self._commits: dict[str, str] = {}
+        self._bases: dict[tuple[str, str], ReleasedBase | None] = {}
+
+    def forget(self) -> None:
+        """Forget the bases: there may be new commits, or another configuration."""
+        self._commits.clear()
+
+    def of(self, directory: str, configuration: Configuration) -> ReleasedBase | None:
+        """The base of a directory; None without one. Raises SourceError for a setting that does not name a revision."""
+        top = home_of(directory) if directory and self.setting != NONE else ""
+        if not top:
+            return None
+        if top not in self._commits:
+            self._commits[top] = _commit(self.setting, top)
+        commit, released = self._commits[top], configuration.config.released
+        key = (directory, f"{commit} {' '.join(released)}")
+        if commit and key not in self._bases:
+            self._bases = {other: base for other, base in self._bases.items() if other[0] != directory}
+            self._bases[key] = _read(self.setting, commit, directory, top, configuration)
+        return self._bases.get(key)
+
+
+def _commit(setting: str, top: str) -> str:
+    """The commit of a setting; empty in a repository without commits. Raises SourceError if it names no revision."""
+    if setting in (HEAD, MERGE_BASE):
+        if not is_revision(HEAD, top):
+            return ""
+        if setting == MERGE_BASE:
+            forks = (open_repository(top).run("merge-base", HEAD, branch).strip() for branch in target_branches(top))
+            return next(filter(None, forks), "") or _commit(HEAD, top)
+    elif not is_revision(setting, top):
+        raise SourceError("no such revision")
+    return open_repository(top).run("rev-parse", f"{setting}^{{commit}}").strip()
+
+
+def _read(name: str, commit: str, directory: str, top: str, configuration: Configuration) -> ReleasedBase | None:
+    keeps = configuration.keeps
+    place = next(places(commit, [directory], top, "the base", top), "")
+    if not place:
+        return None
+    releases = find_releases(configuration.config.released or release_tags(keeps, top), top, keeps)
+    if releases:
+        releases = Releases(releases.names, _trees(releases.names, place.partition(":")[2], top, configuration))
+    tree = load_base(place, top, keeps)
+    return ReleasedBase(name, tree, frozenset(tree.sources.values()), releases)
+
+
+def _trees(names: tuple[str, ...], inner: str, top: str, configuration: Configuration) -> Iterator[Tree]:
+    """The same directory in each release, where it is there."""
+    for name in names:
+        place = name if os.path.exists(name) or ":" in name else f"{name}:{inner}"
+        try:
+            yield load_tree(place, top, configuration.keeps)
+        except SourceError:
+            continue
+
+
+def changes(message: Message, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet) -> list[Judged]:
+    """What a message breaks, or may break, that its base has; the rest of its set is not compared.
+
+    `files` are its `near_files`. Raises UsageError for a message that is too large to be compared.
+    """
+    former = base.tree.sets.get("", SchemaSet(())).messages
+    former_message = next((old for old, new in pair_messages(former, [message]) if old and new), None)
+    if former_message is None:
+        return []
+    former_files = near_files({item.file: item.data for item in former}, former_message)
+    old = make_tree("", [("", former_files.items())])
+    new = make_tree("", [("", files.items())])
+    return [
+        change
+        for change in judge(compare_trees(old, new, (), base.releases), rules, old.sources, new.sources)
+        if change.path == message.file
+        and (change.breaks != "none" or change.severity != "info")
+        and not (rules.ignores and rules.ignores(message.file, change.rule))
+    ]
+
+
+def near_files(files: Mapping[str, bytes], message: Message) -> dict[str, bytes]:
+    """The files of a message, of the other half of its RPC and of the headers, which go by the names of their files."""
+    names = {f"{name}.json" for name in HEADERS}
+    names |= {f"{message.base_name}{suffix}.json" for suffix in ("Request", "Response", "Key", "Value")}
+    near = {path: data for path, data in files.items() if re.split(r"[/:]", path)[-1] in names}
+    return {**near, message.file: message.data}
