@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final, Generic, TypeVar, overload
@@ -94,13 +93,22 @@ def facts_of(kind: type) -> dict[str, Fact]:
     facts: dict[str, Fact] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in inspect.get_annotations(base).items():
-            parts = re.fullmatch(r"Annotated\[(.+?), ['\"](.*)['\"](, FOR_RULES)?\]", str(annotation))
-            if parts:
-                facts[name] = Fact(name, parts[1], parts[2], not parts[3])
+            if annotated := _annotated_fact(name, annotation):
+                facts[name] = annotated
         for name, value in vars(base).items():
             if isinstance(value, fact) and not name.startswith("_"):
                 facts[name] = Fact(name, value.returns, value.__doc__ or "", value.public)
     return facts
+
+
+def _annotated_fact(name: str, annotation: str) -> Fact | None:
+    """The fact that an attribute `name: Annotated[TYPE, "What it means."]` declares."""
+    import ast  # slow to import, and only needed to check rules
+
+    match ast.parse(annotation, mode="eval").body:
+        case ast.Subscript(ast.Name("Annotated"), ast.Tuple([type_, ast.Constant(str(about)), *marks])):
+            return Fact(name, ast.unparse(type_), about, public=not marks)
+    return None
 
 
 VALUE = TypeVar("VALUE")
