@@ -72,7 +72,9 @@ TEXT_BYTES = Limit(1 << 20, "bytes", "a configuration, a rule pack or a profile"
 CONFIGURATIONS = Limit(20, "files that each extend the next", "a configuration", "join some of them")
 EXPRESSION = Limit(1_000, "characters of an expression", "a rule pack", "name a part of it by `let`")
 PACK_PARTS = Limit(200_000, "parts of all expressions", "a rule pack", "divide it")
-STEPS = Limit(50_000_000, "steps of a walk over a set", "a rule pack", beyond="an error that names the rule")
+_RULE = "an error that names the rule"
+RULE_SECONDS = Limit(10, "seconds of CPU time, and 1 ms more for each element of a walk", "a rule pack", beyond=_RULE)
+RULE_TEXT = Limit(16 << 20, "characters that a rule makes for an element", "a rule pack", beyond=_RULE)
 RECHECKED_FILE = 2 << 10
 """The bytes added to the size of each file that is checked again: small files take time too."""
 RECHECKED_BYTES = Limit(

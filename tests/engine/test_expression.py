@@ -15,7 +15,7 @@ from kiplint.engine.expression import BIGGEST_NUMBER, MOST_LEVELS, Words, elemen
 from kiplint.engine.language import KINDS, facts
 from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec, type_of
 from kiplint.engine.ruleset import Compiled, Hit, Violation
-from kiplint.engine.runtime import FUNCTIONS, shown
+from kiplint.engine.runtime import FUNCTIONS, Watch, shown
 from kiplint.engine.translate import TemplatePart, compile_in_memory, split_place, template_parts
 from kiplint.limits import EXPRESSION
 from kiplint.versions import VersionRange
@@ -391,7 +391,7 @@ def test_places(text: str, place: tuple[str, str]) -> None:
 def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -> list[tuple[int, Any, Violation]]:
     """What rules find: the rule's number, the element, and the violation."""
     hits: list[Hit] = []
-    Compiled(kind, rules, compile_in_memory(kind, rules)).walk(elements, hits.append)
+    Compiled(kind, rules, compile_in_memory(kind, rules, Watch())).walk(elements, hits.append)
     numbers = {rule_case.spec.id: number for number, rule_case in enumerate(rules)}
     return [
         (numbers[running.rule.spec.id], element, Violation.of((running, element, unmet)))
@@ -401,7 +401,7 @@ def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -
 
 def violation_of(rule: Rule, element: Any) -> tuple[str, Any, str]:
     """The violation of a rule by an element: its message, element and property."""
-    running = Compiled("field", [rule], compile_in_memory("field", [rule])).active[0]
+    running = Compiled("field", [rule], compile_in_memory("field", [rule], Watch())).active[0]
     assert running
     assert running.describe
     violation = running.describe(element, running.params)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.language import CLASSES, facts, kind_name
+from kiplint.engine.language import facts, kind_name
 from kiplint.engine.runtime import FUNCTIONS
 from kiplint.limits import EXPRESSION, PACK_PARTS
 from kiplint.text.words import did_you_mean
@@ -104,93 +104,29 @@ def _nests_deeper(tree: ast.AST, levels: int) -> bool:
     return bool(row)
 
 
-Types = Mapping[ast.AST, str]
-"""The type of each part of an expression, determined by the checker."""
-
-_AT_ONCE: Final = ("int", "bool", "None", *CLASSES)
-_BY_ITEM: Final = ("any", "all", "min", "max", "sorted", "join")
-_BY_BEGINNING: Final = ("len", "startswith", "endswith")
-_LOOPS: Final = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
-_FOR_A_LOOP: Final = 3
-
-
-def metered(tree: ast.expr, types: Types, meter: str) -> dict[ast.AST, ast.expr]:
-    """By part: the call that counts it, whose first argument it is to become."""
-    measured: dict[ast.AST, ast.expr] = {}
-    for node in ast.walk(tree):
-        for part, method in _counted(node, types):
-            measured[part] = _call(meter, method, [])
-        if isinstance(node, _LOOPS):
-            loop = node.generators[0]
-            steps = size(node.elt) + sum(size(condition) for condition in loop.ifs) + _FOR_A_LOOP
-            measured[loop.iter] = _call(meter, "bounded", [ast.Constant(steps)])
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "matches":
-            measured[node.func] = ast.Attribute(ast.Name(meter, ast.Load()), "matches", ast.Load())
-    return measured
-
-
 class Rewriter(ast.NodeTransformer):
-    """Replaces some parts of an expression, and wraps others in calls that count steps."""
+    """Replaces some parts of an expression, and hands others to a method of the watch, with the id of the rule."""
 
-    def __init__(self, replaced: dict[ast.AST, ast.expr], counted: dict[ast.AST, ast.expr]) -> None:
+    def __init__(self, replaced: Mapping[ast.AST, ast.expr], watched: Mapping[ast.AST, str], rule: str) -> None:
         self.replaced = replaced
-        self.counted = counted
+        self.watched = watched
+        self.rule = rule
 
     def visit(self, node: ast.AST) -> ast.AST:
         """The part, rewritten."""
-        made = self.replaced[node] if node in self.replaced else self.generic_visit(node)
-        call = self.counted.get(node)
-        if isinstance(call, ast.Call):
-            call.args.insert(0, made)  # type: ignore[arg-type]
-        return call or made
+        part = self.replaced[node] if node in self.replaced else self.generic_visit(node)
+        method = self.watched.get(node)
+        if not method:
+            return part
+        if isinstance(part, ast.Call) and method == "matches":
+            return watch_call(method, [*part.args, ast.Constant(self.rule)])
+        assert isinstance(part, ast.expr)
+        return watch_call(method, [part, ast.Constant(self.rule)])
 
 
-def sized(tree: ast.expr, meter: str) -> ast.expr:
-    """A value that counts by its size; as it is without a meter."""
-    return _call(meter, "sized", [tree]) if meter else tree
-
-
-def size(tree: ast.AST) -> int:
-    """The number of parts of a tree, each about a step."""
-    return sum(1 for _ in ast.walk(tree))
-
-
-def _call(meter: str, method: str, arguments: list[ast.expr]) -> ast.Call:
-    return ast.Call(ast.Attribute(ast.Name(meter, ast.Load()), method, ast.Load()), arguments, [])
-
-
-def _counted(node: ast.AST, types: Types) -> Iterator[tuple[ast.expr, str]]:
-    """The parts of a node whose size counts, the node itself where it makes a new value, and how each counts."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id not in _BY_BEGINNING:
-            method = "items" if node.func.id in _BY_ITEM else "sized"
-            yield from ((argument, method) for argument in node.args if _has_size(argument, types))
-        if types[node] == "str":
-            yield node, "sized"
-    elif isinstance(node, ast.BinOp) and types[node] in ("str", "VersionRange"):
-        yield node, "sized"
-    elif isinstance(node, ast.Compare):
-        yield from _compared(node, types)
-    elif isinstance(node, (*_LOOPS, ast.Set, ast.Dict)):
-        parts = [node.elt] if isinstance(node, _LOOPS) else node.keys if isinstance(node, ast.Dict) else node.elts
-        yield from ((side, "sized") for side in parts if side and types[side] != "str" and _has_size(side, types))
-
-
-def _compared(node: ast.Compare, types: Types) -> Iterator[tuple[ast.expr, str]]:
-    parts = [node.left, *node.comparators]
-    containers = {right for right, how in zip(parts[1:], node.ops, strict=True) if isinstance(how, (ast.In, ast.NotIn))}
-    for part in parts:
-        if _has_size(part, types) and (types[part] != "str" or part in containers):
-            yield part, "sized"
-
-
-def _has_size(node: ast.expr, types: Types) -> bool:
-    """Whether a value may be large: no number, element or literal, and nothing that is counted as it comes."""
-    if isinstance(node, (ast.Constant, ast.GeneratorExp)) or all(
-        isinstance(element, ast.Constant) for element in getattr(node, "elts", [None])
-    ):
-        return False
-    return types[node].removesuffix(" | None") not in _AT_ONCE
+def watch_call(method: str, arguments: list[ast.expr]) -> ast.Call:
+    """A call of a method of the watch (`kiplint.engine.runtime.Watch`)."""
+    return ast.Call(ast.Attribute(ast.Name("watch", ast.Load()), method, ast.Load()), arguments, [])
 
 
 BIGGEST_NUMBER = 2**64
@@ -211,9 +147,9 @@ _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
 class Words(NamedTuple):
     """What the expressions of a rule may name: the facts of a class of elements, parameters by type, and `let`s.
 
-    In translated code `element` is the variable that holds the element, `holder` what holds the parameters, and
-    `meter` what counts steps (`kiplint.engine.runtime`), empty where nothing is to be counted. With `fractions` numbers
-    such as 0.5 are literals too.
+    In translated code `element` is the variable that holds the element, and `holder` what holds the parameters. `rule`
+    is the name of the rule in the errors of the watch, empty where it has no time-out. With `fractions` numbers such as
+    0.5 are literals too.
     """
 
     facts: str
@@ -221,7 +157,7 @@ class Words(NamedTuple):
     params: Mapping[str, str] = {}
     lets: Mapping[str, ast.expr] = {}
     holder: ast.expr = ast.Name("params", ast.Load())
-    meter: str = ""
+    rule: str = ""
     fractions: bool = False
 
 
@@ -255,14 +191,10 @@ class _Checker:
     def __init__(self, words: Words) -> None:
         self.words = words
         self.replaced: dict[ast.AST, ast.expr] = {}
-        self.types: dict[ast.AST, str] = {}
+        self.watched: dict[ast.AST, str] = {}
 
     def check(self, node: ast.AST, scope: Scope) -> str:
         """The type of a part: bool, int, str, VersionRange, a class of elements, a sequence, or Any."""
-        kind = self.types[node] = self._type(node, scope)
-        return kind
-
-    def _type(self, node: ast.AST, scope: Scope) -> str:
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is not None:
             return str(method(node, scope))
@@ -343,6 +275,8 @@ class _Checker:
         ):
             raise ExpressionError(f"{name}() takes {least} argument{'s' * (least != 1)}")
         kinds = [self.check(argument, scope) for argument in node.args]
+        if name == "matches" or function.returns == "str":
+            self.watched[node] = "matches" if name == "matches" else "text"
         if function.returns == "tuple":
             return f"tuple[{element_of(kinds[0])}, ...]"
         return element_of(kinds[0]) if function.returns == "element" else function.returns
@@ -360,6 +294,7 @@ class _Checker:
         if left == right == "VersionRange" and isinstance(node.op, _SETS):
             return "VersionRange"
         if isinstance(node.op, ast.Add) and left == right == "str":
+            self.watched[node] = "text"
             return "str"
         if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None", "float"}:
             return "float" if "float" in (left, right) else "int"
@@ -399,6 +334,7 @@ class _Checker:
         if name in facts(scope.element) or name == "params" or name.startswith("_"):
             raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
         inner = Scope(scope.element, scope.params, {**scope.bound, name: element_of(source), f"*{name}": ""})
+        self.watched[loop.iter] = "timed"
         self.replaced[loop.target] = ast.Name(f"v_{name}", ast.Store())
         for condition in loop.ifs:
             self.check(condition, inner)
@@ -406,8 +342,8 @@ class _Checker:
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """The expression with facts, params and functions named as the compiled function knows them."""
-        counted = metered(node, self.types, self.words.meter) if self.words.meter else {}
-        rewritten: ast.expr = Rewriter(self.replaced, counted).visit(node)  # type: ignore[assignment]
+        watched = self.watched if self.words.rule else {}
+        rewritten: ast.expr = Rewriter(self.replaced, watched, self.words.rule).visit(node)  # type: ignore[assignment]
         return ast.fix_missing_locations(rewritten)
 
 

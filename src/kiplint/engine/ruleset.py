@@ -15,7 +15,7 @@ from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Anchor, anchor
 from kiplint.engine.rule import LEVELS, Level, Rule, in_checkout, translator_stamp, type_of
-from kiplint.engine.runtime import Description, StepBudget, TooManyStepsError
+from kiplint.engine.runtime import Description, RuleLimitError, Watch
 from kiplint.model.spec import FieldSpec, MessageSpec
 from kiplint.model.types import PRIMITIVES, WORDS
 from kiplint.model.words import is_one_edit
@@ -259,10 +259,10 @@ class Compiled:
         self._walk(elements, hit, self.active)
 
 
-def compile_rules(kind: str, rules: Iterable[Rule], budget: StepBudget) -> Iterator[Compiled]:
+def compile_rules(kind: str, rules: Iterable[Rule], watch: Watch) -> Iterator[Compiled]:
     """The compiled rules of a kind, pack by pack. Raises ExpressionError if an expression is invalid.
 
-    Rules that must be compiled now take their steps from the budget.
+    Rules that must be compiled now have a time-out, of which `watch` knows.
     """
     for (pack, stamp), members in groupby(rules, key=lambda rule: (rule.pack, rule.stamp)):
         group = list(members)
@@ -270,7 +270,7 @@ def compile_rules(kind: str, rules: Iterable[Rule], budget: StepBudget) -> Itera
         if names is None:
             from kiplint.engine.translate import compile_in_memory
 
-            names = compile_in_memory(kind, group, budget)
+            names = compile_in_memory(kind, group, watch)
         yield Compiled(kind, group, names)
 
 
@@ -336,7 +336,7 @@ class RuleSet:
         self._by_kind: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_kind.setdefault(rule.each, []).append(rule)
-        self._budget = StepBudget()
+        self._watch = Watch()
 
     def has(self, kind: str) -> bool:
         """Whether a rule of the kind runs, so that its elements are worth looking for."""
@@ -348,15 +348,15 @@ class RuleSet:
         if not elements:
             return []
         if kind not in self._compiled:
-            self._compiled[kind] = list(compile_rules(kind, rules, self._budget))
-        self._budget.fill(len(elements))
+            self._compiled[kind] = list(compile_rules(kind, rules, self._watch))
+        self._watch.start(len(elements))
         hits: list[Hit] = []
         try:
             for compiled in self._compiled[kind]:
                 compiled.walk(elements, hits.append)
-            violations = [Violation.of(hit) for hit in hits]
-        except TooManyStepsError as error:
-            raise UsageError(_wasteful(rules, str(error))) from None
+            violations = [Violation.of(hit) for hit in self._watch.walked(hits)]
+        except RuleLimitError as error:
+            raise UsageError(_wasteful(rules, error)) from None
         except Exception as error:
             raise UsageError(_culprit(rules, elements, error)) from error
         special = {rule.id: rule.narrows for rule in rules if rule.spec.narrows}
@@ -397,12 +397,12 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     return RuleSet(select(known, config.select, config.ignore), known)
 
 
-def _wasteful(rules: list[Rule], rule_id: str) -> str:
-    """The message about the rule that used up the step budget, or about all of them together."""
+def _wasteful(rules: list[Rule], error: RuleLimitError) -> str:
+    """The message about the rule that went over a limit, or about all of them together."""
     for rule in rules:
-        if rule.id == rule_id:
-            return f"{rule.origin}: {rule.id} takes too many steps for a set of this size, or finds too much in it"
-    return f"the {len(rules)} rules about a {rules[0].each} take too many steps for a set of this size"
+        if rule.id == error.rule or len(rules) == 1:
+            return f"{rule.origin}: {rule.id} {error}"
+    return f"the {len(rules)} rules about a {rules[0].each} together take too long for a set of this size"
 
 
 def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> str:
@@ -410,7 +410,9 @@ def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> 
     from kiplint.engine.translate import compile_in_memory
 
     for rule in rules:
-        alone = Compiled(rule.each, [rule], compile_in_memory(rule.each, [rule]))
+        watch = Watch()
+        alone = Compiled(rule.each, [rule], compile_in_memory(rule.each, [rule], watch))
+        watch.start(len(elements))
         for element in elements:
             hits: list[Hit] = []
             try:

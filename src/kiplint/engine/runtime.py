@@ -1,15 +1,15 @@
-"""The runtime of compiled rules: functions of the language, step budgets, and the text of messages."""
+"""The runtime of compiled rules: functions of the language, their time-out, and the text of messages."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from fnmatch import fnmatchcase, translate
+from fnmatch import fnmatchcase
+from time import thread_time
 from typing import Any, Final
 
 import msgspec
 
-from kiplint.limits import STEPS, Counter
+from kiplint.limits import RULE_SECONDS, RULE_TEXT
 from kiplint.versions import VersionRange
 
 
@@ -18,7 +18,14 @@ def _quoted(text: str) -> str:
 
 
 def _joined(items: Iterable[object]) -> str:
-    return ", ".join(map(str, items))
+    texts: list[str] = []
+    length = 0
+    for item in items:
+        texts.append(str(item))
+        length += len(texts[-1])
+        if length > RULE_TEXT:
+            raise ValueError(f"a text has at most {RULE_TEXT.figure}")
+    return ", ".join(texts)
 
 
 class Function(msgspec.Struct, frozen=True):
@@ -48,116 +55,60 @@ FUNCTIONS: dict[str, Function] = {
 }
 
 
-MORE_FOR_EACH: Final = 10_000
-"""The steps of one walk, and how many more there are for each element."""
-
-FOR_A_HIT: Final = 2_500
-"""What a finding costs, which is to be placed, sorted and shown."""
-
-_FOR_A_MATCH: Final = 10
-_FOR_A_PATTERN: Final = 4_000
+FOR_EACH_ELEMENT: Final = 0.001
+"""The seconds that a walk may take for each element, beside those of `RULE_SECONDS`."""
 _LONGEST_PATTERN: Final = 1_000
-_LARGEST: Final = 1 << 21
-"""The most characters or items of a value: no part of a definition has more."""
-
-_PORTION: Final = 10_000
 
 
-class TooManyStepsError(Exception):
-    """The rules took more steps than allowed; the message is the id of the rule that took most."""
+class RuleLimitError(Exception):
+    """A rule takes too long, or makes too much text; `rule` is its id, empty for all rules of a walk together."""
+
+    def __init__(self, rule: str, reason: str) -> None:
+        super().__init__(reason)
+        self.rule = rule
 
 
-class StepBudget(Counter):
-    """The remaining steps for all rules of one walk."""
+class Watch:
+    """The CPU time and the text that is left to the rules of a walk. Their loops ask for the time at each item."""
 
     def __init__(self) -> None:
-        super().__init__(STEPS)
-        self.meters: list[Meter] = []
-        self.patterns: dict[str, tuple[re.Pattern[str], int]] = {}
+        self.start(0)
 
-    def fill(self, elements: int) -> None:
+    def start(self, elements: int) -> None:
         """Begin a walk over so many elements."""
-        self.left = STEPS + MORE_FOR_EACH * elements
-        for meter in self.meters:
-            meter.left = meter.taken = 0
-        if len(self.patterns) > _LONGEST_PATTERN:
-            self.patterns.clear()
+        self._deadline = thread_time() + RULE_SECONDS + FOR_EACH_ELEMENT * elements
+        self._characters = 0
 
-    def meter(self, rule: str) -> Meter:
-        """The meter of a rule."""
-        self.meters.append(Meter(rule, self))
-        return self.meters[-1]
-
-    def walked(self, elements: Iterable[Any], steps: int) -> Iterator[Any]:
-        """The elements of a walk, each of which takes so many steps at least."""
-        for element in elements:
-            self.take(steps)
+    def walked(self, elements: Iterable[Any]) -> Iterator[Any]:
+        """The elements of a walk. Each may make as much text as the one before."""
+        for element in self.timed(elements, ""):
+            self._characters = 0
             yield element
 
-    def take(self, count: int) -> bool:
-        """Take steps; raises TooManyStepsError when the budget is used up."""
-        if not super().take(count):
-            most = max(self.meters, key=lambda meter: meter.taken, default=None)
-            raise TooManyStepsError(most.rule if most and most.taken else "")
-        return True
-
-
-class Meter:
-    """Counts the steps of one rule. It takes them from the budget in portions, which keeps counting cheap."""
-
-    def __init__(self, rule: str, budget: StepBudget) -> None:
-        self.rule = rule
-        self.left = self.taken = 0
-        self._budget = budget
-
-    def take(self, steps: int) -> None:
-        """Take steps; raises TooManyStepsError when the budget is used up."""
-        self.left -= steps
-        if self.left < 0:
-            portion = _PORTION - self.left
-            self.left += portion
-            self.taken += portion
-            self._budget.take(portion)
-
-    def bounded(self, items: Iterable[Any], steps: int) -> Iterator[Any]:
-        """The items of a comprehension, each of which takes so many steps."""
+    def timed(self, items: Iterable[Any], rule: str) -> Iterator[Any]:
+        """The items of a loop; raises RuleLimitError at the deadline."""
         for item in items:
-            self.take(steps)
+            self.check(rule)
             yield item
 
-    def sized(self, value: Any) -> Any:
-        """Count the steps to read or make a value, and return it."""
-        if isinstance(value, str) and len(value) <= _LARGEST:
-            self.take(len(value) >> 3)
-            return value
-        return self.items(value)
+    def check(self, rule: str) -> None:
+        """Raise RuleLimitError after the deadline."""
+        if thread_time() > self._deadline:
+            raise RuleLimitError(rule, "takes too long for a set of this size")
 
-    def items(self, value: Any) -> Any:
-        """Count the steps to iterate over a value, and return it."""
-        if hasattr(value, "__len__"):
-            self.take(len(value) * 4)
-            if len(value) > _LARGEST:
-                raise TooManyStepsError(self.rule)
+    def text(self, value: str, rule: str) -> str:
+        """A text that a rule makes; raises RuleLimitError where those of one element are too long together."""
+        self._characters += len(value)
+        if self._characters > RULE_TEXT:
+            raise RuleLimitError(rule, "makes too much text")
         return value
 
-    def matches(self, text: str, pattern: str) -> bool:
-        """Whether a text matches a glob; each glob is compiled once."""
-        known = self._budget.patterns.get(pattern)
-        if known is None:
-            if len(pattern) > _LONGEST_PATTERN:
-                raise ValueError(f"a pattern has at most {_LONGEST_PATTERN} characters")
-            self.take(_FOR_A_PATTERN + len(pattern) * 40)
-            parts = _CLASS.sub("?", pattern).split("*")
-            most = max(map(len, parts[1:]), default=1)
-            known = self._budget.patterns[pattern] = re.compile(translate(pattern)), max(most, 1)
-        regex, most = known
-        # What follows a `*` is tried at every character of the text, and can fail at its own last one.
-        self.take(len(text) * most // 8 + _FOR_A_MATCH)
-        return regex.match(text) is not None
-
-
-_CLASS: Final = re.compile(r"\[!?\]?[^]]*\]")
-"""A class of characters in a glob, such as `[a-z]`, which fits one character."""
+    def matches(self, text: str, pattern: str, rule: str) -> bool:
+        """Whether a text matches a glob. What follows a `*` is tried at each character, so that this takes time."""
+        self.check(rule)
+        if len(pattern) > _LONGEST_PATTERN:
+            raise ValueError(f"a pattern has at most {_LONGEST_PATTERN} characters")
+        return fnmatchcase(text, pattern)
 
 
 LONGEST_SHOWN = 500
@@ -179,7 +130,7 @@ class Description(msgspec.Struct, frozen=True):
 def shown(value: Any) -> str:
     """A value as text of at most 500 characters; the items of a collection are separated by commas."""
     # A parameter that is a list of words is a dict.
-    text = ", ".join(map(str, value)) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
+    text = _joined(value) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from kiplint.engine import runtime
 from kiplint.engine.errors import ExpressionError, UsageError
-from kiplint.engine.expression import Typed, Words, parse_lets, short, size, sized, translate
+from kiplint.engine.expression import Typed, Words, parse_lets, short, translate, watch_call
 from kiplint.engine.language import declare, facts, words_of
 from kiplint.engine.required_fields import unmet_requirements
 from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
-from kiplint.engine.runtime import FOR_A_HIT, FUNCTIONS, MORE_FOR_EACH, StepBudget, TooManyStepsError
+from kiplint.engine.runtime import FUNCTIONS, RuleLimitError, Watch
 
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -91,37 +91,31 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-def functions_of(kind: str, rules: Iterable[Rule], *, metered: bool = False) -> list[ast.stmt]:
+def functions_of(kind: str, rules: Iterable[Rule], *, watched: bool = False) -> list[ast.stmt]:
     """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `describe_RULE` for each.
 
     `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for each violation; `active` has, in the
     order of the ids, the rule as it runs (`kiplint.engine.ruleset.ActiveRule`) or None; `unmet` is the unmet
-    requirement of a rule with required fields. Where rules are `metered`, a `budget` and the meters that `meter_of`
-    names count their steps. Raises ExpressionError.
+    requirement of a rule with required fields. Where rules are `watched`, a `watch` stops them. Raises ExpressionError.
     """
-    parts = [RuleTranslator(kind, rule, meter_of(rule) if metered else "") for rule in rules]
+    parts = [RuleTranslator(kind, rule, watched=watched) for rule in rules]
     ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())
     tree: list[ast.stmt] = [ast.Assign([ast.Name(f"{kind}_rules", ast.Store())], ids)]
-    tree.append(_walk(kind, parts))
+    tree.append(_walk(kind, parts, watched=watched))
     tree += [part.describe() for part in parts if part.describes]
     return [ast.fix_missing_locations(node) for node in tree]
-
-
-def meter_of(rule: Rule) -> str:
-    """The name of a rule's meter."""
-    return f"steps_{rule.spec.id.replace('-', '_')}"
 
 
 class RuleTranslator:
     """The parts of one rule as syntax trees. The element is in a variable that is called as its kind."""
 
-    def __init__(self, kind: str, rule: Rule, meter: str = "") -> None:
+    def __init__(self, kind: str, rule: Rule, *, watched: bool = False) -> None:
         self.kind = kind
         self.rule = rule
         self.word = rule.spec.id.replace("-", "_")
         types = {name: type_of(value) for name, value in rule.params.items()}
         facts = words_of(kind, rule.spec.id, rule.spec.when)
-        self.describing = Words(facts, kind, types, parse_lets(rule.spec.let), meter=meter)
+        self.describing = Words(facts, kind, types, parse_lets(rule.spec.let), rule=rule.id if watched else "")
         self.walking = self.describing._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
 
     @property
@@ -171,11 +165,7 @@ class RuleTranslator:
 
     def _hit(self, unmet: ast.expr) -> list[ast.stmt]:
         arguments = ast.Tuple([self.flag(), ast.Name(self.kind, ast.Load()), unmet], ast.Load())
-        hit: list[ast.stmt] = [ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [arguments], []))]
-        if meter := self.describing.meter:
-            take = ast.Attribute(ast.Name(meter, ast.Load()), "take", ast.Load())
-            hit.insert(0, ast.Expr(ast.Call(take, [ast.Constant(FOR_A_HIT)], [])))
-        return hit
+        return [ast.Expr(ast.Call(ast.Name("hit", ast.Load()), [arguments], []))]
 
     def describe(self) -> ast.FunctionDef:
         """The function that returns the description of a violation."""
@@ -222,15 +212,14 @@ class RuleTranslator:
             if piece.plain:
                 parts.append(ast.Constant(piece.plain))
             if piece.expression:
-                value = sized(translate(piece.expression, self.describing).tree, self.describing.meter)
+                value = translate(piece.expression, self.describing).tree
                 words = [ast.Constant(word) for word in piece.words or ()]
                 parts.append(ast.Call(ast.Name("word" if words else "shown", ast.Load()), [value, *words], []))
         # No f-string: how quotes may nest in one differs between the versions of Python that share a wheel.
-        whole = reduce(lambda left, right: ast.BinOp(left, ast.Add(), right), parts or [ast.Constant("")])
-        return sized(whole, self.describing.meter)
+        return reduce(lambda before, part: ast.BinOp(before, ast.Add(), part), parts or [ast.Constant("")])
 
 
-def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
+def _walk(kind: str, parts: list[RuleTranslator], *, watched: bool) -> ast.FunctionDef:
     """A loop over elements; neighbouring rules about the same elements share one test."""
     body: list[ast.stmt] = []
     for when, group in groupby(parts, key=lambda part: part.group):
@@ -246,9 +235,8 @@ def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
     flags = [ast.Name(f"on_{part.word}", ast.Store()) for part in parts]
     unpack = ast.Assign([ast.Tuple(flags, ast.Store())], ast.Name("active", ast.Load()))
     elements: ast.expr = ast.Name("elements", ast.Load())
-    if any(part.describing.meter for part in parts):
-        steps = ast.Constant(sum(size(statement) for statement in body))
-        elements = ast.Call(ast.Attribute(ast.Name("budget", ast.Load()), "walked", ast.Load()), [elements, steps], [])
+    if watched:
+        elements = watch_call("walked", [elements])
     loop = ast.For(ast.Name(kind, ast.Store()), elements, body, [])
     return _function(f"walk_{kind}", ["elements", "hit", "active"], [unpack, loop])
 
@@ -289,17 +277,12 @@ def names_used(tree: Iterable[ast.AST]) -> Iterator[str]:
 RUNTIME = ("Description", "shown", "word")
 
 
-def compile_in_memory(kind: str, rules: Iterable[Rule], budget: StepBudget | None = None) -> dict[str, Any]:
-    """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params.
-
-    They take their steps from the budget.
-    """
-    rules, budget = list(rules), budget or StepBudget()
+def compile_in_memory(kind: str, rules: Iterable[Rule], watch: Watch) -> dict[str, Any]:
+    """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params."""
     names: dict[str, Any] = {name: getattr(runtime, name) for name in RUNTIME}
     names |= {name: function.call for name, function in FUNCTIONS.items()}
-    names |= {meter_of(rule): budget.meter(rule.id) for rule in rules}
-    names |= {"__builtins__": {}, "unmet_requirements": unmet_requirements, "budget": budget}
-    exec(compile(ast.Module(functions_of(kind, rules, metered=True), []), f"<{kind} rules>", "exec"), names)
+    names |= {"__builtins__": {}, "unmet_requirements": unmet_requirements, "watch": watch}
+    exec(compile(ast.Module(functions_of(kind, rules, watched=True), []), f"<{kind} rules>", "exec"), names)
     return names
 
 
@@ -319,30 +302,30 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     return "\n".join([*lines, *(f"\n\n{ast.unparse(statement)}" for tree in parts for statement in tree)]) + "\n"
 
 
-_ELEMENT, _METER = "element", "steps"
+_ELEMENT = "element"
 
 
 def condition(text: str, elements: type, name: str) -> Callable[[object], bool]:
     """Whether an expression over the facts of a class holds for an element. Raises UsageError, also later."""
     declare(elements, name)
-    budget = StepBudget()
+    watch = Watch()
     try:
-        tree = translate(text, Words(elements.__name__, _ELEMENT, meter=_METER, fractions=True)).tree
+        tree = translate(text, Words(elements.__name__, _ELEMENT, rule=text, fractions=True)).tree
     except ExpressionError as error:
         raise UsageError(f"{error}; the names are {', '.join(facts(elements.__name__))}") from None
     argument = ast.arguments([], [ast.arg(_ELEMENT)], None, [], [], None, [])
     code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, tree)))
     names: dict[str, Any] = {name: function.call for name, function in FUNCTIONS.items()}
-    names |= {"__builtins__": {}, _METER: budget.meter(text)}
+    names |= {"__builtins__": {}, "watch": watch}
     # What `translate` lets pass reaches facts and functions of the language only.
     holds: Callable[[object], Any] = eval(compile(code, "<condition>", "eval"), names)
 
     def judged(element: object) -> bool:
-        budget.left += MORE_FOR_EACH
+        watch.start(1)
         try:
             return bool(holds(element))
-        except TooManyStepsError:
-            raise UsageError(f"{text}: the condition takes too many steps") from None
+        except RuleLimitError as error:
+            raise UsageError(f"{text}: the condition {error}") from None
         except Exception as error:
             raise UsageError(f"{text}: {error}") from None
 
