@@ -1,7 +1,8 @@
 """Compiles the rule packs into Python modules, when the wheel is built and, for a checkout, by `make`.
 
-As a script it writes the modules into `src/kiplint/compiled`; the build runs it in a process of its own, because it
-imports kiplint out of `src`. Two of them at once do no harm: each module is put in place whole.
+As a script it writes the modules into `src/kiplint/compiled`, and with `--examples` lists the fixtures that the wheel
+carries for `kiplint explain`. The build runs it in a process of its own, because it imports kiplint out of `src`. Two
+of them at once do no harm: each module is put in place whole.
 """
 
 from __future__ import annotations
@@ -40,8 +41,20 @@ def compile_packs() -> None:
         temporary.replace(file)
 
 
+def list_examples() -> None:
+    """Print the files in `fixtures/` that `kiplint explain` prints, relative to the checkout."""
+    from kiplint.engine.packs import shipped_rules
+    from kiplint.engine.verify import printed_examples
+
+    for rule in shipped_rules():
+        for files in printed_examples(rule, ROOT / "fixtures").values():
+            print(*(file.relative_to(ROOT).as_posix() for file in files), sep="\n")
+
+
 if __name__ == "__main__":
     compile_packs()
+    if "--examples" in sys.argv:
+        list_examples()
 else:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
@@ -49,6 +62,9 @@ else:
         """Runs this file before a wheel is put together, an editable one too."""
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-            """Compile the packs, and have the modules in the wheel although git ignores them."""
-            subprocess.run([sys.executable, __file__], check=True)
+            """Compile the packs; add the modules, although git ignores them, and the examples of `kiplint explain`."""
+            listing = subprocess.run(
+                [sys.executable, __file__, "--examples"], check=True, stdout=subprocess.PIPE, text=True
+            )
             build_data["artifacts"].append("/src/kiplint/compiled/*.py")
+            build_data["force_include"] |= {file: f"kiplint/{file}" for file in listing.stdout.splitlines()}

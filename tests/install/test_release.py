@@ -5,11 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 import packages
+from conftest import ROOT
 from kiplint import __version__
+from kiplint.engine.packs import shipped_rules
+from kiplint.engine.verify import printed_examples
 
 TAG = f"v{__version__}"
 
@@ -37,6 +41,37 @@ def test_what_is_built(clone: Path) -> None:
         f"kiplint-{__version__}-py3-none-any.whl",
         f"kiplint-{__version__}.tar.gz",
     ]
+
+
+def test_the_wheel_carries_the_examples_that_explain_prints(clone: Path) -> None:
+    (wheel,) = (clone / "dist").glob("*.whl")
+    files = {name for name in ZipFile(wheel).namelist() if name.startswith("kiplint/fixtures/")}
+    examples = (printed_examples(rule, ROOT / "fixtures") for rule in shipped_rules())
+    assert files == {
+        f"kiplint/{file.relative_to(ROOT).as_posix()}" for kinds in examples for each in kinds.values() for file in each
+    }
+
+
+def test_explain_prints_the_same_from_a_wheel(clone: Path, tmp_path: Path) -> None:
+    """All of it in one process each: the wheel unpacked stands before the checkout's `src`."""
+    (wheel,) = (clone / "dist").glob("*.whl")
+    ZipFile(wheel).extractall(tmp_path)
+    script = (
+        "from kiplint.commands import explain, rules\n"
+        "for rule in rules.selected(()): print(*explain.sections(rule, False), sep='\\n\\n')"
+    )
+    installed, checkout = (
+        subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=tmp_path / "kiplint",
+            env={**packages.environment(), "PYTHONPATH": str(path)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for path in (tmp_path, ROOT / "src")
+    )
+    assert installed == checkout
+    assert checkout.count(b"Wrong") > 150
 
 
 def test_the_metadata_is_in_order(clone: Path) -> None:

@@ -41,7 +41,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
     from pathlib import Path
 
     from kiplint.engine.packs import shipped
-    from kiplint.engine.verify import examples
+    from kiplint.engine.verify import printed_examples
     from kiplint.render.table import BOLD, DIM, paint
     from kiplint.text.show import printable
 
@@ -52,14 +52,13 @@ def sections(rule: Rule, color: bool) -> list[str]:
     ]
     if rule.source:
         parts.append(f"Source: {printable(rule.source)}")
-    folder = examples(rule, Path(shipped("fixtures")))
-    if folder and (folder / "old").is_dir():
-        parts.append(f"{paint('Example', BOLD, color)}\n{_change(rule, folder, color)}")
-    if folder and (folder / "bad").is_dir():
-        good = sorted((folder / "good").glob("*.json"))
-        texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in good[:2])
+    examples = printed_examples(rule, Path(shipped("fixtures")))
+    if "old" in examples:
+        parts.append(f"{paint('Example', BOLD, color)}\n{_change(rule, examples['old'][0].parents[1], color)}")
+    if "bad" in examples:
+        texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in examples["good"])
         parts += [
-            f"{paint('Wrong', BOLD, color)}\n{_finding(rule, folder, color)}",
+            f"{paint('Wrong', BOLD, color)}\n{_finding(rule, examples['bad'][0].parent, color)}",
             f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts),
         ]
     if rule.params:
@@ -78,13 +77,13 @@ def sections(rule: Rule, color: bool) -> list[str]:
     return parts
 
 
-def _finding(rule: Rule, folder: Path, color: bool) -> str:
-    """The report of the first finding in `bad`, without the line that counts."""
+def _finding(rule: Rule, bad: Path, color: bool) -> str:
+    """The report of the first finding in a bad example, without the line that counts."""
     from kiplint.engine.verify import check_example
     from kiplint.render.findings.text import write
     from kiplint.render.report import Report
 
-    result = check_example(rule, folder / "bad")
+    result = check_example(rule, bad)
     out = StringIO()
     write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
     return indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")

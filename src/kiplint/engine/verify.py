@@ -50,6 +50,16 @@ def examples(rule: Rule, fixtures: Path) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
+def printed_examples(rule: Rule, fixtures: Path) -> dict[str, list[Path]]:
+    """The files of a rule's examples that `kiplint explain` prints or runs the rule over, by directory."""
+    folder = examples(rule, fixtures)
+    if folder is None:
+        return {}
+    files = {kind: sorted((folder / kind).glob("*.json")) for kind in ("old", "new", "bad", "good")}
+    files["good"] = files["good"][:2] if files["bad"] else []
+    return {kind: paths for kind, paths in files.items() if paths}
+
+
 def check_example(rule: Rule, folder: Path) -> Result:
     """The result of one rule, which is switched on if it is off, for the set in a directory; paths are file names."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
