@@ -8,7 +8,7 @@ from typing import Final, TextIO
 
 from kiplint.commands.diff.text import write_changes, write_diff
 from kiplint.commands.kip.result import KipReport, KipResult, State, describe
-from kiplint.commands.show.text import draw
+from kiplint.commands.show.result import draw
 from kiplint.compat.judge import Judged
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_findings, write_table

@@ -107,11 +107,11 @@ def history(name: str, *sets: Path, repository: Path | None = None) -> HistoryRe
     tags = () if sets else (f"{tag}:" for tag in version_tags(place) if not is_candidate(tag))
     sources = [os.fspath(path) for path in sets] or [*tags, *([] if place else [WORK_TREE])]
     releases: list[ReleaseMessages] = []
-    known: dict[bytes, Message | None] = {}
+    messages_by_text: dict[bytes, Message | None] = {}
     for source in sources:
         label = "" if source == WORK_TREE and not sets else source.removesuffix(":")
         try:
-            releases.append(ReleaseMessages(label, _messages(name, source, place, known)))
+            releases.append(ReleaseMessages(label, _messages(name, source, place, messages_by_text)))
         except NothingThereError:  # a release from before the definitions
             if sets:
                 raise
@@ -135,17 +135,19 @@ class ReleaseMessages(NamedTuple):
     messages: dict[str, Message]
 
 
-def _messages(name: str, source: str, place: str | None, known: dict[bytes, Message | None]) -> dict[str, Message]:
-    """The message of a name, or the halves of its RPC, in a set; `known` keeps what was read of each text."""
+def _messages(
+    name: str, source: str, place: str | None, messages_by_text: dict[bytes, Message | None]
+) -> dict[str, Message]:
+    """The message of a name, or the halves of its RPC, in a set; a text that several releases have is read once."""
     halves = {name, *(f"{name}{end}" for end in HALVES)}
     messages: dict[str, Message] = {}
     for files in open_sets([source], lambda path: True, repository=place):
         for file in files.files:
             if name.encode() not in file.data:
                 continue
-            if file.data not in known:
-                known[file.data] = load(file.path, file.data).message
-            if (message := known[file.data]) and message.name in halves:
+            if file.data not in messages_by_text:
+                messages_by_text[file.data] = load(file.path, file.data).message
+            if (message := messages_by_text[file.data]) and message.name in halves:
                 messages.setdefault(message.name, message)
     return messages
 
@@ -162,11 +164,11 @@ def _history(name: str, releases: Sequence[ReleaseMessages]) -> MessageHistory:
 
 
 def _row(version: int, definitions: Sequence[tuple[str, Message]], releases: Sequence[str]) -> VersionRow:
+    """A version, with the facts of the newest definition that has it, better one that has the version before it too."""
     holders = [release for release, message in definitions if release and version in released_versions(message)]
-    having = [message for _, message in definitions if version in message.valid]
-    message = next((message for message in reversed(having) if version - 1 in message.valid), having[-1])
+    candidates = [message for _, message in definitions if version in message.valid]
+    message = next((message for message in reversed(candidates) if version - 1 in message.valid), candidates[-1])
     kips = (kip for note in message.notes if version in note.versions for kip in re.findall(r"KIP-\d+", note.text))
-    added = _beginning(message, version, version - 1) if version else ()
     nullable = [
         f"{field.path} nullable"
         for field in message.all_fields
@@ -174,14 +176,14 @@ def _row(version: int, definitions: Sequence[tuple[str, Message]], releases: Seq
     ]
     flexible = ["flexible"] if version and version in message.flexible and version - 1 not in message.flexible else []
     return VersionRow(
-        version,
-        holders[0] if holders else None,
-        bool(holders) and holders[0] == releases[0],
-        holders[-1] if holders and holders[-1] != releases[-1] else None,
-        tuple(dict.fromkeys(kips)),
-        added,
-        _beginning(message, version - 1, version) if version else (),
-        (*flexible, *nullable),
+        version=version,
+        release=holders[0] if holders else None,
+        is_earlier=bool(holders) and holders[0] == releases[0],
+        last_release=holders[-1] if holders and holders[-1] != releases[-1] else None,
+        kips=tuple(dict.fromkeys(kips)),
+        added=_beginning(message, version, version - 1) if version else (),
+        removed=_beginning(message, version - 1, version) if version else (),
+        changed=(*flexible, *nullable),
     )
 
 

@@ -47,11 +47,12 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
     """Write the page of one message, or of all."""
     results = result.messages if isinstance(result, LayoutsResult) else (result,)
     messages = result.document.messages if isinstance(result, LayoutsResult) else [result.document]
-    names = anchors([message.message_name for message in messages])
-    known = dict(zip((message.message_name for message in messages), names, strict=True))
+    names = [message.message_name for message in messages]
+    page_anchors = anchors(names)
+    anchors_by_name = dict(zip(names, page_anchors, strict=True))
     entries = [
-        _entry(message, name, shown.message, known)
-        for message, name, shown in zip(messages, names, results, strict=True)
+        _entry(message, anchor, layouts.message, anchors_by_name)
+        for message, anchor, layouts in zip(messages, page_anchors, results, strict=True)
     ]
     kinds = sorted({message.message_type for message in messages})
     sets = sorted({message.set for message in messages})
@@ -70,14 +71,14 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
     )
 
 
-def _entry(message: MessageObject, anchor: str, source: Message, known: Mapping[str, str]) -> MessageEntry:
+def _entry(message: MessageObject, anchor: str, source: Message, anchors_by_name: Mapping[str, str]) -> MessageEntry:
     name, flexible = message.message_name, source.flexible
 
     def look(version: int) -> tuple[str, str]:
         return ("flexible", "flexible") if version in flexible else ("", "")
 
     end = next((end for end in PARTNERS if name.endswith(end)), "")
-    partner = known.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""
+    partner = anchors_by_name.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""
     versions: list[tuple[LayoutObject, list[str], list[LayoutRow]]] = []
     for layout in message.layouts:
         before = {row[:4] for row in versions[-1][2]} if versions else None

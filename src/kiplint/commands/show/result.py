@@ -1,8 +1,8 @@
-"""The results of `kiplint show`, of a message and of all messages; and their JSON documents."""
+"""The layouts of a message and of all messages, as JSON and as drawings with encodings and sizes."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, TextIO
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -12,7 +12,8 @@ from kiplint.commands.show.history import HistoryDocument
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, lines, width
 from kiplint.model.message import Message
-from kiplint.render.report import RunResult, written_by
+from kiplint.render.report import RunResult
+from kiplint.render.table import BOLD, DIM, paint, table, width_of
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 from kiplint.versions import VersionRange
@@ -116,7 +117,7 @@ class LayoutResult(RunResult, frozen=True):
     """The name of the set, as the caller wrote it."""
 
     command = "show"
-    renderers = written_by("show", "text", "html")
+    renderers: ClassVar = {"text": "kiplint.commands.show.result:write", "html": "kiplint.commands.show.page:write"}
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
@@ -133,9 +134,9 @@ class LayoutResult(RunResult, frozen=True):
 
     def __str__(self) -> str:
         rows = []
-        for versions in self.ranges:
+        for versions, body in zip(self.ranges, self.layouts, strict=True):
             rows.append(f"{printable(self.message.name)} {versions}")
-            for depth, name, encoding, size in lines(layout(self.message, versions.lowest)):
+            for depth, name, encoding, size in lines(body):
                 rows.append(f"  {'  ' * depth}{printable(name)}  {printable(encoding)}  {size}")
         return "\n".join(rows)
 
@@ -184,7 +185,7 @@ def _values(result: LayoutResult) -> dict[str, Any]:
 def layout_object(message: Message, versions: VersionRange) -> LayoutObject:
     """The layout of a range of versions on which it is the same."""
     header = header_of(message, versions.lowest) if message.is_rpc else None
-    fields, tags = _body(layout(message, versions.lowest))
+    body = layout(message, versions.lowest)
     return LayoutObject(
         versions=str(versions),
         lowest=versions.lowest,
@@ -192,19 +193,21 @@ def layout_object(message: Message, versions: VersionRange) -> LayoutObject:
         flexible=versions.lowest in message.flexible,
         header_version=header,
         header=UNSET if header is None else header,
-        fields=fields,
-        tags=UNSET if tags is None else tags,
+        fields=_fields(body),
+        tags=_tags(body),
     )
 
 
-def _body(body: Layout) -> tuple[list[FieldObject], dict[str, FieldObject] | None]:
-    tags = None if body.tags is None else {str(slot.field.tag): _field(slot, tagged=True) for slot in body.tags}
-    return [_field(slot) for slot in body.slots], tags
+def _fields(body: Layout) -> list[FieldObject]:
+    return [_field(slot) for slot in body.slots]
+
+
+def _tags(body: Layout) -> dict[str, FieldObject] | UnsetType:
+    return UNSET if body.tags is None else {str(slot.field.tag): _field(slot, tagged=True) for slot in body.tags}
 
 
 def _field(slot: Slot, *, tagged: bool = False) -> FieldObject:
     field = slot.field
-    fields, tags = _body(slot.body) if slot.body else (None, None)
     return FieldObject(
         name=encodable(field.name),
         type=encodable(field.type),
@@ -220,8 +223,8 @@ def _field(slot: Slot, *, tagged: bool = False) -> FieldObject:
         entity_type=field.entity_type,
         encoding=encodable(describe(slot)),
         bytes=width(slot),
-        fields=UNSET if fields is None else fields,
-        tags=UNSET if tags is None else tags,
+        fields=_fields(slot.body) if slot.body else UNSET,
+        tags=_tags(slot.body) if slot.body else UNSET,
     )
 
 
@@ -230,3 +233,27 @@ def _default(slot: Slot) -> Any:
     if slot.body and not slot.array and not (slot.field.defaults_to_null and slot.nullable):
         return {}
     return default_of(slot)
+
+
+def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
+    """Write a drawing for each range of versions: names, encodings, and sizes in bytes."""
+    results = result.messages if isinstance(result, LayoutsResult) else (result,)
+    separator = ""
+    for layouts in results:
+        message = layouts.message
+        drawings = [draw(message, versions, color, width_of(out)) for versions in layouts.ranges]
+        for drawing in drawings or [f"{printable(message.name)} has no valid version"]:
+            out.write(f"{separator}{drawing}\n")
+            separator = "\n"
+
+
+def draw(message: Message, versions: VersionRange, color: bool, width: int | None) -> str:
+    """The drawing of a range of versions on which the layout is the same."""
+    header = f", after {message.type} header {header_of(message, versions.lowest)}" if message.is_rpc else ""
+    flexible = ", flexible" if versions.lowest in message.flexible else ""
+    head = f"{printable(message.name)} {versions}{header}{flexible}"
+    rows = [
+        [(f"{'  ' * depth}{printable(name)}", ""), (printable(encoding), ""), (size, DIM)]
+        for depth, name, encoding, size in lines(layout(message, versions.lowest))
+    ]
+    return "\n".join([paint(head, BOLD, color), *(table((), rows, color, width) or ["  nothing"])])

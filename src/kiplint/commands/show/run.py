@@ -31,15 +31,14 @@ def show(message: str, source: Path = ".", *, repository: Path | None = None) ->
     """
     name, at, version = message.partition("@")
     tree = load(source, repository)
-    named: dict[str, Message] = {}
-    for candidate in tree.messages:
-        named.setdefault(candidate.name, candidate)
-    halves = [name] if name in named else [half for end in HALVES if (half := f"{name}{end}") in named]
+    messages = {candidate.name: candidate for candidate in reversed([*tree.messages])}  # the first of a name counts
+    halves = [name] if name in messages else [half for end in HALVES if (half := f"{name}{end}") in messages]
     if not halves:
-        known = [*named, *(rpc.name for schemas in tree.sets.values() for rpc in schemas.rpcs)]
-        raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, known)}")
-    results = [_layouts(named[half], _version(version, named[half]) if at else None) for half in halves]
-    if name in named:
+        names = [*dict.fromkeys(candidate.name for candidate in tree.messages)]
+        names += [rpc.name for schemas in tree.sets.values() for rpc in schemas.rpcs]
+        raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, names)}")
+    results = [_layouts(messages[half], _version(version, messages[half]) if at else None) for half in halves]
+    if name in messages:
         return replace(results[0], source=tree.name, broken=broken(tree))
     return LayoutsResult(tuple(results), tree.name, broken=broken(tree))
 
