@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, cached_property
 from typing import Final, NamedTuple, TextIO
 from urllib.parse import quote
 
@@ -23,19 +23,19 @@ MOST_READ: Final = 50_000_000
 """Characters of a page in which anchors are looked for."""
 _HEAD: Final = 2_000
 """Characters at the start of a page, among which it says what it shows."""
-_SHOWN: Final = re.compile(r'<meta name="kiplint" content="(\w+(?: [0-9a-f]{16})+)">')
+_SUBJECT: Final = re.compile(r'<meta name="kiplint" content="(\w+(?: [0-9a-f]{16})+)">')
 _ID: Final = re.compile(r'<[a-z][^<>]* id="([^"]*)"')
 _GITHUB: Final = re.compile(r"(?:https://(?:[^@/]*@)?|ssh://git@|git@)github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?\n?")
 _ORIGIN: Final = r"^remote\.origin\.url$"
 _KAFKA: Final = "https://github.com/apache/kafka"
-_NAMED: Final = re.compile(r"KAFKA PR (?P<kafka>\d+)|#(?P<request>\d+)|\bKAFKA-\d+|\bKIP-\d+")
+_REFERENCE: Final = re.compile(r"KAFKA PR (?P<kafka>\d+)|#(?P<request>\d+)|\bKAFKA-\d+|\bKIP-\d+")
 
 
 class PageBeside(NamedTuple):
-    """A page in the directory: its file name, what it shows, and its anchors."""
+    """A page in the directory: its file name, its subject as `PagesBeside` has it, and its anchors."""
 
     name: str
-    shown: str
+    subject: str
     anchors: frozenset[str]
 
     @property
@@ -51,10 +51,9 @@ class PagesBeside:
         """Take the directory of the file; other output has no pages beside it."""
         name = getattr(out, "name", None)
         self._file = os.path.abspath(name) if isinstance(name, str) and os.path.isfile(name) else ""
-        self._pages: list[PageBeside] | None = None
 
-    def shown(self, command: str, *sets: str) -> str:
-        """What a page shows, as it says itself: the command, and the place of each set."""
+    def subject(self, command: str, *sets: str) -> str:
+        """What a page is about, as it says itself: the command, and the place of each set."""
         return " ".join((command, *map(self.place, sets)))
 
     def place(self, name: str) -> str:
@@ -71,25 +70,23 @@ class PagesBeside:
 
         An anchor that several messages would have is left out.
         """
-        known = self._known()
-        shown = self.shown(command, *sets) if known else ""
-        for page in known:
-            for anchor in anchors if page.shown == shown else ():
+        subject = self.subject(command, *sets) if self._pages else ""
+        for page in self._pages:
+            for anchor in anchors if page.subject == subject else ():
                 if anchor in page.anchors and f"{anchor.partition('@')[0]}~2" not in page.anchors:
                     return f"{page.address}#{anchor}"
         return ""
 
     def pages(self, command: str) -> Iterator[tuple[str, list[str]]]:
         """The address of each page of a command, and the places of its sets."""
-        for page in self._known():
-            kind, *sets = page.shown.split()
+        for page in self._pages:
+            kind, *sets = page.subject.split()
             if kind == command:
                 yield page.address, sets
 
-    def _known(self) -> list[PageBeside]:
-        if self._pages is None:
-            self._pages = list(_pages_beside(self._file)) if self._file else []
-        return self._pages
+    @cached_property
+    def _pages(self) -> list[PageBeside]:
+        return list(_pages_beside(self._file)) if self._file else []
 
 
 def _pages_beside(file: str) -> Iterator[PageBeside]:
@@ -107,7 +104,7 @@ def _pages_beside(file: str) -> Iterator[PageBeside]:
         try:
             with open(os.path.join(folder, name), encoding="utf-8") as page:
                 head = page.read(_HEAD)
-                if match := _SHOWN.search(head):
+                if match := _SUBJECT.search(head):
                     yield PageBeside(name, match[1], frozenset(_ID.findall(head + page.read(MOST_READ))))
         except (OSError, UnicodeDecodeError):  # unreadable: a link there would be of no use
             continue
@@ -117,7 +114,7 @@ def linked(text: str, repository: str = "") -> Markup:
     """Text with links to the KIPs, issues and pull requests of Kafka, and to those of a repository by their numbers."""
     parts: list[str] = []
     end = 0
-    for match in _NAMED.finditer(text := printable(text)):
+    for match in _REFERENCE.finditer(text := printable(text)):
         parts += [escape(text[end : match.start()]), _link(match, repository)]
         end = match.end()
     return Markup("").join([*parts, escape(text[end:])])

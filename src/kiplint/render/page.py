@@ -9,6 +9,7 @@ import re
 import shlex
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -94,12 +95,12 @@ class Tally(NamedTuple):
 
 
 def write_page(
-    template: str, out: TextIO, *, shown: str = "", scripts: Sequence[str] = (), data: Any = None, **values: Any
+    template: str, out: TextIO, *, subject: str = "", scripts: Sequence[str] = (), data: Any = None, **values: Any
 ) -> None:
     """Write the page that a template makes of the values.
 
     The template is a path below the package `kiplint`. `scripts`, paths too, are pieces of script beside that of every
-    page, and `data` is what they read, as JSON. Pages beside it know it by what is `shown`, see `PagesBeside`.
+    page, and `data` is what they read, as JSON. Pages beside it know it by its `subject`, see `PagesBeside`.
     """
     style = _text("style.css")
     script = "".join(_text(name) for name in ("script.js", *scripts))
@@ -110,8 +111,8 @@ def write_page(
         script=Markup(script),
         data=None if data is None else as_data(data),
         kiplint_version=__version__,
-        made=provenance(),
-        shown=shown,
+        provenance=provenance(),
+        subject=subject,
         **values,
     )
     out.write(text + "\n")
@@ -203,11 +204,11 @@ def _alike(rows: Sequence[Sequence[str]], most: int) -> int:
 def anchors(names: Sequence[str]) -> list[str]:
     """An anchor for each name, all different."""
     anchors: list[str] = []
-    taken: dict[str, int] = {}
+    counts = Counter[str]()
     for name in names:
         plain = "".join(char if char.isascii() and (char.isalnum() or char in "._-") else "-" for char in name)
-        taken[plain] = taken.get(plain, 0) + 1
-        anchors.append(plain if taken[plain] == 1 else f"{plain}~{taken[plain]}")
+        counts[plain] += 1
+        anchors.append(plain if counts[plain] == 1 else f"{plain}~{counts[plain]}")
     return anchors
 
 

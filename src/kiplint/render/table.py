@@ -68,17 +68,17 @@ def table(
     if not cells:
         return []
     titled = [[(printable(label), code) for label in head], *cells] if head else cells
-    room = None if width is None else width - len(indent)
+    inner_width = None if width is None else width - len(indent)
     columns = list(zip(*titled, strict=True))
     widths = [max(len(text) for text, _ in column) for column in columns]
     least = [max(_least(text) for text, _ in column) for column in columns]
-    beside = _beside(least, room)
-    fitted = _fitted(widths[:beside], least[:beside], room)
+    beside = _beside(least, inner_width)
+    fitted = _fitted(widths[:beside], least[:beside], inner_width)
     lines: list[str] = []
     for row in titled:
         lines += [f"{indent}{line}".rstrip() for line in _row(row[:beside], fitted, color)]
         for text, paint_with in row[beside:]:
-            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in _folded(text, (room or 0) - 4)]
+            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in _folded(text, (inner_width or 0) - 4)]
     return lines
 
 
@@ -151,12 +151,12 @@ def fold(text: str, width: int | None, color: bool = False, code: str = "") -> l
 
 def led(label: Cell, text: Cell, width: int | None, color: bool) -> list[str]:
     """A label and the text behind it, each in its colour, in lines that fit; continuation lines are indented."""
-    shown = printable(label[0])
-    first, *others = fold(f"{shown}{text[0]}", width)
-    if not first.startswith(shown):  # the label alone is too long
-        shown = ""
+    prefix = printable(label[0])
+    first, *others = fold(f"{prefix}{text[0]}", width)
+    if not first.startswith(prefix):  # the label alone is too long
+        prefix = ""
     rest = [" " * (len(line) - len(line.lstrip())) + paint(line.lstrip(), text[1], color) for line in others]
-    return [paint(shown, label[1], color and bool(label[1])) + paint(first[len(shown) :], text[1], color), *rest]
+    return [paint(prefix, label[1], color and bool(label[1])) + paint(first[len(prefix) :], text[1], color), *rest]
 
 
 def title(text: str, color: bool) -> str:

@@ -50,7 +50,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/negotiate/page.html",
         out,
-        shown=PagesBeside(out).shown("negotiate", *sets),
+        subject=PagesBeside(out).subject("negotiate", *sets),
         titled=partial(_titled, dict(zip(sets, titles, strict=True))),
         client=client,
         brokers=brokers,

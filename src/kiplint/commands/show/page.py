@@ -59,7 +59,7 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
     write_page(
         "commands/show/page.html",
         out,
-        shown=PagesBeside(out).shown("show", result.source),
+        subject=PagesBeside(out).subject("show", result.source),
         scripts=("commands/show/page.js",),
         entries=sorted(entries, key=lambda entry: (entry.message.set, entry.message.message_name)),
         whole=isinstance(result, LayoutsResult),

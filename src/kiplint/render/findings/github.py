@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TextIO, TypeVar, cast
 
@@ -26,19 +26,18 @@ EACH = 2
 """How many items of a rule come before the further ones of any rule."""
 
 
-def fair(items: Iterable[Item], rule_of: Callable[[Item], str], room: int) -> Sequence[Item]:
-    """As many items as there is room for, two of each rule before others; all in their order when they fit."""
-    waiting = list(items)
-    if len(waiting) <= room:
-        return waiting
+def fair(items: Sequence[Item], rule_of: Callable[[Item], str], most: int) -> Sequence[Item]:
+    """At most so many of the items, two of each rule before others; all in their order when there are no more."""
+    if len(items) <= most:
+        return items
     counts: Counter[str] = Counter()
     first: list[Item] = []
     rest: list[Item] = []
-    for item in waiting:
+    for item in items:
         rule = rule_of(item)
         counts[rule] += 1
         (first if counts[rule] <= EACH else rest).append(item)
-    return [*first, *rest][:room]
+    return [*first, *rest][:most]
 
 
 LIMIT = 10
@@ -49,14 +48,14 @@ LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write an annotation for each finding that GitHub shows, errors first; then how many are not shown."""
     counts = report.counts
-    shown = {severity: min(counts[severity], LIMIT) for severity in SEVERITIES}
-    if shown != {severity: counts[severity] for severity in SEVERITIES}:
-        shown["info"] = min(counts["info"], LIMIT - 1)  # the last notice is the one about the rest
+    limits = dict.fromkeys(SEVERITIES, LIMIT)
+    if any(number > LIMIT for number in counts.values()):
+        limits["info"] -= 1  # the last notice is the one about the rest
     for severity in SEVERITIES:
-        same = (finding for finding in report.findings if finding.severity == severity)
-        for finding in fair(same, lambda finding: finding.rule, shown[severity]):
+        same = [finding for finding in report.findings if finding.severity == severity]
+        for finding in fair(same, lambda finding: finding.rule, limits[severity]):
             out.write(annotation(finding, report.in_repository(finding.path)) + "\n")
-    hidden = tally({severity: counts[severity] - shown[severity] for severity in SEVERITIES}, "more ")
+    hidden = tally({severity: max(0, counts[severity] - limits[severity]) for severity in SEVERITIES}, "more ")
     if hidden:
         reason = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
         out.write(f"::notice title=kiplint::{escape(f'{hidden} not shown: {reason}')}\n")
@@ -95,25 +94,25 @@ CLOSING = 200
 class _Cut(io.TextIOBase):
     """Passes text on as long as it fits; counts the lines after that."""
 
-    def __init__(self, out: TextIO, room: int) -> None:
-        self._out, self._room = out, room
+    def __init__(self, out: TextIO, size: int) -> None:
+        self._out, self._remaining = out, size
         self.left_out = 0
 
     def write(self, text: str) -> int:
         size = len(text.encode())
-        if self.left_out or size > self._room:
+        if self.left_out or size > self._remaining:
             self.left_out += text.count("\n")
         else:
-            self._room -= size
+            self._remaining -= size
             self._out.write(text)
         return len(text)
 
 
-def write_summary(report: Report, out: TextIO, room: int = SUMMARY_LIMIT) -> None:
-    """Write the counts and the table as Markdown, as far as they fit into `room` bytes, and how much is left out."""
-    if room < CLOSING:
+def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> None:
+    """Write the counts and the table as Markdown, as far as they fit into `most` bytes, and how much is left out."""
+    if most < CLOSING:
         return
-    cut = _Cut(out, room - CLOSING)
+    cut = _Cut(out, most - CLOSING)
     broken = "; something could not be read" if report.status == "error" else ""
     sentence = fixable(report.findings, "kiplint check")
     fixes = f"{sentence}\n\n" if sentence else ""

@@ -10,13 +10,12 @@ from itertools import groupby
 from typing import NamedTuple, TextIO
 from urllib.parse import quote
 
-from kiplint.engine.finding import SEVERITIES, Span
-from kiplint.render.findings.json import FindingObject, finding_object
+from kiplint.engine.finding import SEVERITIES, Finding, Span
 from kiplint.render.links import PagesBeside, own_address
 from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
 from kiplint.render.report import Report
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.show import as_sign, printable
+from kiplint.text.show import as_sign, encodable, printable
 
 WITHOUT_SETS = {"check": "the working directory", "decode": "Bytes of Kafka's protocol"}
 """The titles of pages of runs without a set, by command."""
@@ -38,7 +37,7 @@ class SourceLine(NamedTuple):
 class Item(NamedTuple):
     """A finding, its anchor, the lines around it, and the address of its message's layouts in a page of `show`."""
 
-    finding: FindingObject
+    finding: Finding
     anchor: str
     lines: tuple[SourceLine, ...]
     layouts: str
@@ -94,8 +93,8 @@ def groups_of(items: Iterable[Item], report: Report) -> list[ItemGroup]:
     address, commit = own_address(), os.environ.get("GITHUB_SHA", "")
     base = f"{address}/blob/{commit}/" if address and commit else ""
     groups = []
-    for (_, path), some in groupby(items, key=lambda item: (item.finding.severity, item.finding.path)):
-        group = list(some)
+    for (_, file), some in groupby(items, key=lambda item: (item.finding.severity, item.finding.path)):
+        path, group = encodable(file), list(some)
         name = next((item.finding.message_name for item in group if item.finding.message_name), "")
         inside = report.in_repository(path)
         address = f"{base}{quote(inside)}" if base and not os.path.isabs(inside) else ""
@@ -113,10 +112,9 @@ def items_of(report: Report, beside: PagesBeside) -> Iterator[Item]:
     )
     names = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
     for finding, anchor in zip(findings, names, strict=True):
-        known = finding.path in report.sources
-        shown = finding_object(finding)
-        layouts = beside.link("show", (set_of(finding.path),), *anchors([shown.message_name or ""]))
-        yield Item(shown, anchor, tuple(_excerpt(lines(finding.path), finding.span)) if known else (), layouts)
+        excerpt = tuple(_excerpt(lines(finding.path), finding.span)) if finding.path in report.sources else ()
+        layouts = beside.link("show", (set_of(finding.path),), *anchors([finding.message_name]))
+        yield Item(finding, anchor, excerpt, layouts)
 
 
 def _set_of(path: str, sets: tuple[str, ...]) -> str:
@@ -132,15 +130,15 @@ def _excerpt(lines: Lines, span: Span) -> Iterator[SourceLine]:
     for number in range(max(1, span.line - 1), min(len(lines), last + 1) + 1):
         text = lines.line(number)
         if not span.line <= number <= last:
-            yield SourceLine(number, _shown(text[:WIDEST]), "", "", False)
+            yield SourceLine(number, _visible(text[:WIDEST]), "", "", False)
             continue
         start = span.column - 1 if number == span.line else len(text) - len(text.lstrip())
         stop = max(start + 1, span.end_column - 1 if number == span.end_line else len(text))
         first = max(0, min(start - BEFORE_MARK, len(text) - WIDEST)) if len(text) > WIDEST else 0
         end = first + WIDEST
-        head = ("..." if first else "") + _shown(text[first:start])
-        yield SourceLine(number, head, _shown(text[start : min(stop, end)]), _shown(text[stop:end]), True)
+        head = ("..." if first else "") + _visible(text[first:start])
+        yield SourceLine(number, head, _visible(text[start : min(stop, end)]), _visible(text[stop:end]), True)
 
 
-def _shown(text: str) -> str:
+def _visible(text: str) -> str:
     return printable(text, as_sign)

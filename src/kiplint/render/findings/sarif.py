@@ -95,17 +95,15 @@ Item = tuple[Finding, OldPlace | None]
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one log with one run."""
-    items = _kept(report)
-    known: dict[str, Severity] = {}
-    for finding, _ in items:
-        known.setdefault(finding.rule, finding.severity)
-    rules = {rule: number for number, rule in enumerate(sorted(known))}
+    items = _worst(report)
+    severities = {finding.rule: finding.severity for finding, _ in reversed(items)}  # of a rule the first counts
+    rules = {rule: number for number, rule in enumerate(sorted(severities))}
     head = {
         "tool": {
             "driver": {
                 "name": "kiplint",
                 "semanticVersion": __version__,
-                "rules": [descriptor(rule, report.rules.get(rule), known[rule]) for rule in rules],
+                "rules": [descriptor(rule, report.rules.get(rule), severities[rule]) for rule in rules],
             }
         },
         "automationDetails": {"id": f"kiplint/{report.command}/"},
@@ -121,15 +119,15 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     out.write("\n]}\n]}\n")
 
 
-def _kept(report: Report) -> Sequence[Item]:
+def _worst(report: Report) -> Sequence[Item]:
     items = list(zip(report.findings, report.before or repeat(None), strict=bool(report.before)))
     if len(items) > LIMIT:
         items.sort(key=lambda item: SEVERITIES.index(item[0].severity))
     return items[:LIMIT]
 
 
-def _invocation(report: Report, kept: int) -> dict[str, Any]:
-    left_out = len(report.findings) - kept
+def _invocation(report: Report, number: int) -> dict[str, Any]:
+    left_out = len(report.findings) - number
     text = f"{plural(left_out, 'result')} of {len(report.findings):,} left out, the least severe: a run holds {LIMIT:,}"
     return {
         "executionSuccessful": report.status != "error",
@@ -155,8 +153,8 @@ def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) ->
 
 
 def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
-    shown = [item for fix in finding.fixes for item in fixes(fix, places, lambda path: uri(report.in_repository(path)))]
-    return {"fixes": shown} if shown else {}
+    items = [item for fix in finding.fixes for item in fixes(fix, places, lambda path: uri(report.in_repository(path)))]
+    return {"fixes": items} if items else {}
 
 
 def _related(report: Report, path: str, span: Span) -> dict[str, Any]:

@@ -29,14 +29,14 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, lines that count them; on a terminal the worst `MOST_ON_TERMINAL`."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
-    shown, others = report.findings, Counter[tuple[str, str]]()
-    if not report.whole and len(shown) > MOST_ON_TERMINAL and out.isatty():
-        ranked = sorted(shown, key=lambda finding: SEVERITIES.index(finding.severity))
-        shown = tuple(ranked[:MOST_ON_TERMINAL])
+    findings, others = report.findings, Counter[tuple[str, str]]()
+    if not report.whole and len(findings) > MOST_ON_TERMINAL and out.isatty():
+        ranked = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+        findings = tuple(ranked[:MOST_ON_TERMINAL])
         others.update((finding.severity, finding.rule) for finding in ranked[MOST_ON_TERMINAL:])
-    for finding in shown:
-        known = lines(finding.path) if finding.path in report.sources else None
-        out.write(excerpt(finding, known, color, width) + "\n")
+    for finding in findings:
+        source = lines(finding.path) if finding.path in report.sources else None
+        out.write(excerpt(finding, source, color, width) + "\n")
     if others:
         rows = [
             [(f"{number:,}", ""), (severity, SEVERITY[severity]), (rule, "")]
@@ -115,12 +115,12 @@ def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str,
     stop = min(len(line), max(start + 1, (end or len(line) + 1) - 1))
     size = widest if len(line) <= widest or widest == WIDEST else widest - 8  # for the dots on both sides
     first = max(0, min(start - min(20, size // 4), len(line) - size)) if len(line) > size else 0
-    shown = line[first : first + size]
+    part = line[first : first + size]
     before = "... " if first else ""
     after = " ..." if first + size < len(line) else ""
     width = max(1, min(stop, first + size) - start)
-    blanks = _blanks(shown[: start - first])
-    return before + printable(shown, as_sign) + after, " " * len(before) + blanks + "^" * width
+    blanks = _blanks(part[: start - first])
+    return before + printable(part, as_sign) + after, " " * len(before) + blanks + "^" * width
 
 
 def _blanks(text: str) -> str:
