@@ -48,6 +48,7 @@ from kiplint.engine.config import Config, read_config
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.packs import load_pack
+from kiplint.engine.place import parse_suppressions
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes import kip_1313
@@ -74,7 +75,6 @@ from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.suppressions import parse_suppressions
 
 SET = REPOSITORY / "fixtures" / "sets" / "broker"
 NAME = "XRequest.json"

@@ -15,7 +15,7 @@ from kiplint.engine.expression import BIGGEST_NUMBER, MOST_LEVELS, Words, elemen
 from kiplint.engine.language import KINDS, facts
 from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec, type_of
 from kiplint.engine.ruleset import Compiled, Hit, Violation
-from kiplint.engine.runtime import FUNCTIONS, Watch, shown
+from kiplint.engine.runtime import FUNCTIONS, Watch, as_text
 from kiplint.engine.translate import TemplatePart, compile_in_memory, split_place, template_parts
 from kiplint.limits import EXPRESSION
 from kiplint.versions import VersionRange
@@ -466,7 +466,7 @@ def test_levels_are_tried_in_order() -> None:
     ],
 )
 def test_shown(thing: object, text: str) -> None:
-    assert shown(thing) == text
+    assert as_text(thing) == text
 
 
 def test_every_fact_has_a_meaning() -> None:

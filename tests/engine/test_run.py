@@ -15,7 +15,7 @@ from kiplint.engine.finding import Anchor, Finding, Span, anchor
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.model.problem import ProblemElement
+from kiplint.model.load import ProblemElement
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.formats import write
 from kiplint.text.decode import Problem as Noted

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from kiplint.engine.place import parse_suppressions
 from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
 from kiplint.text.decode import blank_comments, blank_line_comments, decode
 from kiplint.text.diagnose import MISSING, diagnose
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.suppressions import parse_suppressions
 
 from .test_decode import ANY, ENCODER
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from kiplint.engine.place import Suppression, Suppressions, parse_suppressions
 from kiplint.text.decode import Problem
-from kiplint.text.suppressions import Suppression, Suppressions, parse_suppressions
 
 from .support import broken
 

@@ -138,8 +138,8 @@ def extended(baseline: Baseline, new: Iterable[Finding], checked: Iterable[str])
 def _make(checked: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
     by_fingerprint: dict[str, BaselineEntry] = {}
     for entry in entries:
-        known = by_fingerprint.get(entry.fingerprint)
-        by_fingerprint[entry.fingerprint] = replace(known, count=known.count + entry.count) if known else entry
+        previous = by_fingerprint.get(entry.fingerprint)
+        by_fingerprint[entry.fingerprint] = replace(previous, count=previous.count + entry.count) if previous else entry
     ordered = sorted(by_fingerprint.values(), key=_order)
     return Baseline(tuple(sorted(set(checked))), tuple(ordered))
 

@@ -110,12 +110,12 @@ def _no_fixer(rule: Rule) -> str:
 
 
 def _lets(texts: dict[str, str], words: Words) -> Iterator[Mistake]:
-    taken = {*facts(words.facts), *FUNCTIONS, "params"}
+    reserved_names = {*facts(words.facts), *FUNCTIONS, "params"}
     before: dict[str, ast.expr] = {}
     for name, text in texts.items():
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
             yield "let", name, f"{printable(name)} is not a name: write letters, digits and underscores"
-        elif name in taken:
+        elif name in reserved_names:
             yield "let", name, f"{name} already means something here; choose another name"
         else:
             try:
@@ -187,16 +187,16 @@ def _place(text: str, words: Words) -> None:
     kind = words.facts
     if element:
         kind = translate(element, words).type.removesuffix(" | None")
-    known = properties(kind)
+    property_names = properties(kind)
     if not name or "{" in name or kind == "Any":
         return
-    if not known:
+    if not property_names:
         raise ExpressionError(
             f"{name} is not a property: a {kind_name(kind)} is pointed to as a whole, or by one of its elements"
         )
-    if name not in known:
+    if name not in property_names:
         what = f"{element}, which is a {kind_name(kind)}" if element else f"a {kind_name(kind)}"
-        raise ExpressionError(f"{name} is not a property of {what}{did_you_mean(name, known)}")
+        raise ExpressionError(f"{name} is not a property of {what}{did_you_mean(name, property_names)}")
 
 
 def _demands(fields: object) -> Iterator[Mistake]:
@@ -222,8 +222,8 @@ def _no_type(text: str) -> str:
     if text in ("", "[]") or kind.primitive or kind.struct:
         return ""
     near = nearest_primitive(kind.element)
-    meant = respelt(text) or (f"{'[]' * kind.array}{near}" if near else "")
-    return f'"{printable(text)}" is not a type' + (f"; did you mean {meant}?" if meant else "")
+    suggestion = respelt(text) or (f"{'[]' * kind.array}{near}" if near else "")
+    return f'"{printable(text)}" is not a type' + (f"; did you mean {suggestion}?" if suggestion else "")
 
 
 _SHAPES: tuple[type[msgspec.Struct], ...] = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
@@ -263,8 +263,8 @@ def _line_of_path(text: str, error: str) -> int:
 def _plainer(error: str) -> str:
     names = re.findall(r"\.(\w+)", error.rpartition("`$")[2])
     if unknown := re.search(r"unknown field `(\w+)`", error):
-        known = [name for shape in _shapes(names) for name in shape.__struct_fields__]
-        return f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], known)}"
+        properties_of_shapes = [name for shape in _shapes(names) for name in shape.__struct_fields__]
+        return f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], properties_of_shapes)}"
     if wrong := re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL):
         choices = _choices(names[-1])
         hint = did_you_mean(wrong[1], choices)

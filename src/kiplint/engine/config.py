@@ -100,25 +100,25 @@ class Chosen(TypedDict, total=False):
     config: Path | Mapping[str, Any] | None
 
 
-def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
+def configure(start: str = ".", **overrides: Unpack[Chosen]) -> Configuration:
     """The configuration of a run that looks at `start`, a path. Raises UsageError where it cannot be read."""
-    for name in chosen.keys() - Chosen.__annotations__.keys():
+    for name in overrides.keys() - Chosen.__annotations__.keys():
         raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, [*Chosen.__annotations__])}")
     for name in ("select", "ignore"):
-        if isinstance(chosen.get(name), str):
+        if isinstance(overrides.get(name), str):
             raise TypeError(f"{name}: expected a list of selectors, got str")
-    values = chosen.get("config")
+    values = overrides.get("config")
     file = None
     if isinstance(values, Mapping):
-        config = _made(values)
+        config = _checked(values)
     else:
         folder = start if os.path.isdir(start) else os.path.dirname(start)
         file = os.fspath(values) if values else find_config(folder)
         config = read_config(file) if file else Config()
-    select, ignore, severity = chosen.get("select", ()), chosen.get("ignore", ()), chosen.get("severity", {})
+    select, ignore, severity = overrides.get("select", ()), overrides.get("ignore", ()), overrides.get("severity", {})
     config.select = list(select) or config.select
     config.ignore = [*config.ignore, *ignore]
-    config.generator = chosen.get("generator") or config.generator
+    config.generator = overrides.get("generator") or config.generator
     if config.generator == "4.3":  # its generator knows headerVersions, and requires none
         config.severity = {"kip-1313/header-missing": "off", **config.severity}
     config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
@@ -126,7 +126,7 @@ def configure(start: str = ".", **chosen: Unpack[Chosen]) -> Configuration:
     return Configuration(config, base, file, frozenset((*select, *ignore, *severity)))
 
 
-def _made(values: Mapping[str, Any]) -> Config:
+def _checked(values: Mapping[str, Any]) -> Config:
     try:
         msgspec.convert(values, Config)
         return make_config(values)
@@ -151,13 +151,13 @@ class Configuration(msgspec.Struct, frozen=True):
 
     def rules(self) -> RuleSet:
         """The rules that run. Raises UsageError; for a wrong selector of the file with its line there."""
-        known = self.known()
+        known_rules = self.known()
         ignores = self.config.per_file_ignores
         try:
             for selector in dict.fromkeys(selector for selectors in ignores.values() for selector in selectors):
-                check_selector(selector, known)
-            made = make_ruleset(self.config, known)
-            return RuleSet(made.rules, made.known, self._ignores()) if ignores else made
+                check_selector(selector, known_rules)
+            ruleset = make_ruleset(self.config, known_rules)
+            return RuleSet(ruleset.rules, ruleset.known, self._ignores()) if ignores else ruleset
         except UsageError as error:
             if not self.file or not error.word or error.word in self.explicit:
                 raise
@@ -186,8 +186,8 @@ class Configuration(msgspec.Struct, frozen=True):
 
         @cache
         def names_for(path: str) -> frozenset[str]:
-            known = self._names(path)
-            return frozenset(name for glob, names in ignores.items() if _fits(known, glob) for name in names)
+            names_of_path = self._names(path)
+            return frozenset(name for glob, names in ignores.items() if _fits(names_of_path, glob) for name in names)
 
         @cache
         def fits_one(names: frozenset[str], rule: str) -> bool:
@@ -277,8 +277,12 @@ def _read(file: str) -> dict[str, Any]:
         raise UsageError(f"{file}: values are nested too deeply") from None
     except msgspec.ValidationError as error:
         raise UsageError(_explain(file, text, str(error))) from None
-    named = {"baseline": [config.baseline], "extend": [config.extend], "rule-packs": config.rule_packs}
-    for name, paths in {**named, "exclude": config.exclude, "per-file-ignores": [*config.per_file_ignores]}.items():
+    paths_by_key = {"baseline": [config.baseline], "extend": [config.extend], "rule-packs": config.rule_packs}
+    for name, paths in {
+        **paths_by_key,
+        "exclude": config.exclude,
+        "per-file-ignores": [*config.per_file_ignores],
+    }.items():
         if any("\0" in path for path in paths):
             raise UsageError(f"{file}:{_line(text, name)}: {name}: a path cannot contain a NUL character")
     return dict(values)
@@ -301,8 +305,8 @@ def _explain(file: str, text: str, error: str) -> str:
         reason = _choices(name, error) or error.partition(" - at ")[0].replace("`", "")
         return f"{file}:{_line(text, name)}: {name}: {reason[:1].lower()}{reason[1:]}"
     table = RuleTable if ".rules" in error.rpartition(" - at ")[2] else Config
-    known = list(table.__struct_encode_fields__)
-    hint = did_you_mean(unknown[1], known) or f"; there are {', '.join(known)}"
+    keys = list(table.__struct_encode_fields__)
+    hint = did_you_mean(unknown[1], keys) or f"; there are {', '.join(keys)}"
     return f"{file}:{_line(text, unknown[1])}: {unknown[1]} is not a key of the configuration{hint}"
 
 

@@ -9,9 +9,9 @@ import msgspec
 
 from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import HeaderRange
+from kiplint.model.load import ProblemElement
 from kiplint.model.message import Message
 from kiplint.model.notes import TextElement
-from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.text.lines import character_of
 

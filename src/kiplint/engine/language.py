@@ -10,9 +10,9 @@ from kiplint.engine.rule import OWN
 from kiplint.model.element import Fact, facts_of
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import HeaderRange
+from kiplint.model.load import ProblemElement
 from kiplint.model.message import Message
 from kiplint.model.notes import Note
-from kiplint.model.problem import ProblemElement
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.words import Word

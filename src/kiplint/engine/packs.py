@@ -91,15 +91,15 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
     """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
     from kiplint.engine.check_rule import bad_name, length, line_of, mistakes
 
-    known: set[str] = set()
+    rule_ids: set[str] = set()
     parts = 0
     for name in (pack, *(rule.spec.id for rule in rules)):
         if problem := bad_name(name):
             raise UsageError(f"{file}:{line_of(text, name)}: {problem}")
     for rule in rules:
-        if rule.id in known:
+        if rule.id in rule_ids:
             raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
-        known.add(rule.id)
+        rule_ids.add(rule.id)
         parts += length(rule)
         if parts > PACK_PARTS:
             line = line_of(text, rule.spec.id)

@@ -1,22 +1,27 @@
-"""From violations to findings: pointers become spans, and ignore comments are applied."""
+"""From violations to findings: pointers become spans, and ignore comments are applied.
+
+`// kiplint: ignore[tags/gap, style] reason` applies to the code before it on its line, or else of the next line with
+code; `// kiplint: ignore-file[style] reason`, before the definition begins, of the whole file.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import cast
+from typing import Final, cast
 
+import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, Fix, Severity, Span
 from kiplint.engine.ruleset import RuleSet, Violation, matching
-from kiplint.model.load import Definition
-from kiplint.model.problem import ProblemElement
-from kiplint.text.decode import Problem
-from kiplint.text.lines import decode_text
+from kiplint.limits import DEFINITION_GLOBS
+from kiplint.model.load import Definition, ProblemElement
+from kiplint.text.decode import Comment, Problem, blank_text, comments
+from kiplint.text.lines import BOM, Lines, decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.show import printable
-from kiplint.text.suppressions import Suppression, parse_suppressions
+from kiplint.text.show import printable, show, show_raw
 
 Target = int | None
 """The line that a comment applies to; None for the whole file."""
@@ -81,7 +86,7 @@ def place(
     locator = Locator(text)
 
     def finding(violation: Violation) -> Finding:
-        placed = _finding(violation, locator)
+        placed = _located(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
             return placed
         return replace(placed, fix=fixer(violation, placed.pointer, files or {definition.file: definition.data}))
@@ -89,20 +94,20 @@ def place(
     findings = [finding(violation) for violation in violations if violation.severity != "off"]
     suppressions = parse_suppressions(text)
     ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
-    kept = [finding for finding in findings if not ignores.cover(finding)]
+    findings = [finding for finding in findings if not ignores.cover(finding)]
     problems = [*suppressions.problems, *ignores.useless()]
     elements = [ProblemElement(noted, definition.file) for noted in problems]
-    kept += [finding(violation) for violation in rules.violations("problem", elements)]
-    kept.sort(key=lambda finding: (finding.span.line, finding.span.column, finding.rule, finding.message))
-    return kept
+    findings += [finding(violation) for violation in rules.violations("problem", elements)]
+    findings.sort(key=lambda finding: (finding.span.line, finding.span.column, finding.rule, finding.message))
+    return findings
 
 
 def place_set(violation: Violation) -> Finding:
     """The finding about a whole set, placed at its directory because no single file causes it."""
-    return _made(violation, Span(1, 1, 1, 1), "", os.path.basename(violation.anchor.file.rstrip("/")))
+    return _finding(violation, Span(1, 1, 1, 1), "", os.path.basename(violation.anchor.file.rstrip("/")))
 
 
-def _finding(violation: Violation, locator: Locator) -> Finding:
+def _located(violation: Violation, locator: Locator) -> Finding:
     where = violation.anchor
     pointer = where.pointer
     if where.name:
@@ -110,10 +115,10 @@ def _finding(violation: Violation, locator: Locator) -> Finding:
         parent = locator.node(pointer)
         pointer = pointer if locator.node(inner) is parent else inner
     span = locator.span(pointer) if where.start < 0 else locator.span_of(where.start, where.end)
-    return _made(violation, Span(*span), pointer, locator.names(pointer))
+    return _finding(violation, Span(*span), pointer, locator.names(pointer))
 
 
-def _made(violation: Violation, span: Span, pointer: str, place: str) -> Finding:
+def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Finding:
     """The finding of a violation; `place` is what its identity has beside the rule and the message."""
     rule, message_name = violation.rule, violation.anchor.message_name[:LONGEST_NAME]
     return Finding(
@@ -128,3 +133,116 @@ def _made(violation: Violation, span: Span, pointer: str, place: str) -> Finding
         identity="\0".join((rule.id, message_name, place)),
         instead=printable(violation.instead),
     )
+
+
+_MARK: Final = "kiplint:"
+_DIRECTIVE: Final = re.compile(r"kiplint:[ \t]*+(?P<word>[^\s\[]*+)[ \t]*+(?P<rest>.*)", re.DOTALL)
+_ARGUMENTS: Final = re.compile(r"\[(?P<selectors>[^\]]*+)\](?P<reason>.*)", re.DOTALL)
+_CODE: Final = re.compile(r"\S")
+_WILDCARD: Final = re.compile(r"[*?\[]")
+
+
+class Suppression(msgspec.Struct, frozen=True):
+    """One request not to show findings.
+
+    `selectors` are as written (rules, packs or globs); `line` is the comment's own 1-based line, `target` the line that
+    it applies to, None for the whole file; `start` and `end` span the comment in characters.
+    """
+
+    selectors: tuple[str, ...]
+    reason: str
+    line: int
+    target: int | None
+    start: int
+    end: int
+
+
+class Suppressions(msgspec.Struct, frozen=True):
+    """The suppressions of a file in text order, and its `malformed-ignore` problems."""
+
+    items: tuple[Suppression, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def parse_suppressions(text: str) -> Suppressions:
+    """What the comments of a text (as `decode_text` gives it) suppress. Costs nothing when none of them tries to."""
+    if _MARK not in text:
+        return Suppressions()
+    items = list(_bounded(_Reader(text).read()))
+    return Suppressions(
+        tuple(item for item in items if isinstance(item, Suppression)),
+        tuple(item for item in items if isinstance(item, Problem)),
+    )
+
+
+def _bounded(items: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
+    """The same, but with a problem for each comment that has wildcards beyond `DEFINITION_GLOBS`."""
+    patterns: set[str] = set()
+    for item in items:
+        if isinstance(item, Suppression):
+            patterns.update(filter(_WILDCARD.search, item.selectors))
+            if len(patterns) > DEFINITION_GLOBS:
+                detail = f"over {DEFINITION_GLOBS:,} selectors with wildcards in one file; name the rules"
+                yield Problem("malformed-ignore", detail, "", item.start, item.end)
+                continue
+        yield item
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._code = blank_text(text)
+        self._lines = Lines(text)
+        first = _CODE.search(self._code, 1 if text.startswith(BOM) else 0)
+        self._begin = first.start() if first else len(text)
+
+    def read(self) -> Iterator[Suppression | Problem]:
+        following: int | None = None
+        items: list[Suppression | Problem] = []
+        upper = len(self._text)
+        # From the last to the first: each comment then looks for code no further than to the next comment.
+        for comment in reversed(list(comments(self._text))):
+            code = _CODE.search(self._code, comment.end, upper)
+            following = code.start() if code else following
+            upper = comment.start
+            if comment.body(self._text).startswith(_MARK):
+                items.append(self._directive(comment, following))
+        return reversed(items)
+
+    def _directive(self, comment: Comment, following: int | None) -> Suppression | Problem:
+        directive = _DIRECTIVE.fullmatch(comment.body(self._text))
+        word = directive["word"] if directive else ""
+        if directive is None or word not in {"ignore", "ignore-file"}:
+            what = f"unknown word {show_raw(word)}" if word else "nothing"
+            return self._malformed(comment, f"{what} after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]")
+        if comment.block:
+            return self._malformed(comment, f"{word} in a block comment; write it after //")
+        arguments = _ARGUMENTS.fullmatch(directive["rest"])
+        parts = arguments["selectors"].split(",") if arguments else []
+        selectors = tuple(part.strip() for part in parts if part.strip())
+        if arguments is None or not selectors:
+            return self._malformed(comment, f"{word} names no rule; write {word}[RULE] and a reason")
+        reason = arguments["reason"].strip().lstrip("-:, \t")
+        if not reason:
+            listed = show(", ".join(selectors))
+            return self._malformed(comment, f"{word} of {listed} gives no reason; write one after the brackets")
+        return self._suppression(comment, word, selectors, reason, following)
+
+    def _suppression(
+        self, comment: Comment, word: str, selectors: tuple[str, ...], reason: str, following: int | None
+    ) -> Suppression | Problem:
+        line = self._lines.line_of(comment.start)
+        target: int | None = None
+        if word == "ignore-file":
+            if comment.start > self._begin:
+                return self._malformed(comment, "ignore-file after the definition begins; write it at the top")
+        elif self._code[self._lines.starts[line - 1] : comment.start].strip(" \t" + BOM):
+            target = line
+        elif following is None:
+            return self._malformed(comment, "ignore at the end of the file, where nothing follows it")
+        else:
+            target = self._lines.line_of(following)
+        return Suppression(selectors, reason, line, target, comment.start, comment.end)
+
+    def _malformed(self, comment: Comment, detail: str) -> Problem:
+        return Problem("malformed-ignore", detail, "", comment.start, comment.end)

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.model.load import Definition, entity_problems, load, range_problems
-from kiplint.model.problem import ProblemElement
+from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems
 from kiplint.model.schemas import Rpc, SchemaSet, Surroundings
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from kiplint.engine import runtime
 from kiplint.engine.errors import ExpressionError, UsageError
 from kiplint.engine.expression import Typed, Words, parse_lets, short, translate, watch_call
 from kiplint.engine.language import declare, facts, words_of
-from kiplint.engine.required_fields import unmet_requirements
 from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
 from kiplint.engine.runtime import FUNCTIONS, RuleLimitError, Watch
 
@@ -184,20 +183,20 @@ class RuleTranslator:
         spec = self.rule.spec
         element, at = self.place(case.at or spec.at)
         arguments = [self.text(case.message), element.tree, *([self.text(at)] if at else [])]
-        named = []
+        keywords = []
         if instead := case.instead or spec.instead:
-            named.append(ast.keyword("instead", self.text(instead)))
+            keywords.append(ast.keyword("instead", self.text(instead)))
         if severity := self._severity(case):
-            named.append(ast.keyword("severity", severity))
-        return ast.Call(ast.Name("Description", ast.Load()), arguments, named)
+            keywords.append(ast.keyword("severity", severity))
+        return ast.Call(ast.Name("Description", ast.Load()), arguments, keywords)
 
     def _severity(self, case: Case) -> ast.expr | None:
         levels = self.rule.spec.levels
-        chosen: ast.expr | None = ast.Constant(case.severity or "") if levels or case.severity else None
+        severity: ast.expr | None = ast.Constant(case.severity or "") if levels or case.severity else None
         for level in reversed(levels):
             test = translate(level.when, self.describing).tree
-            chosen = ast.IfExp(test, ast.Constant(level.severity), chosen or ast.Constant(""))
-        return chosen
+            severity = ast.IfExp(test, ast.Constant(level.severity), severity or ast.Constant(""))
+        return severity
 
     def place(self, at: str) -> tuple[Typed, str]:
         """The element that an `at` leads to, and its property, as a text with holes."""
@@ -214,7 +213,7 @@ class RuleTranslator:
             if piece.expression:
                 value = translate(piece.expression, self.describing).tree
                 words = [ast.Constant(word) for word in piece.words or ()]
-                parts.append(ast.Call(ast.Name("word" if words else "shown", ast.Load()), [value, *words], []))
+                parts.append(ast.Call(ast.Name("word" if words else "as_text", ast.Load()), [value, *words], []))
         # No f-string: how quotes may nest in one differs between the versions of Python that share a wheel.
         return reduce(lambda before, part: ast.BinOp(before, ast.Add(), part), parts or [ast.Constant("")])
 
@@ -274,14 +273,14 @@ def names_used(tree: Iterable[ast.AST]) -> Iterator[str]:
         yield from (node.id for node in ast.walk(node) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
-RUNTIME = ("Description", "shown", "word")
+RUNTIME = ("Description", "as_text", "unmet_requirements", "word")
 
 
 def compile_in_memory(kind: str, rules: Iterable[Rule], watch: Watch) -> dict[str, Any]:
     """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params."""
     names: dict[str, Any] = {name: getattr(runtime, name) for name in RUNTIME}
     names |= {name: function.call for name, function in FUNCTIONS.items()}
-    names |= {"__builtins__": {}, "unmet_requirements": unmet_requirements, "watch": watch}
+    names |= {"__builtins__": {}, "watch": watch}
     exec(compile(ast.Module(functions_of(kind, rules, watched=True), []), f"<{kind} rules>", "exec"), names)
     return names
 
@@ -293,7 +292,6 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     parts = [functions_of(kind, [rule for rule in rules if rule.each == kind]) for kind in kinds]
     used = {*names_used(part for tree in parts for part in tree)}
     lines = [f'"""The rules of the pack {pack}, compiled by hatch_build.py: edit the pack, not this."""', ""]
-    lines += ["from kiplint.engine.required_fields import unmet_requirements"] if "unmet_requirements" in used else []
     lines += ["from kiplint.engine.runtime import FUNCTIONS"] if used & FUNCTIONS.keys() else []
     runs = ", ".join(name for name in RUNTIME if name in used)
     lines += [f"from kiplint.engine.runtime import {runs}", ""] if runs else [""]

@@ -23,8 +23,10 @@ class ErrorCode(msgspec.Struct, frozen=True):
     retriable: bool | None
 
     def __str__(self) -> str:
-        known = self.code and self.retriable is not None
-        return f"{self.code} ({self.name}{(', retriable' if self.retriable else ', not retriable') if known else ''})"
+        has_retry = self.code and self.retriable is not None
+        return (
+            f"{self.code} ({self.name}{(', retriable' if self.retriable else ', not retriable') if has_retry else ''})"
+        )
 
 
 NONE = "NONE"
@@ -54,7 +56,7 @@ def error_of(code: int, errors: Mapping[int, ErrorCode] = ERRORS) -> ErrorCode:
 
 def read_errors(java: str) -> dict[int, ErrorCode]:
     """The errors of an `Errors.java`, by code. A name that Kafka has too is retriable where Kafka's is."""
-    known = {error.name: error.retriable for error in ERRORS.values()}
+    retriable_by_name = {error.name: error.retriable for error in ERRORS.values()}
     plain = re.sub(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', '""', java, flags=re.DOTALL)
     entries = re.findall(r"\b([A-Z][A-Z0-9_]*)\(\s*(-?[0-9]{1,5})\s*,", plain)
-    return {int(code): ErrorCode(int(code), name, known.get(name)) for name, code in entries}
+    return {int(code): ErrorCode(int(code), name, retriable_by_name.get(name)) for name, code in entries}

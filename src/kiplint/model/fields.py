@@ -97,8 +97,8 @@ class Container:
     @rule_fact
     def next_tag(self) -> int:
         """The lowest tag that no field has."""
-        taken = {field.tag for field in self.tagged_fields}
-        return next(tag for tag in range(len(taken) + 1) if tag not in taken)
+        tags = {field.tag for field in self.tagged_fields}
+        return next(tag for tag in range(len(tags) + 1) if tag not in tags)
 
     @rule_fact
     def skipped_tags(self) -> dict[int, int]:
@@ -145,9 +145,9 @@ def _twins(
 
 def _age(field: Field) -> int:
     """How much of a field the base has: 0 for a new field."""
-    known = field.owner.former.by_name.get(field.name) if field.owner.former else None
+    former = field.owner.former.by_name.get(field.name) if field.owner.former else None
     alike = ("type", "tag", "versions", "about")
-    return 1 + sum(getattr(known, name) == getattr(field, name) for name in alike) if known else 0
+    return 1 + sum(getattr(former, name) == getattr(field, name) for name in alike) if former else 0
 
 
 class Field:
@@ -624,8 +624,8 @@ class Struct(Container):
     @rule_fact
     def former(self) -> Struct | None:
         """The struct in the base of a comparison; None without a base, or if it is new."""
-        known = self.message.former
-        return known.structs_by_name.get(self.name) if known else None
+        former_message = self.message.former
+        return former_message.structs_by_name.get(self.name) if former_message else None
 
     @rule_fact
     def twin(self) -> Struct | None:

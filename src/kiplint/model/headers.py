@@ -144,9 +144,9 @@ def header_of(message: Message, version: int) -> int:
     they are flexible, else 0, and responses of ApiVersions always use 0 (KIP-511).
     """
     if message.declares_headers:
-        known = _stretches(message)
-        at = bisect_right(known, version, key=lambda stretch: stretch[0]) - 1
-        start, end, header = known[at] if at >= 0 else (0, -1, -1)
+        stretches = _stretches(message)
+        at = bisect_right(stretches, version, key=lambda stretch: stretch[0]) - 1
+        start, end, header = stretches[at] if at >= 0 else (0, -1, -1)
         return header if start <= version <= end else -1
     return derived_header(message, version)
 

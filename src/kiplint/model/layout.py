@@ -105,11 +105,11 @@ def layout(
 
 def known_layout(container: Container, version: int, flexible: bool | None = None) -> Layout:
     """The same as `layout`; the last result is kept, for many questions about a version after the other."""
-    known: dict[tuple[int, bool | None], Layout] = vars(container).setdefault("_layouts", {})
-    if (version, flexible) not in known:
-        known.clear()
-        known[version, flexible] = layout(container, version, flexible)
-    return known[version, flexible]
+    layouts: dict[tuple[int, bool | None], Layout] = vars(container).setdefault("_layouts", {})
+    if (version, flexible) not in layouts:
+        layouts.clear()
+        layouts[version, flexible] = layout(container, version, flexible)
+    return layouts[version, flexible]
 
 
 def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = frozenset()) -> Slot:

@@ -1,20 +1,47 @@
-"""From the bytes of a file to a message and the problems that stood in the way."""
+"""From the bytes of a file to a message and the problems of the text, which rules judge beside it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import UNSET
 
+from kiplint.model.element import set_fact
 from kiplint.model.fields import Field, Struct
 from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
 from kiplint.model.types import WORDS
 from kiplint.text.decode import Problem, decode
 from kiplint.text.show import printable
+
+
+class ProblemElement:
+    """A problem of text or shape that the reader noted about a file."""
+
+    kind: Annotated[str, "The kind of problem, such as `trailing-comma`."]
+    detail: Annotated[str, "What exactly is wrong, as a fragment of a sentence."]
+    word: Annotated[str, "The word that is not allowed, where the problem is about a word; else empty."]
+    is_harmless: Annotated[
+        bool, "Whether all readers understand the definition: a duplicate property has the same value each time."
+    ]
+    pointer: Annotated[str, "The JSON pointer of the mistake, or of the value around it."]
+
+    def __init__(self, noted: Problem, file: str, message: Message | None = None) -> None:
+        self.noted = noted
+        self.kind, self.detail, self.word = noted.kind, noted.detail, noted.word
+        self.is_harmless, self.pointer = noted.harmless, noted.pointer
+        self.file, self.start, self.end = file, noted.start, noted.end
+        self.message_name = message.name if message else ""
+        self._message = message
+
+    @set_fact
+    def set_words(self) -> int:
+        """How many fields of the set have an entity type that Kafka does not know; forks may have some."""
+        return self._message.schemas.own_words if self._message else 0
+
 
 ENTITY_KIND = "unknown-enum-value"
 
@@ -29,16 +56,16 @@ def entity_problems(message: Message) -> Iterator[Problem]:
 
 
 def _entity_problem(field: Field, word: str) -> Problem:
-    pointer, shown = f"{field.pointer}/entityType", printable(word[:40])
+    pointer, quoted = f"{field.pointer}/entityType", printable(word[:40])
     if field.entity_type in _FINE and word.strip():
         return Problem(
-            "coerced-value", f'"{shown}" is read as "{field.entity_type}"; write "{field.entity_type}"', pointer
+            "coerced-value", f'"{quoted}" is read as "{field.entity_type}"; write "{field.entity_type}"', pointer
         )
     from kiplint.text.words import did_you_mean
 
-    known = WORDS["entityType"]
-    hint = did_you_mean(word.strip(), known) or f"; it is one of {', '.join(known)}"
-    return Problem(ENTITY_KIND, f'"{shown}" is not a value of "entityType"{hint}', pointer, word=word)
+    entity_types = WORDS["entityType"]
+    hint = did_you_mean(word.strip(), entity_types) or f"; it is one of {', '.join(entity_types)}"
+    return Problem(ENTITY_KIND, f'"{quoted}" is not a value of "entityType"{hint}', pointer, word=word)
 
 
 RANGE_KIND = "invalid-range"
@@ -63,8 +90,8 @@ def range_problems(message: Message) -> Iterator[Problem]:
     for element in elements:
         for fact, attribute, key in _RANGES_OF[type(element)]:
             if problem := getattr(element, f"{fact}_problem"):
-                shown = printable(str(getattr(element.spec, attribute))[:40])
-                yield Problem(RANGE_KIND, f'"{shown}" {problem}', f"{element.pointer}/{key}")
+                quoted = printable(str(getattr(element.spec, attribute))[:40])
+                yield Problem(RANGE_KIND, f'"{quoted}" {problem}', f"{element.pointer}/{key}")
 
 
 _NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'
@@ -82,8 +109,8 @@ class Definition(msgspec.Struct, frozen=True):
     def likely_names(self) -> tuple[str, ...]:
         """The probable names of the message of an unreadable file: by its file name and text."""
         stem = self.file.replace("\\", "/").rpartition("/")[2].removesuffix(".json")
-        written = re.search(_NAME, self.data)
-        return (stem, *((written[1].decode(),) if written else ()))
+        match = re.search(_NAME, self.data)
+        return (stem, *((match[1].decode(),) if match else ()))
 
 
 def load(file: str, data: bytes) -> Definition:

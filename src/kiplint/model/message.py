@@ -168,7 +168,7 @@ class Message(Container):
     def misspelt(self) -> frozenset[str]:
         """The properties of the message that are probably meant where one is unknown."""
         top_level = (problem for problem in self.noted if problem.pointer.count("/") == 1)
-        return frozenset(name for problem in top_level if (name := _meant(problem)))
+        return frozenset(name for problem in top_level if (name := _intended_property(problem)))
 
     # The schema set
 
@@ -210,8 +210,8 @@ class Message(Container):
     def free_api_key(self) -> int:
         """The API key to take: the key of the other half if no other message has it, else the next free key."""
         key = self.schemas.key_of_partner(self)
-        taken = key in (None, self.api_key) or (self.type, key) in self.schemas.key_owners
-        return self.schemas.next_api_key if key is None or taken else key
+        is_taken = key in (None, self.api_key) or (self.type, key) in self.schemas.key_owners
+        return self.schemas.next_api_key if key is None or is_taken else key
 
     @set_rule_fact
     def fields_of_both_halves(self) -> dict[str, list[Field]]:
@@ -383,12 +383,12 @@ class Message(Container):
         for struct in self.structs:
             if struct.is_common or struct.name not in self.common_names:
                 groups.setdefault(struct.name, []).append(struct)
-        known = {struct.path for struct in self.former.structs} if self.former else frozenset()
+        former_paths = {struct.path for struct in self.former.structs} if self.former else frozenset()
         return {
             group[index].pointer: twin
             for group in groups.values()
             if len(group) > 1
-            for index, twin in to_blame(group, lambda struct: struct.path in known).items()
+            for index, twin in to_blame(group, lambda struct: struct.path in former_paths).items()
         }
 
     @fact
@@ -516,8 +516,8 @@ class Message(Container):
         valid = self.valid
         if valid.highest - valid.lowest < 2:
             return NONE
-        known = self.documented_versions | (self.former.valid if self.former else NONE)
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - known & valid
+        explained = self.documented_versions | (self.former.valid if self.former else NONE)
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - explained & valid
 
     @set_rule_fact
     def odd_words(self) -> tuple[Word, ...]:
@@ -540,7 +540,7 @@ def _plain(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _meant(problem: Problem) -> str:
+def _intended_property(problem: Problem) -> str:
     """The property that an unknown one probably means, as its reader noted."""
     return problem.detail.partition("; did you mean ")[2].rstrip("?") if problem.kind == "unknown-property" else ""
 
@@ -559,8 +559,8 @@ def _cycles(structs: Iterable[Struct]) -> dict[str, str]:
     """By name of a struct, the first of each group of structs that contain themselves: a shortest cycle."""
     uses: dict[str, list[str]] = {}
     for struct in structs:
-        used = (field.kind.element for field in struct.fields if field.kind.struct)
-        uses.setdefault(struct.name, []).extend(used)
+        types = (field.kind.element for field in struct.fields if field.kind.struct)
+        uses.setdefault(struct.name, []).extend(types)
     try:
         TopologicalSorter(uses).prepare()
     except CycleError:
@@ -575,7 +575,7 @@ _END: Final = "-> the name again"
 def _shortest_cycles(uses: Mapping[str, Iterable[str]]) -> dict[str, str]:
     import networkx as nx  # takes longer to import than 200 files take to check
 
-    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, used in uses.items() for other in used)
+    graph: nx.DiGraph[str] = nx.DiGraph((name, other) for name, types in uses.items() for other in types)
     cycles: dict[str, str] = {}
     for component in nx.strongly_connected_components(graph):
         name = min(component)

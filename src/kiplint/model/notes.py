@@ -51,10 +51,10 @@ def body_start(data: bytes) -> int:
     What stands between the licence and the definition are notes, as Kafka writes some there.
     """
     before = before_definition(data).lower()
-    named = max(before.rfind(b"icen"), before.rfind(b"copyright"))
-    if named < 0:
+    name_end = max(before.rfind(b"icen"), before.rfind(b"copyright"))
+    if name_end < 0:
         return 0
-    gap = re.compile(_EMPTY_LINE).search(before, named)
+    gap = re.compile(_EMPTY_LINE).search(before, name_end)
     return gap.start() + 1 if gap else len(before) + 1
 
 
@@ -205,7 +205,7 @@ def errors_of(rest: str) -> tuple[str, ...]:
     """The errors that a sentence names: those next to the word error."""
     if "rror" not in rest or "_" not in rest:
         return ()
-    lists = (called[1] or called[2] for called in re.finditer(_CALLED, rest))
+    lists = (match[1] or match[2] for match in re.finditer(_CALLED, rest))
     return tuple(dict.fromkeys(name for text in lists for name in re.findall(_CODE, text)))
 
 
@@ -332,13 +332,13 @@ class Note(TextElement):
         return len(near) if place and all(note.gives_source for note in near) else 0
 
     @fact
-    def _named(self) -> tuple[Named, ...]:
+    def _additions(self) -> tuple[Named, ...]:
         return names_of(self._statement.rest)
 
     @fact
     def names(self) -> tuple[str, ...]:
         """The names that it adds; the error, for an item of a list."""
-        return (self.error,) if self.error else tuple(named.name for named in self._named)
+        return (self.error,) if self.error else tuple(addition.name for addition in self._additions)
 
     @fact
     def text(self) -> str:
@@ -369,24 +369,26 @@ class Note(TextElement):
     @set_fact
     def stray_names(self) -> tuple[str, ...]:
         """The fields that it adds, and that neither the message nor the other half of its RPC has."""
-        if not self._named:
+        if not self._additions:
             return ()
-        known = self._by_name
+        fields_by_name = self._by_name
         messages = self.message.schemas.by_name
         if any(word in messages and word != self.message.name for word in re.findall(r"\w+", self._statement.text)):
             return ()  # it may well be a field of that message
         return tuple(
-            named.name
-            for named in self._named
-            if named.sure and named.name.lower() not in known and named.name not in self._siblings.types
+            addition.name
+            for addition in self._additions
+            if addition.sure
+            and addition.name.lower() not in fields_by_name
+            and addition.name not in self._siblings.types
         )
 
     @set_fact
     def misplaced(self) -> tuple[Field, ...]:
         """The fields that it adds, but that begin in other versions, in the message and in the other half."""
         misplaced = []
-        for named in self._named:
-            fields = self._by_name.get(named.name.lower(), [])
+        for addition in self._additions:
+            fields = self._by_name.get(addition.name.lower(), [])
             if fields and not any(start in self.versions for field in fields for start in _starts(field)):
                 misplaced.append(fields[0])
         return tuple(misplaced)
@@ -403,7 +405,7 @@ class Note(TextElement):
         """The names that the note adds in another case than the field has."""
         return tuple(
             named.name
-            for named in self._named
+            for named in self._additions
             if (fields := self._by_name.get(named.name.lower())) and all(field.name != named.name for field in fields)
         )
 

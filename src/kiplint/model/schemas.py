@@ -497,8 +497,8 @@ def _age(message: Message) -> tuple[int, ...]:
 def _right(message: Message) -> tuple[int, bool]:
     """How much of a message the base has, 0 for a new message; and whether the file has its name."""
     former = message.former
-    known = 1 + (former.api_key == message.api_key) + (former.file_name == message.file_name) if former else 0
-    return known, message.file_stem == message.name
+    similarity = 1 + (former.api_key == message.api_key) + (former.file_name == message.file_name) if former else 0
+    return similarity, message.file_stem == message.name
 
 
 def _twins(messages: Sequence[Message], key: Callable[[Message], Hashable]) -> dict[Message, Message]:

@@ -34,7 +34,7 @@ _integers_only = Draft202012Validator.TYPE_CHECKER.redefine(
 )
 
 
-def _meant(
+def _errors_of_type(
     validator: Any, branches: Sequence[Mapping[str, Any]], value: object, _schema: object
 ) -> Iterator[ValidationError]:
     """The errors in the branch of `anyOf` that has the value's type, one by one: there may be 100,000 of them."""
@@ -45,7 +45,7 @@ def _meant(
         yield from validator.descend(value, branch)
 
 
-_Validator = extend(Draft202012Validator, {"anyOf": _meant}, type_checker=_integers_only)  # type: ignore[no-untyped-call]
+_Validator = extend(Draft202012Validator, {"anyOf": _errors_of_type}, type_checker=_integers_only)  # type: ignore[no-untyped-call]
 
 
 def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
@@ -77,13 +77,15 @@ def _validator() -> Draft202012Validator:
 
 def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
     """The problems, without a missing property where an unknown property of the same object probably means it."""
-    meant = {
+    intended = {
         f"{problem.pointer.rpartition('/')[0]}/{problem.detail.partition('; did you mean ')[2].rstrip('?')}"
         for problem in problems.values()
         if problem.kind == "unknown-property"
     }
     return tuple(
-        problem for problem in problems.values() if problem.kind != "missing-property" or problem.pointer not in meant
+        problem
+        for problem in problems.values()
+        if problem.kind != "missing-property" or problem.pointer not in intended
     )
 
 
@@ -109,7 +111,7 @@ class _Repair:
                 break
             self.holder, self.value = self.value, self.value[token]
         self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
-        self.named = next((str(token) for token in reversed(self.path) if isinstance(token, str)), "")
+        self.property_name = next((str(token) for token in reversed(self.path) if isinstance(token, str)), "")
         self.kind = kind_at(self.path)
 
     def run(self) -> bool:
@@ -132,10 +134,10 @@ class _Repair:
         return schema if isinstance(schema, Mapping) else {}
 
     def _unknown_properties(self) -> bool:
-        known = sorted(self._schema.get("properties", {}))
-        for name in [name for name in self.value if name not in known]:
+        properties = sorted(self._schema.get("properties", {}))
+        for name in [name for name in self.value if name not in properties]:
             if len(self.problems) < MOST_PROBLEMS:
-                detail = f"{_quote(name)} is not a property here{did_you_mean(name, known)}"
+                detail = f"{_quote(name)} is not a property here{did_you_mean(name, properties)}"
                 self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}")
             del self.value[name]
         return True
@@ -157,15 +159,15 @@ class _Repair:
     def _wrong_value(self) -> bool:
         read = coerced(self.path, self.value)
         if read is not REFUSED:
-            shown = _quote(self.value)
-            self._note("coerced-value", f"{shown} is read as {_quote(read)}; write {_json(read)}")
-        elif self.named in WORDS and not isinstance(self.value, (dict, list)):
+            quoted = _quote(self.value)
+            self._note("coerced-value", f"{quoted} is read as {_quote(read)}; write {_json(read)}")
+        elif self.property_name in WORDS and not isinstance(self.value, (dict, list)):
             self._note("unknown-enum-value", self._enum_detail())
         else:
             inside = self.path and isinstance(self.path[-1], int)
-            kind = self.kind if not inside else "strings" if self.named == "listeners" else "list"
+            kind = self.kind if not inside else "strings" if self.property_name == "listeners" else "list"
             expected = _EXPECTED.get(kind, "a string")
-            self._note("wrong-type", f"{_quote(self.named)} is {expected}, not {_noun(self.value)}")
+            self._note("wrong-type", f"{_quote(self.property_name)} is {expected}, not {_noun(self.value)}")
         if self.holder is None:
             return False
         self.holder[self.path[-1]] = read
@@ -176,10 +178,10 @@ class _Repair:
         return True
 
     def _enum_detail(self) -> str:
-        allowed = WORDS.get(self.named, ())
+        allowed = WORDS.get(self.property_name, ())
         near = did_you_mean(self.value.strip(), allowed) if isinstance(self.value, str) else ""
         hint = near or f"; it is one of {', '.join(allowed)}"
-        return f"{_quote(self.value)} is not a value of {_quote(self.named)}{hint}"
+        return f"{_quote(self.value)} is not a value of {_quote(self.property_name)}{hint}"
 
 
 _EXPECTED = {
@@ -198,8 +200,8 @@ def _json(value: Any) -> str:
 
 def _quote(value: Any) -> str:
     text = value if isinstance(value, str) else "null" if value is None else _json(value)
-    shown = printable(text[:40])
-    return f'"{shown}"' if isinstance(value, str) else shown
+    text_part = printable(text[:40])
+    return f'"{text_part}"' if isinstance(value, str) else text_part
 
 
 def _noun(value: Any) -> str:

@@ -65,8 +65,8 @@ def respelt(text: str) -> str:
 
 def nearest_primitive(text: str) -> str:
     """The primitive that a misspelt type name probably means, or empty."""
-    known = _ALIASES.get(text.lower()) or nearest(text.lower(), sorted(PRIMITIVES), 0.75, numbered=False)
-    return known if text not in PRIMITIVES else ""
+    primitive = _ALIASES.get(text.lower()) or nearest(text.lower(), sorted(PRIMITIVES), 0.75, numbered=False)
+    return primitive if text not in PRIMITIVES else ""
 
 
 _FOREIGN_ARRAY = (
@@ -207,8 +207,8 @@ def coerced(path: Sequence[str | int], value: Any) -> Any:
 
 def kind_at(path: Sequence[str | int]) -> str:
     """What kind of value the property at `path` has: bool, int, enum, list, strings, map, default or string."""
-    named = next((token for token in reversed(path) if isinstance(token, str)), "")
-    return "enum" if list(path) == ["type"] else _KINDS.get(named, "string")
+    name = next((token for token in reversed(path) if isinstance(token, str)), "")
+    return "enum" if list(path) == ["type"] else _KINDS.get(name, "string")
 
 
 def _to_bool(value: Any) -> Any:

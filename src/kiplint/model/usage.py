@@ -35,9 +35,9 @@ class Vote(NamedTuple):
 def uses_of(messages: Iterable[Message], selected: Collection[str] | None = None) -> Uses:
     """The uses, in live requests and responses, of all field names of the selected files; case is ignored."""
     live = [message for message in messages if message.is_rpc and message.valid]
-    chosen = live if selected is None else [message for message in live if message.file in selected]
-    every = len(chosen) == len(live)
-    names = None if every else {spec.name.lower() for message in chosen for spec in specs(message.spec)}
+    selected_messages = live if selected is None else [message for message in live if message.file in selected]
+    every = len(selected_messages) == len(live)
+    names = None if every else {spec.name.lower() for message in selected_messages for spec in specs(message.spec)}
     uses: Uses = {}
     for message in live:
         for spec in specs(message.spec):
@@ -57,12 +57,12 @@ def specs(top: MessageSpec) -> Iterator[FieldSpec]:
 
 
 class Votes:
-    """The votes on a name: what each RPC gives it, counted once; `made` returns None for a use that does not count."""
+    """The votes on a name: what each RPC gives it, counted once; `value_of` returns None for what does not count."""
 
-    def __init__(self, uses: Iterable[tuple[str, FieldSpec]], made: Callable[[FieldSpec], str | None]) -> None:
+    def __init__(self, uses: Iterable[tuple[str, FieldSpec]], value_of: Callable[[FieldSpec], str | None]) -> None:
         self._values: dict[str, set[str]] = {}
         for rpc, spec in uses:
-            if (value := made(spec)) is not None:
+            if (value := value_of(spec)) is not None:
                 self._values.setdefault(rpc, set()).add(value)
         self._givers: dict[str, list[int]] = {}
         self._numbers = {rpc: number for number, rpc in enumerate(self._values)}
@@ -126,12 +126,12 @@ def entity(spec: FieldSpec) -> str:
     return value_or(spec.entity_type, "").strip()
 
 
-def contested(uses: Uses, made: Callable[[FieldSpec], str | None]) -> dict[str, str]:
+def contested(uses: Uses, value_of: Callable[[FieldSpec], str | None]) -> dict[str, str]:
     """By name whose uses differ: the value that most RPCs give it, unless that is empty."""
     usual = {}
     for name, those in uses.items():
-        if len(those) > FEWEST and len({made(spec) for _, spec in those}) > 1:
-            most = Votes(those, made).without("")
+        if len(those) > FEWEST and len({value_of(spec) for _, spec in those}) > 1:
+            most = Votes(those, value_of).without("")
             if most.value and most.votes >= FEWEST and most.votes > most.dissent:
                 usual[name] = most.value
     return usual
@@ -150,5 +150,5 @@ def spellings(uses: Uses) -> dict[str, Spellings]:
     for name in uses:
         alike.setdefault(name.lower(), []).append(name)
     ways = ({name: len({rpc for rpc, _ in uses[name]}) for name in names} for names in alike.values() if len(names) > 1)
-    known = (Spellings(counts, max(counts, key=counts.__getitem__)) for counts in ways)
-    return {name: each for each in known for name in each.counts}
+    all_spellings = (Spellings(counts, max(counts, key=counts.__getitem__)) for counts in ways)
+    return {name: each for each in all_spellings for name in each.counts}

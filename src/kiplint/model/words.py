@@ -163,8 +163,8 @@ class Vocabulary:
 
     @fact
     def _all(self) -> str:
-        known = self._texts
-        return joined(text for message in self._messages for text in known.get(message.file) or texts_of(message))
+        texts = self._texts
+        return joined(text for message in self._messages for text in texts.get(message.file) or texts_of(message))
 
     def count(self, word: str) -> int:
         """How often a word is there."""
@@ -184,8 +184,8 @@ class Vocabulary:
     @fact
     def corrections(self) -> dict[str, str]:
         """By misspelt word: the correction of the dictionary."""
-        known = misspellings()
-        return {word: known[word] for word in self._words - known_words() if word in known}
+        dictionary = misspellings()
+        return {word: dictionary[word] for word in self._words - known_words() if word in dictionary}
 
     @fact
     def _doubled(self) -> set[str]:

@@ -87,18 +87,18 @@ def blank_line_comments(data: bytes) -> bytes:
     if b"\\" in data and (b"\\\n" in data or b"\\\r" in data):
         return _blank_exactly(data, keep_blocks=True)
     parts: list[bytes] = []
-    done = 0
+    copied = 0
     for match in _LINE_COMMENTS.finditer(data):
         start, end = match.span()
-        code = data[done:start]
+        code = data[copied:start]
         line = code[max(code.rfind(b"\n"), code.rfind(b"\r")) + 1 :]
         # No string spans lines without a backslash at a line's end, so the line alone tells whether we are in one.
         doubtful = line.count(b'"') % 2 or b"'" in line or b"\\" in line or b"/*" in line
         if doubtful and line.strip(b" \t"):
             return _blank_exactly(data, keep_blocks=True)
         parts += (code, match.group().translate(_BLANKS))
-        done = end
-    parts.append(data[done:])
+        copied = end
+    parts.append(data[copied:])
     return b"".join(parts)
 
 

@@ -37,7 +37,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     Raises Overlap when an edit begins inside another, ValueError when one reaches beyond the bytes.
     """
     parts: list[bytes] = []
-    done = 0
+    copied = 0
     last: Edit | None = None
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not 0 <= edit.start <= edit.end <= len(data):
@@ -48,9 +48,9 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
             raise Overlap(
                 f"an edit of bytes {edit.start} to {edit.end} overlaps one of bytes {last.start} to {last.end}"
             )
-        parts += (data[done : edit.start], edit.text.encode())
-        done, last = edit.end, edit
-    parts.append(data[done:])
+        parts += (data[copied : edit.start], edit.text.encode())
+        copied, last = edit.end, edit
+    parts.append(data[copied:])
     return b"".join(parts)
 
 
@@ -196,8 +196,8 @@ class Document:
     def colon(self, container: Node) -> str:
         """What stands between key and value in an object, as most of its properties have it."""
         matches = [_COLON.fullmatch(self.text, child.key_end, child.start) for child in container.children[:_MANY]]
-        written = Counter(match.group() for match in matches if match)
-        return written.most_common(1)[0][0] if written else ": "
+        separators = Counter(match.group() for match in matches if match)
+        return separators.most_common(1)[0][0] if separators else ": "
 
     @cached_property
     def _comments(self) -> list[Comment]:
@@ -224,12 +224,12 @@ def delete_items(document: Document, container: Node, items: Sequence[Node]) -> 
 
     The comma before them goes too where nothing follows.
     """
-    gone = set(map(id, items))
-    kept = next((child for child in reversed(container.children) if id(child) not in gone), None)
+    deleted = set(map(id, items))
+    last_remaining = next((child for child in reversed(container.children) if id(child) not in deleted), None)
     last = container.children[-1]
     edits: list[Edit] = []
-    if kept and kept is not last and document.comma_after(last) < 0:
-        before = document.comma_after(kept)
+    if last_remaining and last_remaining is not last and document.comma_after(last) < 0:
+        before = document.comma_after(last_remaining)
         edits += [document.edit(before, before + 1, "")] if before >= 0 else []
     spans: list[tuple[int, int, bool]] = []
     for item in sorted(items, key=start_of):

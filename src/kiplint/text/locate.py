@@ -75,8 +75,8 @@ class Locator:
             child = None if node is None else self.child(node, unescape(token))
             name = None
             if node is not None and node.kind == "array" and child is not None and child.kind == "object":
-                named = self.child(child, "name")
-                name = None if named is None else named.string(self.text)
+                name_node = self.child(child, "name")
+                name = None if name_node is None else name_node.string(self.text)
             parts.append(f"/{token}" if not name else f"[{name[:_LONGEST_NAME]}]")
             node = child
         return "".join(parts)
@@ -95,8 +95,8 @@ class Locator:
         """The property or element that an unescaped token of a pointer names."""
         if node.kind == "array":
             # Indexes have few digits, in ASCII, and no leading zero (RFC 6901).
-            known = len(token) < 8 and token.isascii() and token.isdigit() and (token == "0" or token[0] != "0")
-            return node.children[int(token)] if known and int(token) < len(node.children) else None
+            is_index = len(token) < 8 and token.isascii() and token.isdigit() and (token == "0" or token[0] != "0")
+            return node.children[int(token)] if is_index and int(token) < len(node.children) else None
         if node.kind != "object":
             return None
         properties = self._properties.get(id(node))

@@ -51,14 +51,14 @@ def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tupl
     if quote == "'":
         issues.append(StringIssue("json5-only", "a string in single quotes; write it in double quotes", start, end))
     parts: list[str] = []
-    done = start + 1
-    for match in re.compile(_SPECIAL).finditer(text, done, stop):
+    copied = start + 1
+    for match in re.compile(_SPECIAL).finditer(text, copied, stop):
         meaning, kind, detail = _meaning(match, quote)
-        parts += (text[done : match.start()], meaning)
-        done = match.end()
+        parts += (text[copied : match.start()], meaning)
+        copied = match.end()
         if kind and len(issues) < _MOST:
             issues.append(StringIssue(kind, detail, *match.span()))
-    parts.append(text[done:stop])
+    parts.append(text[copied:stop])
     return "".join(parts), issues
 
 
@@ -169,8 +169,8 @@ def _json5_number(word: str) -> tuple[str, str] | None:
 
 
 def _unknown(word: str) -> tuple[str, str]:
-    if meant := _MEANT.get(word):
-        return "invalid-json", f"{show_raw(word)} is not a JSON value; write {meant}"
+    if correction := _MEANT.get(word):
+        return "invalid-json", f"{show_raw(word)} is not a JSON value; write {correction}"
     if match := _LEADING_ZERO.fullmatch(word):
         fixed = f"{match[1].strip('+')}{match[2].lstrip('0') or '0'}"
         if _NUMBER.fullmatch(fixed):
