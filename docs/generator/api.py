@@ -110,6 +110,8 @@ def _field(statement: ast.AnnAssign, following: ast.stmt | None) -> Attribute | 
     """An annotated attribute. Its description is in the annotation, or is the string below it."""
     assert isinstance(statement.target, ast.Name)
     written, about = statement.annotation, ""
+    if isinstance(written, ast.Name) and written.id == "ClassVar":
+        return None
     if isinstance(written, ast.Subscript) and isinstance(written.value, ast.Name):
         if written.value.id == "ClassVar":
             return None

@@ -149,7 +149,7 @@ TEXTS = (
     _mistake("ProduceRequest", "0", "Miliseconds int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Milliseconds", "type": "int32"}),
     _mistake("ListOffsetsRequest", "0", "Requestor int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Requester", "type": "int32"}),
     _mistake("ConsumerGroupHeartbeatRequest", "0", "Chnage int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Change", "type": "int32"}),
-    _mistake("TxnOffsetCommitResponse", "0", "Partitition int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Partition", "type": "int32"}),
+    _mistake("TxnOffsetCommitResponse", "0", "Partitition int32 0+", None, about="What it is.", peers={"name": "Partition", "type": "int32"}),
     _mistake("SaslAuthenticateResponse", "0-1", "SessionLifetimeMs int64 1+", "style/about-duplicate", default="0", ignorable=True,
              about="What AuthBytes holds.", others=(_field("AuthBytes bytes 0+"),)),
 )  # fmt: skip
