@@ -133,7 +133,7 @@ class Checker:
 
 def key_of(finding: Finding) -> Key:
     """A finding's identity; by its words where it has no place in the JSON."""
-    rule, message, place = finding.identity.split("\0", 2)
+    rule, message, place = finding.rule, finding.message_name, finding.place
     return Key(rule, message, place or finding.message)
 
 

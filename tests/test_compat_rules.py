@@ -14,8 +14,7 @@ from syrupy.data import Snapshot, SnapshotCollection
 
 from kiplint.commands import explain
 from kiplint.commands.diff.text import write_diff
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import BREAKS, Judged, judge, messages_of, run_example
+from kiplint.compat.judge import BREAKS, ChangeFinding, messages_of, run_example
 from kiplint.compat.kinds import KINDS
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.check_rule import mistakes
@@ -29,7 +28,7 @@ from kiplint.model.element import facts_of
 from kiplint.text.lines import Lines, decode_text
 from sources.support import write
 from test_rules import FIXTURES, SNAPSHOTS, OneFileEach
-from tools import kiplint
+from tools import changes_between, kiplint
 
 RULES = {rule.id: rule for rule in shipped_rules() if rule.spec.each == "change"}
 every_rule = pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
@@ -77,16 +76,18 @@ def side(rule: Rule, name: str) -> list[tuple[str, bytes]]:
     return [(f"{name}/{file.name}", file.read_bytes()) for file in sorted(folder.glob("*.json"))]
 
 
-def compare(rule: Rule, old: list[tuple[str, bytes]], new: list[tuple[str, bytes]]) -> tuple[list[Judged], Tree, Tree]:
+def compare(
+    rule: Rule, old: list[tuple[str, bytes]], new: list[tuple[str, bytes]]
+) -> tuple[list[ChangeFinding], Tree, Tree]:
     """What the default rules and the rule itself say of the changes between two sets."""
     config = Config(select=["default", rule.id])
     rules = make_ruleset(config, load_rules(config, ""))
     before, after = make_tree("old", [("", old)]), make_tree("new", [("", new)])
     assert not before.broken + after.broken
-    return judge(compare_trees(before, after), rules, before.sources, after.sources), before, after
+    return changes_between(rules, before, after), before, after
 
 
-def text(changes: list[Judged], old: Tree, new: Tree) -> str:
+def text(changes: list[ChangeFinding], old: Tree, new: Tree) -> str:
     out = io.StringIO()
     write_diff(changes, sum(1 for _ in new.messages), {**old.sources, **new.sources}, out, color=False)
     return out.getvalue()
@@ -128,8 +129,7 @@ def test_changes_lie_inside_their_file(rule: Rule) -> None:
     for before, other in (("old", "new"), ("new", "old")):
         changes, old, new = compare(rule, side(rule, before), side(rule, other))
         for change in changes:
-            places = [(change.path, change.span), (change.old_path, change.old_span)]
-            for path, span in places:
+            for path, span in filter(None, [(change.path, change.span), change.former_place]):
                 if span is None:
                     assert path == ""
                     continue

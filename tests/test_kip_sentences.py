@@ -18,8 +18,6 @@ from conftest import ROOT
 from kiplint import migrate_kip_1313
 from kiplint.cli.app import make_app
 from kiplint.commands.rules import rules_of_bytes
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
@@ -27,7 +25,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.text.decode import blank_comments
-from tools import rules_of
+from tools import changes_between, rules_of
 
 KIPS = json.loads((ROOT / "docs/kips.json").read_text("utf-8"))
 ROWS = [(name, row) for name, kip in KIPS.items() for row in kip["rows"]]
@@ -106,7 +104,7 @@ def reported(rule: Rule, old: Messages, new: Messages) -> int:
         return sum(finding.rule == rule.id for finding in findings)
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     before, after = (make_tree("", [("", [(file.path, file.data) for file in inputs(side)])]) for side in (old, new))
-    return len(judge(compare_trees(before, after), RuleSet([active], [active]), before.sources, after.sources))
+    return len(changes_between(RuleSet([active], [active]), before, after))
 
 
 @pytest.fixture(scope="module")

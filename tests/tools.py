@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 
 from hypothesis import settings
 
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import ChangeFinding, judge
+from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, Fix, Severity, fingerprint
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
@@ -35,6 +38,41 @@ QUIET = [
     "rpc/listeners-missing",
 ]
 """Rules that small definitions break by being small."""
+
+
+def changes_between(rules: RuleSet, old: Tree, new: Tree, older: Sequence[Tree] = ()) -> list[ChangeFinding]:
+    """The changes from a tree to another, by these rules."""
+    judgements = judge(compare_trees(old, new, older), rules, old.sources, new.sources)
+    return [judgement.finding for judgement in judgements]
+
+
+def sample_finding(
+    rule: str,
+    severity: Severity,
+    message: str,
+    path: str,
+    place: tuple[int, int, int, int] = (1, 1, 1, 2),
+    **others: Any,
+) -> Finding:
+    """A finding that no rule reports; without a `fingerprint` its rule and message tell it from others."""
+    fix: Fix | None = others.pop("fix", None)
+    position: dict[str, Any] = dict(zip(("line", "column", "end_line", "end_column"), place, strict=True))
+    plain: dict[str, Any] = {
+        "pointer": "",
+        "message_name": "",
+        "source": "",
+        "fingerprint": fingerprint(rule, message),
+    } | others
+    finding = Finding(
+        rule=rule,
+        severity=severity,
+        message=message,
+        path=path,
+        fixable=False,
+        **position,
+        **plain,
+    )
+    return finding.fixed_by((fix,) if fix else ())
 
 
 def field(name: str = "Field", kind: str = "int32", versions: str = "0+", **others: Any) -> dict[str, Any]:

@@ -54,7 +54,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.fixes import kip_1313
 from kiplint.fixes.apply import fix_set
 from kiplint.fixes.bump import bump, release
-from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.new_version import FieldToAdd
 from kiplint.fixes.sets import Files, Goal, Migration, client_rpcs, load_set, proved
 from kiplint.model.load import load
@@ -185,8 +185,8 @@ def compare(data: bytes) -> None:
     """A definition and itself, or what came before it."""
     old, new, *_ = (*data.split(APART), data)
     before, after = (make_tree(name, [("", [(NAME, data)])]) for name, data in (("old", old), ("new", new)))
-    for change in judge(compare_trees(before, after), rules(), before.sources, after.sources):
-        _ = (change.message, change.proof, change.span)
+    for _, change in judge(compare_trees(before, after), rules(), before.sources, after.sources):
+        _ = (change.statement, change.former_place)
 
 
 def repository(data: bytes) -> None:
@@ -267,7 +267,7 @@ def migrate(data: bytes) -> None:
         _require_readable({file.path: file.before for file in kept}, {file.path: file.after for file in kept})
 
     def findings(now: Files) -> Sequence[Finding]:
-        return check_set([Input(path, now[path]) for path in now], rules(), fixer=make_fix).findings
+        return check_set([Input(path, now[path]) for path in now], rules(), fixer=make_fixes).findings
 
     fixed = fix_set({file.path: file.data for file in files.files}, findings, unsafe=True)
     _require_readable(fixed.before, fixed.after)

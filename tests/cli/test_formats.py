@@ -63,6 +63,7 @@ FINDINGS = [
         "fingerprint": "",
         "fixable": False,
         "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/style.md#styleabout-missing",
+        "place": "/fields[B]/name",
     },
     {
         "rule": "tags/gap",
@@ -79,6 +80,7 @@ FINDINGS = [
         "fingerprint": "",
         "fixable": False,
         "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/tags.md#tagsgap",
+        "place": "/fields[B]/tag",
     },
 ]
 SUMMARY = {"files": 1, "messages": 1, "errors": 1, "warnings": 1, "infos": 0}

@@ -25,12 +25,11 @@ from markdown_it import MarkdownIt
 
 from hostile import FORGED
 from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
-from kiplint.engine.finding import Finding, Span
 from kiplint.pipeline.answers.documents import QueryDocument, ReportDocument
 from kiplint.render.formats import write
 from probe.support import framed, server
 from render.sarif_schema import valid_run
-from tools import Ran, definition, environment, field, kiplint
+from tools import Ran, definition, environment, field, kiplint, sample_finding
 
 from .declared import NAMES as COMMANDS
 from .declared import declared, formats_of
@@ -305,7 +304,7 @@ def lakes() -> Iterator[tuple[str, str, str]]:
     """What is written of a lake, whose names and messages are other people's too: command, format, and the text."""
     cells = tuple(NAMES)
     result = [
-        Finding("tags/gap", "error", name, name, Span(1, 1, 1, 2), "/x", name, name, name + str(number))
+        sample_finding("tags/gap", "error", name, name, message_name=name, source=name, fingerprint=f"{number:032}")
         for number, name in enumerate(NAMES)
     ]
     rows = [

@@ -87,6 +87,11 @@ CHANGE = {
     "old": {"layout": "TopicName compact string, PartitionIndex int32"},
     "new": {"layout": "TopicName compact string, PartitionIndex int32, BytesLeft int64"},
     "message": "ListMovesResponse 0, Moves.BytesLeft: BytesLeft is new in a released version",
+    "pointer": "/fields/2/fields/2/versions",
+    "source": "KIP-482, KIP-896 and the compatibility rules of Kafka's protocol guide",
+    "fingerprint": "003e80ae4193815c429ae74bd4116944",
+    "fixable": False,
+    "rpc": "ListMoves",
     "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/compat.md#compatlayout-changed",
 }
 COUNTS = {"wire": 1, "storage": 0, "support": 0, "semantics": 0, "source": 0, "none": 0}

@@ -59,7 +59,7 @@ def commit(where: Path, files: Mapping[str, bytes]) -> None:
 
 def entries(**options: Any) -> list[tuple[str, str]]:
     """The rules of the entries of a review, and what they break."""
-    return [(entry.finding.rule, entry.breaks) for entry in review(**options).entries]
+    return [(entry.rule, entry.breaks) for entry in review(**options).findings]
 
 
 SIZE = field("Size", "int64", about="How large.")
@@ -110,8 +110,8 @@ def test_additions_are_not_findings(checkout: Path) -> None:
 def test_one_entry_for_a_cause(checkout: Path) -> None:
     """That the response was not bumped is found by check and by diff."""
     write(checkout, {"schemas/ThingRequest.json": half("Request", validVersions="0-2")})
-    (entry,) = (entry for entry in review().entries if entry.finding.severity == "error")
-    assert (entry.finding.rule, entry.breaks) == ("rpc/versions-differ", "support")
+    (entry,) = (entry for entry in review().findings if entry.severity == "error")
+    assert (entry.rule, entry.breaks) == ("rpc/versions-differ", "support")
     assert [also.rule for also in entry.also] == ["compat/response-not-bumped"]
 
 
@@ -128,7 +128,7 @@ def test_an_error_and_the_break_that_it_causes(checkout: Path, old: bytes, new: 
     text = things(OLD)[file]
     assert text.count(old) == 1
     write(checkout, {file: text.replace(old, new)})
-    assert [(entry.finding.rule, entry.changes[0].rule) for entry in review().entries if entry.changes] == [entry]
+    assert [(entry.rule, entry.changes[0].rule) for entry in review().findings if entry.changes] == [entry]
 
 
 def test_a_rename_is_one_entry(checkout: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_rename_is_one_entry(checkout: Path) -> None:
 def test_the_fix_is_in_the_patch(checkout: Path) -> None:
     write(checkout, things(OLD, field("Sizes", "int64[]", about="How large.", tag=0, taggedVersions="0+")))
     result = review()
-    assert [entry.finding.rule for entry in result.entries if entry.finding.fix] == ["fields/unknown-type"]
+    assert [entry.rule for entry in result.findings if entry.fix] == ["fields/unknown-type"]
     git(checkout, "apply", "-", stdin=result.patch)
     assert b'"[]int64"' in (checkout / "schemas/ThingResponse.json").read_bytes()
 
@@ -218,7 +218,7 @@ class TestBase:
 def test_a_path_that_the_base_lacks(checkout: Path) -> None:
     write(checkout, {"schemas/OtherRequest.json": half("Request", name="Other", key=2), **things(OLD, SIZE)})
     result = review("schemas/OtherRequest.json", "schemas/ThingResponse.json", base="1.0.0")
-    assert [entry.finding.rule for entry in result.entries] == ["rpc/response-missing", "compat/layout-changed"]
+    assert [entry.rule for entry in result.findings] == ["rpc/response-missing", "compat/layout-changed"]
     assert "schemas/OtherRequest.json is not in 1.0.0, so there is nothing to compare it with" in result.notes
 
 

@@ -10,13 +10,12 @@ import msgspec
 import pytest
 
 from kiplint.commands.diff.result import diff_document
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS
-from tools import complaint, definition, document, field
+from tools import changes_between, complaint, definition, document, field
 
 Files = Mapping[str, bytes]
 FLUX = b"// This message is subject to incompatible changes.\n"
@@ -31,12 +30,12 @@ def tree(name: str, files: Files | bytes) -> Tree:
     return make_tree(name, sets.items())
 
 
-def changes(old: Files | bytes, new: Files | bytes, *select: str) -> list[Judged]:
+def changes(old: Files | bytes, new: Files | bytes, *select: str) -> list[ChangeFinding]:
     """What the default rules say, and those selected."""
     config = Config(select=["default", *select])
     rules = make_ruleset(config, load_rules(config, ""))
     before, after = tree("old", old), tree("new", new)
-    return judge(compare_trees(before, after), rules, before.sources, after.sources)
+    return changes_between(rules, before, after)
 
 
 def summaries(old: Files | bytes, new: Files | bytes, *select: str) -> list[str]:
@@ -466,7 +465,7 @@ def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
     config = Config(ignore=["kip-1313"])
     before, after = tree("old", definition(A)), tree("new", definition(A, headerVersions={"0+": "3"}))
     rules = make_ruleset(config, load_rules(config, ""))
-    (change,) = judge(compare_trees(before, after), rules, before.sources, after.sources)
+    (change,) = changes_between(rules, before, after)
     assert (change.rule, change.statement) == (
         "compat/header-changed",
         "versions 0-5 had request headers 1, 2, and now have 3",
@@ -576,8 +575,7 @@ def test_places_are_in_the_new_file_and_what_was_before_is_related() -> None:
     assert (gone.field, null.field) == ("B", "C")
     assert (gone.path, gone.old_path) == ("new/XRequest.json", "old/XRequest.json")
     assert new.splitlines()[gone.span.line - 1].strip() == b'"fields": ['
-    assert gone.old_span is not None
-    assert old.splitlines()[gone.old_span.line - 1].strip() == b'"name": "B",'
+    assert old.splitlines()[gone.old_line - 1].strip() == b'"name": "B",'
     assert new.splitlines()[null.span.line - 1].strip() == b'"nullableVersions": "1+"'
 
 
@@ -609,6 +607,14 @@ def test_the_json_document() -> None:
                 "old_path": "old/XRequest.json",
                 "old_line": 14,
                 "old_column": 7,
+                "old_end_line": 14,
+                "old_end_column": 18,
+                "pointer": "/fields/1/nullableVersions",
+                "source": "KIP-482, KIP-896 and the compatibility rules of Kafka's protocol guide",
+                "fingerprint": document["changes"][0]["fingerprint"],
+                "fixable": False,
+                "rpc": "X",
+                "url": document["changes"][0]["url"],
             }
         ],
         "summary": {

@@ -9,14 +9,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import ChangeFinding
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.model.layout import Layout, Tokens, layout, slot_tokens, tokens
 from kiplint.model.message import Message
-from tools import USUAL, document, field
+from tools import USUAL, changes_between, document, field
 
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
 KINDS = ["int32", "int64", "uuid", "string", "bytes", "records", "[]int32", "[]string"]
@@ -94,17 +93,17 @@ def mutate(draw: st.DrawFn, fields: list[JSON]) -> None:
         chosen["tag"] = 1
 
 
-def changes(old: JSON, new: JSON) -> tuple[list[Judged], Message, Message]:
+def changes(old: JSON, new: JSON) -> tuple[list[ChangeFinding], Message, Message]:
     trees = [
         make_tree(name, [("", [("X.json", json.dumps(document).encode())])])
         for name, document in (("o", old), ("n", new))
     ]
-    judged = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
+    judged = changes_between(RULES, trees[0], trees[1])
     before, other = (next(tree.messages) for tree in trees)
     return judged, before, other
 
 
-def broken(judged: list[Judged], made: Message) -> set[int]:
+def broken(judged: list[ChangeFinding], made: Message) -> set[int]:
     """The versions in which something breaks the wire."""
     return {
         version

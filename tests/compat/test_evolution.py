@@ -10,12 +10,12 @@ import jsonpatch
 import pytest
 
 from compat.evolution_exceptions import EXCEPTIONS
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import ChangeFinding
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.text.decode import blank_comments
+from tools import changes_between
 from verdicts import TRUNK
 
 SHARE = 0.99
@@ -31,7 +31,7 @@ class Evolved(NamedTuple):
     """A case and what kiplint makes of it."""
 
     row: dict[str, Any]
-    changes: list[Judged]
+    changes: list[ChangeFinding]
 
     @property
     def breaks(self) -> bool:
@@ -63,7 +63,7 @@ def cases(verdicts: Path, corpus: Path) -> list[Evolved]:
         name = Path(row["base"]).name
         old, new = (make_tree("", [("", [(name, json.dumps(document).encode())])]) for document in (parent, child))
         assert not old.broken + new.broken, row["id"]
-        result.append(Evolved(row, judge(compare_trees(old, new), rules, old.sources, new.sources)))
+        result.append(Evolved(row, changes_between(rules, old, new)))
     return result
 
 

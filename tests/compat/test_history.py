@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 import pytest
 
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import ChangeFinding
 from kiplint.compat.tree import load
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.sources.cleanup import close
+from tools import changes_between
 
 WIRE = {
     ("2.3.1 2.4.0", "layout-changed", "RequestHeader 0"),
@@ -71,7 +71,7 @@ class Told(NamedTuple):
     """A change, and the two releases it lies between."""
 
     pair: str
-    change: Judged
+    change: ChangeFinding
 
     @property
     def rule(self) -> str:
@@ -103,7 +103,7 @@ def _told(history: Path, tags: list[str]) -> Iterator[Told]:
     trees = (load(f"{tag}:", str(history)) for tag in tags)
     for old, new in pairwise(trees):
         assert not old.broken + new.broken
-        for change in judge(compare_trees(old, new), rules, old.sources, new.sources):
+        for change in changes_between(rules, old, new):
             yield Told(f"{old.name} {new.name}".replace(":", ""), change)
 
 

@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from tools import definition, field
+from tools import changes_between, definition, field
 
 A = field("A")
 
@@ -24,11 +23,11 @@ def tree(name: str, data: bytes) -> Tree:
     return make_tree(name, [("", [(f"{name}/X.json", data)])])
 
 
-def reused(old: bytes, new: bytes, *older: bytes) -> list[Judged]:
+def reused(old: bytes, new: bytes, *older: bytes) -> list[ChangeFinding]:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     before, after = tree("old", old), tree("new", new)
     known = [tree(f"older{number}", data) for number, data in enumerate(older)]
-    judged = judge(compare_trees(before, after, known), rules, before.sources, after.sources)
+    judged = changes_between(rules, before, after, known)
     return [change for change in judged if change.rule == "compat/tag-reused"]
 
 
@@ -136,7 +135,7 @@ def test_a_new_message_has_its_numbers_burned_too() -> None:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     renamed, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
     old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", renamed)
-    judged = judge(compare_trees(old, new, [tree("older", older)]), rules, old.sources, new.sources)
+    judged = changes_between(rules, old, new, [tree("older", older)])
     assert "compat/tag-reused" in {change.rule for change in judged}
 
 
@@ -174,9 +173,7 @@ def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
             (Path(folder) / name / "XRequest.json").write_bytes(definition(A, *([] if files is A else [files])))
         old, new, older = (Path(folder) / name for name in ("old", "new", "older"))
         result = diff(old, new, also=[older])
-        place = next(
-            at for change, at in zip(result.changes, result.before, strict=True) if change.rule.endswith("reused")
-        )
+        place = next(change.former_place for change in result.changes if change.rule.endswith("reused"))
         assert place is not None
         path, span = place
         assert Path(path) == older / "XRequest.json"

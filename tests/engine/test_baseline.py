@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.baseline import VERSION, Baseline, BaselineEntry, Stale, compare, extended, parse, render, without
 from kiplint.engine.config import Config
-from kiplint.engine.finding import Finding, Span
+from kiplint.engine.finding import Finding
 from tools import check, complaint, definition, field
 
 FIVE = [field(f"F{number}", "int32", "0+") for number in range(5)]
@@ -61,7 +61,7 @@ def test_neither_lines_nor_order_nor_the_file_matter() -> None:
 
 def test_a_count_is_used_up_by_the_first() -> None:
     (recorded_finding,) = findings_in(FIVE[0])
-    three = [replace(recorded_finding, span=Span(line, 1, line, 2)) for line in (1, 2, 3)]
+    three = [replace(recorded_finding, line=line, end_line=line) for line in (1, 2, 3)]
     assert recorded(*three).findings[0].count == 3
     verdict = compare(recorded(*three[:2]), three, always)
     assert [finding.span.line for finding in verdict.new] == [3]

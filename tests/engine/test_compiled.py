@@ -66,7 +66,7 @@ def ruleset(rules: list[Rule]) -> RuleSet:
 
 
 def findings(rules: RuleSet, files: Iterable[tuple[str, bytes]]) -> list[Finding]:
-    return check_set([Input(*file) for file in files], rules).findings
+    return [replace(finding, url="") for finding in check_set([Input(*file) for file in files], rules).findings]
 
 
 def in_memory(rules: Iterable[Rule]) -> list[Rule]:

@@ -15,7 +15,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.scopes import EditedSet, Scopes, check_alone, check_together, needs_set, scopes_of
-from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.fixers import make_fixes
 from kiplint.model.element import facts_of, set_fact
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -142,12 +142,12 @@ class Edited:
         """Check what there is."""
         reported = {path for path in self.files if random.random() < 0.8}
         inputs = [Input(path, data, path in reported) for path, data in self.files.items()]
-        fresh = check_set(inputs, self.rules, directory="folder", partial=len(inputs) == 1, fixer=make_fix).findings
+        fresh = check_set(inputs, self.rules, directory="folder", partial=len(inputs) == 1, fixer=make_fixes).findings
         result = self.edited.check(self.files, reported)
-        fixed = {path: self.edited.fixed(path, make_fix) for path in result}
+        fixed = {path: self.edited.fixed(path, make_fixes) for path in result}
         expected = {path: [finding for finding in fresh if finding.path == path] for path in reported}
         assert fixed == expected
-        assert result == {path: [replace(each, fix=None) for each in findings] for path, findings in expected.items()}
+        assert result == {path: [finding.fixed_by(()) for finding in findings] for path, findings in expected.items()}
 
 
 @settings(max_examples=USUAL // 5)

@@ -15,14 +15,14 @@ import pytest
 from fixes.mutations import mutated
 from fixes.support import Files, comment_words, comments_of, folder, is_within, wire
 from kiplint.engine.config import Config
-from kiplint.engine.finding import FileEdit, Finding, Fix, Span
+from kiplint.engine.finding import FileEdit, Finding, Fix
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set
-from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.write import patch
 from kiplint.model.load import load
-from tools import definition, field
+from tools import definition, field, sample_finding
 
 MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "25"))
 """How many mutations are tried; the nightly run tries 5,000."""
@@ -31,7 +31,7 @@ RULES = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
 
 
 def findings_in(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
+    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fixes).findings
 
 
 def severities(findings: list[Finding]) -> Counter[str]:
@@ -206,12 +206,11 @@ def test_a_fix_that_makes_something_worse_holds_no_other_back() -> None:
     """Five fixes that are right alone; a rule about the whole set reports once four of them are made."""
 
     def check(files: Mapping[str, bytes]) -> list[Finding]:
-        span = Span(1, 1, 1, 2)
         wrong = [path for path, data in files.items() if data == b"a"]
         edits = {path: Fix("safe", (FileEdit(path, 0, 1, "b"),)) for path in wrong}
         shown = [("old", path, edits[path]) for path in wrong] + [("many", "0", None)] * (len(wrong) < 2)
         return [
-            Finding(rule, "error", rule, path, span, "", "", "", identity=f"{rule} {path}", fix=fix)
+            sample_finding(rule, "error", rule, path, fingerprint=f"{rule} {path}", fix=fix)
             for rule, path, fix in shown
         ]
 
@@ -229,9 +228,8 @@ def test_refused_fixes_are_not_tried_one_by_one_where_that_is_much(files: int) -
         nonlocal calls
         calls += 1
         return [
-            Finding(
-                "old" if data == b"a" else "new", "error", path, path, Span(1, 1, 1, 2), "", "", "",
-                identity=f"{data!r} {path}", fix=Fix("safe", (FileEdit(path, 0, 1, "b"),)) if data == b"a" else None,
+            sample_finding(
+                "old" if data == b"a" else "new", "error", path, path, fingerprint=f"{data!r} {path}", fix=Fix("safe", (FileEdit(path, 0, 1, "b"),)) if data == b"a" else None,
             )
             for path, data in files.items() if data == b"a" or path != "7"
         ]  # fmt: skip

@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 
 from fixes.support import Files, after, comments_of, folder, is_within, parsed, schemas, wire
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
@@ -18,7 +16,7 @@ from kiplint.fixes.kip_1313 import migrate
 from kiplint.fixes.new_message import BadName, new_rpc
 from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
 from kiplint.model.schemas import Rpc
-from tools import check, definition, field
+from tools import changes_between, check, definition, field
 
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
 
@@ -41,7 +39,7 @@ def bumped(files: Files, name: str, *fields: str, **others: Any) -> Files:
 
 def breaks(old: Files, new: Files) -> set[tuple[str, str]]:
     trees = [Tree("", {"": schemas(files)}, files) for files in (old, new)]
-    judged = judge(compare_trees(trees[0], trees[1]), RULES, trees[0].sources, trees[1].sources)
+    judged = changes_between(RULES, trees[0], trees[1])
     return {(change.rule, change.severity) for change in judged}
 
 

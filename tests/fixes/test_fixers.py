@@ -25,7 +25,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes import fixers, texts
 from kiplint.fixes.apply import FixedSet, fix_set
-from kiplint.fixes.fixers import FIXERS, make_fix
+from kiplint.fixes.fixers import FIXERS, make_fixes
 from kiplint.fixes.sets import Check, new_findings, unreadable
 from kiplint.fixes.write import patch
 from kiplint.text.edit import Edit, apply_edits
@@ -87,7 +87,7 @@ def bad(rule: Rule) -> Files:
 def checker(rule: Rule) -> Check:
     """The default rules, and the rule itself."""
     rules = rules_of(Config(select=["default", rule.id]))
-    return lambda files: check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    return lambda files: check_set([Input(*item) for item in files.items()], rules, fixer=make_fixes).findings
 
 
 def mended(rule: Rule, files: Files) -> FixedSet:
@@ -285,7 +285,7 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     config = Config(select=["house"], rule_packs=["house.json5"])
     rules = make_ruleset(config, load_rules(config, str(tmp_path)))
     files = {"XRequest.json": definition(field("Id", "uuid")).replace(b'"0+"\n', b'"0+",\n')}
-    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fixes).findings
     assert {finding.rule: finding.fix and finding.fix.edits[0].text for finding in findings} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip
@@ -295,7 +295,7 @@ def test_each_missing_bracket_has_its_own_fix_in_a_text_that_is_searched_once() 
     texts._missing_brackets.cache_clear()
     rules = make_ruleset(Config(select=["syntax"]), load_rules(Config(), ""))
     data = b'{"name": "A", "fields": [' + b'{"x": [1}, ' * 20
-    findings = check_set([Input("X.json", data)], rules, fixer=make_fix).findings
+    findings = check_set([Input("X.json", data)], rules, fixer=make_fixes).findings
     places = {edit.start for finding in findings if finding.fix for edit in finding.fix.edits}
     assert places == {data.index(b"}") + 11 * number for number in range(20)}
     assert texts._missing_brackets.cache_info().misses == 1
@@ -309,7 +309,7 @@ def test_the_descriptions_of_a_name_are_counted_once() -> None:
         "XRequest.json": definition(*(field("Same", about="It.") for _ in range(9))),
         "YRequest.json": definition(field("Same", about="The same."), name="YRequest", apiKey=2),
     }
-    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fix).findings
+    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fixes).findings
     assert [finding.fix is not None for finding in findings] == [True] * 8
     assert fixers._usual_abouts.cache_info().misses == 1
 
@@ -318,5 +318,5 @@ def test_the_descriptions_of_a_message_are_collected_once() -> None:
     fixers._abouts.cache_clear()
     rules = make_ruleset(Config(select=["style/about-duplicate"]), load_rules(Config(), ""))
     data = definition(*(field(f"F{number}", about="It.") for number in range(9)))
-    assert len(check_set([Input("XRequest.json", data)], rules, fixer=make_fix).findings) == 8
+    assert len(check_set([Input("XRequest.json", data)], rules, fixer=make_fixes).findings) == 8
     assert fixers._abouts.cache_info().misses == 1

@@ -10,8 +10,6 @@ import pytest
 
 from fixes.support import Files, after, comments_of, folder, is_within, parsed, release, schemas, wire, without_abouts
 from kiplint.compat.change import partner
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import judge
 from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable
@@ -21,7 +19,7 @@ from kiplint.fixes.sets import MigrationRow, proved
 from kiplint.model.message import Message
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.decode import blank_comments
-from tools import check, definition, field
+from tools import changes_between, check, definition, field
 
 TREES = ("trunk", "3.9.0-rc3", "confluent-8.3.0", "fixtures")
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
@@ -76,7 +74,7 @@ def test_the_rollout_is_done_for_every_live_rpc(files: Files, migrated: Files) -
 
 def test_the_difference_breaks_nothing(files: Files, migrated: Files) -> None:
     old, new = (Tree("", {"": schemas(tree)}, tree) for tree in (files, migrated))
-    judged = judge(compare_trees(old, new), RULES, old.sources, new.sources)
+    judged = changes_between(RULES, old, new)
     assert {(change.rule, change.breaks) for change in judged} <= {
         ("compat/new-version", "none"),
         ("compat/new-field", "none"),

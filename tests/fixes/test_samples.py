@@ -19,7 +19,7 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set
 from kiplint.fixes.bump import bump
-from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_message import new_rpc
 from kiplint.fixes.new_version import FieldToAdd, parse_fields
@@ -49,7 +49,7 @@ RULES = make_ruleset(Config(), load_rules(Config(), ""))
 
 
 def findings_in(files: Mapping[str, bytes]) -> list[Finding]:
-    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fix).findings
+    return check_set([Input(*item) for item in files.items()], RULES, fixer=make_fixes).findings
 
 
 def of_directory(files: Files) -> SchemaFiles:

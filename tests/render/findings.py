@@ -6,9 +6,10 @@ import io
 from typing import Any
 
 from kiplint.commands.check.run import CheckResult
-from kiplint.engine.finding import Finding, Severity, Span
+from kiplint.engine.finding import Finding, Severity
 from kiplint.render.formats import write
 from kiplint.render.report import Report
+from tools import sample_finding
 
 HOSTILE = (
     "A\n::error file=x::boo\r##[error]%0A|]]><script>&\x1b[31m\x00\x85\u202e\ud800\uffff`@all`[x](https://e.example)"
@@ -22,22 +23,11 @@ def finding(
     message: str = "tag 1 of B comes after a gap",
     path: str = "set/Tags.json",
     span: tuple[int, int, int, int] = (9, 54, 9, 62),
-    identity: str = "",
     **others: Any,
 ) -> Finding:
-    """A finding; without an `identity` its rule and message tell it from others."""
-    return Finding(
-        rule=rule,
-        severity=severity,
-        message=message,
-        path=path,
-        span=Span(*span),
-        pointer=others.pop("pointer", "/fields/1/tag"),
-        message_name=others.pop("message_name", "Tags"),
-        source=others.pop("source", "KIP-482"),
-        identity=identity or f"{rule}\0{message}",
-        **others,
-    )
+    """A finding; without a `fingerprint` its rule and message tell it from others."""
+    plain = {"pointer": "/fields/1/tag", "message_name": "Tags", "source": "KIP-482"}
+    return sample_finding(rule, severity, message, path, span, **plain | others)
 
 
 def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any) -> CheckResult:

@@ -11,8 +11,8 @@ from kiplint.commands.check.run import check
 from kiplint.commands.diff.run import diff
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
+from kiplint.engine.rule import RULES_PAGES
 from kiplint.engine.ruleset import load_rules
-from kiplint.render.report import RULES_PAGES, url_of
 from tools import definition, field
 
 from .findings import written
@@ -21,7 +21,7 @@ PACK = '{pack: "acme", rules: [{id: "x", each: "message", expect: "not name", at
 
 
 def test_the_address_of_every_rule_is_a_heading_of_the_reference() -> None:
-    assert url_of(next(rule for rule in shipped_rules() if rule.id == "kip-1313/header-gap")) == (
+    assert next(rule for rule in shipped_rules() if rule.id == "kip-1313/header-gap").url == (
         "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/kip-1313.md#kip-1313header-gap"
     )
     headings = {
@@ -29,12 +29,12 @@ def test_the_address_of_every_rule_is_a_heading_of_the_reference() -> None:
         for page in (ROOT / "docs/reference/rules").glob("*.md")
         for heading in re.findall(r"(?m)^## (\S+)$", page.read_text("utf-8"))
     }
-    assert headings == {url_of(rule) for rule in shipped_rules()}
+    assert headings == {rule.url for rule in shipped_rules()}
 
 
 def test_rules_of_ones_own_have_none(tmp_path: Path) -> None:
     (tmp_path / "acme.json5").write_text(PACK)
-    rules = {rule.id: url_of(rule) for rule in load_rules(Config(rule_packs=["acme.json5"]), str(tmp_path))}
+    rules = {rule.id: rule.url for rule in load_rules(Config(rule_packs=["acme.json5"]), str(tmp_path))}
     assert rules["acme/x"] == ""
     assert all(url for rule, url in rules.items() if rule != "acme/x")
 

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 
 from kiplint.commands.check.run import check
-from kiplint.engine.finding import FileEdit, Fix
-from kiplint.render.findings.json import FindingObject
+from kiplint.engine.finding import FileEdit, Finding, Fix
 from kiplint.text.edit import Edit, apply_edits
 
 from .findings import finding, report, written
@@ -34,7 +33,7 @@ def test_json_has_the_edits_in_bytes() -> None:
             {"path": "set/Tags.json", "start": TAG + 2, "end": TAG + 2, "text": " // é"},
         ],
     }
-    assert msgspec.convert(finding_seen, FindingObject).fix is not None
+    assert msgspec.convert(finding_seen, Finding).fix is not None
     (other,) = json.loads(written("json", report(finding())))["findings"]
     assert (other["fixable"], "fix" in other) == (False, False)
     assert json.loads(written("jsonl", report(FOUND, sources=SOURCES))) == finding_seen
@@ -89,7 +88,7 @@ def test_rdjson_of_real_findings_is_what_reviewdog_takes(repo: Path) -> None:
         for reported, diagnostic in zip(result.findings, document["diagnostics"], strict=True):
             for suggestion in diagnostic.get("suggestions", ()):
                 before = result.sources[reported.path]
-                edits = [[Edit(edit.start, edit.end, edit.text) for edit in fix.edits] for fix in reported.fixes]
+                edits = [[Edit(edit.start, edit.end, edit.text) for edit in fix.edits] for fix in reported.choices]
                 assert _suggested(before, suggestion) in [apply_edits(before, each) for each in edits]
                 suggested += 1
     assert suggested > 30

@@ -79,9 +79,9 @@ def test_a_hostile_name_stays_in_its_annotation() -> None:
 
 
 def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
-    crowd = [finding(rule="tags/gap", message=f"crowd {at}", identity=f"crowd {at}") for at in range(30)]
-    others = [finding(rule=f"fields/r{at}", identity=f"other {at}") for at in range(3)]
-    pair = [finding(rule="rpc/pair", identity=f"pair {at}") for at in range(3)]
+    crowd = [finding(rule="tags/gap", message=f"crowd {at}", fingerprint=f"crowd {at}") for at in range(30)]
+    others = [finding(rule=f"fields/r{at}", fingerprint=f"other {at}") for at in range(3)]
+    pair = [finding(rule="rpc/pair", fingerprint=f"pair {at}") for at in range(3)]
     shown = [line for line in lines(report(*crowd, *others, *pair)) if line.startswith("::error ")]
     titles = [line.partition("title=")[2].partition("::")[0] for line in shown]
     crowded = ["tags/gap"] * 2

@@ -17,9 +17,10 @@ import kiplint
 from kiplint.commands.negotiate.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
+from kiplint.engine.rule import RULES_PAGES
 from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
-from kiplint.render.report import RULES_PAGES, RunResult
+from kiplint.render.report import RunResult
 
 from .lake import lake_document
 

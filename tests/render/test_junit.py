@@ -78,7 +78,7 @@ def test_a_clean_run_passes() -> None:
 
 def test_infos_alone_pass() -> None:
     findings = [finding("compat/new-version", "info", "X has version 2"), finding()]
-    made = DiffResult(tuple(findings), 1, harmless=("info",))
+    made = DiffResult(tuple(findings), 1, harmless=("info",))  # type: ignore[arg-type]
     assert written("junit", made) == HEAD + (
         '<testsuites name="kiplint diff" tests="2" failures="1" errors="0">\n'
         '  <testsuite name="set/Tags.json" tests="2" failures="1" errors="0" skipped="0">\n'

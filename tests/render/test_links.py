@@ -82,9 +82,8 @@ def test_pages_side_by_side_link_one_another(tmp_path: Path) -> None:
     assert _to(written(tmp_path, "check", checked), "show") == [finding.message_name for finding in checked.findings]
     changes = kiplint.diff(OLD, NEW)
     page = written(tmp_path, "diff", changes)
-    sides = [change.change.messages for change in changes.changes]
     for number, name in enumerate(("a%20b%25", "new")):
-        messages = {side[number].name for side in sides if side[number]}
+        messages = {message.name for pair in changes.pairs if (message := pair[number])}
         assert {anchor.partition("@")[0] for anchor in _to(page, name)} == messages
     assert any("@" in anchor for anchor in _to(page, "a%20b%25"))
     written(tmp_path, "agreed", kiplint.negotiate(OLD, NEW))

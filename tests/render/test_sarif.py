@@ -12,7 +12,8 @@ from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonS
 
 from kiplint import __version__
 from kiplint.commands.diff.run import DiffResult
-from kiplint.engine.finding import Finding, Span
+from kiplint.compat.judge import ChangeFinding
+from kiplint.engine.finding import Finding
 from kiplint.render.findings import sarif
 from kiplint.render.findings.sarif import message_text, uri
 from kiplint.render.report import Report, RuleInfo
@@ -122,9 +123,9 @@ def test_long_descriptions_are_cut() -> None:
 
 
 def test_fingerprints_know_rule_message_and_field_and_no_line() -> None:
-    single = finding(span=(9, 54, 9, 62), identity="tags/gap\0Tags\0/fields/B/tag")
-    moved = finding(span=(19, 54, 19, 62), identity="tags/gap\0Tags\0/fields/B/tag")
-    other = finding(identity="tags/gap\0Tags\0/fields/C/tag")
+    single = finding(span=(9, 54, 9, 62), fingerprint="b" * 32)
+    moved = finding(span=(19, 54, 19, 62), fingerprint="b" * 32)
+    other = finding(fingerprint="c" * 32)
     assert marks(single) == marks(moved) != marks(other)
 
 
@@ -136,9 +137,31 @@ def test_equal_fingerprints_are_counted() -> None:
 
 
 def test_the_place_before_a_change() -> None:
-    same, moved, new = finding(path="a.json"), finding(path="b.json"), finding(path="c.json")
-    before = ((same.path, same.span), ("4.0.0:old b.json", Span(2, 3, 2, 4)), None)
-    answer = run(report(same, moved, new, before=before, sets=("4.0.0:",)))
+    change: dict[str, Any] = {
+        "rule": "compat/x",
+        "severity": "error",
+        "message": "m",
+        "message_name": "X",
+        "source": "",
+        "pointer": "",
+    }
+    change |= {"fixable": False, "breaks": "wire", "kind": "x", "message_type": "data", "rpc": "X", "versions": "0"}
+    change |= {"field": "", "old": {}, "new": {}, "proof": (), "line": 9, "column": 1, "end_line": 9, "end_column": 5}
+    old = {"old_line": 2, "old_column": 3, "old_end_line": 2, "old_end_column": 4}
+    places: tuple[dict[str, Any], ...] = (
+        {
+            "path": "a.json",
+            "old_path": "a.json",
+            "old_line": 9,
+            "old_column": 1,
+            "old_end_line": 9,
+            "old_end_column": 5,
+        },
+        {"path": "b.json", "old_path": "4.0.0:old b.json", **old},
+        {"path": "c.json"},
+    )
+    changes = (ChangeFinding(**change, **place, fingerprint="a" * 32) for place in places)
+    answer = run(report(*changes, sets=("4.0.0:",)))
     assert [result.get("relatedLocations") for result in answer["results"]] == [
         None,
         [

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 import os
 import shutil
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kiplint.engine.finding import Finding, Span
 from kiplint.render.findings.text import excerpt
 from kiplint.render.table import table, width_of
 from kiplint.text.lines import Lines
+from tools import sample_finding
 
 ROWS = [["Fetch", "0-17", "no version in common with the broker"], ["OffsetForLeaderEpoch", "4", ""]]
 
@@ -86,17 +85,7 @@ def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("start", [0, 5, 60, 118, 190])
 def test_an_excerpt_is_cut_around_its_place(width: int, start: int) -> None:
     line = "".join(chr(33 + n % 90) for n in range(200))
-    finding: Any = Finding(
-        rule="a/b",
-        severity="error",
-        message="m",
-        path="p",
-        span=Span(1, start + 1, 1, start + 9),
-        pointer="",
-        message_name="M",
-        source="",
-        identity="",
-    )
+    finding = sample_finding("a/b", "error", "m", "p", (1, start + 1, 1, start + 9))
     rows = excerpt(finding, Lines(line), False, width).splitlines()
     source, marks = rows[3], rows[4]
     assert len(source) <= width

@@ -46,4 +46,4 @@ def test_a_suppression_is_a_comment_that_check_accepts(tmp_path: Path) -> None:
     workspace.put(buffer.changed([change], 2))
     rules = {finding.rule for finding in workspace.check(str(tmp_path)).findings[buffer.path]}
     assert rules == {finding.rule for finding in findings} - {"fields/unknown-type"}
-    assert [*actions.more(buffer, where, [wrong], {}, {wrong.identity}, "uri")] == []
+    assert [*actions.more(buffer, where, [wrong], {}, {wrong.fingerprint}, "uri")] == []

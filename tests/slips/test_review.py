@@ -34,7 +34,7 @@ def test_a_review_has_what_a_reviewer_wants(slip: Slip, checkout: Path) -> None:
     file = checkout / f"{slip.file}.json"
     text = file.read_text("utf-8")
     file.write_text(text.replace(slip.find, slip.put), "utf-8")
-    entries = review(base="HEAD").entries
+    entries = review(base="HEAD").findings
     file.write_text(text, "utf-8")
     expected = {mistake.partition(" @ ")[0].rpartition(": ")[2] for mistake in slip.found}
-    assert expected <= {finding.rule for entry in entries for finding in (entry.finding, *entry.also)}
+    assert expected <= {entry.rule for entry in entries} | {also.rule for entry in entries for also in entry.also}

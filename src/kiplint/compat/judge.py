@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, cast
 
 import msgspec
-from msgspec.structs import replace
+from msgspec import Meta
+from msgspec.structs import asdict, astuple, replace
 
 from kiplint.compat.change import Change, Spot
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.finding import Finding, Severity, Span
+from kiplint.engine.finding import Finding, Severity, Span, fingerprint
 from kiplint.engine.rule import Breaks, Rule
-from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.layout import unfolded
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
-from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from kiplint.compat.witness import Witness
 
 
 GRAVE = ("wire", "storage")
@@ -36,96 +33,94 @@ MOST_PROVEN = 8_000
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
 
 
-class Judged(msgspec.Struct, frozen=True, dict=True):
-    """One change as it is reported, with the position of what changed.
+Side = Literal["old", "new"]
+OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
+"""The side that reads what a side writes."""
 
-    The position is in the new tree; in the old one for a removed message. Beyond `MOST_PROVEN` a change is not
-    `provable`, which bounds the time for a message with thousands of changes.
+
+class Witness(msgspec.Struct, frozen=True):
+    """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
+
+    reader: Side
+    version: Annotated[int, Meta(description="The version of the message.")]
+    writer: Side
+    outcome: Literal["misread", "refused"]
+    hex: Annotated[str, Meta(description="The bytes of the message, in hexadecimal digits.")]
+    value: Annotated[dict[str, Any], Meta(description="The message, as `kiplint decode` shows it.")]
+    offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
+    field: Annotated[str, Meta(description="The field that the writer puts there; empty for none.")]
+    wrote: Annotated[Any, Meta(description="The value that the writer puts there.")]
+    read_as: Annotated[str, Meta(description="The field that the reader takes it for; empty for none.")]
+    read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
+    rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
+
+    @property
+    def shows(self) -> int:
+        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
+        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)
+
+
+OldLine = Annotated[int, Meta(description="As `line` and its like, in the old set; left out where it has no place.")]
+
+
+class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
+    """One change as it is reported; it is also a line of the jsonl output of `diff`.
+
+    The place is in the new set; of a removed message, in the old one.
     """
 
-    change: Change
-    """The change."""
-    rule: str
-    """The id of the rule about such changes."""
-    severity: Severity
-    """The severity."""
-    breaks: Breaks
-    """What it breaks: wire, storage, support, semantics, source or none."""
-    path: str
-    """The path of the file."""
-    span: Span
-    """The position in the file."""
-    old: Mapping[str, Any]
-    """The old side, by property, as in the JSON output."""
-    new: Mapping[str, Any]
-    """The new side, by property, as in the JSON output."""
-    statement: str
-    """What changed."""
-    source: str
-    """Where the rule comes from."""
-    old_path: str = ""
-    """The path of the old file, or empty."""
-    old_span: Span | None = None
-    """The position in the old file, or None."""
-    provable: bool = True
-    """Whether examples are tried for it."""
+    breaks: Annotated[Breaks, Meta(description="What the change breaks.")]
+    kind: Annotated[str, Meta(description="The kind of change, such as `field-removed`.")]
+    message_type: str
+    rpc: Annotated[str, Meta(description="The name of the RPC, of other messages their own.")]
+    versions: Annotated[str, Meta(description="The versions that change; empty for none.")]
+    field: Annotated[str, Meta(description="The path of the field; empty for a change of the whole message.")]
+    old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
+    new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
+    proof: tuple[Witness, ...]
+    unproven: Annotated[
+        bool, Meta(description="Whether the message has too many fields to look for a proof to the end.")
+    ] = False
+    old_path: Annotated[str, Meta(description="The file in the old set; left out where it is not known.")] = ""
+    old_line: OldLine = 0
+    old_column: OldLine = 0
+    old_end_line: OldLine = 0
+    old_end_column: OldLine = 0
 
-    @cached_property
-    def proof(self) -> tuple[Witness, ...]:
-        """For a change that breaks bytes: example messages that one side writes and the other misreads or refuses."""
-        if self.breaks not in GRAVE or not self.provable:
-            return ()
-        from kiplint.compat.witness import prove
+    @property
+    def name(self) -> str:
+        """The change in the words of its rule, such as `layout-changed`."""
+        return self.rule.partition("/")[2]
 
-        return prove(self.change)
+    @property
+    def statement(self) -> str:
+        """What changed: the message without the names and versions that it has before a colon."""
+        versions = f" {self.versions}" if self.versions and self.field else ""
+        field = f", {self.field}" if self.field else ""
+        return self.message.removeprefix(f"{self.message_name}{versions}{field}: ")
 
-    @cached_property
-    def is_unproven(self) -> bool:
-        """Whether a proof may only be missing because its message has too many fields to try them all."""
-        if self.breaks not in GRAVE or self.proof:
-            return False
-        from kiplint.compat.witness import is_cut_short
-
-        return not self.provable or is_cut_short(self.change)
-
-    @cached_property
-    def kind(self) -> str:
-        """The precise kind of the change, such as `field-removed`."""
-        return self.change.kind
-
-    @cached_property
-    def message_name(self) -> str:
-        """The message's name."""
-        return self.change.message_name
-
-    @cached_property
-    def message_type(self) -> str:
-        """The message's type."""
-        return self.change.message_type
-
-    @cached_property
-    def versions(self) -> str:
-        """The versions that the change affects; empty for none."""
-        return str(self.change.versions) if self.change.versions else ""
-
-    @cached_property
-    def field(self) -> str:
-        """The field's path; empty for a change of the whole message."""
-        return self.change.field
-
-    @cached_property
+    @property
     def predicate(self) -> str:
-        """The statement without the name of the message at its start."""
+        """The same without the name of the message at its start."""
         return self.statement.removeprefix(f"{self.message_name} ")
 
-    @cached_property
-    def message(self) -> str:
-        """The statement, after the message, the versions and the field."""
-        if not self.field:
-            named = self.statement.startswith(self.message_name)
-            return self.statement if named else f"{self.message_name}: {self.statement}"
-        versions = f" {self.versions}" if self.versions else ""
-        return f"{self.message_name}{versions}, {self.field}: {self.statement}"
+    @property
+    def remark(self) -> str:
+        """What it breaks; for a change that breaks nothing, where its rule comes from."""
+        return super().remark if self.breaks == "none" else f"note: breaks {self.breaks}"
+
+    @property
+    def former_place(self) -> tuple[str, Span] | None:
+        """The old file, and the position in it of what changed, where there is one."""
+        span = Span(self.old_line, self.old_column, self.old_end_line, self.old_end_column)
+        return (self.old_path, span) if self.old_path else None
+
+
+class Judgement(NamedTuple):
+    """A change that violates a rule, and the finding about it."""
+
+    change: Change
+    finding: ChangeFinding
 
 
 class _Locators:
@@ -146,43 +141,92 @@ class _Locators:
 
 
 def judge(
-    changes: Iterable[Change], rules: RuleSet, old_sources: Mapping[str, bytes], new_sources: Mapping[str, bytes]
-) -> list[Judged]:
-    """The changes that violate rules, in the order of files and lines."""
+    changes: Iterable[Change],
+    rules: RuleSet,
+    old_sources: Mapping[str, bytes],
+    new_sources: Mapping[str, bytes],
+    *,
+    prove: bool = True,
+) -> list[Judgement]:
+    """The changes that violate rules, in the order of files and lines.
+
+    With `prove`, breaks of bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time
+    for a message with thousands of changes.
+    """
     before, after = _Locators(old_sources), _Locators(new_sources)
-    judged = []
-    proven: Counter[int] = Counter()
+    unfolded_fields: Counter[int] = Counter()
+    judgements = []
     for violation in rules.violations("change", changes):
         if violation.severity == "off":
             continue
         change = cast("Change", violation.element)
-        spot, old_spot = change.spot or change.old_spot or Spot(""), change.old_spot
         breaks = _breaks(change, violation.rule.spec.breaks or "none", violation.rule.spec.breaks_on_disk)
-        if breaks in GRAVE and proven[id(change.message)] <= MOST_PROVEN:
-            proven[id(change.message)] += unfolded(change.message, MOST_PROVEN)[0]
-        judged.append(
-            Judged(
-                change=change,
-                rule=violation.rule.id,
-                severity=violation.severity,
-                breaks=breaks,
-                path=spot.file,
-                span=(after if change.spot else before).span(spot),
-                old=change.old,
-                new=change.new,
-                statement=violation.message,
-                source=violation.rule.source,
-                old_path=old_spot.file if old_spot else "",
-                old_span=before.span(old_spot) if old_spot else None,
-                provable=proven[id(change.message)] <= MOST_PROVEN,
-            )
-        )
-    judged.sort(key=_order)
-    return judged
+        proof: Proof = (), False
+        if prove and breaks in GRAVE:
+            if unfolded_fields[id(change.message)] <= MOST_PROVEN:
+                unfolded_fields[id(change.message)] += unfolded(change.message, MOST_PROVEN)[0]
+            proof = _prove(change) if unfolded_fields[id(change.message)] <= MOST_PROVEN else ((), True)
+        judgements.append(Judgement(change, _finding(violation, change, breaks, proof, (before, after))))
+    return sorted(judgements, key=lambda judgement: _order(judgement.finding))
 
 
-def _order(judged: Judged) -> tuple[str | int, ...]:
-    return judged.path, judged.span.line, judged.span.column, judged.rule, judged.field, judged.versions
+Proof = tuple[tuple[Witness, ...], bool]
+"""The witnesses, and whether there may be one that was not tried."""
+
+
+def _prove(change: Change) -> Proof:
+    from kiplint.compat.witness import is_cut_short, prove
+
+    witnesses = prove(change)
+    return witnesses, not witnesses and is_cut_short(change)
+
+
+def _finding(
+    violation: Violation, change: Change, breaks: Breaks, proof: Proof, locators: tuple[_Locators, _Locators]
+) -> ChangeFinding:
+    spot, old_spot = change.spot or change.old_spot or Spot(""), change.old_spot
+    span = locators[1 if change.spot else 0].span(spot)
+    old_place = {}
+    if old_spot:
+        names = ("old_line", "old_column", "old_end_line", "old_end_column")
+        old_place = dict(zip(names, astuple(locators[0].span(old_spot)), strict=True))
+    name, versions = change.message_name, str(change.versions) if change.versions else ""
+    return ChangeFinding(
+        rule=violation.rule.id,
+        severity=cast("Severity", violation.severity),
+        message=_message(violation.message, name, versions, change.field),
+        path=spot.file,
+        **asdict(span),
+        pointer=f"{spot.pointer}/{spot.key}" if spot.key else spot.pointer,
+        message_name=name,
+        source=violation.rule.source,
+        fingerprint=fingerprint(violation.rule.id, name, change.field, versions, change.kind),
+        fixable=False,
+        url=violation.rule.url,
+        breaks=breaks,
+        kind=change.kind,
+        message_type=change.message_type,
+        rpc=change.message.base_name if change.message.is_rpc else name,
+        versions=versions,
+        field=change.field,
+        old=dict(change.old),
+        new=dict(change.new),
+        proof=proof[0],
+        unproven=proof[1],
+        old_path=old_spot.file if old_spot else "",
+        **old_place,
+    )
+
+
+def _message(statement: str, name: str, versions: str, field: str) -> str:
+    """The statement after the message, the versions and the field."""
+    if field:
+        return f"{name}{' ' if versions else ''}{versions}, {field}: {statement}"
+    return statement if statement.startswith(name) else f"{name}: {statement}"
+
+
+def _order(finding: ChangeFinding) -> tuple[str | int, ...]:
+    return finding.path, finding.line, finding.column, finding.rule, finding.field, finding.versions
 
 
 def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:
@@ -191,26 +235,10 @@ def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:
     return on_disk or ("storage" if breaks == "wire" else breaks)
 
 
-def as_finding(change: Judged) -> Finding:
-    """A change as a finding, for the formats of findings; its message is on one line."""
-    identity = "\0".join((change.rule, change.message_name, change.field, change.versions, change.kind))
-    return Finding(
-        rule=change.rule,
-        severity=change.severity,
-        message=printable(change.message),
-        path=change.path,
-        span=change.span,
-        pointer="",
-        message_name=change.message_name,
-        source=f"breaks {change.breaks}" if change.breaks != "none" else change.source,
-        identity=identity,
-    )
-
-
 class RuleExample(NamedTuple):
     """The changes that violate a rule in its example, and the two sets; paths begin with `old/` or `new/`."""
 
-    changes: list[Judged]
+    changes: list[ChangeFinding]
     old: Tree
     new: Tree
 
@@ -219,8 +247,8 @@ def run_example(rule: Rule, folder: Path) -> RuleExample:
     """Run one rule, switched on if it is off, over the sets `old` and `new` of a directory."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     old, new = (make_tree(side, [("", _files(folder, side))]) for side in ("old", "new"))
-    changes = judge(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
-    return RuleExample(changes, old, new)
+    judgements = judge(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
+    return RuleExample([judgement.finding for judgement in judgements], old, new)
 
 
 def messages_of(rule: Rule, folder: Path) -> list[str]:

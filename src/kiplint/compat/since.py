@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kiplint.compat.released import Releases
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, fingerprint
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
@@ -100,7 +100,7 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
         former = _renamed(finding, name) if name else finding
         known = remaining[former.fingerprint] > 0
         remaining[former.fingerprint] -= known
-        line = lines[finding.span.line - 1 : finding.span.line]
+        line = lines[finding.line - 1 : finding.line]
         touched = known_lines is None or not known_lines.issuperset(line)
         if base.messages is not None:
             touched = touched and (former.fingerprint, former.message) not in base.messages
@@ -126,8 +126,8 @@ def _earlier(
 
 def _renamed(finding: Finding, name: str) -> Finding:
     """The finding as it was when its message had another name."""
-    identity = finding.identity.replace(f"\0{finding.message_name}\0", f"\0{name}\0", 1)
-    return replace(finding, identity=identity, message=finding.message.replace(finding.message_name, name))
+    former = fingerprint(finding.rule, name, finding.place)
+    return replace(finding, fingerprint=former, message=finding.message.replace(finding.message_name, name))
 
 
 def places(

@@ -25,6 +25,7 @@ from kiplint.codec.values import (
 )
 from kiplint.codec.wire import Decoded, ValueSpan
 from kiplint.compat.change import Change
+from kiplint.compat.judge import OTHER, Side, Witness
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded
 from kiplint.model.message import Message
@@ -139,43 +140,12 @@ def _keys(body: Layout | None, names: list[str]) -> set[str]:
     return {key_of(slot) for slot in (*body.slots, *(body.tags or ()))} if body else set()
 
 
-Side = Literal["old", "new"]
 MOST_TRIED = 400
 """How many examples are tried for one direction; the shortest come first."""
 
 
 MOST_FIELDS_TRIED = 60_000
 """How many fields all examples together may have, which bounds the time for a message of thousands of fields."""
-
-
-class Witness(msgspec.Struct, frozen=True):
-    """Bytes that one side writes and the other misreads or refuses.
-
-    `offset` is where the two sides differ. There the writer has the value `wrote` of `field`, and the reader the value
-    `read` of `read_as`. For a reader that refuses, `read` is the message of its problem and `rule` the rule.
-    """
-
-    version: int
-    writer: Side
-    outcome: Literal["misread", "refused"]
-    hex: str
-    value: dict[str, Any]
-    offset: int
-    field: str
-    wrote: Any
-    read_as: str
-    read: Any
-    rule: str | None = None
-
-    @property
-    def reader(self) -> Side:
-        """The side that reads."""
-        return "new" if self.writer == "old" else "old"
-
-    @property
-    def shows(self) -> int:
-        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
-        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)
 
 
 class Sample(NamedTuple):
@@ -273,8 +243,8 @@ def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes)
         at = _at(wrote.spans, problem.offset)
         place = (at.path if at else example.field, at.value if at else None)
         return Witness(
-            writer.version, side, "refused", data.hex(), example.value, problem.offset, *place, problem.path,
-            problem.message, problem.rule,
+            OTHER[side], writer.version, side, "refused", data.hex(), example.value, problem.offset, *place,
+            problem.path, problem.message, problem.rule,
         )  # fmt: skip
     own = Reading(writer.body, writer.decode(data, spans=True))
     theirs = Reading(reader.body, reader.decode(data, spans=True))
@@ -283,8 +253,9 @@ def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes)
         return None
     mine, other = difference.left, difference.right
     return Witness(
-        writer.version, side, "misread", data.hex(), example.value, difference.offset, mine.path if mine else "",
-        mine.value if mine else None, other.path if other else "", other.value if other else None,
+        OTHER[side], writer.version, side, "misread", data.hex(), example.value, difference.offset,
+        mine.path if mine else "", mine.value if mine else None, other.path if other else "",
+        other.value if other else None,
     )  # fmt: skip
 
 
@@ -352,7 +323,7 @@ def _unread(old: Message, version: int, name: str) -> tuple[Witness, ...]:
     except UnusableLayout:
         return ()
     rule, message = WITHOUT_READER[name]
-    witness = Witness(version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule)
+    witness = Witness("new", version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule)
     return () if problems else (witness,)
 
 
@@ -381,7 +352,9 @@ def _headed_one_way(writer: Codec, reader: Codec, message: Message, version: int
     place = min(read.end, len(front))
     outcome: Literal["misread", "refused"] = "refused" if read.problems else "misread"
     rule = read.problems[0].rule if read.problems else None
-    return Witness(version, side, outcome, (front + data).hex(), value, place, "", None, "header", text, rule)
+    return Witness(
+        OTHER[side], version, side, outcome, (front + data).hex(), value, place, "", None, "header", text, rule
+    )
 
 
 HEADER: Final = "header"

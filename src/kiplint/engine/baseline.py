@@ -149,11 +149,10 @@ def _order(entry: BaselineEntry) -> tuple[str, str, str, str]:
 
 
 def _entry(finding: Finding) -> BaselineEntry:
-    place = finding.identity.removeprefix(f"{finding.rule}\0{finding.message_name}\0")
     return BaselineEntry(
         message_name=printable(finding.message_name),
         rule=finding.rule,
-        place=printable(place),
+        place=printable(finding.place),
         count=1,
         fingerprint=finding.fingerprint,
     )

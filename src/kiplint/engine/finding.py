@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import msgspec
+from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import HeaderRange
@@ -28,62 +31,67 @@ class Span(msgspec.Struct, frozen=True):
     end_column: int
 
 
+Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
+
+
 class FileEdit(msgspec.Struct, frozen=True):
-    """The replacement of the bytes from `start` up to `end` of the file as it is by `text`."""
+    """The bytes of a file from `start` up to `end` give way to `text`, as UTF-8."""
 
     path: str
-    start: int
-    end: int
+    start: Annotated[int, Meta(ge=0, description="In bytes of the file as it is.")]
+    end: Annotated[int, Meta(ge=0, description="Exclusive; the same as `start` for an insertion.")]
     text: str
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """The edits that resolve a finding; `unsafe` if they are a guess. `others` resolve it too, the likeliest first."""
+    """The edits that resolve a finding, all together."""
 
-    applicability: Literal["safe", "unsafe"]
+    applicability: Annotated[
+        Literal["safe", "unsafe"], Meta(description="`unsafe` fixes are most likely right: review them.")
+    ]
     edits: tuple[FileEdit, ...]
-    others: tuple[Fix, ...] = ()
 
 
-class Finding(msgspec.Struct, frozen=True):
-    """One violation of a rule at one position.
+class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One violation of a rule at one place; it is also a line of the jsonl output."""
 
-    `instead` is a value for the property at the position; `"property": value` where the nearest object that can have
-    the property must have this value; an object for a field that is missing from a list.
-    """
-
-    rule: str
-    """The id of the rule."""
+    rule: Annotated[str, Meta(description="The rule's id, pack/rule.")]
     severity: Severity
-    """The severity."""
-    message: str
-    """What is wrong."""
-    path: str
-    """The path of the file."""
-    span: Span
-    """The position in the file."""
-    pointer: str
-    """The JSON pointer of the position."""
-    message_name: str
-    """The name of the message that the finding is about."""
-    source: str
-    """Where the rule comes from: a KIP, a pull request, or Kafka's generator."""
-    identity: str
-    """Rule, message and the names that lead to the position. Findings with the same identity are the same finding."""
-    instead: str = ""
-    """The correct text as JSON, or empty where no single text is correct."""
-    fix: Fix | None = None
-    """The edits that resolve the finding, or None."""
+    message: Annotated[str, Meta(description="What is wrong, and what to write instead.")]
+    path: Annotated[str, Meta(description="The file, relative to the working directory when below it.")]
+    line: Line
+    column: Line
+    end_line: Line
+    end_column: Annotated[int, Meta(ge=1, description="Exclusive: the first column after the place.")]
+    pointer: Annotated[str, Meta(description="The JSON pointer (RFC 6901) of the place.")]
+    message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
+    source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
+    fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
+    fixable: Annotated[bool, Meta(description="Whether kiplint can fix it: there is a `fix`.")]
+    url: Annotated[str, Meta(description="Where the rule is documented; left out for a user's own rules.")] = ""
+    fix: Annotated[Fix | None, Meta(description="The fix; left out where there is none.")] = None
+    fixes: Annotated[
+        tuple[Fix, ...],
+        Meta(description="All fixes, the likeliest first, where several compete; `--choose RULE=N` applies the Nth."),
+    ] = ()
+    instead: Annotated[
+        str,
+        Meta(
+            description='What to write, as JSON: a value for the property that is pointed to; `"property": value` '
+            "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
+        ),
+    ] = ""
+    place: Annotated[str, Meta(description="The pointer with names for indexes; left out for the whole message.")] = ""
 
     @property
-    def fixable(self) -> bool:
-        """Whether there is a fix; False if the run computed no fixes."""
-        return self.fix is not None
+    def span(self) -> Span:
+        """The place in the file."""
+        return Span(self.line, self.column, self.end_line, self.end_column)
 
     @property
-    def fixes(self) -> tuple[Fix, ...]:
+    def choices(self) -> tuple[Fix, ...]:
         """All fixes that resolve the finding, the likeliest first; each does so alone."""
-        return (msgspec.structs.replace(self.fix, others=()), *self.fix.others) if self.fix else ()
+        return self.fixes or ((self.fix,) if self.fix else ())
 
     @property
     def summary(self) -> str:
@@ -91,11 +99,30 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{self.message}; write {self.instead}" if self.instead else self.message
 
     @property
-    def fingerprint(self) -> str:
-        """32 hexadecimal digits that depend on the rule, the message and the field, not on the line."""
-        from hashlib import sha256
+    def former_place(self) -> tuple[str, Span] | None:
+        """For a change: the old file and the position in it of what changed, where there is one."""
+        return None
 
-        return sha256(self.identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    @property
+    def remark(self) -> str:
+        """What people are told below the finding: where its rule comes from."""
+        return f"source: {self.source}" if self.source else ""
+
+    def at(self, path: str, span: Span) -> Self:
+        """The same finding at another place."""
+        return replace(self, path=path, **asdict(span))
+
+    def fixed_by(self, fixes: Sequence[Fix]) -> Self:
+        """The same finding with these fixes, the likeliest first; each resolves it alone."""
+        first = fixes[0] if fixes else None
+        return replace(self, fix=first, fixable=first is not None, fixes=tuple(fixes) if len(fixes) > 1 else ())
+
+
+def fingerprint(*parts: str) -> str:
+    """32 hexadecimal digits of what identifies a finding: its rule, its message, the names that lead to its place."""
+    from hashlib import sha256
+
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 class Anchor(NamedTuple):

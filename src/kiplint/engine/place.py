@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict
 
-from kiplint.engine.finding import Finding, Fix, Severity, Span
+from kiplint.engine.finding import Finding, Fix, Severity, Span, fingerprint
 from kiplint.engine.ruleset import RuleSet, Violation, matching
 from kiplint.limits import DEFINITION_GLOBS
 from kiplint.model.load import Definition, ProblemElement
@@ -42,7 +42,7 @@ class Ignores:
 
     def cover(self, finding: Finding) -> bool:
         """Whether a comment applies to the finding; remembers that it did."""
-        targets = [line for line in (None, finding.span.line) if finding.rule in self._ignored.get(line, ())]
+        targets = [line for line in (None, finding.line) if finding.rule in self._ignored.get(line, ())]
         self._hit.update((line, finding.rule) for line in targets)
         return bool(targets)
 
@@ -67,8 +67,9 @@ def _unused(comment: Suppression, detail: str, *, removable: bool = False) -> Pr
 LONGEST_NAME = 256
 
 
-FixFunction = Callable[[Violation, str, Mapping[str, bytes]], Fix | None]
-"""Takes a violation, the pointer of its finding and the files that may be changed; returns the fix, if any."""
+FixFunction = Callable[[Violation, str, Mapping[str, bytes]], Sequence[Fix]]
+"""Takes a violation, the pointer of its finding and the files that may be changed; returns the fixes, likeliest first.
+"""
 
 
 def place(
@@ -89,7 +90,7 @@ def place(
         placed = _located(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
             return placed
-        return replace(placed, fix=fixer(violation, placed.pointer, files or {definition.file: definition.data}))
+        return placed.fixed_by(fixer(violation, placed.pointer, files or {definition.file: definition.data}))
 
     findings = [finding(violation) for violation in violations if violation.severity != "off"]
     suppressions = parse_suppressions(text)
@@ -98,7 +99,7 @@ def place(
     problems = [*suppressions.problems, *ignores.useless()]
     elements = [ProblemElement(noted, definition.file) for noted in problems]
     findings += [finding(violation) for violation in rules.violations("problem", elements)]
-    findings.sort(key=lambda finding: (finding.span.line, finding.span.column, finding.rule, finding.message))
+    findings.sort(key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
     return findings
 
 
@@ -119,19 +120,22 @@ def _located(violation: Violation, locator: Locator) -> Finding:
 
 
 def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Finding:
-    """The finding of a violation; `place` is what its identity has beside the rule and the message."""
+    """The finding of a violation; `place` is what its fingerprint has beside the rule and the message."""
     rule, message_name = violation.rule, violation.anchor.message_name[:LONGEST_NAME]
     return Finding(
         rule=rule.id,
         severity=cast("Severity", violation.severity),
         message=printable(violation.message),
         path=violation.anchor.file,
-        span=span,
+        **asdict(span),
         pointer=pointer,
         message_name=message_name,
         source=rule.source,
-        identity="\0".join((rule.id, message_name, place)),
+        fingerprint=fingerprint(rule.id, message_name, place),
+        fixable=False,
+        url=rule.url,
         instead=printable(violation.instead),
+        place=place,
     )
 
 

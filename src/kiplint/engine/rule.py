@@ -61,6 +61,9 @@ HALF = "half"
 """The topic of rules about an RPC without its request or its response."""
 
 
+RULES_PAGES = "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules"
+
+
 class _RuleObject(msgspec.Struct, forbid_unknown_fields=True, gc=False, kw_only=True):
     pass
 
@@ -217,6 +220,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def title(self) -> str:
         """The rule in a few words."""
         return self.spec.title or self.spec.id.replace("-", " ").capitalize()
+
+    @property
+    def url(self) -> str:
+        """The address of the rule's documentation; empty for a user's own rule."""
+        return f"{RULES_PAGES}/{self.pack}.md#{self.id.replace('/', '')}" if self.stamp else ""
 
 
 def type_of(value: object) -> str:

@@ -66,8 +66,8 @@ def fix_set(
         left -= size
         changed = _changed(now, (*kept, *more))
         after = list(check(changed))
-        still = {(item.identity, item.message) for item in after}
-        if all((item.identity, item.message) in still for item in more):
+        still = {(item.fingerprint, item.message) for item in after}
+        if all((item.fingerprint, item.message) in still for item in more):
             return None
         likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*kept, *more))
         return list(regressions(before, checked(changed, after), likely=likely))
@@ -80,8 +80,8 @@ def fix_set(
         if worse == []:
             return [*kept, *more]
         reasons = _reasons(worse or (), more)
-        suspects = [item for item in more if item.identity in reasons]
-        rest = [item for item in more if item.identity not in reasons]
+        suspects = [item for item in more if item.fingerprint in reasons]
+        rest = [item for item in more if item.fingerprint not in reasons]
         if len(more) > 1 and 4 * len(suspects) * size <= left:
             ordered = [*rest, *suspects]
             middle = len(rest) if rest and suspects else len(more) // 2
@@ -91,13 +91,13 @@ def fix_set(
         if not suspects or left < -RECHECKED_BYTES // 4:
             suspects, rest = more, []
         why = next(iter(worse or ()), None)
-        refused.update({item.identity: (item, reasons.get(item.identity, why)) for item in suspects})
+        refused.update({item.fingerprint: (item, reasons.get(item.fingerprint, why)) for item in suspects})
         return accepted(kept, rest)
 
     progress = False
     for _ in range(MOST_ROUNDS):
         candidates = [item for item in findings if _is_allowed(item, unsafe or item.rule in chosen)]
-        batch = without_collisions(item for item in candidates if item.identity not in refused)
+        batch = without_collisions(item for item in candidates if item.fingerprint not in refused)
         if not batch and progress:
             refused, progress = {}, False  # what made things worse before may be right now
             batch = without_collisions(candidates)
@@ -132,7 +132,7 @@ _ELEMENT: Final = re.compile(r"(?:/(?:fields|commonStructs)/[0-9]+)*+")
 
 
 def _reasons(worse: Iterable[Regression], findings: Iterable[Finding]) -> dict[str, Regression]:
-    """The findings, by identity, whose fixes are likely to cause regressions, and the first of these for each.
+    """The findings, by fingerprint, whose fixes are likely to cause regressions, and the first of these for each.
 
     They are those about the same property, else about the same field or struct, else those that edit the same file.
     """
@@ -140,7 +140,7 @@ def _reasons(worse: Iterable[Regression], findings: Iterable[Finding]) -> dict[s
     for item in findings:
         places = {(item.path, item.pointer), (item.path, _element(item.pointer))}
         for place in (*places, *((path, None) for path in {path for path, _ in _edits(item.fix)})):
-            near.setdefault(place, []).append(item.identity)
+            near.setdefault(place, []).append(item.fingerprint)
     reasons: dict[str, Regression] = {}
     known = set()
     for regression in worse:
@@ -148,7 +148,7 @@ def _reasons(worse: Iterable[Regression], findings: Iterable[Finding]) -> dict[s
         blamed = next((key for pointer in pointers if (key := (regression.path, pointer)) in near), None)
         if blamed and blamed not in known:
             known.add(blamed)
-            reasons |= {identity: regression for identity in near[blamed] if identity not in reasons}
+            reasons |= {key: regression for key in near[blamed] if key not in reasons}
     return reasons
 
 
@@ -167,7 +167,7 @@ def _gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding,
             remaining[item.rule, item.path] -= 1
         else:
             gone.append(item)
-    return tuple(sorted(gone, key=lambda item: (item.path, item.span.line, item.span.column, item.rule)))
+    return tuple(sorted(gone, key=lambda item: (item.path, item.line, item.column, item.rule)))
 
 
 def _is_allowed(finding: Finding, unsafe: bool) -> bool:

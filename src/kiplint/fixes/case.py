@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from kiplint.engine.finding import FileEdit, Fix
 from kiplint.engine.ruleset import Violation
@@ -16,6 +15,8 @@ from kiplint.text.edit import Document, Edit, replace_value
 from kiplint.text.tree import Node
 
 Applicability = Literal["safe", "unsafe"]
+Fixes = tuple[Fix, ...]
+"""The fixes of one finding, the likeliest first; each resolves it alone."""
 
 
 @lru_cache(maxsize=8)
@@ -77,31 +78,25 @@ class FixerCase:
         """The edit that writes a value as JSON in the place of another."""
         return replace_value(self.document, node, as_json(value))
 
-    def safe(self, edits: Iterable[Edit]) -> Fix | None:
+    def safe(self, edits: Iterable[Edit]) -> Fixes:
         """A fix of the file that certainly does what is meant."""
         return self._fix("safe", edits)
 
-    def unsafe(self, edits: Iterable[Edit]) -> Fix | None:
+    def unsafe(self, edits: Iterable[Edit]) -> Fixes:
         """A fix of the file that most likely does what is meant; a person has to review it."""
         return self._fix("unsafe", edits)
 
-    def _fix(self, applicability: Applicability, edits: Iterable[Edit]) -> Fix | None:
+    def _fix(self, applicability: Applicability, edits: Iterable[Edit]) -> Fixes:
         return fix(applicability, ((self.file, edit) for edit in edits))
 
 
-Fixer = Callable[[FixerCase], Fix | None]
+Fixer = Callable[[FixerCase], Fixes]
 
 
-def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fix | None:
-    """A fix from pairs of path and edit; None without edits."""
+def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fixes:
+    """A fix from pairs of path and edit; none without edits."""
     file_edits = tuple(FileEdit(path, edit.start, edit.end, edit.text) for path, edit in edits)
-    return Fix(applicability, file_edits) if file_edits else None
-
-
-def ranked(fixes: Iterable[Fix | None]) -> Fix | None:
-    """The first of several fixes that compete, with the others in their order; None without any."""
-    first, *others = [*filter(None, fixes), None]
-    return replace(first, others=tuple(filter(None, others))) if first and any(others) else first
+    return (Fix(applicability, file_edits),) if file_edits else ()
 
 
 def as_json(value: object) -> str:

@@ -8,15 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 import msgspec
 
 from kiplint.engine import language
-from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
 from kiplint.fixes import texts
-from kiplint.fixes.case import Fixer, FixerCase, NotFixable, fix, ranked
+from kiplint.fixes.case import Fixer, FixerCase, Fixes, NotFixable, fix
 from kiplint.fixes.draft import FIELD, MESSAGE
 from kiplint.fixes.new_version import map_text, note_edit
 from kiplint.model.fields import Container, Field, Struct
@@ -41,22 +41,22 @@ from kiplint.text.words import nearest
 from kiplint.versions import ALL, NONE, VersionRange
 
 
-def header_map(case: FixerCase) -> Fix | None:
+def header_map(case: FixerCase) -> Fixes:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     messages: Iterable[Message] = case.element.schemas.headerless
     return fix("safe", ((message.file, edit) for message in messages for edit in _declared(case, message)))
 
 
-def header_start(case: FixerCase) -> Fix | None:
+def header_start(case: FixerCase) -> Fixes:
     """Let the first range start at 0."""
     entry: HeaderRange = case.element
     node = case.node
     if node is None or node.key is None or len(entry.versions.parts) != 1:
-        return None
+        return ()
     return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
 
 
-def header_gap(case: FixerCase) -> Fix | None:
+def header_gap(case: FixerCase) -> Fixes:
     """Give the versions of the gap the headers that they have by flexibleVersions.
 
     If these do not fit between the headers around the gap, either of the ranges beside it may be wider.
@@ -64,18 +64,18 @@ def header_gap(case: FixerCase) -> Fix | None:
     entry: HeaderRange = case.element
     before = entry.furthest
     if before is None or not entry.gap or min(before.header, entry.header) < 0:
-        return None
+        return ()
     document, nodes = case.document, [case.document.find(side.pointer) for side in (before, entry)]
     container = document.find("/headerVersions")
     if container is None or None in nodes or any(len(side.versions.parts) != 1 for side in (before, entry)):
-        return None
+        return ()
     earlier, later = (node for node in nodes if node)
     longer = rename_key(document, earlier, str(VersionRange.of(before.versions.lowest, entry.gap.highest)))
     sooner = rename_key(document, later, str(VersionRange.of(entry.gap.lowest, entry.versions.highest)))
     pieces = [(versions & entry.gap, header) for versions, header in derived_map(entry.message)]
     pieces = [(versions, header) for versions, header in pieces if versions]
     if any(not before.header <= header <= entry.header for _, header in pieces):
-        return ranked([case.unsafe([longer]), case.unsafe([sooner])])
+        return case.unsafe([longer]) + case.unsafe([sooner])
     edits: list[Edit] = []
     if pieces[0][1] == before.header:
         first = VersionRange.of(before.versions.lowest, pieces.pop(0)[0].highest)
@@ -89,23 +89,23 @@ def header_gap(case: FixerCase) -> Fix | None:
     return case.unsafe(edits)
 
 
-def header_overlap(case: FixerCase) -> Fix | None:
+def header_overlap(case: FixerCase) -> Fixes:
     """Let the range before end where this one starts."""
     entry: HeaderRange = case.element
     before = entry.previous
     node = case.document.find(before.pointer) if before else None
     if before is None or node is None or before.versions.lowest >= entry.versions.lowest:
-        return None
+        return ()
     shorter = VersionRange.of(before.versions.lowest, entry.versions.lowest - 1)
     return case.unsafe([rename_key(case.document, node, str(shorter))])
 
 
-def header_order(case: FixerCase) -> Fix | None:
+def header_order(case: FixerCase) -> Fixes:
     """Let this range and the one before trade headers; where the one before needs its own, both have that."""
     entry: HeaderRange = case.element
     before = entry.previous
     if before is None or before.header < 0 or entry.header < 0:
-        return None
+        return ()
     trades = derived_header(before.message, before.versions.lowest) <= entry.header
     headers = [(entry, before.header), *([(before, entry.header)] if trades else [])]
     nodes = [(case.document.find(entry.pointer), header) for entry, header in headers]
@@ -127,16 +127,16 @@ def _declared(case: FixerCase, message: Message) -> Iterable[Edit]:
 _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
 
 
-def lagging_half(case: FixerCase) -> Fix | None:
+def lagging_half(case: FixerCase) -> Fixes:
     """Let the half whose versions end first go as far as the other."""
     rpc: Rpc = case.element
     node = case.at("validVersions")
     half = rpc.lagging if rpc.rpc_name not in FROZEN else None
     if half is None or half.file != case.file or not half.valid:
-        return None
+        return ()
     highest = max(half.valid.highest for half in (rpc.request, rpc.response) if half)
     if highest <= half.valid.highest or len(half.valid.parts) > 1:
-        return None
+        return ()
     edits = [case.written(node, str(VersionRange.of(half.valid.lowest, highest)))]
     missing = VersionRange.of(half.valid.highest + 1, highest)
     words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
@@ -144,18 +144,18 @@ def lagging_half(case: FixerCase) -> Fix | None:
     return case.unsafe([*edits, *note])
 
 
-def frozen(case: FixerCase) -> Fix | None:
+def frozen(case: FixerCase) -> Fixes:
     """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
     message: Message = case.element
     if message.rpc_name not in FROZEN:
-        return None
+        return ()
     values = {"/validVersions": str(FROZEN[message.rpc_name]), "/flexibleVersions": "none"}
     nodes = ((case.document.find(pointer), value) for pointer, value in values.items())
     edits = [case.written(node, value) for node, value in nodes if node is not None]
     return case.unsafe([*edits, *_one_header(case.document, derived_header(message, 1, NONE))])
 
 
-def header_zero(case: FixerCase) -> Fix | None:
+def header_zero(case: FixerCase) -> Fixes:
     """Header 0 for all versions."""
     return case.unsafe(_one_header(case.document, 0))
 
@@ -172,25 +172,25 @@ def _one_header(document: Document, header: int) -> Iterable[Edit]:
     yield from delete_items(document, node, others) if others else ()
 
 
-def next_api_key(case: FixerCase) -> Fix | None:
+def next_api_key(case: FixerCase) -> Fixes:
     """The API key after all that the set has; the other half of a copied RPC is given the same."""
     message: Message = case.element
     node = case.at("apiKey")
     if not message.is_newcomer:
-        return None
+        return ()
     halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
     keys = [other.api_key for other in message.schemas.messages if other.type in halves and other.api_key is not None]
     return case.unsafe([case.written(node, max(keys) + 1)])
 
 
-def flexible_versions(case: FixerCase) -> Fix | None:
+def flexible_versions(case: FixerCase) -> Fixes:
     """The versions from the first tagged one on, or as in the other half of the RPC; else all, or none.
 
     A message of a single version is most likely new, and new messages are flexible.
     """
     message: Message = case.element
     if message.declares_flexible:
-        return None
+        return ()
     tagged = [field.tagged.lowest for field in message.all_fields if field.tagged]
     name = message.name.removesuffix("Request").removesuffix("Response")
     partner = message.schemas.by_name.get(f"{name}{'Response' if message.type == 'request' else 'Request'}")
@@ -201,17 +201,17 @@ def flexible_versions(case: FixerCase) -> Fix | None:
     else:
         likely = [NONE, ALL] if message.valid.highest else [ALL, NONE]
     document = case.document
-    return ranked(
-        case.unsafe(insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE))
-        for versions in likely
+    edits = (
+        insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE) for versions in likely
     )
+    return tuple(chain.from_iterable(map(case.unsafe, edits)))
 
 
-def unused_struct(case: FixerCase) -> Fix | None:
+def unused_struct(case: FixerCase) -> Fixes:
     """Correct the field that misspells the struct's name, or remove the struct."""
     struct: Struct = case.element
     if not struct.is_common:
-        return None
+        return ()
     document, message = case.document, struct.message
     strays = [field for field in _without_struct(message) if nearest(field.element_type, [struct.name])]
     edits = [
@@ -225,53 +225,53 @@ def unused_struct(case: FixerCase) -> Fix | None:
     root, structs, node = way
     alone = len(structs.children) == 1
     without = delete_items(document, root, [structs]) if alone else delete_items(document, structs, [node])
-    return ranked([case.unsafe(edits), case.unsafe(without)])
+    return case.unsafe(edits) + case.unsafe(without)
 
 
-def drop(case: FixerCase) -> Fix | None:
+def drop(case: FixerCase) -> Fixes:
     """Remove the property that the rule points to."""
     container, node = case.item()
-    return case.unsafe(delete_items(case.document, container, [node])) if node.key else None
+    return case.unsafe(delete_items(case.document, container, [node])) if node.key else ()
 
 
 _ENDS: Final = ("Request", "Response", "Header", "Record", "Data", "Key", "Value")
 
 
-def file_name(case: FixerCase) -> Fix | None:
+def file_name(case: FixerCase) -> Fixes:
     """The name of the file, for the message, unless the file's lacks the usual end, such as Data."""
     message: Message = case.element
     node = case.at("name")
     if any(message.name.endswith(end) and not message.file_stem.endswith(end) for end in _ENDS):
-        return None
+        return ()
     return case.unsafe([case.written(node, message.file_stem)])
 
 
-def acronym(case: FixerCase) -> Fix | None:
+def acronym(case: FixerCase) -> Fixes:
     """The acronym as a word, with a single capital letter."""
     field: Field = case.element
     node = case.at("name")
     name = field.name.replace(field.acronym, field.acronym.capitalize(), 1)
-    return case.unsafe([case.written(node, name)]) if field.acronym else None
+    return case.unsafe([case.written(node, name)]) if field.acronym else ()
 
 
-def flag(case: FixerCase) -> Fix | None:
+def flag(case: FixerCase) -> Fixes:
     """A bool, where the default is not a third state such as -1."""
     field: Field = case.element
     edits = [case.written(case.at("type"), "bool")]
     default = case.document.find(f"{field.pointer}/default")
     if default is not None:
         if field.default not in ("0", "1"):
-            return None
+            return ()
         edits.append(case.written(default, "true" if field.default == "1" else "false"))
     return case.unsafe(edits)
 
 
-def usual_about(case: FixerCase) -> Fix | None:
+def usual_about(case: FixerCase) -> Fixes:
     """The descriptions that fields of the name and type have in other messages, the most usual first."""
     field: Field = case.element
     node = case.at("about")
     likely = _usual_abouts(field.message, field.owner, field.name, field.element_type)
-    return ranked(case.unsafe([case.written(node, about)]) for about in likely)
+    return tuple(chain.from_iterable(case.unsafe([case.written(node, about)]) for about in likely))
 
 
 @lru_cache(maxsize=64)
@@ -302,20 +302,20 @@ _NUMBER: Final = re.compile(r"([+-]?)([0-9]{0,20})(\.?)([0-9]{0,20})((?:[eE][+-]
 _ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
 
 
-def trailing_comma(case: FixerCase) -> Fix | None:
+def trailing_comma(case: FixerCase) -> Fixes:
     """Remove the comma."""
     noted = case.element.noted
     return case.safe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "trailing-comma" else [])
 
 
-def json5(case: FixerCase) -> Fix | None:
+def json5(case: FixerCase) -> Fixes:
     """Rewrite it as JSON: double quotes, plain numbers, escapes and white space that JSON has."""
     noted = case.element.noted
     if noted.kind != "json5-only":
-        return None
+        return ()
     written = case.document.text[noted.start : noted.end]
     meant = _meant(case, written, noted.start, noted.end)
-    return None if meant is None else case.safe([case.document.edit(noted.start, noted.end, meant)])
+    return () if meant is None else case.safe([case.document.edit(noted.start, noted.end, meant)])
 
 
 def _meant(case: FixerCase, written: str, start: int, end: int) -> str | None:
@@ -353,17 +353,17 @@ _WORD: Final = re.compile(r"[A-Za-z0-9_]+")
 _CONTAINERS: Final = frozenset({"array", "list", "seq", "vector"})
 
 
-def coerced_value(case: FixerCase) -> Fix | None:
+def coerced_value(case: FixerCase) -> Fixes:
     """Write the value as Kafka's reader reads it."""
     container, node = case.item()
     try:
         value = json.loads(case.document.text[node.start : node.end])
     except (ValueError, RecursionError):
-        return None
+        return ()
     path = [int(token) if token.isdigit() else token for token in case.pointer.split("/")[1:]]
     meant = coerced(path, value)
     if meant is REFUSED:
-        return None
+        return ()
     if meant is None:
         return case.safe(delete_items(case.document, container, [node]))
     if isinstance(value, (dict, list)):
@@ -372,7 +372,7 @@ def coerced_value(case: FixerCase) -> Fix | None:
     return case.safe([case.written(node, meant)])
 
 
-def default_null(case: FixerCase) -> Fix | None:
+def default_null(case: FixerCase) -> Fixes:
     """Null in quotes, which changes the default, where the field is nullable; else no default, as Kafka reads it."""
     field: Field = case.element
     node = case.at("default")
@@ -382,12 +382,12 @@ def default_null(case: FixerCase) -> Fix | None:
     return case.safe(delete_items(case.document, container, [item]))
 
 
-def default_octal(case: FixerCase) -> Fix | None:
+def default_octal(case: FixerCase) -> Fixes:
     """The number without its leading zeros; unsafe where Java reads the digits as an octal number."""
     field: Field = case.element
     node = case.at("default")
     if field.default_mistake != "octal":
-        return None
+        return ()
     meant = str(int(field.default))
     edits = [case.written(node, meant)]
     digits = field.default.lstrip("+-")
@@ -395,7 +395,7 @@ def default_octal(case: FixerCase) -> Fix | None:
     return case.unsafe(edits) if other else case.safe(edits)
 
 
-def written_type(case: FixerCase) -> Fix | None:
+def written_type(case: FixerCase) -> Fixes:
     """An array as Kafka writes it, for the notation of another language; unsafe for a misspelt primitive."""
     field: Field = case.element
     node = case.at("type")
@@ -405,32 +405,32 @@ def written_type(case: FixerCase) -> Fix | None:
     if len(primitives) == 1 and around <= _CONTAINERS and not _WORD.fullmatch(field.type):
         return case.safe([case.written(node, f"[]{primitives[0]}")])
     meant = ("[]" if field.is_array else "") + field.type_hint
-    return case.unsafe([case.written(node, meant)]) if field.type_hint and meant != field.type else None
+    return case.unsafe([case.written(node, meant)]) if field.type_hint and meant != field.type else ()
 
 
-def misspelt_property(case: FixerCase) -> Fix | None:
+def misspelt_property(case: FixerCase) -> Fixes:
     """Rename the property to the nearest known name, unless that is present."""
     container, node = case.item()
     if node.key is None:
-        return None
+        return ()
     spec: type[MessageSpec | FieldSpec | StructSpec] = MessageSpec if container is case.document.root else FieldSpec
     if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
         spec = StructSpec
     known = [name for name in spec.__struct_encode_fields__ if name not in {child.key for child in container.children}]
     meant = nearest(node.key, known)
-    return case.unsafe([rename_key(case.document, node, meant)]) if meant else None
+    return case.unsafe([rename_key(case.document, node, meant)]) if meant else ()
 
 
 _PROPERTY: Final = re.compile(r'"([A-Za-z0-9+-]+)": ?(.+)', re.DOTALL)
 _HEADER_ENTRY: Final = "/headerVersions/"
 
 
-def instead(case: FixerCase) -> Fix | None:
+def instead(case: FixerCase) -> Fixes:
     """Apply the rule's `instead` as a safe fix."""
     return case.safe(instead_edits(case))
 
 
-def suggestion(case: FixerCase) -> Fix | None:
+def suggestion(case: FixerCase) -> Fixes:
     """Apply the rule's `instead` as an unsafe fix."""
     return case.unsafe(instead_edits(case))
 
@@ -481,12 +481,12 @@ FIXERS: Final[Mapping[str, Fixer]] = {
 """The fixers by name, each a function of that name here or in `texts`."""
 
 
-def make_fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
-    """The fix of a violated rule that names a fixer; None if the fixer cannot resolve this case."""
+def make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fixes:
+    """The fixes of a violated rule that names a fixer; none if the fixer cannot resolve this case."""
     fixer = FIXERS.get(violation.rule.spec.fix)
     if fixer is None or violation.anchor.file not in files:
-        return None
+        return ()
     try:
         return fixer(FixerCase(violation, pointer, files))
     except (NotEditable, NotFixable):
-        return None
+        return ()

@@ -10,8 +10,9 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import judge
 from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
@@ -19,6 +20,7 @@ from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
+from kiplint.engine.rule import Breaks
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.draft import Draft
@@ -211,8 +213,8 @@ def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: C
     counts = [Counter(_levels(findings)) for findings in (before, after)]
     more = counts[1] - counts[0]
     totals = [Counter((rule, level) for rule, _, level in count.elements()) for count in counts]
-    known = {(finding.identity, finding.severity) for finding in before}
-    for finding in sorted(after, key=lambda finding: (finding.identity, finding.severity) in known):
+    known = {(finding.fingerprint, finding.severity) for finding in before}
+    for finding in sorted(after, key=lambda finding: (finding.fingerprint, finding.severity) in known):
         key = (finding.rule, finding.path, finding.severity)
         rises = totals[1][finding.rule, finding.severity] > totals[0][finding.rule, finding.severity]
         if more[key] > 0 and (rises or finding.path in changed):
@@ -241,26 +243,24 @@ def breaks_between(
     as good as a byte.
     """
     try:
-        changes = judge(compare_trees(old, new, releases=releases), _change_rules(), old.sources, new.sources)
+        changes = compare_trees(old, new, releases=releases)
+        judgements = judge(changes, _change_rules(), old.sources, new.sources, prove=False)
     except UsageError as error:  # a message that is too large to be compared
         yield Regression("", "", str(error))
         return
-    for change in changes:
-        if not _is_allowed(change, allowed) and _was_readable(change):
-            spot = change.change.spot
-            yield Regression(
-                change.path, change.rule, change.message, pointer=f"{spot.pointer}/{spot.key}" if spot else ""
-            )
+    for change, finding in judgements:
+        if not _is_allowed(change, finding.breaks, allowed) and _was_readable(change):
+            yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)
 
 
-def _is_allowed(judged: Judged, allowed: Collection[str]) -> bool:
-    field = judged.change.fields[0] if isinstance(judged.change, FieldChange) else None
-    tagged = judged.rule == "compat/default-changed" and field is not None and field.tagged
-    return judged.breaks in allowed and (judged.breaks == "none" or not tagged)
+def _is_allowed(change: Change, breaks: Breaks, allowed: Collection[str]) -> bool:
+    field = change.fields[0] if isinstance(change, FieldChange) else None
+    tagged = change.name == "default-changed" and field is not None and field.tagged
+    return breaks in allowed and (breaks == "none" or not tagged)
 
 
-def _was_readable(judged: Judged) -> bool:
-    message, change = judged.change.former, judged.change
+def _was_readable(change: Change) -> bool:
+    message = change.former
     field = change.fields[0] if isinstance(change, FieldChange) else None
     known = message is not None and not message.valid_problem and not message.flexible_problem
     return known and (field is None or field.is_primitive or field.struct is not None)

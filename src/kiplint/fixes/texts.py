@@ -6,10 +6,10 @@ import re
 import textwrap
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
-from kiplint.engine.finding import Fix
-from kiplint.fixes.case import FixerCase, ranked
+from kiplint.fixes.case import FixerCase, Fixes
 from kiplint.model.message import Message
 from kiplint.model.notes import SAME, Note
 from kiplint.model.words import Word
@@ -20,29 +20,29 @@ _LINE_END: Final = re.compile(r"\r\n?|\n")
 _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
 
 
-def byte_order_mark(case: FixerCase) -> Fix | None:
+def byte_order_mark(case: FixerCase) -> Fixes:
     """Remove the mark, although an editor may depend on it."""
     noted = case.element.noted
     return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
 
 
-def block_comment(case: FixerCase) -> Fix | None:
+def block_comment(case: FixerCase) -> Fixes:
     """Turn the comment into lines that begin with `//`, if no code is on its lines."""
     document, noted = case.document, case.element.noted
     written = document.text[noted.start : noted.end]
     whole = noted.kind == "block-comment" and len(written) > 3 and written.endswith("*/")
     if not whole or not document.begins_line(noted.start) or not _ends_line(document, noted.end):
-        return None
+        return ()
     indent = document.indent(noted.start)
     lines = [f"// {line}".rstrip() for line in _comment_lines(written[2:-2])]
     return case.unsafe([document.edit(noted.start, noted.end, f"\n{indent}".join(lines))])
 
 
-def unused_ignore(case: FixerCase) -> Fix | None:
+def unused_ignore(case: FixerCase) -> Fixes:
     """Remove an ignore comment that ignores nothing, unless its rule may be misspelt."""
     document, noted = case.document, case.element.noted
     if not noted.removable:
-        return None
+        return ()
     start, end = noted.start, noted.end
     if document.begins_line(start):
         return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
@@ -66,39 +66,36 @@ def _ends_line(document: Document, offset: int) -> bool:
     return not document.text[offset : document.next_line(max(offset - 1, 0))].strip(" \t\r\n")
 
 
-def misspelt_word(case: FixerCase) -> Fix | None:
+def misspelt_word(case: FixerCase) -> Fixes:
     """The correction that the rule means, in the case of the word; of several the likeliest first."""
     word: Word = case.element
-    known = word.correction if case.violation.rule.params.get("dictionary") else ""
+    correction = word.correction if case.violation.rule.params.get("dictionary") else ""
     start, end = word.place_in_file
     capital = case.document.data[start : start + 1].isupper()
-    corrections = (correction.strip() for correction in (known or word.meant_word).split(","))
-    return ranked(
-        case.unsafe([Edit(start, end, correction.capitalize() if capital else correction)])
-        for correction in corrections
-        if correction
-    )
+    words = filter(None, map(str.strip, (correction or word.meant_word).split(",")))
+    edits = ([Edit(start, end, text.capitalize() if capital else text)] for text in words)
+    return tuple(chain.from_iterable(map(case.unsafe, edits)))
 
 
-def doubled_word(case: FixerCase) -> Fix | None:
+def doubled_word(case: FixerCase) -> Fixes:
     """Remove the second of the two words, with the blanks on one side."""
     word: Word = case.element
     if not word.is_doubled:
-        return None
+        return ()
     data = case.document.data
     start, end = word.place_in_file
     before = without_blanks(data, start, b" \t")
     if data[before - 1 : before] in (b"/", b"\n"):  # the word begins its line
         after = re.compile(rb"[ \t]*+").match(data, end).end()  # type: ignore[union-attr]
-        return case.unsafe([Edit(start, after, "")]) if after > end else None
+        return case.unsafe([Edit(start, after, "")]) if after > end else ()
     return case.unsafe([Edit(before, end, "")])
 
 
-def usual_heading(case: FixerCase) -> Fix | None:
+def usual_heading(case: FixerCase) -> Fixes:
     """The heading that most files of the set have, in the place of the file's own."""
     message: Message = case.element
     if not message.usual_heading or message.has_usual_heading:
-        return None
+        return ()
     document = case.document
     heading = "\n".join(message.usual_heading.splitlines())
     start = document.text.find(message.heading) if message.heading else -1
@@ -108,17 +105,17 @@ def usual_heading(case: FixerCase) -> Fix | None:
     return case.unsafe([document.edit(start, start, f"{heading}\n\n")])
 
 
-def version_before(case: FixerCase) -> Fix | None:
+def version_before(case: FixerCase) -> Fixes:
     """The version before a note's versions, if the note calls them the same as themselves or as later ones."""
     note: Note = case.element
     if not note.versions or note.versions.lowest < 1 or note.like < 0:
-        return None
+        return ()
     document = case.document
     start, _ = note.place_in_file
     first = character_of(document.data, start)
     same = re.compile(SAME.replace(r"\s", r"[\s/]")).search(document.text, first)
     if same is None or int(same[1]) != note.like:
-        return None
+        return ()
     return case.unsafe([document.edit(same.start(1), same.end(1), str(note.versions.lowest - 1))])
 
 
@@ -127,11 +124,11 @@ _CLOSERS: Final = {"{": "}", "[": "]"}
 _UNCLOSED: Final = re.compile(r"expected '[}\]]' to close the ")
 
 
-def closing_bracket(case: FixerCase) -> Fix | None:
+def closing_bracket(case: FixerCase) -> Fixes:
     """Close what is open where the file ends, or where a bracket closes what is around it."""
     noted = case.element.noted
     if not _UNCLOSED.match(noted.detail):
-        return None
+        return ()
     missing = _missing_brackets(case.document)
     return case.unsafe([edit for edit in (missing.get(noted.start), *missing.values()) if edit][:1])
 

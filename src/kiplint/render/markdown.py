@@ -49,8 +49,6 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 def write_findings(findings: Iterable[Finding], out: TextIO) -> None:
     """Write a table of findings, worst first; nothing when there are none."""
     ranked = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
-    rows = (
-        (finding.severity, finding.rule, f"{finding.path}:{finding.span.line}", finding.summary) for finding in ranked
-    )
+    rows = ((finding.severity, finding.rule, f"{finding.path}:{finding.line}", finding.summary) for finding in ranked)
     if ranked:
         write_table(("severity", "rule", "place", "what"), rows, out)

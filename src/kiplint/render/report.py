@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final, Literal, get_args
@@ -11,24 +10,13 @@ import msgspec
 
 from kiplint.engine.config import FailOn
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
+from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.rule import Rule
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
-RULES_PAGES: Final = "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules"
-
-
-def url_of(rule: Rule) -> str:
-    """The address of a rule's documentation; empty for a user's own rule."""
-    return f"{RULES_PAGES}/{rule.pack}.md#{re.sub(r'[^a-z0-9-]', '', rule.id)}" if rule.stamp else ""
-
-
 Status = Literal["ok", "findings", "error"]
 """How a run went."""
-
-OldPlace = tuple[str, Span]
-"""Where something stood before a change: the file, as it is shown, and the place in it."""
 
 
 class RuleInfo(msgspec.Struct, frozen=True):
@@ -54,6 +42,16 @@ WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", "html
 def written_by(room: str, *formats: str) -> Mapping[str, str]:
     """The `renderers` of a room that has the usual functions for these formats."""
     return {name: f"kiplint.commands.{room}.{WRITERS[name]}" for name in formats}
+
+
+class FindingsSummary(msgspec.Struct, frozen=True):
+    """The numbers of a report."""
+
+    files: int
+    messages: int
+    errors: int
+    warnings: int
+    infos: int
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,8 +106,6 @@ class Report(RunResult, frozen=True):
     """The names of the sets, as the caller wrote them."""
     rules: Mapping[str, RuleInfo] = {}
     """The rules of the findings, by id."""
-    before: tuple[OldPlace | None, ...] = ()
-    """For each finding the old position of what changed; empty where nothing is compared."""
     paths: tuple[str, ...] = ()
     """The paths of the checked files, where they are known."""
     harmless: tuple[Severity, ...] = ()
@@ -180,7 +176,7 @@ class Report(RunResult, frozen=True):
 
     def __str__(self) -> str:
         lines = (
-            f"{printable(finding.path)}:{finding.span.line}:{finding.span.column}: "
+            f"{printable(finding.path)}:{finding.line}:{finding.column}: "
             f"{finding.severity} {finding.rule} {finding.message}"
             for finding in self.findings
         )
@@ -208,7 +204,7 @@ def _info(rule: Rule, ignore: str) -> RuleInfo:
         source=rule.source,
         severity=level if level != "off" else "info",
         help=f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore}".rstrip(),
-        url=url_of(rule),
+        url=rule.url,
     )
 
 
@@ -216,9 +212,9 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
     """The fingerprint of each finding; a second finding with the same one gets `:2` after it."""
     counts: Counter[str] = Counter()
     for finding in findings:
-        fingerprint = finding.fingerprint
-        counts[fingerprint] += 1
-        yield fingerprint if counts[fingerprint] == 1 else f"{fingerprint}:{counts[fingerprint]}"
+        counts[finding.fingerprint] += 1
+        count = counts[finding.fingerprint]
+        yield finding.fingerprint if count == 1 else f"{finding.fingerprint}:{count}"
 
 
 def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:

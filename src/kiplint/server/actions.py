@@ -18,7 +18,6 @@ from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.new_version import BadField
 from kiplint.fixes.sets import Goal, Migration
 from kiplint.model.schemas import Rpc
-from kiplint.render.report import url_of
 from kiplint.server.buffer import Buffer, place_at
 from kiplint.server.workspace import Neighbours, Workspace
 from kiplint.text.show import printable
@@ -49,10 +48,7 @@ def published(
     buffer: Buffer, uri: str, findings: Iterable[Finding], rules: Mapping[str, Rule]
 ) -> types.PublishDiagnosticsParams:
     """All that is to be shown in a text, which takes the place of what was shown before; `rules` by their ids."""
-    diagnostics = [
-        diagnostic(finding, buffer, url_of(rules[finding.rule]) if finding.rule in rules else "")
-        for finding in findings
-    ]
+    diagnostics = [diagnostic(finding, buffer) for finding in findings]
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=buffer.version)
 
 
@@ -79,7 +75,7 @@ def quick_fixes(
         problem = diagnostic(finding, buffer)
         if not _touch(problem.range, selection):
             continue
-        for number, fix in enumerate(finding.fixes, 1):
+        for number, fix in enumerate(finding.choices, 1):
             safe = fix.applicability == "safe"
             title = _title(finding) if number == 1 else f"Fix {finding.rule}, choice {number}"
             yield types.CodeAction(
@@ -126,21 +122,21 @@ def more(
 ) -> Iterator[types.CodeAction]:
     """The actions for every finding that a range touches: suppress it, explain its rule, and open its page.
 
-    A comment suppresses findings of `check`, but not of `diff`, whose identities are `breaks`.
+    A comment suppresses findings of `check`, but not of `diff`, whose fingerprints are `breaks`.
     """
     kind = types.CodeActionKind.QuickFix
     for finding in findings:
         problem, rule = diagnostic(finding, buffer), rules.get(finding.rule)
         if not _touch(problem.range, selection):
             continue
-        if finding.identity not in breaks:
+        if finding.fingerprint not in breaks:
             edit = types.WorkspaceEdit({uri: [_suppression(finding, buffer)]})
             yield types.CodeAction(f"Suppress {finding.rule} here, with a reason", kind, [problem], edit=edit)
         if rule is None:
             continue
         explain = types.Command(f"Explain {rule.id}", EXPLAIN, arguments=[rule.id])
         yield types.CodeAction(explain.title, kind, [problem], command=explain)
-        if url := url_of(rule):
+        if url := rule.url:
             source = f" ({rule.source})" if rule.source else ""
             page = types.Command(f"Open the page of {rule.id}{source}", OPEN, arguments=[url])
             yield types.CodeAction(page.title, kind, [problem], command=page)
@@ -154,7 +150,7 @@ def explanation(rule: Rule) -> str:
 
 def _suppression(finding: Finding, buffer: Buffer) -> types.TextEdit:
     """A comment on a line of its own before the finding; its reason is to be written."""
-    start = buffer.lines.starts[finding.span.line - 1]
+    start = buffer.lines.starts[finding.line - 1]
     line = buffer.text[start:].partition("\n")[0]
     indent = line[: len(line) - len(line.lstrip())].rstrip("\r")
     newline = "\r\n" if "\r\n" in buffer.text else "\n"

@@ -23,11 +23,10 @@ from pygls.protocol.json_rpc import RPCMessage
 from pygls.uris import from_fs_path, to_fs_path
 
 from kiplint import __version__
-from kiplint.compat.judge import Judged
+from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
-from kiplint.engine.rule import Rule
-from kiplint.render.report import RULES_PAGES
+from kiplint.engine.rule import RULES_PAGES, Rule
 from kiplint.server import actions, hover, symbols
 from kiplint.server.buffer import Buffer, child, place_at
 from kiplint.server.completion import completion
@@ -62,7 +61,7 @@ class Session(LanguageServer):
         self.definitions = Workspace()
         self.uris: dict[str, str] = {}
         self.findings: dict[str, list[Finding]] = {}
-        self.breaks: dict[str, Mapping[str, Judged]] = {}
+        self.breaks: dict[str, Mapping[str, ChangeFinding]] = {}
         self._problem = ""
         self._published: dict[str, tuple[Buffer, list[Finding], str]] = {}
         self._timers: dict[str, tuple[asyncio.TimerHandle, float]] = {}
@@ -172,11 +171,11 @@ class Session(LanguageServer):
 
     def fixed(self, path: str) -> list[Finding]:
         """The findings in a text as it is now, with their fixes."""
-        changes = [finding for finding in self.findings_of(path) if finding.identity in self.breaks_of(path)]
+        changes = [finding for finding in self.findings_of(path) if finding.fingerprint in self.breaks_of(path)]
         return [*self.definitions.fixed(path), *changes]
 
-    def breaks_of(self, path: str) -> Mapping[str, Judged]:
-        """By identity of its finding, each change that breaks something in the directory of a text."""
+    def breaks_of(self, path: str) -> Mapping[str, ChangeFinding]:
+        """By fingerprint, each change that breaks something in the directory of a text."""
         return self.breaks.get(os.path.dirname(path), {})
 
     def compare_with(self, options: object) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from kiplint.compat.judge import Judged
+from kiplint.compat.judge import ChangeFinding
 from kiplint.compat.tree import FieldBudget
 from kiplint.compat.witness import sentence
 from kiplint.engine.errors import UsageError
@@ -26,7 +26,7 @@ from kiplint.text.show import printable
 from kiplint.versions import VersionRange, boundaries
 
 _MOST_LINES = 60
-NOTHING: Final[Mapping[str, Judged]] = {}
+NOTHING: Final[Mapping[str, ChangeFinding]] = {}
 
 
 def description(element: Message | Struct | Field) -> str:
@@ -135,12 +135,12 @@ def hover(
     neighbours: Neighbours,
     findings: Iterable[Finding],
     rules: Mapping[str, Rule],
-    breaks: Mapping[str, Judged] = NOTHING,
+    breaks: Mapping[str, ChangeFinding] = NOTHING,
 ) -> types.Hover | None:
     """Reasons and proofs of breaks; the message, struct or field at a place, its property; reasons for findings.
 
     Editors show the first lines of a long text: what breaks is above what is known.
-    `breaks` has the changes that are findings, by identity.
+    `breaks` has the changes that are findings, by fingerprint.
     """
     place = place_at(buffer, offset)
     if place is None:
@@ -159,7 +159,7 @@ def hover(
         span = buffer.range_of_span(finding.span)
         if finding.rule in rules and _before(span.start, here) and _before(here, span.end):
             reason = f"**{finding.rule}**: {printable(rules[finding.rule].spec.why)}"
-            change = breaks.get(finding.identity)
+            change = breaks.get(finding.fingerprint)
             if change and change.proof:
                 proofs += [reason, *(f"```text\n{sentence(witness)}\n```" for witness in change.proof)]
             else:

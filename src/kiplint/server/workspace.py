@@ -12,7 +12,7 @@ import msgspec
 
 from kiplint.compat.change import pair_messages
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, as_finding, judge
+from kiplint.compat.judge import ChangeFinding, Judgement, judge
 from kiplint.compat.released import Releases, find_releases, release_tags
 from kiplint.compat.since import places
 from kiplint.compat.tree import Tree, load_base, make_tree
@@ -23,7 +23,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.scopes import EditedSet
-from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.sets import Goal, Migration, all_rules, proved
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -61,12 +61,12 @@ def _may_be_definition(buffer: Buffer) -> bool:
 
 
 class OpenFindings(NamedTuple):
-    """The findings in the open texts of a directory, by path; by identity the changes that some of them are, and why
+    """The findings in the open texts of a directory, by path; by fingerprint the changes that some of them are, and why
     there are no more of these.
     """
 
     findings: Mapping[str, list[Finding]]
-    breaks: Mapping[str, Judged]
+    breaks: Mapping[str, ChangeFinding]
     problem: str = ""
 
 
@@ -85,7 +85,7 @@ class _Comparison(NamedTuple):
     base: ReleasedBase
     rules: RuleSet
     files: Mapping[str, bytes]
-    changes: Mapping[Finding, Judged]
+    changes: tuple[ChangeFinding, ...]
 
 
 class Workspace:
@@ -158,14 +158,14 @@ class Workspace:
         """
         files, configured = self._files(directory), self._configuration(directory)
         findings = configured.edited.check(files, self.buffers.keys() & files.keys())
-        breaks: dict[str, Judged] = {}
+        breaks: dict[str, ChangeFinding] = {}
         problem = ""
         try:
             if files and (base := self.bases.of(directory, configured.configuration)):
                 for path in findings:
                     compared = self._compared(path, files, base, configured.rules)
                     findings[path] = [*findings[path], *compared] if compared else findings[path]
-                    breaks |= {finding.identity: change for finding, change in compared.items()}
+                    breaks |= {change.fingerprint: change for change in compared}
         except (UsageError, SourceError) as error:
             problem = f"not compared with {self.bases.setting}: {error}"
         return OpenFindings(findings, breaks, problem)
@@ -173,20 +173,20 @@ class Workspace:
     def fixed(self, path: str) -> list[Finding]:
         """The findings of the last check in an open text with their fixes; changes are not among them."""
         directory = os.path.dirname(path)
-        return self._configured[directory].edited.fixed(path, make_fix) if directory in self._current else []
+        return self._configured[directory].edited.fixed(path, make_fixes) if directory in self._current else []
 
     def _compared(
         self, path: str, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet
-    ) -> Mapping[Finding, Judged]:
+    ) -> tuple[ChangeFinding, ...]:
         """What a text breaks that its base has; as before, unless a text that matters has changed."""
         message = None if files[path] in base.texts else load(path, files[path]).message
         if message is None:
-            return {}
+            return ()
         near = near_files(files, message)
         last = self._comparisons.get(path)
         if last and last.base is base and last.rules is rules and last.files == near:
             return last.changes
-        findings = {base.finding(change): change for change in changes(message, near, base, rules)}
+        findings = tuple(map(base.finding, changes(message, near, base, rules)))
         self._comparisons[path] = _Comparison(base, rules, near, findings)
         return findings
 
@@ -275,10 +275,11 @@ class ReleasedBase(NamedTuple):
     texts: frozenset[bytes]
     releases: Releases | None
 
-    def finding(self, change: Judged) -> Finding:
-        """A change as a finding that names the released versions of the message."""
-        finding, former = as_finding(change), change.change.former
-        versions = former.valid if former else change.change.versions
+    def finding(self, judgement: Judgement) -> ChangeFinding:
+        """The finding about a change, which names the released versions of the message."""
+        change, finding = judgement
+        former = change.former
+        versions = former.valid if former else change.versions
         released = self.releases.versions(former) if self.releases and former else versions
         where = "released versions" if self.releases else f"versions in {self.name}"
         message = f"{finding.message} ({where}: {released})" if released else finding.message
@@ -350,7 +351,7 @@ def _trees(names: tuple[str, ...], inner: str, top: str, configuration: Configur
             continue
 
 
-def changes(message: Message, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet) -> list[Judged]:
+def changes(message: Message, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet) -> list[Judgement]:
     """What a message breaks, or may break, that its base has; the rest of its set is not compared.
 
     `files` are its `near_files`. Raises UsageError for a message that is too large to be compared.
@@ -363,11 +364,11 @@ def changes(message: Message, files: Mapping[str, bytes], base: ReleasedBase, ru
     old = make_tree("", [("", former_files.items())])
     new = make_tree("", [("", files.items())])
     return [
-        change
-        for change in judge(compare_trees(old, new, (), base.releases), rules, old.sources, new.sources)
-        if change.path == message.file
-        and (change.breaks != "none" or change.severity != "info")
-        and not (rules.ignores and rules.ignores(message.file, change.rule))
+        judgement
+        for judgement in judge(compare_trees(old, new, (), base.releases), rules, old.sources, new.sources)
+        if (finding := judgement.finding).path == message.file
+        and (finding.breaks != "none" or finding.severity != "info")
+        and not (rules.ignores and rules.ignores(message.file, finding.rule))
     ]
 
 

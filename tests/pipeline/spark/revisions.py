@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import judge
 from kiplint.compat.tree import load
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.sources.open import open_sets
+from tools import changes_between
 
 FINDING = [
     "path",
@@ -60,7 +59,7 @@ def checked(commit: str, repository: str, rules: RuleSet) -> list[Row]:
 def compared(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]:
     """The changes of `kiplint diff OLD: NEW:`, with paths from the top of the revisions."""
     before, after = load(f"{old}:", repository), load(f"{new}:", repository)
-    judged = judge(compare_trees(before, after), rules, before.sources, after.sources)
+    judged = changes_between(rules, before, after)
     return sorted(
         (
             *(

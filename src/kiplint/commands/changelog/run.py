@@ -9,8 +9,7 @@ from itertools import groupby
 from typing import ClassVar, TextIO
 
 from kiplint.commands.diff.run import diff_all
-from kiplint.compat import kinds
-from kiplint.compat.judge import Judged
+from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.config import Path
 from kiplint.render.markdown import inline
 from kiplint.render.report import RunResult
@@ -24,7 +23,7 @@ class ChangelogResult(RunResult, frozen=True):
     """The name of the older release."""
     new: str
     """The name of the newer release."""
-    changes: tuple[Judged, ...]
+    changes: tuple[ChangeFinding, ...]
     """The changes, by file and position."""
 
     command = "changelog"
@@ -55,7 +54,7 @@ def changelog(
     )
 
 
-Chooser = Callable[[Judged], bool]
+Chooser = Callable[[ChangeFinding], bool]
 
 SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
     (
@@ -69,7 +68,7 @@ SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
         lambda change: change.breaks == "storage",
     ),
     ("No longer served", "", lambda change: change.breaks == "support"),
-    ("New messages", "", lambda change: isinstance(change.change, kinds.NewMessage)),
+    ("New messages", "", lambda change: change.name == "new-message"),
     ("New versions and fields", "", lambda change: change.breaks == "none"),
     (
         "Defaults and markers",
@@ -83,7 +82,7 @@ SECTIONS: tuple[tuple[str, str, Chooser], ...] = (
 def write_page(result: ChangelogResult, out: TextIO, *, color: bool = False) -> None:
     """Write the page; a sentence when nothing changed."""
     out.write(f"# From {inline(result.old)} to {inline(result.new)}\n")
-    remaining = [change for change in result.changes if not isinstance(change.change, kinds.NewFieldNotIgnorable)]
+    remaining = [change for change in result.changes if change.name != "new-field-not-ignorable"]
     if not remaining:
         out.write("\nNothing changed.\n")
     for title, lead, belongs in SECTIONS:
@@ -96,16 +95,16 @@ def write_page(result: ChangelogResult, out: TextIO, *, color: bool = False) -> 
                 out.write(f"- **{inline(name)}**{_sentence(list(group))}\n")
 
 
-def _sentence(group: list[Judged]) -> str:
+def _sentence(group: list[ChangeFinding]) -> str:
     """The changes of a message in a section."""
-    if all(isinstance(change.change, (kinds.NewMessage, kinds.MessageRemoved)) for change in group):
+    if all(change.name in ("new-message", "message-removed") for change in group):
         return f" {inline(group[0].predicate)}."
     parts = list(dict.fromkeys(map(_part, group)))
     shown = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
     return f": {listed(shown)}."
 
 
-def _part(change: Judged) -> str:
+def _part(change: ChangeFinding) -> str:
     predicate = inline(change.predicate)
     if change.field:
         owner = change.field.rpartition(".")[0].replace("`", "'")

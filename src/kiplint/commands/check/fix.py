@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from msgspec.structs import replace
 
 from kiplint.compat.since import BaseState, brought_about
 from kiplint.engine.finding import Finding, Fix
@@ -85,7 +84,7 @@ class Fixes(msgspec.Struct, frozen=True):
     def reasons(self) -> tuple[str, ...]:
         """Why the fixes that would make something worse were not applied: a line for each, `MOST_REASONS` of them."""
         shown = [
-            f"not fixed: {finding.path}:{finding.span.line}: {finding.rule}: {why}"
+            f"not fixed: {finding.path}:{finding.line}: {finding.rule}: {why}"
             for finding, why in self.refused[:MOST_REASONS]
         ]
         more = len(self.refused) - len(shown)
@@ -146,12 +145,9 @@ def fix_sets(
 def _chosen(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
     """The fixer, but with the fix of the chosen number; none where there are not so many."""
 
-    def fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
-        made = fixer(violation, pointer, files)
-        number = choose.get(violation.rule.id, 0)
-        if made is None or not number:
-            return made
-        return next(iter((made, *made.others)[number - 1 : number]), None)
+    def fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
+        fixes, number = fixer(violation, pointer, files), choose.get(violation.rule.id)
+        return fixes[number - 1 : number] if number else fixes
 
     return fix if choose else fixer
 
@@ -187,7 +183,7 @@ class _Check(msgspec.Struct, frozen=True):
         if kept is not None:
             chosen = set(map(id, kept.chosen(result.findings, result.sources)))
             result.findings = [
-                finding if id(finding) in chosen else replace(finding, fix=None) for finding in result.findings
+                finding if id(finding) in chosen else finding.fixed_by(()) for finding in result.findings
             ]
         self.done.append((dict(files), result))
         return result

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kiplint.render.findings.json import FindingObject, FindingsSummary, finding_object
+from kiplint.engine.finding import Finding
+from kiplint.render.report import FindingsSummary
 
 if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckResult
@@ -37,7 +38,7 @@ class CheckDocument(msgspec.Struct, frozen=True):
     """What `kiplint check --output-format json` writes."""
 
     version: Literal[1]
-    findings: tuple[FindingObject, ...]
+    findings: tuple[Finding, ...]
     summary: CheckSummary
     stale: Annotated[
         tuple[StaleObject, ...] | UnsetType, Meta(description="Where a baseline is used: its entries to drop.")
@@ -51,7 +52,7 @@ def check_document(result: CheckResult) -> CheckDocument:
     """The document of a result."""
     return CheckDocument(
         1,
-        tuple(finding_object(finding, result.rules.get(finding.rule)) for finding in result.findings),
+        result.findings,
         CheckSummary(**result.summary),
         UNSET if result.stale is None else result.stale,
     )

@@ -337,17 +337,17 @@ def _joined(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     joined: list[Finding] = []
     known: set[tuple[str, str]] = set()
     for findings in parts:
-        keys = [(os.path.realpath(os.path.dirname(finding.path)), finding.identity) for finding in findings]
+        keys = [(os.path.realpath(os.path.dirname(finding.path)), finding.fingerprint) for finding in findings]
         joined += [finding for finding, key in zip(findings, keys, strict=True) if key not in known]
         known.update(keys)
     return tuple(joined)
 
 
-def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fix | None:
-    """The fix of a violation. The fixers are imported with the first violation that has one."""
-    from kiplint.fixes.fixers import make_fix
+def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
+    """The fixes of a violation. The fixers are imported with the first violation that has one."""
+    from kiplint.fixes.fixers import make_fixes
 
-    return make_fix(violation, pointer, files)
+    return make_fixes(violation, pointer, files)
 
 
 def located(findings: tuple[Finding, ...], paths: Iterable[str], halves: Collection[str]) -> tuple[Finding, ...]:

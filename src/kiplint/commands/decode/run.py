@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kiplint.codec.capture import CaptureSummary, UnreadableCapture, read_capture, summarize
 from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open_catalog
@@ -19,7 +19,7 @@ from kiplint.commands.decode.inputs import DecodeInput, InputFormat, read_inputs
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, Span
+from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.engine.translate import condition
 from kiplint.limits import RECORDS, Counter
 from kiplint.model.error_codes import NONE
@@ -245,17 +245,18 @@ def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
     column = 1 if entry.line else entry.start + problem.offset + 1
     line = max(entry.line, 1)
     client = f" from {entry.captured.client[0]}:{entry.captured.client[1]}" if entry.captured else ""
-    place = (entry.source, str(entry.line), str(entry.start + problem.offset))
+    place = (entry.source, str(entry.line), str(entry.start + problem.offset), frame.message)
     return Finding(
         rule=problem.rule,
         severity=RULES[problem.rule].severity,
         message=f"{name}{where}{client}: {problem.message} (byte {problem.offset})",
         path=entry.source,
-        span=Span(line, column, line, column + 1),
+        **asdict(Span(line, column, line, column + 1)),
         pointer="",
         message_name=frame.message,
         source="",
-        identity="\0".join((problem.rule, *place, frame.message)),
+        fingerprint=fingerprint(problem.rule, *place),
+        fixable=False,
     )
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple, TextIO
 
 import msgspec
 
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.commands.diff.run import DiffResult
-from kiplint.commands.diff.text import heading, summary_line
-from kiplint.compat.judge import BREAKS, GRAVE, Judged
+from kiplint.commands.diff.text import summary_line
+from kiplint.compat.change import MessagePair
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, Witness
 from kiplint.compat.released import unstable_version
-from kiplint.compat.witness import HEADER, Witness, sentence
+from kiplint.compat.witness import HEADER, sentence
 from kiplint.model.layout import layout, lines, unfolded
 from kiplint.model.message import Message
 from kiplint.render.links import PagesBeside
@@ -28,6 +30,10 @@ MOST_PROOFS = 200
 """The bytes of proofs are shown field by field up to the RPC with this one; later ones are sentences."""
 MOST_LAYOUTS = 6
 """How many versions of one message are shown side by side."""
+
+
+Pairs = Mapping[int, MessagePair]
+"""By id of a change: its message before and after."""
 
 
 class DiffEntry(NamedTuple):
@@ -43,7 +49,7 @@ class DiffEntry(NamedTuple):
     bars: list[tuple[str, Strip]]
     counts: list[tuple[str, int]]
     mark: str
-    changes: list[tuple[Judged, str, list[Proof], list[tuple[str, str]]]]
+    changes: list[tuple[ChangeFinding, str, list[Proof], list[tuple[str, str]]]]
     layouts: list[tuple[str, list[Pair]]]
 
     @property
@@ -57,7 +63,10 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write the page, the RPCs with the worst breaks first."""
     counts = Counter(change.breaks for change in result.changes)
     beside = PagesBeside(out)
-    entries = list(_entries(result.changes, lambda change: list(_layouts_beside(change, result.sets, beside))))
+    pairs = {id(change): pair for change, pair in zip(result.changes, result.pairs, strict=True)}
+    entries = list(
+        _entries(result.changes, pairs, lambda change: list(_layouts_beside(change, pairs, result.sets, beside)))
+    )
     rules = sorted({change.rule for change in result.changes})
     old, new = set_titles(*result.sets[:2])
     write_page(
@@ -79,71 +88,84 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     )
 
 
-def _layouts_beside(change: Judged, sets: tuple[str, ...], beside: PagesBeside) -> Iterator[tuple[str, str]]:
+def _versions(change: ChangeFinding) -> VersionRange:
+    return VersionRange.parse(change.versions) if change.versions else NONE
+
+
+def _layouts_beside(
+    change: ChangeFinding, pairs: Pairs, sets: tuple[str, ...], beside: PagesBeside
+) -> Iterator[tuple[str, str]]:
     """The message of a change, before and after, in the pages of `show` that are beside the page."""
-    for word, name, message in zip(("before", "after"), sets, change.change.messages, strict=False):
+    for word, name, message in zip(("before", "after"), sets, pairs[id(change)], strict=False):
         if message is not None:
-            version = change.change.versions.lowest if change.change.versions else -1
+            versions = _versions(change)
+            version = versions.lowest if versions else -1
             (anchor,) = anchors([message.name])
             if address := beside.link("show", (name,), f"{anchor}@{version}", anchor):
                 yield word, address
 
 
 def _entries(
-    changes: Sequence[Judged], layouts_beside: Callable[[Judged], list[tuple[str, str]]]
+    changes: Sequence[ChangeFinding], pairs: Pairs, layouts_beside: Callable[[ChangeFinding], list[tuple[str, str]]]
 ) -> Iterator[DiffEntry]:
     ordered = sorted(
-        changes, key=lambda change: (heading(change), BREAKS.index(change.breaks), change.message_type, change.rule)
+        changes, key=lambda change: (change.rpc, BREAKS.index(change.breaks), change.message_type, change.rule)
     )
-    groups = [(name, list(group)) for name, group in groupby(ordered, key=heading)]
+    groups = [(name, list(group)) for name, group in groupby(ordered, key=attrgetter("rpc"))]
     groups.sort(key=lambda group: (BREAKS.index(group[1][0].breaks), group[0]))
     names = anchors([name for name, _ in groups])
     proven = 0
     for (name, group), anchor in zip(groups, names, strict=True):
         counts = Counter(change.breaks for change in group)
         proven += sum(len(change.proof) for change in group)
-        message = group[0].change.message
+        old_message, new_message = pairs[id(group[0])]
+        message = new_message or old_message
         places = anchors([f"{anchor}.{change.rule.rpartition('/')[2]}" for change in group])
         yield DiffEntry(
             name,
             anchor,
-            "" if message.api_key is None else str(message.api_key),
-            _bars(group),
+            "" if message is None or message.api_key is None else str(message.api_key),
+            _bars(group, pairs),
             [(what, counts[what]) for what in BREAKS if counts[what]],
             MARKS[group[0].breaks],
             [
-                (change, place, proofs(change) if proven <= MOST_PROOFS else sentences(change), layouts_beside(change))
+                (
+                    change,
+                    place,
+                    proofs(change, pairs[id(change)]) if proven <= MOST_PROOFS else sentences(change),
+                    layouts_beside(change),
+                )
                 for change, place in zip(group, places, strict=True)
             ],
-            list(_layouts(group)),
+            list(_layouts(group, pairs)),
         )
 
 
-def _bars(group: Sequence[Judged]) -> list[tuple[str, Strip]]:
+def _bars(group: Sequence[ChangeFinding], pairs: Pairs) -> list[tuple[str, Strip]]:
     """The bars of an entry's messages; request and response share one where theirs are equal."""
-    pairs = {change.change.message.type: change.change.messages for change in group}
+    by_type = {change.message_type: pairs[id(change)] for change in group}
     types: dict[Strip, list[str]] = {}
-    for kind in sorted(pairs):
-        grave = [change.change.versions for change in group if change.breaks in GRAVE and change.message_type == kind]
-        types.setdefault(bar(*pairs[kind], grave), []).append(kind)
+    for kind in sorted(by_type):
+        grave = [_versions(change) for change in group if change.breaks in GRAVE and change.message_type == kind]
+        types.setdefault(bar(*by_type[kind], grave), []).append(kind)
     return [(" and ".join(kinds), strip) for strip, kinds in types.items()]
 
 
-def _layouts(group: Sequence[Judged]) -> Iterator[tuple[str, list[Pair]]]:
+def _layouts(group: Sequence[ChangeFinding], pairs: Pairs) -> Iterator[tuple[str, list[Pair]]]:
     """The layouts that changes of bytes concern, each version of a message once."""
     versions: dict[tuple[str, int], tuple[Message, Message, int]] = {}
     for change in group:
-        old, new = change.change.messages
-        if change.breaks in GRAVE and old and new and change.change.versions:
-            version = change.change.versions.lowest
+        old, new = pairs[id(change)]
+        if change.breaks in GRAVE and old and new and change.versions:
+            version = _versions(change).lowest
             new_version = version if version in new.valid else new.valid.lowest
             if new_version >= 0 and version in old.valid and "version-dropped" not in change.rule:
                 versions.setdefault((change.message_name, version), (old, new, new_version))
     for (name, version), (old, new, new_version) in list(versions.items())[:MOST_LAYOUTS]:
-        pairs = sides(old, new, version, new_version)
-        if any(pair.look not in ("same", "hidden") for pair in pairs):
+        rows = sides(old, new, version, new_version)
+        if any(row.look not in ("same", "hidden") for row in rows):
             also = f", version {new_version} in the new set" if new_version != version else ""
-            yield f"{name} {VersionRange.of(version, version)}{also}", pairs
+            yield f"{name} {VersionRange.of(version, version)}{also}", rows
 
 
 def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange]) -> Strip:
@@ -199,21 +221,21 @@ Proof = tuple[str, tuple[Lane, ...]]
 """An example message as a sentence, and as both sides read it; no lanes for a break of headers."""
 
 
-def proofs(change: Judged) -> list[Proof]:
-    """The proofs of a change."""
-    return [(sentence(witness), tuple(_lanes(change, witness))) for witness in change.proof]
+def proofs(change: ChangeFinding, messages: MessagePair) -> list[Proof]:
+    """The proofs of a change of messages, before and after."""
+    is_header = change.name == "header-changed"
+    return [(sentence(proof), () if is_header else tuple(_lanes(messages, proof))) for proof in change.proof]
 
 
-def sentences(change: Judged) -> list[Proof]:
+def sentences(change: ChangeFinding) -> list[Proof]:
     """The proofs of a change as sentences alone."""
     return [(sentence(witness), ()) for witness in change.proof]
 
 
-def _lanes(change: Judged, witness: Witness) -> Iterator[Lane]:
-    old, new = change.change.messages
-    sides = {"old": old, "new": new}
-    writer, reader = sides[witness.writer], sides[witness.reader]
-    if writer is None or witness.read_as == HEADER or change.rule.endswith("/header-changed"):
+def _lanes(messages: MessagePair, witness: Witness) -> Iterator[Lane]:
+    by_side = dict(zip(("old", "new"), messages, strict=True))
+    writer, reader = by_side[witness.writer], by_side[witness.reader]
+    if writer is None or witness.read_as == HEADER:
         return
     data = bytes.fromhex(witness.hex)
     yield _lane(witness.writer, f"{witness.writer} writes", writer, witness, data)

@@ -11,28 +11,36 @@ from typing import Unpack
 from msgspec.structs import replace
 
 from kiplint.commands.diff.result import DiffDocument, diff_document
+from kiplint.compat.change import MessagePair
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import BREAKS, GRAVE, Judged, as_finding, judge
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, judge
 from kiplint.compat.released import Releases, advice, find_releases
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Chosen, Config, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
-from kiplint.render.report import OldPlace, Report, rule_infos, written_by
+from kiplint.render.report import Report, rule_infos, written_by
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import did_you_mean, plural
 
 
 class DiffResult(Report, frozen=True):
-    """The result of `diff`: the changes, and each as a finding too."""
+    """The result of `diff`. Its findings are the changes."""
 
-    changes: tuple[Judged, ...] = ()
+    findings: tuple[ChangeFinding, ...]
     """The changes, by file and position."""
+    pairs: tuple[MessagePair, ...] = ()
+    """For each change its message in the base and in the head, None where there is none."""
 
     command = "diff"
     renderers = written_by("diff", "text", "markdown", "html")
     listing = "changes"
+
+    @property
+    def changes(self) -> tuple[ChangeFinding, ...]:
+        """The changes: another name of the findings."""
+        return self.findings
 
     @property
     def closing(self) -> str:
@@ -42,7 +50,7 @@ class DiffResult(Report, frozen=True):
     @property
     def document(self) -> DiffDocument:
         """The content of the JSON output."""
-        return diff_document(self.changes, self.messages, self.rules)
+        return diff_document(self.changes, self.messages)
 
 
 def diff(
@@ -110,26 +118,25 @@ def compare(
     if lone:
         own = {id(message) for message in lone.messages}
         differences = [change for change in differences if any(id(message) in own for message in change.messages)]
-    known = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
-    changes = judge(differences, rules, known, after.sources)
-    if ignores := rules.ignores:
-        changes = [change for change in changes if not ignores(change.path, change.rule)]
+    old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
+    judgements = judge(differences, rules, old_sources, after.sources)
+    is_ignored = rules.ignores or (lambda path, rule: False)
+    judgements = [item for item in judgements if not is_ignored(item.finding.path, item.finding.rule)]
+    changes = tuple(judgement.finding for judgement in judgements)
     failing = any(change.breaks in grave or change.severity == "error" for change in changes)
     unread = broken(before, after)
-    findings = tuple(map(as_finding, changes))
     return DiffResult(
-        findings=findings,
+        findings=changes,
         files=len(after.sources),
         messages=sum(map(selected, (lone or after).messages)),
         sources={**before.sources, **after.sources},
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(os.fspath(path) for path in paths[:2]),
-        rules=rule_infos([*rules.known, *rules.rules], findings, "To ignore it: `--ignore RULE`."),
-        before=tuple(map(old_place, changes)),
+        rules=rule_infos([*rules.known, *rules.rules], changes, "To ignore it: `--ignore RULE`."),
         paths=tuple(after.sources),
         broken=unread,
         harmless=("info",),
-        changes=tuple(changes),
+        pairs=tuple(judgement.change.messages for judgement in judgements),
     )
 
 
@@ -153,8 +160,3 @@ def _lone(before: Tree, after: Tree) -> Tree | None:
     """The side that is a single file where the other is not: the rest of the other side is not missing from it."""
     single = [tree for tree in (before, after) if tree.name == STDIN or tree.name.lower().endswith(".json")]
     return single[0] if len(single) == 1 else None
-
-
-def old_place(change: Judged) -> OldPlace | None:
-    """The position of what changed in the old set, if it is known."""
-    return (change.old_path, change.old_span) if change.old_path and change.old_span else None

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, TextIO
 
 from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import BREAKS, GRAVE, Judged, as_finding
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.witness import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
@@ -27,7 +28,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_diff(
-    changes: Sequence[Judged], compared: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
+    changes: Sequence[ChangeFinding], compared: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
 ) -> None:
     """Write the changes in `compared` messages and a line that counts them; nothing when nothing changed."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(sources.get(path, b""))))
@@ -35,8 +36,7 @@ def write_diff(
     others = []
     for change in changes:
         if change.breaks in GRAVE or change.severity == "error":
-            source = "source" if change.breaks == "none" else "note"  # the source of a break states what it breaks
-            finding = excerpt(as_finding(change), lines(change.path), color, width, source=source)
+            finding = excerpt(change, lines(change.path), color, width)
             out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
         else:
             others.append(change)
@@ -45,12 +45,12 @@ def write_diff(
         out.write("\n".join(fold(summary_line(changes, compared), width)) + "\n")
 
 
-def write_rows(changes: Iterable[Judged], out: TextIO, *, color: bool) -> None:
+def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) -> None:
     """Write the changes as a line each, below the names of RPCs and messages."""
     ordered = sorted(
-        changes, key=lambda change: (heading(change), BREAKS.index(change.breaks), change.rule, change.message_type)
+        changes, key=lambda change: (change.rpc, BREAKS.index(change.breaks), change.rule, change.message_type)
     )
-    for name, group in groupby(ordered, key=heading):
+    for name, group in groupby(ordered, key=attrgetter("rpc")):
         out.write(f"{title(name, color)}\n{_rows(list(group), color, width_of(out))}\n")
 
 
@@ -59,7 +59,7 @@ def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
     write_changes(result.changes, result.messages, out)
 
 
-def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None:
+def write_changes(changes: Sequence[ChangeFinding], compared: int, out: TextIO) -> None:
     """Write a table of the changes as Markdown, the worst first; nothing when nothing changed."""
     if not changes:
         return
@@ -73,7 +73,7 @@ def write_changes(changes: Sequence[Judged], compared: int, out: TextIO) -> None
     write_proofs(changes, out)
 
 
-def write_proofs(changes: Iterable[Judged], out: TextIO) -> None:
+def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
     """Write the example messages of changes as a list."""
     proofs = [(change, witness) for change in changes for witness in change.proof]
     if proofs:
@@ -82,14 +82,14 @@ def write_proofs(changes: Iterable[Judged], out: TextIO) -> None:
         out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
 
 
-def _place(change: Judged) -> str:
-    return f"{change.path}:{change.span.line}"
+def _place(change: ChangeFinding) -> str:
+    return f"{change.path}:{change.line}"
 
 
-def summary_line(changes: Sequence[Judged], compared: int) -> str:
+def summary_line(changes: Sequence[ChangeFinding], compared: int) -> str:
     """`12 changes in 9 of 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`, and how many breaks lack a proof."""
     counts = Counter(change.breaks for change in changes)
-    unproven = sum(change.is_unproven for change in changes)
+    unproven = sum(change.unproven for change in changes)
     rest = f" {plural(unproven, 'break')} without proof: too many fields to try." if unproven else ""
     parts = [f"{counts[what]} {'nothing' if what == 'none' else what}" for what in BREAKS if counts[what]]
     parts[0] = parts[0].replace(" ", " breaks " if parts[0].startswith("1 ") else " break ", 1)
@@ -98,13 +98,7 @@ def summary_line(changes: Sequence[Judged], compared: int) -> str:
     return f"{plural(len(changes), 'change')} in {changed:,} of {plural(whole, 'message')}: {listed(parts)}.{rest}"
 
 
-def heading(change: Judged) -> str:
-    """The RPC of a request or response, else the message."""
-    message = change.change.message
-    return message.base_name if message.is_rpc else change.message_name
-
-
-def proof(change: Judged, color: bool, width: int | None) -> str:
+def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
     """The layouts before and after, and the example messages."""
     rows: list[str] = []
     for word, side in (("before", change.old), ("after", change.new)):
@@ -120,12 +114,12 @@ def _labelled(label: str, text: str, color: bool, width: int | None) -> list[str
     return [first.replace(label, paint(label, DIM, color), 1), *others]
 
 
-def _rows(changes: Iterable[Judged], color: bool, width: int | None) -> str:
+def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> str:
     """The changes below a heading; the same change of request and response is one line."""
     types: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
         halves = types.setdefault((change.severity, change.rule, behind_heading(change)), [])
-        if change.change.message.is_rpc and change.message_type not in halves:
+        if change.message_type in ("request", "response") and change.message_type not in halves:
             halves.append(change.message_type)
     rows = [
         [(severity, SEVERITY[severity]), (rule, ""), (f"{' and '.join(halves)}{text}".lstrip(": "), "")]
@@ -134,7 +128,7 @@ def _rows(changes: Iterable[Judged], color: bool, width: int | None) -> str:
     return "".join(f"{line}\n" for line in table((), rows, color, width))
 
 
-def behind_heading(change: Judged) -> str:
+def behind_heading(change: ChangeFinding) -> str:
     """A change's sentence below a heading, after `request` or `response` and without the name in the heading."""
     if change.field:
         versions = f" {change.versions}," if change.versions else ""

@@ -22,10 +22,9 @@ from kiplint.commands.kip.forms import (
     unsigned,
 )
 from kiplint.commands.kip.tables import find_tables
-from kiplint.engine.finding import Span
+from kiplint.engine.finding import Line, Span
 from kiplint.limits import KIP_BYTES
 from kiplint.model.load import Definition, load
-from kiplint.render.findings.json import Line
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.text.document import Block, ShownDocument, find_blocks, read_document
 from kiplint.text.lines import Lines, decode_text

@@ -7,15 +7,12 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from kiplint.commands.diff.result import ChangeObject, change_object
 from kiplint.commands.kip.drafts import UnreadObject
 from kiplint.commands.show.result import LayoutObject, layout_object
-from kiplint.compat.judge import Judged
-from kiplint.engine.finding import Finding
+from kiplint.compat.judge import ChangeFinding
+from kiplint.engine.finding import Finding, Line
 from kiplint.model.message import Message
-from kiplint.render.findings.json import FindingObject, FindingsSummary, Line, finding_object
-from kiplint.render.report import Report, written_by
-from kiplint.text.show import encodable
+from kiplint.render.report import FindingsSummary, Report, written_by
 from kiplint.versions import VersionRange
 
 State = Literal["new", "changed", "same", "read", "older", "unread"]
@@ -57,8 +54,8 @@ class KipReport(msgspec.Struct, frozen=True):
     path: str
     definitions: tuple[DefinitionObject, ...]
     findings: tuple[Finding, ...] = ()
-    changes: tuple[Judged, ...] = ()
-    differences: tuple[Judged, ...] = ()
+    changes: tuple[ChangeFinding, ...] = ()
+    differences: tuple[ChangeFinding, ...] = ()
     layouts: tuple[NewLayouts, ...] = ()
     unread: tuple[UnreadObject, ...] = ()
     loose: tuple[int, ...] = ()
@@ -87,8 +84,8 @@ class KipObject(msgspec.Struct, frozen=True):
 
     path: str
     definitions: list[DefinitionObject]
-    changes: Annotated[list[ChangeObject], Meta(description="What the definitions change in the base.")]
-    differences: Annotated[list[ChangeObject], Meta(description="How the code differs from the definitions.")]
+    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="What the definitions change in the base.")]
+    differences: Annotated[tuple[ChangeFinding, ...], Meta(description="How the code differs from the definitions.")]
     layouts: list[KipLayoutsObject]
     unread: Annotated[list[UnreadObject], Meta(description="What cannot be read.")]
     loose: Annotated[tuple[int, ...], Meta(description="The lines of fields outside of definitions.")]
@@ -106,7 +103,7 @@ class KipDocument(msgspec.Struct, frozen=True):
 
     version: Literal[1]
     kips: list[KipObject]
-    findings: list[FindingObject]
+    findings: tuple[Finding, ...]
     summary: KipSummary
 
 
@@ -132,7 +129,7 @@ class KipResult(Report, frozen=True):
         return KipDocument(
             version=1,
             kips=list(map(_kip_object, self.kips)),
-            findings=list(map(finding_object, self.findings)),
+            findings=self.findings,
             summary=KipSummary(
                 **self.numbers,
                 changes=sum(len(kip.changes) for kip in self.kips),
@@ -148,6 +145,6 @@ def _kip_object(kip: KipReport) -> KipObject:
         )
         for new in kip.layouts
     ]
-    changes, differences = (list(map(change_object, side)) for side in (kip.changes, kip.differences))
-    named = (list(kip.definitions), changes, differences, layouts, list(kip.unread), kip.loose)
-    return KipObject(encodable(kip.path), *named)
+    return KipObject(
+        kip.path, list(kip.definitions), kip.changes, kip.differences, layouts, list(kip.unread), kip.loose
+    )

@@ -13,10 +13,10 @@ from kiplint.commands.kip.drafts import Kip, KipDefinition, read_kip
 from kiplint.commands.kip.forms import Originals, undetermined
 from kiplint.commands.kip.result import DefinitionObject, KipReport, KipResult, NewLayouts, State, describe
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, as_finding, judge
+from kiplint.compat.judge import ChangeFinding, Judgement, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
 from kiplint.engine.config import Chosen, FailOn, Path, configure
-from kiplint.engine.finding import Finding, Span
+from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.render.report import IGNORE, at_least, rule_infos
@@ -96,7 +96,7 @@ def kip(
 
 def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: RuleSet) -> KipReport:
     placed = settle(document, base)
-    checked = sorted(_checked(placed, base, rules), key=lambda finding: (finding.span.line, finding.span.column))
+    checked = sorted(_checked(placed, base, rules), key=lambda finding: (finding.line, finding.column))
     after = placed.tree(base) if base else placed.alone()
     changes = changes_of(placed, base, after, rules) if base else ()
     changed = {change.message_name for change in changes}
@@ -114,12 +114,12 @@ def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: R
 
 def _findings(report: KipReport) -> Iterator[Finding]:
     """All of a report as findings."""
-    yield from (*report.findings, *map(as_finding, report.changes))
+    yield from (*report.findings, *report.changes)
     for difference in report.differences:
-        finding = as_finding(difference)
         is_gone = difference.kind == "message-removed"
         message = "the code has no such message" if is_gone else f"the code differs: {difference.message}"
-        yield replace(finding, message=message, source="KIP and code", identity=f"code\0{finding.identity}")
+        mark = fingerprint("code", difference.fingerprint)
+        yield replace(difference, message=message, source="KIP and code", breaks="none", fingerprint=mark)
 
 
 OF_FILES: Final = frozenset({"notes/heading"})
@@ -131,9 +131,8 @@ def _checked(placed: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Ite
         inputs = [Input(path, data, path in definitions) for path, data in placed.files(base, directory).items()]
         for finding in check_set(inputs, rules, directory=directory, partial=base is None).findings:
             if finding.rule not in OF_FILES and placed.has(finding):
-                path, span = placed.place(finding.path, finding.span)
                 message = undetermined(finding.message, finding.message_name)
-                yield replace(finding, path=path, span=span, message=message)
+                yield replace(finding.at(*placed.place(finding.path, finding.span)), message=message)
 
 
 def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str]) -> DefinitionObject:
@@ -242,18 +241,14 @@ def _directory(definition: KipDefinition, base: ReleaseSets | None) -> str:
     return max(counts, key=lambda name: counts[name], default="")
 
 
-def changes_of(placed: PlacedKip, base: ReleaseSets, after: Tree, rules: RuleSet) -> tuple[Judged, ...]:
+def changes_of(placed: PlacedKip, base: ReleaseSets, after: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
     """What a KIP changes in a release; the places of its definitions are in the KIP."""
-
-    def move(change: Judged) -> Judged:
-        path, span = placed.place(change.path, change.span)
-        return replace(change, path=path, span=span)
-
-    changes = judge(compare_trees(base.tree, after), rules, base.tree.sources, after.sources)
-    return tuple(sorted(map(move, changes), key=_place))
+    judgements = judge(compare_trees(base.tree, after), rules, base.tree.sources, after.sources)
+    changes = (change.at(*placed.place(change.path, change.span)) for _, change in judgements)
+    return tuple(sorted(changes, key=_place))
 
 
-def differences_of(placed: PlacedKip, code: Tree, rules: RuleSet) -> tuple[Judged, ...]:
+def differences_of(placed: PlacedKip, code: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
     """How the code differs from the KIP, with places in the KIP. None is an error, as either may be right.
 
     The old side is the KIP, the new side the code.
@@ -279,19 +274,17 @@ def layouts_of(placed: PlacedKip, base: ReleaseSets | None, after: Tree) -> Iter
             yield NewLayouts(message, ranges)
 
 
-def _in_kip(difference: Judged, placed: PlacedKip) -> Judged:
+def _in_kip(judgement: Judgement, placed: PlacedKip) -> ChangeFinding:
     """A difference at its place in the KIP: on the old side, else the name of the message."""
-    file, span = difference.old_path, difference.old_span
-    if span is None or placed.definition(file) is None:
-        file = next(
-            (message.file for message in difference.change.messages if message and placed.definition(message.file)), ""
-        )
+    change, difference = judgement
+    file, span = difference.former_place or ("", difference.span)
+    if placed.definition(file) is None:
+        file = next((message.file for message in change.messages if message and placed.definition(message.file)), "")
         definition = placed.definition(file)
         span = Span(*Locator(decode_text(definition.source.data)).span("/name")) if definition else difference.span
-    path, span = placed.place(file, span)
     severity = "warning" if difference.severity == "error" else difference.severity
-    return replace(difference, path=path, span=span, severity=severity)
+    return replace(difference.at(*placed.place(file, span)), severity=severity)
 
 
-def _place(change: Judged) -> tuple[str, int, int, str]:
-    return change.path, change.span.line, change.span.column, change.rule
+def _place(change: ChangeFinding) -> tuple[str, int, int, str]:
+    return change.path, change.line, change.column, change.rule

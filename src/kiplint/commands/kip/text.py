@@ -9,7 +9,7 @@ from typing import Final, TextIO
 from kiplint.commands.diff.text import write_changes, write_diff
 from kiplint.commands.kip.result import KipReport, KipResult, State, describe
 from kiplint.commands.show.result import draw
-from kiplint.compat.judge import Judged
+from kiplint.compat.judge import ChangeFinding
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_findings, write_table
 from kiplint.render.table import DIM, SEVERITY, Cell, table, title, width_of
@@ -69,11 +69,11 @@ def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> N
             _write_lines((f"{draw(new.message, versions, color, width)}\n" for versions in new.ranges), out)
 
 
-def _difference_cells(difference: Judged) -> list[Cell]:
+def _difference_cells(difference: ChangeFinding) -> list[Cell]:
     is_gone = difference.kind == "message-removed"
     return [
         (difference.severity, SEVERITY[difference.severity]),
-        (f"line {difference.span.line}", DIM),
+        (f"line {difference.line}", DIM),
         (difference.rule, ""),
         (f"{difference.message_name} is not there" if is_gone else difference.message, ""),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from kiplint.commands.diff.result import DiffDocument
 from kiplint.commands.diff.run import DiffResult, compare
 from kiplint.engine.config import configure
+from kiplint.engine.finding import Finding
 from kiplint.pipeline.answers.documents import (
     AdoptionDocument,
     BlameDocument,
@@ -22,7 +23,6 @@ from kiplint.pipeline.answers.documents import (
     RecentDocument,
     ReportDocument,
 )
-from kiplint.render.findings.json import FindingObject, finding_object
 from kiplint.render.report import Report, RunResult
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ class LakeReport(Report, frozen=True, kw_only=True):
     renderers: ClassVar[Mapping[str, str]] = {**TEXT, "html": "kiplint.commands.pipeline.page:write"}
 
     @property
-    def items(self) -> Iterator[FindingObject]:
+    def items(self) -> tuple[Finding, ...]:
         """The findings in the newest set of each line."""
-        return map(finding_object, self.findings)
+        return self.findings
 
 
 def lake_report(reader: Reader, severity: str = "error") -> LakeReport:

@@ -7,36 +7,19 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
-from msgspec.structs import asdict
 
-from kiplint.commands.diff.result import ChangeObject, change_object
 from kiplint.commands.rollout.result import RolloutRpc, RolloutSummary, rollout_document
-from kiplint.compat.judge import BREAKS, Judged
+from kiplint.compat.judge import BREAKS, ChangeFinding
 from kiplint.compat.rollout import RolloutRow
-from kiplint.engine.finding import Finding
+from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Breaks
-from kiplint.render.findings.json import FindingObject, FindingsSummary, finding_object
-from kiplint.render.report import Report, written_by
+from kiplint.render.report import FindingsSummary, Report, written_by
 from kiplint.text.words import plural
 
 Origin = Literal["check", "diff", "rollout"]
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """A cause: the finding to show, which command has it, the change if it is one, and the findings it stands for."""
-
-    finding: Finding
-    origin: Origin
-    changes: tuple[Judged, ...] = ()
-    also: tuple[Finding, ...] = ()
-
-    @property
-    def breaks(self) -> Breaks:
-        """The most serious break of its changes."""
-        return min((change.breaks for change in self.changes), key=BREAKS.index, default="none")
-
-
-class AlsoObject(msgspec.Struct, frozen=True):
+class Also(msgspec.Struct, frozen=True):
     """A finding with the same cause."""
 
     rule: str
@@ -45,13 +28,24 @@ class AlsoObject(msgspec.Struct, frozen=True):
     line: int
 
 
-class EntryObject(FindingObject, frozen=True, kw_only=True, omit_defaults=True):
-    """An entry of the review: a finding, what it breaks, and what else has the same cause."""
+class Entry(Finding, frozen=True, kw_only=True, omit_defaults=True):
+    """A cause: the finding to show, what it breaks, and what else has the same cause."""
 
     origin: Annotated[Origin, Meta(description="The command that reports it by itself.")]
-    breaks: Annotated[Breaks, Meta(description="What the change breaks.")]
-    also: Annotated[tuple[AlsoObject, ...], Meta(description="Findings with the same cause.")] = ()
-    changes: Annotated[tuple[ChangeObject, ...], Meta(description="The changes behind it, as `diff` has them.")] = ()
+    breaks: Annotated[Breaks, Meta(description="The most serious break of its changes.")]
+    also: Annotated[tuple[Also, ...], Meta(description="Findings with the same cause.")] = ()
+    changes: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes behind it, as `diff` has them.")] = ()
+
+    @property
+    def remark(self) -> str:
+        """What the change breaks; for other findings, where the rule comes from."""
+        is_change = self.origin == "diff" and self.breaks != "none"
+        return f"note: breaks {self.breaks}" if is_change else super().remark
+
+    @property
+    def former_place(self) -> tuple[str, Span] | None:
+        """The old file, and the position in it of what changed, where there is one."""
+        return self.changes[0].former_place if self.changes else None
 
 
 class RolloutState(msgspec.Struct, frozen=True):
@@ -76,8 +70,8 @@ class ReviewDocument(msgspec.Struct, frozen=True):
     version: Literal[1]
     base: Annotated[str, Meta(description="The revision that is compared with; empty for none.")]
     released: Annotated[tuple[str, ...], Meta(description="The releases; empty where the base counts as released.")]
-    findings: Annotated[tuple[EntryObject, ...], Meta(description="An entry for each cause, the most severe first.")]
-    additions: Annotated[tuple[ChangeObject, ...], Meta(description="The changes that break nothing.")]
+    findings: Annotated[tuple[Entry, ...], Meta(description="An entry for each cause, the most severe first.")]
+    additions: Annotated[tuple[ChangeFinding, ...], Meta(description="The changes that break nothing.")]
     summary: ReviewSummary
     rollout: Annotated[RolloutState | UnsetType, Meta(description="Once a definition has headerVersions.")] = UNSET
 
@@ -88,9 +82,9 @@ DOCUMENTS = {"review": ReviewDocument}
 class ReviewResult(Report, frozen=True):
     """The result of `review`."""
 
-    entries: tuple[Entry, ...] = ()
+    findings: tuple[Entry, ...]
     """An entry for each cause, the most severe first."""
-    additions: tuple[Judged, ...] = ()
+    additions: tuple[ChangeFinding, ...] = ()
     """The changes that break nothing."""
     base: str = ""
     """The revision that is compared with, or empty."""
@@ -111,7 +105,7 @@ class ReviewResult(Report, frozen=True):
     @property
     def breaks(self) -> Counter[str]:
         """How many entries break what."""
-        return Counter(entry.breaks for entry in self.entries if entry.breaks != "none")
+        return Counter(entry.breaks for entry in self.findings if entry.breaks != "none")
 
     @property
     def lagging(self) -> tuple[RolloutRow, ...]:
@@ -134,8 +128,8 @@ class ReviewResult(Report, frozen=True):
             version=1,
             base=self.base,
             released=self.released,
-            findings=tuple(map(self._entry, self.entries)),
-            additions=tuple(change_object(change, self.rules) for change in self.additions),
+            findings=self.findings,
+            additions=self.additions,
             rollout=RolloutState(3, tuple(rpc for rpc in rollout.rpcs if rpc.name in names), rollout.summary)
             if self.rollout
             else UNSET,
@@ -145,16 +139,4 @@ class ReviewResult(Report, frozen=True):
                 breaks={what: self.breaks[what] for what in BREAKS if self.breaks[what]},
                 additions=len(self.additions),
             ),
-        )
-
-    def _entry(self, entry: Entry) -> EntryObject:
-        finding = finding_object(entry.finding, self.rules.get(entry.finding.rule))
-        return EntryObject(
-            **asdict(finding),
-            origin=entry.origin,
-            breaks=entry.breaks,
-            also=tuple(
-                AlsoObject(finding.rule, finding.message, finding.path, finding.span.line) for finding in entry.also
-            ),
-            changes=tuple(change_object(change, self.rules) for change in entry.changes),
         )

@@ -10,12 +10,11 @@ from typing import Final, Literal, NamedTuple, Unpack
 from msgspec.structs import replace
 
 from kiplint.commands.check.run import CheckOptions, run_check
-from kiplint.commands.diff.run import compare, old_place, refuse_unknown
-from kiplint.commands.diff.text import behind_heading, heading
-from kiplint.commands.review.result import Entry, Origin, ReviewResult
+from kiplint.commands.diff.run import compare, refuse_unknown
+from kiplint.commands.diff.text import behind_heading
+from kiplint.commands.review.result import Also, Entry, Origin, ReviewResult
 from kiplint.commands.rollout.run import findings_of
-from kiplint.compat.change import Spot
-from kiplint.compat.judge import GRAVE, Judged, as_finding
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import Releases, find_releases, release_tags
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
@@ -72,21 +71,20 @@ def review(
     declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
     if rollout == "always" or (rollout == "auto" and since.revision and declares_headers):
         rows = comparison.rollout(configuration)
-    others: list[tuple[Finding, Origin]] = []
-    if rollout == "always":
-        others += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change not in additions]
     topics = {rule.id: rule.spec.topics for rule in configuration.known()}
-    entries = entries_of(checked.findings, worse, others, topics)
-    findings = tuple(entry.finding for entry in entries)
+    lagging = findings_of(rows, comparison.after_sources) if rollout == "always" else ()
+    items: list[Item] = [(finding, "check") for finding in checked.findings]
+    items += [(change, "diff") for change in worse]
+    items += [(finding, "rollout") for finding in lagging]
+    findings = entries_of(items, topics)
     fail_on = fail_on or configuration.config.fail_on
     grave = fail_on != "never" and any(change.breaks in fail_on_breaks for change in worse)
     patch = b""
     if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
         patch = run_check(names, replace(options, mending="diff"), **chosen).patch or b""
     known = configuration.known()
-    shown = (*findings, *map(as_finding, additions))
     return ReviewResult(
         findings=findings,
         files=checked.files,
@@ -94,19 +92,17 @@ def review(
         sources={**comparison.sources, **checked.sources},
         status="findings" if grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
-        rules=rule_infos(known, shown, IGNORE),
-        before=tuple(old_place(entry.changes[0]) if entry.changes else None for entry in entries),
+        rules=rule_infos(known, (*findings, *additions), IGNORE),
         paths=checked.paths,
         notes=(*since.notes, *comparison.notes, *checked.notes),
         left_out=checked.left_out,
         harmless=("info",),
         older=checked.older,
-        entries=entries,
         additions=additions,
         base=since.revision,
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
-        touched=frozenset(map(heading, changes)),
+        touched=frozenset(change.rpc for change in changes),
         patch=patch,
     )
 
@@ -171,7 +167,7 @@ class Comparison(NamedTuple):
     """The trees of all paths, before and after, with the changes, the releases, and remarks."""
 
     trees: tuple[tuple[Tree, Tree], ...] = ()
-    changes: tuple[Judged, ...] = ()
+    changes: tuple[ChangeFinding, ...] = ()
     releases: Releases | None = None
     notes: tuple[str, ...] = ()
 
@@ -204,7 +200,7 @@ def _compared(names: Iterable[str], base: str, released: Sequence[str], configur
     patterns = released or configuration.config.released
     releases = find_releases(patterns or release_tags(keeps), None, keeps)
     trees: list[tuple[Tree, Tree]] = []
-    changes: list[Judged] = []
+    changes: list[ChangeFinding] = []
     notes: list[str] = []
     for name in names:
         if not (place := _place(name, base)):
@@ -229,62 +225,57 @@ def _place(name: str, base: str) -> str:
     return file if open_repository(None).find(file) else ""
 
 
-def entries_of(
-    findings: Iterable[Finding],
-    changes: Iterable[Judged],
-    others: Iterable[tuple[Finding, Origin]],
-    topics: Mapping[str, Collection[Topic]],
-) -> tuple[Entry, ...]:
+Item = tuple[Finding, Origin]
+"""A finding, and the command that reports it by itself."""
+
+
+def entries_of(items: Iterable[Item], topics: Mapping[str, Collection[Topic]]) -> tuple[Entry, ...]:
     """An entry for each cause, the most severe first. It shows the most severe finding, preferably with a fix.
 
     `topics` are those of the rules, by id.
     """
-    groups: list[list[tuple[Finding, Origin, Judged | None]]] = []
-    by_cause: dict[tuple[str, ...], list[tuple[Finding, Origin, Judged | None]]] = {}
-    items: list[tuple[Finding, Origin, Judged | None]] = [(finding, "check", None) for finding in findings]
-    items += [(as_finding(change), "diff", change) for change in changes]
-    items += [(finding, origin, None) for finding, origin in others]
-    for item in items:
-        finding, origin, change = item
-        causes = list(_causes(finding, change, topics.get(finding.rule, ())))
+    groups: list[list[Item]] = []
+    by_cause: dict[tuple[str, ...], list[Item]] = {}
+    for finding, origin in items:
+        causes = list(_causes(finding, topics.get(finding.rule, ())))
         group = next((by_cause[cause] for cause in causes if cause in by_cause), None)
-        if group is None or (change is None and origin == "check"):
+        if group is None or origin == "check":
             groups.append(group := [])
-        group.append(item)
+        group.append((finding, origin))
         for cause in causes:
             by_cause.setdefault(cause, group)
-    return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.finding.severity)))
+    return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
 
 
-def _causes(finding: Finding, change: Judged | None, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:
+def _causes(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:
     """What a finding is about, such that another finding about the same has the same cause."""
-    if change is None:
-        name = finding.message_name.removesuffix("Request").removesuffix("Response")
-        pointers = [(finding.path, finding.pointer), (finding.path, finding.pointer.rpartition("/")[0])]
-        if finding.severity == "error" and finding.pointer:  # what an error changes is read otherwise because of it
-            yield "element", finding.path, finding.pointer
+    path, pointer = finding.path, finding.pointer
+    owner, _, key = pointer.rpartition("/")
+    if isinstance(finding, ChangeFinding):
+        name, elements = finding.rpc, [pointer if key.isdigit() else owner]
+        yield "change", name, finding.rule, finding.field, behind_heading(finding)
+        yield from (("element", path, element) for element in dict.fromkeys([*elements, pointer]) if element)
     else:
-        name = change.change.message.base_name
-        spot = change.change.spot or Spot("")
-        pointers = [(spot.file, spot.pointer)]
-        yield "change", heading(change), change.rule, change.field, behind_heading(change)
-        if spot.pointer:
-            yield "element", spot.file, spot.pointer
-        if spot.key:
-            yield "element", spot.file, f"{spot.pointer}/{spot.key}"
+        name, elements = finding.message_name.removesuffix("Request").removesuffix("Response"), [pointer, owner]
+        if finding.severity == "error" and pointer:  # what an error changes is read otherwise because of it
+            yield "element", path, pointer
     for topic in topics:
         if topic.startswith(FIELD):
-            yield from (("field", topic, file, pointer) for file, pointer in pointers if pointer)
+            yield from (("field", topic, path, element) for element in elements if element)
         else:
             yield "message", name, topic
 
 
-def _entry(group: Sequence[tuple[Finding, Origin, Judged | None]]) -> Entry:
-    (main, origin, _), *_ = members = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
-    fixed = next((finding for finding, _, _ in members if finding.fix), main)
+def _entry(group: Sequence[Item]) -> Entry:
+    ranked = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
+    (main, origin), *others = ranked
+    changes = tuple(finding for finding, _ in ranked if isinstance(finding, ChangeFinding))
+    fixes = main.choices or next((finding.choices for finding, _ in others if finding.fix), ())
+    fields = {name: getattr(main, name) for name in Finding.__struct_fields__}
     return Entry(
-        main if main.fix else replace(main, fix=fixed.fix),
-        origin,
-        tuple(change for _, _, change in members if change),
-        tuple(finding for finding, _, _ in members[1:]),
-    )
+        **fields,
+        origin=origin,
+        breaks=min((change.breaks for change in changes), key=BREAKS.index, default="none"),
+        also=tuple(Also(finding.rule, finding.message, finding.path, finding.line) for finding, _ in others),
+        changes=changes,
+    ).fixed_by(fixes)

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from typing import Final, TextIO
 
-from kiplint.commands.diff.text import ENTRY_COLUMNS, heading, proof, write_proofs, write_rows
+from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.commands.rollout.text import closing
 from kiplint.compat.judge import BREAKS
@@ -27,11 +28,9 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write the entries, and what is added; nothing when nothing changed."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     width = width_of(out)
-    for entry in result.entries:
-        finding = entry.finding
-        known = lines(finding.path) if finding.path in result.sources else None
-        source = "note" if entry.breaks != "none" and entry.origin == "diff" else "source"
-        out.write(excerpt(finding, known, color, width, source=source).rstrip() + "\n")
+    for entry in result.findings:
+        source = lines(entry.path) if entry.path in result.sources else None
+        out.write(excerpt(entry, source, color, width).rstrip() + "\n")
         for line in _also(entry):
             out.write("\n".join(fold(f"  = {line}", width)) + "\n")
         for change in entry.changes:
@@ -43,7 +42,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         for text in sentences:
             out.write("\n".join(fold(f"  {printable(text)}", width)) + "\n")
         out.write("\n")
-    if result.entries or result.additions:
+    if result.findings or result.additions:
         out.write("\n".join(fold(f"{summary_line(result)} `kiplint explain RULE` explains a rule.", width)) + "\n")
     if fixes := fixable(result.findings, "kiplint check"):
         out.write(f"{FIX_MARKS['safe']}{fixes}\n")
@@ -64,13 +63,13 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     out.write(f"### {inline(summary_line(result))}\n\n")
     if fixes := fixable(result.findings, "kiplint check"):
         out.write(f"{fixes}\n\n")
-    if result.entries:
-        write_table(ENTRY_COLUMNS, map(_cells, result.entries), out)
-    write_proofs((change for entry in result.entries for change in entry.changes), out)
+    if result.findings:
+        write_table(ENTRY_COLUMNS, map(_cells, result.findings), out)
+    write_proofs((change for entry in result.findings for change in entry.changes), out)
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
-    ordered = sorted(result.additions, key=lambda change: (heading(change), change.rule))
-    for name, changes in groupby(ordered, key=heading):
+    ordered = sorted(result.additions, key=attrgetter("rpc", "rule"))
+    for name, changes in groupby(ordered, key=attrgetter("rpc")):
         texts = dict.fromkeys(change.message for change in changes)
         out.write(f"- {inline(name)}: {inline('; '.join(texts))}\n")
     for name, sentences in _states(result):
@@ -82,9 +81,8 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
-    finding, breaks = entry.finding, "" if entry.breaks == "none" else entry.breaks
-    what = "; ".join([finding.summary, *_also(entry)])
-    return finding.severity, breaks, finding.rule, f"{finding.path}:{finding.span.line}", what
+    breaks = "" if entry.breaks == "none" else entry.breaks
+    return entry.severity, breaks, entry.rule, f"{entry.path}:{entry.line}", "; ".join([entry.summary, *_also(entry)])
 
 
 def _also(entry: Entry) -> Iterator[str]:

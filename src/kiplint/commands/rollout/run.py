@@ -6,13 +6,15 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from kiplint.compat.released import advice, find_releases
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, Span
+from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.report import Report, rule_infos, written_by
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
@@ -101,15 +103,16 @@ def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tup
 def _finding(row: RolloutRow, sources: Mapping[str, bytes]) -> Finding:
     locator = Locator(decode_text(sources.get(row.file, b"")))
     pointer = f"/{row.key}" if locator.node(f"/{row.key}") is not locator.root else ""
-    named = f"{row.name} {row.message}" if row.message.startswith("is ") else f"{row.name}: {row.message}"
+    sentence = f"{row.name} {row.message}" if row.message.startswith("is ") else f"{row.name}: {row.message}"
     return Finding(
         rule=row.rule,
         severity=row.severity,
-        message=row.message if row.name in row.message else named,
+        message=row.message if row.name in row.message else sentence,
         path=row.file,
-        span=Span(*locator.span(pointer)),
+        **asdict(Span(*locator.span(pointer))),
         pointer=pointer,
         message_name=row.message_name,
         source="KIP-1313",
-        identity="\0".join((row.rule, row.message_name, row.name)),
+        fingerprint=fingerprint(row.rule, row.message_name, row.name),
+        fixable=False,
     )

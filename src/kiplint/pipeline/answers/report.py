@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from kiplint.engine.finding import Finding, Span
+from kiplint.engine.finding import Finding, fingerprint
 from kiplint.pipeline.answers.documents import (
     DriftCount,
     DriftRow,
@@ -121,15 +121,18 @@ def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
                 severity=row["severity"],
                 message=row["message"],
                 path=path,
-                span=Span(row["line"], row["column"], row["end_line"], row["end_column"]),
+                line=row["line"],
+                column=row["column"],
+                end_line=row["end_line"],
+                end_column=row["end_column"],
                 pointer=row["pointer"],
                 message_name=row["message_name"],
                 source=row["rule_source"],
-                identity="\0".join((row["rule"], row["message_name"], row["place"])),
+                fingerprint=fingerprint(row["rule"], row["message_name"], row["place"]),
+                fixable=False,
                 instead=row["instead"],
+                place=row["place"],
             )
         )
-    findings.sort(
-        key=lambda finding: (finding.path, finding.span.line, finding.span.column, finding.rule, finding.message)
-    )
+    findings.sort(key=lambda finding: (finding.path, finding.line, finding.column, finding.rule, finding.message))
     return tuple(findings), all_files["count"], sources

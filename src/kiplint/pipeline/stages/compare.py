@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judged, judge
+from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
@@ -21,7 +21,6 @@ from kiplint.pipeline.lake.schema import columns, table
 from kiplint.pipeline.stage import Context, Engine, Work
 from kiplint.pipeline.tables import STEPS, Changes, Pairs
 from kiplint.pipeline.workers import Use, chunk_numbers, sets_in, settle, texts_by_chunk
-from kiplint.render.report import url_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -153,7 +152,6 @@ def compare_in_arrow(engine: Engine, chunks: Mapping[int, Chunk]) -> Callable[[B
 
 def _changes(chunk: Chunk, sets: Mapping[str, Sequence[Use]], engine: Engine) -> Iterator[Output]:
     held: dict[str, Tree] = {}
-    urls = {rule.id: url_of(rule) for rule in engine.rules.whole.rules if rule.spec.each == "change"}
     forms = {root: _tree(root, folders, sets) for root, folders in chunk.forms.items()}
     for pair, released in chunk.pairs:
         for root in held.keys() - pair:
@@ -164,11 +162,11 @@ def _changes(chunk: Chunk, sets: Mapping[str, Sequence[Use]], engine: Engine) ->
         old, new = held[pair[0]], held[pair[1]]
         known = None if released is None else Releases(released, (forms[root] for root in released if root in forms))
         try:
-            judged = judge(compare_trees(old, new, (), known), engine.rules.whole, old.sources, new.sources)
+            judgements = judge(compare_trees(old, new, (), known), engine.rules.whole, old.sources, new.sources)
         except (UsageError, RecursionError) as error:
             yield PROBLEMS, [(f"{pair[0]} to {pair[1]}", str(error))]
             continue
-        yield Changes.NAME, [_row(pair, change, urls.get(change.rule, "")) for change in judged]
+        yield Changes.NAME, [_row(pair, change) for _, change in judgements]
     for tree in forms.values():
         _take_apart(tree)
 
@@ -188,13 +186,12 @@ def _paths(directory: str, files: Iterable[Use]) -> Iterator[tuple[str, bytes]]:
     return ((above + use.name, use.data) for use in files)
 
 
-def _row(pair: Pair, change: Judged, url: str = "") -> Row:
-    span, old = change.span, change.old_span
-    witnesses = [{"reader": witness.reader, **msgspec.to_builtins(witness)} for witness in change.proof]
+def _row(pair: Pair, change: ChangeFinding) -> Row:
+    witnesses = msgspec.to_builtins(change.proof)
     return (
         *(*pair, change.rule, change.severity, change.breaks, change.kind, change.message_name, change.message_type),
-        *(change.versions, change.field, change.path, span.line, span.column),
+        *(change.versions, change.field, change.path, change.line, change.column),
         *(json.dumps(dict(side), default=str) for side in (change.old, change.new)),
-        *(change.message, span.end_line, span.end_column, json.dumps(witnesses, default=str), change.is_unproven),
-        *(url or None, change.old_path or None, old.line if old else None, old.column if old else None),
+        *(change.message, change.end_line, change.end_column, json.dumps(witnesses, default=str), change.unproven),
+        *(change.url or None, change.old_path or None, change.old_line or None, change.old_column or None),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -10,14 +10,13 @@ import pyarrow as pa
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
-from kiplint.fixes.fixers import make_fix
+from kiplint.fixes.fixers import make_fixes
 from kiplint.pipeline.lake.delta import PROBLEMS, Batches, Output, Parts, Row, rows_in
 from kiplint.pipeline.lake.schema import columns
 from kiplint.pipeline.stage import Context, Engine, Work
 from kiplint.pipeline.tables import Blobs, Files, Findings
 from kiplint.pipeline.workers import Use, chunk_numbers, join_blobs, sets_in, settle, texts_by_chunk
-from kiplint.render.findings.json import encoded, finding_object
-from kiplint.render.report import url_of
+from kiplint.render.findings.json import encoded
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -98,10 +97,9 @@ def files_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[Output]]:
 
     def work(batches: Batches) -> Iterator[Output]:
         settle()
-        urls = _urls(engine)
         for rows in batches:
             for name, blob, data in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-                yield from _alone(Use(name, blob, data, True), engine.rules, urls)
+                yield from _alone(Use(name, blob, data, True), engine.rules)
 
     return work
 
@@ -111,50 +109,42 @@ def sets_in_arrow(engine: Engine) -> Callable[[Batches], Iterator[Output]]:
 
     def work(batches: Batches) -> Iterator[Output]:
         settle()
-        urls = _urls(engine)
         for _, trees in sets_in(batches):
             for tree, files in trees.items():
-                yield from _both(tree, files, engine.rules, urls)
+                yield from _both(tree, files, engine.rules)
 
     return work
 
 
-def _both(tree: str, files: Sequence[Use], rules: Scopes, urls: Mapping[str, str]) -> Iterator[Output]:
+def _both(tree: str, files: Sequence[Use], rules: Scopes) -> Iterator[Output]:
     blobs = {use.name: use.blob for use in files}
     fresh = {use.name for use in files if use.fresh}
     texts = [(use.name, use.data) for use in files]
     try:
-        checked = check_both(texts, fresh, rules, make_fix)
+        checked = check_both(texts, fresh, rules, make_fixes)
     except (UsageError, RecursionError):
         for use in files:
             if use.fresh:
-                yield from _alone(use, rules, urls)
+                yield from _alone(use, rules)
         try:
-            findings = check_together(texts, rules, make_fix)
-            yield Findings.NAME, [_row(tree, blobs[finding.path], finding, urls) for finding in findings]
+            findings = check_together(texts, rules, make_fixes)
+            yield Findings.NAME, [_row(tree, blobs[finding.path], finding) for finding in findings]
         except (UsageError, RecursionError) as error:
             yield PROBLEMS, [(f"set {tree}", str(error))]
         return
-    rows = [_row(None, blobs[finding.path], finding, urls) for finding in checked.alone]
-    yield Findings.NAME, rows + [_row(tree, blobs[finding.path], finding, urls) for finding in checked.together]
+    rows = [_row(None, blobs[finding.path], finding) for finding in checked.alone]
+    yield Findings.NAME, rows + [_row(tree, blobs[finding.path], finding) for finding in checked.together]
 
 
-def _alone(use: Use, rules: Scopes, urls: Mapping[str, str]) -> Iterator[Output]:
+def _alone(use: Use, rules: Scopes) -> Iterator[Output]:
     try:
-        findings = check_alone(use.name, use.data, rules, make_fix)
-        yield Findings.NAME, [_row(None, use.blob, finding, urls) for finding in findings]
+        findings = check_alone(use.name, use.data, rules, make_fixes)
+        yield Findings.NAME, [_row(None, use.blob, finding) for finding in findings]
     except (UsageError, RecursionError) as error:
         yield PROBLEMS, [(f"{use.name} ({use.blob})", str(error))]
 
 
-def _row(tree: str | None, blob: str, finding: Finding, urls: Mapping[str, str]) -> Row:
-    shown = finding_object(finding)
-    fix = encoded(shown.fix) if shown.fix else ""
-    place = finding.identity.split("\0", 2)[2]
-    own = {"tree": tree, "name": finding.path, "blob": blob, "rule_source": shown.source, "place": place, "fix": fix}
-    own["url"] = urls.get(finding.rule, "")
-    return tuple(own[name] if name in own else getattr(shown, name) for name in Findings.COLUMNS)
-
-
-def _urls(engine: Engine) -> dict[str, str]:
-    return {rule.id: url_of(rule) for rule in engine.rules.whole.rules}
+def _row(tree: str | None, blob: str, finding: Finding) -> Row:
+    fix = encoded(finding.fix) if finding.fix else ""
+    own = {"tree": tree, "name": finding.path, "blob": blob, "rule_source": finding.source, "fix": fix}
+    return tuple(own[name] if name in own else getattr(finding, name) for name in Findings.COLUMNS)

@@ -28,7 +28,7 @@ def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
             "severity": GITLAB[finding.severity],
             "location": {
                 "path": printable(report.in_repository(finding.path)) or ".",
-                "lines": {"begin": finding.span.line, "end": finding.span.end_line},
+                "lines": {"begin": finding.line, "end": finding.end_line},
             },
         }
         for finding, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True)
@@ -54,10 +54,11 @@ def write_rdjson(report: Report, out: TextIO, *, color: bool) -> None:
 
 
 def _diagnostic(finding: Finding, report: Report, places: Places) -> dict[str, Any]:
-    span = finding.span
-    start = {"line": span.line, "column": places.byte_column(finding.path, span.line, span.column)}
-    end = {"line": span.end_line, "column": places.byte_column(finding.path, span.end_line, span.end_column)}
-    suggestions = [suggestion for fix in finding.fixes if (suggestion := _suggestion(finding, fix, places))]
+    start, end = (
+        {"line": line, "column": places.byte_column(finding.path, line, column)}
+        for line, column in ((finding.line, finding.column), (finding.end_line, finding.end_column))
+    )
+    suggestions = [suggestion for fix in finding.choices if (suggestion := _suggestion(finding, fix, places))]
     rule = report.rules.get(finding.rule)
     return {
         "message": printable(finding.summary),
@@ -118,8 +119,8 @@ def _write_suite(path: str, findings: Sequence[Finding], report: Report, out: Te
     if not findings:
         out.write(f'    <testcase name="{escape(f"kiplint {report.command}")}" classname="{suite}"/>\n')
     for finding in findings:
-        place = f"{path}:{finding.span.line}:{finding.span.column}"
-        source = f" ({finding.source})" if finding.source else ""
+        place = f"{path}:{finding.line}:{finding.column}"
+        source = f" ({finding.remark.partition(': ')[2]})" if finding.remark else ""
         text = escape(f"{place}: {finding.severity} {finding.rule} {finding.summary}{source}")
         failure = f'<failure type="{finding.severity}" message="{escape(finding.summary)}">{text}</failure>'
         out.write(

@@ -63,12 +63,11 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 
 def annotation(finding: Finding, path: str) -> str:
     """The workflow command for a finding in the file with that path, which may be empty."""
-    span = finding.span
     properties: dict[str, object] = {}
     if path:
-        properties = {"file": path, "line": span.line, "endLine": span.end_line}
-        if span.line == span.end_line:
-            properties |= {"col": span.column, "endColumn": span.end_column}
+        properties = {"file": path, "line": finding.line, "endLine": finding.end_line}
+        if finding.line == finding.end_line:
+            properties |= {"col": finding.column, "endColumn": finding.end_column}
     properties["title"] = finding.rule
     text = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
     return f"::{LEVELS[finding.severity]} {text}::{escape(finding.summary)}"

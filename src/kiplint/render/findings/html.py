@@ -108,7 +108,7 @@ def items_of(report: Report, beside: PagesBeside) -> Iterator[Item]:
     set_of = lru_cache(maxsize=2)(lambda path: _set_of(path, report.sets))
     findings = sorted(
         report.findings,
-        key=lambda finding: (SEVERITIES.index(finding.severity), finding.path, finding.span.line, finding.span.column),
+        key=lambda finding: (SEVERITIES.index(finding.severity), finding.path, finding.line, finding.column),
     )
     names = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
     for finding, anchor in zip(findings, names, strict=True):

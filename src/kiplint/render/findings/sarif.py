@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import repeat
 from typing import Any, TextIO
 from urllib.parse import quote
 
@@ -11,7 +10,7 @@ from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Fix, Severity, Span
 from kiplint.render.findings.json import encoded
 from kiplint.render.markdown import inline
-from kiplint.render.report import OldPlace, Report, RuleInfo, fingerprints
+from kiplint.render.report import Report, RuleInfo, fingerprints
 from kiplint.text.lines import Places
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -90,13 +89,11 @@ def _markdown(text: str) -> str:
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LIMIT = 25_000
 
-Item = tuple[Finding, OldPlace | None]
-
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write one log with one run."""
-    items = _worst(report)
-    severities = {finding.rule: finding.severity for finding, _ in reversed(items)}  # of a rule the first counts
+    findings = _worst(report)
+    severities = {finding.rule: finding.severity for finding in reversed(findings)}  # of a rule the first counts
     rules = {rule: number for number, rule in enumerate(sorted(severities))}
     head = {
         "tool": {
@@ -108,22 +105,21 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         },
         "automationDetails": {"id": f"kiplint/{report.command}/"},
         "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(report, len(items))],
+        "invocations": [_invocation(report, len(findings))],
     }
     opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
     out.write(f'{opening}{encoded(head)[:-1]},"results":[')
     before = "\n"
-    for row in _results(report, items, rules):
+    for row in _results(report, findings, rules):
         out.write(before + encoded(row))
         before = ",\n"
     out.write("\n]}\n]}\n")
 
 
-def _worst(report: Report) -> Sequence[Item]:
-    items = list(zip(report.findings, report.before or repeat(None), strict=bool(report.before)))
-    if len(items) > LIMIT:
-        items.sort(key=lambda item: SEVERITIES.index(item[0].severity))
-    return items[:LIMIT]
+def _worst(report: Report) -> Sequence[Finding]:
+    if len(report.findings) <= LIMIT:
+        return report.findings
+    return sorted(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))[:LIMIT]
 
 
 def _invocation(report: Report, number: int) -> dict[str, Any]:
@@ -135,11 +131,10 @@ def _invocation(report: Report, number: int) -> dict[str, Any]:
     }
 
 
-def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    marks = fingerprints(finding for finding, _ in items)
+def _results(report: Report, findings: Sequence[Finding], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     places = Places(report.sources)
-    for (finding, old), mark in zip(items, marks, strict=True):
-        related = old if old and old != (finding.path, finding.span) else None
+    for finding, mark in zip(findings, fingerprints(findings), strict=True):
+        related = finding.former_place if finding.former_place != (finding.path, finding.span) else None
         yield {
             "ruleId": finding.rule,
             "ruleIndex": rules[finding.rule],
@@ -153,7 +148,9 @@ def _results(report: Report, items: Sequence[Item], rules: Mapping[str, int]) ->
 
 
 def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
-    items = [item for fix in finding.fixes for item in fixes(fix, places, lambda path: uri(report.in_repository(path)))]
+    items = [
+        item for fix in finding.choices for item in fixes(fix, places, lambda path: uri(report.in_repository(path)))
+    ]
     return {"fixes": items} if items else {}
 
 

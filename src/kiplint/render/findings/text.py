@@ -54,7 +54,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity rule message` for each finding, as compilers do; editors understand it."""
     for finding in report.findings:
-        place = f"{printable(finding.path)}:{finding.span.line}:{finding.span.column}"
+        place = f"{printable(finding.path)}:{finding.line}:{finding.column}"
         severity = paint(finding.severity, SEVERITY[finding.severity], color)
         out.write(f"{place}: {severity} {finding.rule} {printable(finding.summary)}\n")
 
@@ -71,41 +71,38 @@ def fixable(findings: Iterable[Finding], command: str = "") -> str:
     return f"{', '.join(parts)}." if parts else ""
 
 
-def excerpt(
-    finding: Finding, lines: Lines | None, color: bool, width: int | None = None, *, source: str = "source"
-) -> str:
+def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
     """A finding with the line that it is on, cut around the place to what fits into `width` columns.
 
-    `lines` is None for a finding about a directory. `source` is the word before the finding's source.
+    `lines` is None for a finding about a directory.
     """
-    span = finding.span
-    margin = " " * len(str(span.line))
+    margin = " " * len(str(finding.line))
     arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
     where = f"{margin}{arrow} {printable(finding.path)}"
     rows = _headline(finding, width, color)
     if lines is None:
         rows.append(where)
     else:
-        end = span.end_column if span.end_line == span.line else None
+        end = finding.end_column if finding.end_line == finding.line else None
         widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-        text, marks = _excerpt(lines.line(span.line), span.column, end, widest)
+        text, marks = _excerpt(lines.line(finding.line), finding.column, end, widest)
         rows += [
-            f"{where}:{span.line}:{span.column}",
+            f"{where}:{finding.line}:{finding.column}",
             f"{margin} {bar}",
-            f"{paint(str(span.line), BLUE, color)} {bar} {text}",
+            f"{paint(str(finding.line), BLUE, color)} {bar} {text}",
             f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
         ]
     if finding.instead:
         rows += led((f"{margin} = help: write ", ""), (finding.instead, BOLD), width, color)
-    if finding.source:
-        rows += led((f"{margin} ", ""), (f"= {source}: {finding.source}", DIM), width, color)
+    if finding.remark:
+        rows += led((f"{margin} ", ""), (f"= {finding.remark}", DIM), width, color)
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
     label = f"{finding.severity}[{finding.rule}]"
     mark = FIX_MARKS[finding.fix.applicability] if finding.fix else ""
-    first, *others = led((f"{label}: {mark}", ""), (finding.message, BOLD), width, color)
+    first, *others = led((f"{label}: {mark}", ""), (printable(finding.message), BOLD), width, color)
     return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
 
 
