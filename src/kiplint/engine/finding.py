@@ -56,12 +56,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One violation of a rule at one place; it is also a line of the jsonl output."""
 
     rule: Annotated[str, Meta(description="The rule's id, pack/rule.")]
-    severity: Severity
+    severity: Annotated[Severity, Meta(description="error, warning or info.")]
     message: Annotated[str, Meta(description="What is wrong, and what to write instead.")]
     path: Annotated[str, Meta(description="The file, relative to the working directory when below it.")]
-    line: Line
-    column: Line
-    end_line: Line
+    line: Annotated[int, Meta(ge=1, description="1-based.")]
+    column: Annotated[int, Meta(ge=1, description="1-based, in characters.")]
+    end_line: Annotated[int, Meta(ge=1, description="The last line of the place.")]
     end_column: Annotated[int, Meta(ge=1, description="Exclusive: the first column after the place.")]
     pointer: Annotated[str, Meta(description="The JSON pointer (RFC 6901) of the place.")]
     message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
