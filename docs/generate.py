@@ -10,7 +10,22 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from generator import action, api, bounds, cli, facts, formats, hooks, kips, precision, ranges, rules, schemas, tables
+from generator import (
+    action,
+    api,
+    bounds,
+    cli,
+    facts,
+    formats,
+    hooks,
+    kips,
+    precision,
+    ranges,
+    rules,
+    schemas,
+    stub,
+    tables,
+)
 from generator.console import play, refreshed
 from generator.markdown import splice
 
@@ -33,6 +48,7 @@ def pages() -> dict[Path, str]:
         "docs/reference/precision.md": precision.make(),
         **{f"docs/{file}": text for file, text in schemas.files().items()},
         ".pre-commit-hooks.yaml": hooks.make(),
+        "src/kiplint/__init__.pyi": stub.make((ROOT / "src/kiplint/__init__.pyi").read_text("utf-8")),
         "SECURITY.md": _with("SECURITY.md", limits=bounds.make()),
         "docs/index.md": _with("docs/index.md", packs=_in_docs(rules.overview()), commands=_in_docs(cli.overview())),
         "docs/guide/configuration.md": _with("docs/guide/configuration.md", keys=schemas.config_keys()),

@@ -272,7 +272,7 @@ SNIPPETS = [
 def test_the_commands_of_snippets_have_options_that_exist(page: str, words: list[str]) -> None:
     call = read(words)
     assert call, f"{page}: kiplint {shlex.join(words)}"
-    formats = [form.partition("=")[0] for form in call.options.reporting.output_format]  # type: ignore[attr-defined]
+    formats = [form.partition("=")[0] for form in call.reporting.output_format]  # type: ignore[attr-defined]
     assert set(formats) <= {*format_names()}
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
+from kiplint import kip
 from kiplint.commands.kip.result import KipResult
-from kiplint.commands.kip.run import kip
 from kiplint.sources.schema_files import NothingThereError
 
 ROW = re.compile(r"^\| KIP-(?P<kip>\d+) \| (?P<base>\S*) ?\| (?P<against>\S*) ?\| (?P<finds>.+) \|$", re.MULTILINE)

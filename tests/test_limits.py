@@ -20,6 +20,7 @@ import pytest
 from codec.test_capture import echo
 from codec.test_records import batch, record
 from conftest import ROOT
+from kiplint import kip
 from kiplint.codec import capture, conversation, frames, records
 from kiplint.codec.catalog import open_catalog
 from kiplint.codec.frames import split
@@ -29,7 +30,6 @@ from kiplint.commands.decode.result import DecodedFrame
 from kiplint.commands.decode.run import decode
 from kiplint.commands.encode import run as encode
 from kiplint.commands.kip import drafts
-from kiplint.commands.kip.run import kip
 from kiplint.commands.negotiate.run import negotiate
 from kiplint.commands.probe import result as probe
 from kiplint.engine import baseline

@@ -304,11 +304,11 @@ def command(data: bytes) -> None:
     named = re.search(rb'"name": "(\w{1,50})Request"', data)
     words = {"NEW": str(new), "OLD": str(SET / "clients"), "RPC": named[1].decode() if named else "X"}
     line = COMMANDS[zlib.crc32(data) % len(COMMANDS)].split()
-    call = read([words.get(word, word) for word in line])
-    assert call is not None
+    command = read([words.get(word, word) for word in line])
+    assert command is not None
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
-        code = call.command.run(call.options)
+        code = command.run()
     if line[-1] == "json" and code < 2:
         json.loads(out.buffer.getvalue())
 

@@ -112,7 +112,7 @@ def commands() -> Mapping[tuple[str, ...], Sequence[Parameter]]:
             if hasattr(declared, "COMMANDS"):
                 yield from of(declared, (name,))
             else:
-                yield (*words, name), parameters(declared.Options)
+                yield (*words, name), parameters(declared)
 
     return dict(of(import_module(COMMANDS), ()))
 

@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any, Final
 
 import kiplint
+from generator import stub
 from generator.markdown import anchor, code, fence, page, prose, table
-from kiplint.engine.config import Chosen
 from kiplint.render.report import RunResult
 
 INTRODUCTION = """\
@@ -23,15 +23,6 @@ has an example of each function. A `Path` is a `str` or an `os.PathLike[str]`: a
 or `REV:path` of a git repository.
 
 Attributes that exist only for rules are not part of the API; [facts](facts.md) has them.
-"""
-RULES = """\
-Functions with `**chosen` also take the arguments that choose rules:
-
-- `select`, `ignore`: rules, packs or globs, as on the command line.
-- `severity`: the severity by rule, pack or glob.
-- `config`: the path of a configuration file, or a mapping with its keys. Without it, kiplint reads the nearest
-  configuration in the directory of the set or above it; with `config={}` it reads none.
-- `generator`: the edition of Kafka's generator, "4.3" or "4.4".
 """
 INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
 ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "range_fact", "set_fact"})
@@ -59,7 +50,6 @@ def make() -> str:
         "Python API",
         INTRODUCTION,
         "## Functions",
-        RULES,
         *(f"### {name}\n\n{_function(name, value)}" for name, value in functions.items()),
         "## Classes",
         *(f"### {name}\n\n{_class(kind, anchors)}" for name, kind in classes.items()),
@@ -165,12 +155,18 @@ def _argument(argument: ast.arg, default: ast.expr | None) -> str:
 
 
 def _function(name: str, function: Any) -> str:
-    [definition] = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    if name in stub.COMMANDS:
+        source = stub.signature(name)
+        rows = [[code(param.name), prose(param.mark.help)] for param in stub.options_of(name)]
+        options = f"\n\n{table(['argument', 'meaning'], rows)}"
+    else:
+        source, options = textwrap.dedent(inspect.getsource(function)), ""
+    [definition] = ast.parse(source).body
     assert isinstance(definition, ast.FunctionDef)
     arguments = [f"    {text},\n" for text in _arguments(definition)]
     returned = ast.unparse(definition.returns) if definition.returns else "None"
     signature = f"kiplint.{name}(\n{''.join(arguments)}) -> {returned}"
-    return f"{fence(signature, 'python')}\n\n{_paragraphs(function)}"
+    return f"{fence(signature, 'python')}\n\n{_paragraphs(function)}{options}"
 
 
 def _class(kind: type, anchors: dict[str, str]) -> str:
@@ -218,8 +214,3 @@ def _mentioned(kind: type) -> Iterator[type]:
                 value = known.get(name)
                 if inspect.isclass(value) and value.__module__.startswith("kiplint.") and value is not RunResult:
                     yield value
-
-
-assert Chosen.__optional_keys__ == {"select", "ignore", "severity", "config", "generator"}, (
-    "RULES describes these arguments"
-)

@@ -7,12 +7,31 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
+_COMMANDS = {
+    "changelog": "changelog.ChangelogCommand",
+    "check": "check.CheckCommand",
+    "diff": "diff.DiffCommand",
+    "kip": "kip.KipCommand",
+    "migrate_bump": "migrate.BumpCommand",
+    "migrate_kip_1313": "migrate.Kip1313Command",
+    "migrate_release": "migrate.ReleaseCommand",
+    "new_coordinator": "new.CoordinatorCommand",
+    "new_from_kip": "new.FromKipCommand",
+    "new_record": "new.RecordCommand",
+    "new_rpc": "new.RpcCommand",
+    "review": "review.ReviewCommand",
+    "rollout": "rollout.RolloutCommand",
+}
+"""The functions that take the options of a command as arguments: the command's room, and its class there."""
+
 
 def __getattr__(name: str) -> object:
     """A public name, whose module is imported on first use, so that `import kiplint` takes no time."""
     places = _places()
     if name == "__all__":
-        value: object = sorted(["__version__", *places])
+        value: object = sorted(["__version__", *places, *_COMMANDS])
+    elif name in _COMMANDS:
+        value = _function(name)
     elif name in places:
         from importlib import import_module
 
@@ -24,11 +43,27 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(["__version__", *_places()])
+    return sorted(["__version__", *_places(), *_COMMANDS])
+
+
+def _function(name: str) -> object:
+    """The function of a command, with the command's options as its arguments."""
+    from importlib import import_module
+
+    room, _, kind = _COMMANDS[name].partition(".")
+    command = getattr(import_module(f"{__name__}.commands.{room}.options"), kind)
+    run = getattr(import_module(f"{__name__}.commands.{room}.run"), name)
+
+    def function(*arguments: object, **options: object) -> object:
+        return run(command.of(*arguments, **options))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = run.__doc__
+    return function
 
 
 def _places() -> dict[str, str]:
-    """The modules of the public names, as `__init__.pyi` has them for type checkers."""
+    """The modules of the other public names, as `__init__.pyi` has them for type checkers."""
     import re
 
     stub = __spec__.loader.get_data(f"{__file__}i").decode()  # also out of a zip file

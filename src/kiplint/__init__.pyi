@@ -1,21 +1,17 @@
-"""The public names of kiplint, each with its module: `__init__.py` reads them here."""
+"""The public names of kiplint: `__init__.py` reads their modules here, except those of the functions at the end."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
-from kiplint.commands.changelog.run import changelog as changelog
 from kiplint.commands.check.run import CheckResult as CheckResult
-from kiplint.commands.check.run import check as check
 from kiplint.commands.decode.result import DecodeResult as DecodeResult
 from kiplint.commands.decode.run import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
-from kiplint.commands.diff.run import diff as diff
 from kiplint.commands.encode.run import EncodeResult as EncodeResult
 from kiplint.commands.encode.run import encode as encode
 from kiplint.commands.kip.result import KipResult as KipResult
-from kiplint.commands.kip.run import kip as kip
 from kiplint.commands.migrate.result import MigrationResult as MigrationResult
-from kiplint.commands.migrate.run import migrate_bump as migrate_bump
-from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
-from kiplint.commands.migrate.run import migrate_release as migrate_release
 from kiplint.commands.negotiate.result import ClientListResult as ClientListResult
 from kiplint.commands.negotiate.result import ClientsResult as ClientsResult
 from kiplint.commands.negotiate.result import MatrixResult as MatrixResult
@@ -25,18 +21,12 @@ from kiplint.commands.negotiate.run import negotiate as negotiate
 from kiplint.commands.negotiate.run import negotiate_all as negotiate_all
 from kiplint.commands.negotiate.run import negotiate_clients as negotiate_clients
 from kiplint.commands.new.run import NewResult as NewResult
-from kiplint.commands.new.run import new_coordinator as new_coordinator
-from kiplint.commands.new.run import new_from_kip as new_from_kip
-from kiplint.commands.new.run import new_record as new_record
-from kiplint.commands.new.run import new_rpc as new_rpc
 from kiplint.commands.probe.connection import Sasl as Sasl
 from kiplint.commands.probe.connection import Tls as Tls
 from kiplint.commands.probe.result import ProbeResult as ProbeResult
 from kiplint.commands.probe.run import probe as probe
 from kiplint.commands.review.result import ReviewResult as ReviewResult
-from kiplint.commands.review.run import review as review
 from kiplint.commands.rollout.run import RolloutResult as RolloutResult
-from kiplint.commands.rollout.run import rollout as rollout
 from kiplint.commands.show.result import LayoutResult as LayoutResult
 from kiplint.commands.show.result import LayoutsResult as LayoutsResult
 from kiplint.commands.show.run import show as show
@@ -45,6 +35,7 @@ from kiplint.commands.vectors.run import vectors as vectors
 from kiplint.compat.change import Change as Change
 from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
+from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError as UsageError
 from kiplint.engine.finding import Finding as Finding
 from kiplint.model.fields import Field as Field
@@ -56,3 +47,145 @@ from kiplint.versions import VersionRange as VersionRange
 
 __version__: str
 __all__: list[str]
+
+# The functions of commands; `make docs` writes them.
+def changelog(
+    old: Path,
+    new: Path,
+    *,
+    messages: Sequence[str] = ...,
+    repository: Path | None = ...,
+) -> ChangelogResult: ...
+def check(
+    *sets: Path,
+    select: Sequence[str] = ...,
+    ignore: Sequence[str] = ...,
+    severity: Sequence[str] | Mapping[str, object] = ...,
+    fail_on: Literal["error", "warning", "info", "never"] | None = ...,
+    only_failing: bool = ...,
+    fix: bool = ...,
+    unsafe_fixes: bool = ...,
+    diff: bool = ...,
+    fix_baselined: bool = ...,
+    choose: Sequence[str] | Mapping[str, object] = ...,
+    baseline: Path | None = ...,
+    update_baseline: bool = ...,
+    allow_new: bool = ...,
+    changed_since: str | None = ...,
+    released: Sequence[Path] = ...,
+    as_hook: bool = ...,
+    config: Path | Mapping[str, Any] | None = ...,
+    generator: Literal["4.3", "4.4"] | None = ...,
+    isolated: bool = ...,
+    stdin_filename: Path | None = ...,
+    repository: Path | None = ...,
+) -> CheckResult: ...
+def diff(
+    old: Path,
+    new: Path,
+    *,
+    also: Sequence[Path] = ...,
+    messages: Sequence[str] = ...,
+    released: Sequence[Path] = ...,
+    repository: Path | None = ...,
+    fail_on_breaks: Sequence[str] = ...,
+    select: Sequence[str] = ...,
+    ignore: Sequence[str] = ...,
+    severity: Sequence[str] | Mapping[str, object] = ...,
+    config: Path | Mapping[str, Any] | None = ...,
+    generator: Literal["4.3", "4.4"] | None = ...,
+    isolated: bool = ...,
+) -> DiffResult: ...
+def kip(
+    *files: Path,
+    base: Path | None = ...,
+    against: Path | None = ...,
+    repository: Path | None = ...,
+    select: Sequence[str] = ...,
+    ignore: Sequence[str] = ...,
+    severity: Sequence[str] | Mapping[str, object] = ...,
+    fail_on: Literal["error", "warning", "info", "never"] | None = ...,
+    config: Path | Mapping[str, Any] | None = ...,
+    generator: Literal["4.3", "4.4"] | None = ...,
+    isolated: bool = ...,
+) -> KipResult: ...
+def migrate_bump(
+    *rpcs: str,
+    schemas: Path = ...,
+    fields: Sequence[str] = ...,
+    unstable: bool = ...,
+    new_version: bool = ...,
+    note: str = ...,
+    dry_run: bool = ...,
+    diff: bool = ...,
+) -> MigrationResult: ...
+def migrate_kip_1313(
+    *sets: Path,
+    only: Sequence[str] = ...,
+    except_telemetry: bool = ...,
+    only_declare: bool = ...,
+    tagged: bool = ...,
+    dry_run: bool = ...,
+    diff: bool = ...,
+) -> MigrationResult: ...
+def migrate_release(
+    *rpcs: str,
+    schemas: Path = ...,
+    dry_run: bool = ...,
+    diff: bool = ...,
+) -> MigrationResult: ...
+def new_coordinator(
+    name: str,
+    *,
+    schemas: Path = ...,
+    api_key: int | None = ...,
+    key: str = ...,
+    value: str = ...,
+    dry_run: bool = ...,
+) -> NewResult: ...
+def new_from_kip(
+    file: Path,
+    *,
+    schemas: Path = ...,
+    dry_run: bool = ...,
+) -> NewResult: ...
+def new_record(
+    name: str,
+    *,
+    schemas: Path = ...,
+    api_key: int | None = ...,
+    fields: str = ...,
+    dry_run: bool = ...,
+) -> NewResult: ...
+def new_rpc(
+    name: str,
+    *,
+    schemas: Path = ...,
+    api_key: int | None = ...,
+    listeners: Sequence[str] = ...,
+    unstable: bool = ...,
+    request: str = ...,
+    response: str = ...,
+    dry_run: bool = ...,
+) -> NewResult: ...
+def review(
+    *paths: Path,
+    base: str | None = ...,
+    released: Sequence[Path] = ...,
+    older: bool = ...,
+    rollout: Literal["auto", "always", "never"] = ...,
+    select: Sequence[str] = ...,
+    ignore: Sequence[str] = ...,
+    severity: Sequence[str] | Mapping[str, object] = ...,
+    fail_on: Literal["error", "warning", "info", "never"] | None = ...,
+    fail_on_breaks: Sequence[str] = ...,
+    config: Path | Mapping[str, Any] | None = ...,
+    generator: Literal["4.3", "4.4"] | None = ...,
+    isolated: bool = ...,
+) -> ReviewResult: ...
+def rollout(
+    *sets: Path,
+    header: int = ...,
+    released: Sequence[Path] = ...,
+    repository: Path | None = ...,
+) -> RolloutResult: ...

@@ -29,7 +29,7 @@ NAMES = {" ".join(words): module for words, module in ALL.items()}
 
 def declared(command: str) -> dict[str, Parameter]:
     """The arguments and options of a command by their names."""
-    return {parameter.name: parameter for parameter in parameters(NAMES[command].Options)}
+    return {parameter.name: parameter for parameter in parameters(NAMES[command])}
 
 
 def formats_of(command: str) -> tuple[str, ...]:

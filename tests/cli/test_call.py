@@ -1,88 +1,65 @@
-"""Options reach the parameters of the functions that commands call, and none is lost."""
+"""The options of a command as a program writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import Annotated, Any
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-import kiplint
-from kiplint.cli import reader
-from kiplint.cli.options import ALIASES, Argument, Choosing, Configuring, Group, Option, call, parameters
+from kiplint.cli.options import Choosing, Configuring
+from kiplint.commands.check.options import CheckCommand
+from kiplint.commands.diff.options import DiffCommand
+from kiplint.commands.rollout.options import RolloutCommand
 from kiplint.engine.errors import UsageError
 
-CHOSEN = {"select", "ignore", "severity", "config", "generator", "isolated"}
-OUTPUT = {"output_format", "open", "color", "quiet", "statistics"}
-TAKEN_BY_THE_COMMAND: dict[str, set[str]] = {
-    "changelog": set(),
-    "check": {"all", "diff", "fix"},
-    "diff": set(),
-    "kip": set(),
-    "migrate bump": {"add_field", "diff"},
-    "migrate kip-1313": {"diff", "summary"},
-    "migrate release": {"diff"},
-    "negotiate": {"clients", "list_clients", "matrix"},
-    "new coordinator": set(),
-    "new from-kip": set(),
-    "new record": set(),
-    "new rpc": {"listener"},
-    "review": set(),
-    "rollout": set(),
-    "vectors": set(),
-}
-"""By command: the options that its room reads itself. All others are parameters of the function that it calls."""
 
-
-def room(command: str) -> Any:
-    group: Any = import_module(reader.COMMANDS)
-    for word in command.split():
-        group = reader.room(group, word)
-    return group
-
-
-@pytest.mark.parametrize("command", TAKEN_BY_THE_COMMAND)
-def test_no_option_is_lost(command: str) -> None:
-    function = getattr(kiplint, command.replace(" ", "_").replace("-", "_"))
-    code = function.__code__
-    known = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]}
-    chosen = CHOSEN if "chosen" in known else set()
-    options = {param.name for param in parameters(room(command).Options)}
-    assert (
-        options - {*OUTPUT} - chosen - TAKEN_BY_THE_COMMAND[command]
-        == {name for name in options if name in known or ALIASES.get(name) in known}
-        - {*OUTPUT}
-        - TAKEN_BY_THE_COMMAND[command]
+def test_arguments_come_by_position_and_options_by_name() -> None:
+    command = CheckCommand.of(
+        "a", Path("b"), select=["tags"], severity={"style": "off"}, fix=True, repository=Path("c")
+    )
+    assert command == CheckCommand(
+        sets=("a", "b"), choosing=Choosing(("tags",), (), ("style=off",)), fix=True, repository="c"
+    )
+    assert DiffCommand.of("old", new="new") == DiffCommand("old", "new")
+    assert CheckCommand.of(config={"ignore": ["rpc"]}, baseline=None) == CheckCommand(
+        configuring=Configuring({"ignore": ["rpc"]})
     )
 
 
-class Options(Group, frozen=True):
-    names: Annotated[tuple[str, ...], Argument("Names.")] = ("a", "b")
-    repo: Annotated[str | None, Option("A repository.")] = "x"
-    other: Annotated[str, Option("What the function does not have.")] = ""
-    choosing: Choosing = Choosing(("tags, rpc",), (), ("style=off",))
-    configuring: Configuring = Configuring(isolated=True)
+@pytest.mark.parametrize(
+    ("command", "arguments", "options", "problem"),
+    [
+        (DiffCommand, ["a", "b", "c"], {}, "2 arguments expected, got 3"),
+        (DiffCommand, ["a"], {}, "missing argument 'new'"),
+        (CheckCommand, [], {"selct": []}, "unexpected keyword argument 'selct'; did you mean select?"),
+        (CheckCommand, [], {"quiet": True}, "unexpected keyword argument 'quiet'"),
+        (CheckCommand, [], {"select": "tags"}, "select: expected a list, got str"),
+        (CheckCommand, [], {"fix": 1}, "fix: expected bool, got int"),
+        (CheckCommand, [3], {}, "sets: expected str, got int"),
+        (RolloutCommand, [], {"header": True}, "header: expected int, got bool"),
+    ],
+)
+def test_what_does_not_fit_is_refused(
+    command: Any, arguments: list[Any], options: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(TypeError, match=f"^{re.escape(problem)}$"):
+        command.of(*arguments, **options)
 
 
-def test_values_go_by_name() -> None:
-    def function(first: str, *names: str, repository: str | None = None, kept: int = 7, **chosen: Any) -> object:
-        return first, names, repository, kept, chosen
-
-    assert call(function, Options(), first="c") == (
-        "c",
-        ("a", "b"),
-        "x",
-        7,
-        {"select": ["tags", "rpc"], "ignore": [], "severity": {"style": "off"}, "config": {}, "generator": None},
-    )
-    plain: Callable[..., object] = lambda *names, kept=1: (names, kept)  # noqa: E731
-    assert call(plain, Options(), kept=2) == (("a", "b"), 2)
+def test_values_that_could_not_mean_anything_are_refused() -> None:
+    with pytest.raises(UsageError, match="^fail_on: eror is not one of error, warning, info, never$"):
+        CheckCommand.of(fail_on="eror")
+    with pytest.raises(UsageError, match="^header: -1 is less than 1$"):
+        RolloutCommand.of(header=-1)
 
 
-def test_a_severity_needs_a_level() -> None:
-    def function(**chosen: Any) -> object:
-        return chosen
-
+def test_rules_and_configuration_are_read_from_the_options() -> None:
+    choosing = Choosing(("tags, rpc",), ("style",), ("kip-35=off",))
+    configuration = Configuring(isolated=True).configuration(".", choosing)
+    assert configuration.file is None
+    assert (configuration.config.select, configuration.config.ignore) == (["tags", "rpc"], ["style"])
+    assert configuration.config.severity == {"kip-35": "off"}
     with pytest.raises(UsageError, match="--severity takes RULE=LEVEL"):
-        call(function, Options(choosing=Choosing(severity=("style",))))
+        Configuring().configuration(".", Choosing(severity=("style",)))

@@ -20,10 +20,10 @@ def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else result(name))
     if missing != "duckdb":
         with pytest.raises(UsageError, match=SAID.format("Spark")):
-            run.run(run.Options(source=("a=b",), out=str(tmp_path / "lake")))
+            run.RunCommand(source=("a=b",), out=str(tmp_path / "lake")).run()
     if missing != "pyspark":
         with pytest.raises(UsageError, match=SAID.format("DuckDB")):
-            report.run(report.Options(str(tmp_path)))
+            report.ReportCommand(str(tmp_path)).run()
 
 
 def test_help_needs_no_spark(tmp_path: Path) -> None:

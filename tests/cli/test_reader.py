@@ -22,7 +22,7 @@ from .declared import ALL
 
 EXAMPLES = int(os.environ.get("KIPLINT_LAW_EXAMPLES", len(ALL) * 25))
 SEEN: list[Any] = []
-APP: Any = typer.main.get_command(make_app(lambda command, options: SEEN.append(options)))
+APP: Any = typer.main.get_command(make_app(SEEN.append))
 
 ODD = st.sampled_from(
     [
@@ -86,7 +86,7 @@ def lines(known: list[Parameter]) -> st.SearchStrategy[list[str]]:
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, ...]) -> None:
-    known = parameters(ALL[words].Options)
+    known = parameters(ALL[words])
     answered = 0
 
     @seed(7)
@@ -97,12 +97,12 @@ def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, .
     @given(lines(known))
     def law(rest: list[str]) -> None:
         nonlocal answered
-        call = read([*words, *rest])
-        if call is not None:
+        command = read([*words, *rest])
+        if command is not None:
             answered += 1
             SEEN.clear()
             APP.main(args=[*words, *rest], prog_name="kiplint", standalone_mode=False)
-            assert [call.options] == SEEN
+            assert [command] == SEEN
 
     law()
     assert answered
@@ -112,7 +112,7 @@ def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, .
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_every_parameter_is_read(words: tuple[str, ...]) -> None:
     """Each option alone, with the required arguments, needs no typer."""
-    known = parameters(ALL[words].Options)
+    known = parameters(ALL[words])
     needed = ["x" if not parameter.words else parameter.words[0] for parameter in known if parameter.is_required]
     for parameter in known:
         if isinstance(parameter.mark, Argument):
@@ -125,7 +125,7 @@ def test_every_parameter_is_read(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_names_stand_for_one_parameter_each(words: tuple[str, ...]) -> None:
-    known = parameters(ALL[words].Options)
+    known = parameters(ALL[words])
     flags = [flag for parameter in known for flag in parameter.flags]
     assert len({parameter.name for parameter in known}) == len(known)
     assert len(set(flags)) == len(flags)

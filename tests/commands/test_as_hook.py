@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
 
-import msgspec
 import pytest
-from msgspec.structs import asdict, fields
 
-import kiplint.commands.check.run
-from kiplint.commands.check.options import Options, _checked
-from kiplint.commands.check.run import CheckOptions, CheckPart, CheckResult
 from sources.support import git
 from tools import Ran, definition, field
 from tools import kiplint as run_kiplint
@@ -161,57 +154,3 @@ def test_two_sets_with_the_same_message_are_apart(repository: Path) -> None:
         "others/XRequest.json rpc/response-missing",
         f"{FILE} fields/unknown-type",
     ]
-
-
-def other_value(name: str, kind: Any, default: object) -> Any:
-    """A value of an option that is not its default."""
-    if kind is bool:
-        return not default
-    if get_origin(kind) is Literal:
-        return next(word for word in get_args(kind) if word != default)
-    if kind is str or str in get_args(kind):
-        return "HEAD" if name == "changed_since" else f"{name} that is set"
-    return next(other_value(name, inner, default) for inner in get_args(kind) if inner is not type(None))
-
-
-EVERY = {option.name: other_value(option.name, option.type, option.default) for option in fields(CheckOptions)} | {
-    "released": ("HEAD",)
-}
-
-
-@pytest.fixture
-def checked(repository: Path, monkeypatch: pytest.MonkeyPatch) -> list[CheckPart]:
-    """What is checked, in a commit that changes a file and deletes another."""
-    change(repository, "strnig", "Boolean")
-    git(repository, "rm", "-q", "others/XResponse.json")
-    monkeypatch.chdir(repository)
-    parts: list[CheckPart] = []
-
-    def keep(several: Sequence[CheckPart], configuration: object) -> CheckResult:
-        parts.extend(several)
-        return CheckResult(findings=())
-
-    monkeypatch.setattr(kiplint.commands.check.run, "check_sets", keep)
-    return parts
-
-
-@pytest.mark.parametrize("mending", [None, "fix", "diff"])
-def test_no_option_is_lost(checked: list[CheckPart], mending: Any) -> None:
-    """Of every option of the Struct, so that a new one joins by itself."""
-    values = {**EVERY, "as_hook": True, "mending": mending}
-    assert all(values[option.name] != option.default for option in fields(CheckOptions) if option.name != "mending")
-    kiplint.check(FILE, "notes.json", **values)
-    assert [part.names for part in checked] == ([(FILE,)] if mending else [(FILE,), ("others",)])
-    assert [asdict(part.options) for part in checked] == [values] * len(checked)
-
-
-def test_no_option_of_the_command_line_is_lost(checked: list[CheckPart]) -> None:
-    """What an option of the command line is called, the option of the check is called too, but for a few."""
-    same = {option.name for option in fields(Options)} & EVERY.keys()
-    assert EVERY.keys() - same == {"mending", "fixes", "repository", "strictly"}
-    given = {name: EVERY[name] for name in same} | {"diff": True, "repo": "there", "choose": ("tags/gap=2",)}
-    _checked(msgspec.structs.replace(Options(), sets=(FILE,), **given))
-    (part,) = checked
-    assert asdict(part.options) == {
-        **EVERY, "mending": "diff", "fixes": True, "repository": "there", "strictly": False, "choose": {"tags/gap": 2},
-    }  # fmt: skip

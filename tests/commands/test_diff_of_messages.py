@@ -7,7 +7,8 @@ import io
 import pytest
 
 from conftest import ROOT
-from kiplint.commands.diff.run import DiffResult, diff
+from kiplint import diff
+from kiplint.commands.diff.run import DiffResult
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import write
 

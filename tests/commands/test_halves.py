@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.commands.check.run import check
+from kiplint import check
 from sources.support import make_repository, write
 from tools import definition, field
 

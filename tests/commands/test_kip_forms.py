@@ -9,10 +9,10 @@ from typing import Final
 import pytest
 
 from conftest import ROOT
+from kiplint import kip
 from kiplint.commands.kip.drafts import Kip, read_kip
 from kiplint.commands.kip.forms import Originals
 from kiplint.commands.kip.result import KipResult
-from kiplint.commands.kip.run import kip
 from kiplint.compat.tree import load
 from kiplint.model.fields import Field
 from kiplint.sources.schema_files import NothingThereError

@@ -17,7 +17,7 @@ from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from tools import environment
 
-NAMES = re.findall(r" as (\w+)", Path(kiplint.__file__).with_suffix(".pyi").read_text("utf-8"))
+NAMES = re.findall(r"(?m)(?:^from .* as |^def )(\w+)", Path(kiplint.__file__).with_suffix(".pyi").read_text("utf-8"))
 LISTED = "import json, sys; import kiplint; print(json.dumps([m for m in sys.modules if m.startswith('kiplint')]))"
 
 
@@ -75,9 +75,9 @@ def test_values_that_could_not_mean_anything_are_refused(repo: Path) -> None:
     wrong: Any = "eror"
     with pytest.raises(kiplint.UsageError, match="^fail_on: eror is not one of error, warning, info, never$"):
         kiplint.check(directory, fail_on=wrong)
-    with pytest.raises(TypeError, match="^select: expected a list of selectors, got str$"):
+    with pytest.raises(TypeError, match="^select: expected a list, got str$"):
         kiplint.check(directory, select="tags")
-    with pytest.raises(kiplint.UsageError, match="^header: a version of the request header from 1 on, not -1$"):
+    with pytest.raises(kiplint.UsageError, match="^header: -1 is less than 1$"):
         kiplint.rollout(directory, header=-1)
     with pytest.raises(kiplint.UsageError, match="at least one broker$"):
         kiplint.negotiate(directory)

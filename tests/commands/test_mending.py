@@ -17,7 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from fixes.support import comments_of, folder
-from kiplint.commands.migrate.run import migrate_kip_1313
+from kiplint import migrate_kip_1313
 from sources.support import make_repository, write
 from tools import definition, field, kiplint
 

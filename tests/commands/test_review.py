@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from kiplint import review
 from kiplint.commands.review.result import ReviewDocument
-from kiplint.commands.review.run import find_base, review
+from kiplint.commands.review.run import find_base
 from kiplint.engine.errors import UsageError
 from kiplint.sources.git import close_repositories
 from kiplint.sources.schema_files import SourceError

@@ -164,7 +164,7 @@ def test_the_place_of_a_tag_in_an_older_set_is_known() -> None:
     from pathlib import Path
     from tempfile import TemporaryDirectory
 
-    from kiplint.commands.diff.run import diff
+    from kiplint import diff
 
     with TemporaryDirectory() as folder:
         sides = {"older": tagged("B"), "old": A, "new": tagged("C", kind="string")}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from compat.test_diff_properties import JSON, broken, changes, evolved
 from kiplint.codec.codec import Codec
-from kiplint.compat.judge import Witness
+from kiplint.compat.change import Witness
 from kiplint.compat.witness import witnesses
 from kiplint.model.message import Message
 from tools import document, field, message

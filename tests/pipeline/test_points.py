@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.commands.diff.run import diff
+from kiplint import diff
 from kiplint.commands.pipeline.result import lake_diff
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 
 from conftest import ROOT
-from kiplint.commands.check.run import check
-from kiplint.commands.diff.run import diff
+from kiplint import check, diff
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import RULES_PAGES

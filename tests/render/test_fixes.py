@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kiplint.commands.check.run import check
+from kiplint import check
 from kiplint.engine.finding import FileEdit, Finding, Fix
 from kiplint.text.edit import Edit, apply_edits
 

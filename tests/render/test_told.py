@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.commands.diff.run import diff, diff_all
+from kiplint import diff
+from kiplint.commands.diff.run import diff_all
 from kiplint.commands.diff.text import write
 from kiplint.engine.errors import UsageError
 from tools import definition, field
@@ -59,6 +60,6 @@ def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
     assert named("*Response") == ["XResponse"]
     assert named("*Response", "Y*") == ["XResponse", "YRecord"]
     assert diff(old, new, messages=["Y*"]).messages == 1
-    assert {change.message_name for change in diff_all(old, new, messages=["Y*"]).changes} == {"YRecord"}
+    assert {change.message_name for change in diff_all(str(old), str(new), ["Y*"]).changes} == {"YRecord"}
     with pytest.raises(UsageError, match="YRecrd: neither of the two has such a message"):
         diff(old, new, messages=["YRecrd"])

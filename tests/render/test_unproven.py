@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kiplint import diff
 from kiplint.codec.values import minimal
-from kiplint.commands.diff.run import DiffResult, diff
+from kiplint.commands.diff.run import DiffResult
 from kiplint.compat import judge, witness
 from tools import definition, field
 

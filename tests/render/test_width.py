@@ -11,9 +11,9 @@ import pytest
 
 import kiplint
 from conftest import ROOT
+from kiplint import migrate_kip_1313
 from kiplint.commands.decode.run import decode
 from kiplint.commands.explain import sections
-from kiplint.commands.migrate.run import migrate_kip_1313
 from kiplint.commands.rules import named
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.commands.review.run import review
+from kiplint import review
 from kiplint.sources.git import close_repositories
 from slips.table import SLIPS, Slip
 from slips.test_slips import SET

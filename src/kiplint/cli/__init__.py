@@ -21,11 +21,11 @@ def main() -> None:
     settle()
     gc.disable()  # finished sets are taken apart by hand; the benchmark `collector` measures the gain
     from kiplint.cli.process import attempt, run
-    from kiplint.cli.reader import hints, read
+    from kiplint.cli.reader import read
 
-    call = None if COMPLETE in os.environ else read(sys.argv[1:])
-    if call:
-        run(lambda: call.command.run(call.options), hints(call.command))
+    command = None if COMPLETE in os.environ else read(sys.argv[1:])
+    if command:
+        run(command.run, command.HINTS)
     from kiplint.cli.app import make_app
 
     if COMPLETE in os.environ:

@@ -13,9 +13,9 @@ from typer.core import TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
-from kiplint.cli.options import PAGE, Argument, Group, Parameter, make, parameters
+from kiplint.cli.options import PAGE, Argument, Command, Parameter, make, parameters
 from kiplint.cli.process import run
-from kiplint.cli.reader import COMMANDS, Command, hints, names, room
+from kiplint.cli.reader import COMMANDS, names, room
 
 AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
@@ -33,13 +33,13 @@ SECTIONS: Final = (
 VERSION: Final = ("--version", "-V")
 HELP: Final = ("--help", "-h")
 
-Run = Callable[[Command, Group], object]
+Run = Callable[[Command], object]
 """Runs a command with the options that typer has read."""
 
 
-def execute(command: Command, options: Group) -> None:
+def execute(command: Command) -> None:
     """Run the command, and exit with its code."""
-    run(lambda: command.run(options), hints(command))
+    run(command.run, command.HINTS)
 
 
 def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typer:
@@ -85,11 +85,11 @@ def _group(package: Any, do: Run, names: Sequence[str], listed: bool = False, **
     """
     app = typer.Typer(help=package.HELP, epilog=package.EPILOG, no_args_is_help=True, rich_markup_mode=None, **settings)
     for name in names:
-        module = room(package, name)
-        if hasattr(module, "COMMANDS"):
-            app.add_typer(_group(module, do, () if listed else module.COMMANDS), name=name)
+        command: Any = room(package, name)
+        if not hasattr(command, "COMMANDS"):
+            app.command(name, epilog=shown(command.EPILOG))(_function(command, do, listed))
         else:
-            app.command(name, epilog=shown(module.EPILOG))(_function(module, do, listed))
+            app.add_typer(_group(command, do, () if listed else command.COMMANDS), name=name)
     return app
 
 
@@ -103,9 +103,9 @@ def shown(epilog: str) -> str:
     return "\n\n".join([AS_IT_IS + "\n".join(lines), *more])
 
 
-def _function(command: Command, do: Run, listed: bool) -> Callable[..., None]:
+def _function(command: type[Command], do: Run, listed: bool) -> Callable[..., None]:
     """A function with the signature from which typer makes the command, without parameters where it is `listed`."""
-    params = () if listed else parameters(command.Options)
+    params = () if listed else parameters(command)
 
     def function(**values: Any) -> None:
         options = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
@@ -115,7 +115,7 @@ def _function(command: Command, do: Run, listed: bool) -> Callable[..., None]:
                     options[param.name] = ()
                 else:
                     del options[param.name]
-        do(command, make(command.Options, options))
+        do(make(command, options))
 
     signature = [
         inspect.Parameter(

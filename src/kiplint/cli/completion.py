@@ -127,7 +127,7 @@ def _tags(ctx: WordsBefore) -> list[str]:
     from kiplint.sources.schema_files import SourceError
 
     with suppress(SourceError):
-        return version_tags(ctx.params.get("repo"))[::-1]
+        return version_tags(ctx.params.get("repository"))[::-1]
     return []
 
 
@@ -140,5 +140,5 @@ def _messages(ctx: WordsBefore) -> list[str]:
     first = next((value for value in values if value), ".")
     source = first if isinstance(first, str) else first[0]
     with suppress(SourceError):
-        return sorted({message.name for message in load(source, params.get("repo")).messages})
+        return sorted({message.name for message in load(source, params.get("repository")).messages})
     return []

@@ -1,41 +1,104 @@
-"""The declaration of a command's options: one frozen Struct, each field with its type, its default, and a mark.
+"""The declaration of a command: one frozen Struct with its options, each with its type, its default, and a mark.
 
 The mark is an `Argument` or an `Option`. A field without a mark is a group: a Struct of the same kind, which several
 commands share. `reader` makes the Struct from the words of a command line as far as it understands them, `app` makes
-typer do the same for all command lines, with help, completion and errors.
+typer do the same for all command lines, with help, completion and errors, and `Command.of` makes it from the arguments
+of a Python function. What runs the command takes the Struct whole.
 
 A field's type is str, int, bool (a flag), a Literal of words, tuple[str, ...] (repeatable), one of the first or a
 Literal with None, or tuple[str, str] | None (two words after one option). No `from __future__ import annotations` in
 a module of options: to evaluate annotations at start takes long.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from types import CodeType, NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from kiplint.cli import completion
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names
+from kiplint.text.words import comma_parts, did_you_mean
 
 if TYPE_CHECKING:
-    from kiplint.engine.config import Chosen
+    from kiplint.engine.config import Configuration
 
 Completer = Callable[..., Iterable[str | tuple[str, str]]]
-Made = TypeVar("Made", bound="Group")
-Result = TypeVar("Result")
+Options = TypeVar("Options", bound="Group")
 PAGE = "html"
 """The format that is a page; as `html=FILE` it goes to a file."""
-CO_VARARGS, CO_VARKEYWORDS = 4, 8
-"""Flags of code objects: the function has `*args`, or `**kwargs`; `inspect` takes milliseconds to import."""
-ALIASES = {"repo": "repository", "message": "messages", "set": "source", "paths": "sets"}
-"""Options whose names in the library differ: on the command line a repeatable option is called as one value."""
+NO_HINTS: Mapping[str, str] = {}
 
 
 class Group(msgspec.Struct, frozen=True):
-    """The options of a command, or some that several commands share."""
+    """Options that several commands share."""
+
+
+class Command(Group, frozen=True):
+    """A command: its options, and what runs it. The docstring of `run` is its help.
+
+    `SECTION` is the section of `kiplint --help` that lists it, `EPILOG` has examples. `HINTS` are texts that add the
+    names of options to errors of the library, by their kind.
+    """
+
+    SECTION: ClassVar[str] = ""
+    EPILOG: ClassVar[str] = ""
+    HINTS: ClassVar[Mapping[str, str]] = NO_HINTS
+
+    def run(self) -> int:
+        """Run the command; the exit code."""
+        raise NotImplementedError(type(self).__name__)
+
+    @classmethod
+    def of(cls, *arguments: object, **values: object) -> Self:
+        """The command with the arguments of a Python function: those of the command line, then options by their names.
+
+        Paths may be any `os.PathLike`, repeatable options any sequence, or a mapping for pairs such as RULE=LEVEL. What
+        only concerns the terminal has its default. Raises TypeError for arguments that do not fit, UsageError for
+        values that are not allowed.
+        """
+        params = {param.name: param for param in parameters(cls) if not param.mark.terminal}
+        words = list(arguments)
+        places = [param for param in params.values() if isinstance(param.mark, Argument)]
+        for param in places[: len(words)]:
+            values[param.name] = tuple(words) if param.many else words[0]
+            words = [] if param.many else words[1:]
+        if words:
+            raise TypeError(f"{len(places)} arguments expected, got {len(arguments)}")
+        for name in values:
+            if name not in params:
+                raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, params)}")
+        made = {name: _as_option(params[name], value) for name, value in values.items() if value is not None}
+        for param in params.values():
+            if param.is_required and param.name not in made:
+                raise TypeError(f"missing argument {param.name!r}")
+        return make(cls, made)
+
+
+def _as_option(param: "Parameter", value: object) -> object:
+    """The value of an option, from what a program passes for it."""
+    name = param.name
+    if param.many:
+        if isinstance(value, Mapping):
+            value = [f"{key}={item}" for key, item in value.items()]
+        if isinstance(value, (str, os.PathLike)) or not isinstance(value, Iterable):
+            raise TypeError(f"{name}: expected a list, got {type(value).__name__}")
+        return tuple(_as_value(param, item) for item in value)
+    return dict(value) if param.mark.mapping and isinstance(value, Mapping) else _as_value(param, value)
+
+
+def _as_value(param: "Parameter", value: object) -> object:
+    value = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if type(value) is not param.kind:
+        raise TypeError(f"{param.name}: expected {param.kind.__name__}, got {type(value).__name__}")
+    if isinstance(value, str) and not param.allows(value):
+        raise UsageError(f"{param.name}: {value} is not one of {', '.join(param.words)}")
+    if isinstance(value, int) and param.mark.least is not None and value < param.mark.least:
+        raise UsageError(f"{param.name}: {value} is less than {param.mark.least}")
+    return value
 
 
 class Argument(msgspec.Struct, frozen=True):
@@ -46,11 +109,17 @@ class Argument(msgspec.Struct, frozen=True):
     usual: str | None = None
     complete: Completer | None = None
 
+    least: ClassVar[int | None] = None
+    most: ClassVar[int | None] = None
+    terminal: ClassVar[bool] = False
+    mapping: ClassVar[bool] = False
+
 
 class Option(msgspec.Struct, frozen=True):
-    """Marks a field whose value is the word after the option, which is called as the field.
+    """Marks a field whose value is the word after the option, which is called as the field unless it has a `flag`.
 
-    `usual` describes the default, where its value does not. Numbers are from `least` to `most`.
+    `usual` describes the default, where its value does not. Numbers are from `least` to `most`. An option that is only
+    about what the `terminal` shows does not exist in Python, where the value may be a `mapping` if that is set.
     """
 
     help: str
@@ -60,6 +129,9 @@ class Option(msgspec.Struct, frozen=True):
     complete: Completer | None = None
     least: int | None = None
     most: int | None = None
+    flag: str = ""
+    terminal: bool = False
+    mapping: bool = False
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -83,7 +155,7 @@ class Parameter(msgspec.Struct, frozen=True):
         """The names of the option on the command line, the long name first; empty for an argument."""
         if isinstance(self.mark, Argument):
             return ()
-        long = f"--{self.name.replace('_', '-')}"
+        long = self.mark.flag or f"--{self.name.replace('_', '-')}"
         return (long, self.mark.alias) if self.mark.alias else (long,)
 
     @property
@@ -108,7 +180,7 @@ def parameters(options: type[Group]) -> list[Parameter]:
     return params
 
 
-def make(options: type[Made], values: Mapping[str, Any]) -> Made:
+def make(options: type[Options], values: Mapping[str, Any]) -> Options:
     """The options with these values by name; parameters without a value have their defaults."""
     fields: dict[str, Any] = {}
     for name, hint, _ in _fields(options):
@@ -144,16 +216,29 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
 
 # Options that several commands have
 
-ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.")]
+ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.", terminal=True)]
 FailOnOption = Annotated[
     Literal["error", "warning", "info", "never"] | None,
     Option("The lowest severity that makes the exit code 1.", usual="error"),
 ]
-FormOption = Annotated[Literal["text", "json"], Option("The format of the result.")]
-PageFormOption = Annotated[Literal["text", "json", "html"], Option("The format of the result.")]
-OpenOption = Annotated[bool, Option("Open the report in the browser, as a page of HTML in a temporary file.")]
-AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("The format of the result.")]
-RepositoryOption = Annotated[str | None, Option("The repository of REV:path, a directory or a bundle.", "REPO")]
+FormOption = Annotated[Literal["text", "json"], Option("The format of the result.", terminal=True)]
+PageFormOption = Annotated[Literal["text", "json", "html"], Option("The format of the result.", terminal=True)]
+OpenOption = Annotated[
+    bool, Option("Open the report in the browser, as a page of HTML in a temporary file.", terminal=True)
+]
+AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("The format of the result.", terminal=True)]
+RepositoryOption = Annotated[
+    str | None, Option("The repository of REV:path, a directory or a bundle.", "REPO", flag="--repo")
+]
+BreaksOption = Annotated[
+    tuple[str, ...],
+    Option(
+        "What a change must break to make the exit code 1. Repeatable.",
+        "WHAT",
+        usual="wire,storage",
+        complete=completion.breaks,
+    ),
+]
 SetsOption = Annotated[
     tuple[str, ...],
     Option(
@@ -170,6 +255,7 @@ MessageOption = Annotated[
         "Only changes of messages or RPCs of this name, such as `Fetch` or `*Offset*`. Repeatable.",
         "GLOB",
         complete=completion.rpcs,
+        flag="--message",
     ),
 ]
 ReleasedOption = Annotated[
@@ -180,7 +266,7 @@ ReleasedOption = Annotated[
         usual="the configuration's, else the base",
     ),
 ]
-StatisticsOption = Annotated[bool, Option("Count the findings by rule instead of listing them.")]
+StatisticsOption = Annotated[bool, Option("Count the findings by rule instead of listing them.", terminal=True)]
 LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
 AsOfOption = Annotated[
     str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
@@ -211,12 +297,28 @@ class Choosing(Group, frozen=True):
 class Configuring(Group, frozen=True):
     """The configuration."""
 
-    config: Annotated[str | None, Option("The configuration file; no other is searched for.", "FILE")] = None
+    config: Annotated[
+        str | Mapping[str, Any] | None,
+        Option("The configuration file; no other is searched for.", "FILE", mapping=True),
+    ] = None
     generator: Annotated[
         Literal["4.3", "4.4"] | None,
         Option("The edition of Kafka's generator that the definitions are for.", usual="the configuration's, else 4.4"),
     ] = None
     isolated: Annotated[bool, Option("Read no configuration.")] = False
+
+    def configuration(self, start: str, choosing: Choosing) -> "Configuration":
+        """The configuration of a run that looks at a path, with the rules that are selected. Raises UsageError."""
+        from kiplint.engine.config import configure
+
+        return configure(
+            start,
+            select=comma_parts(choosing.select),
+            ignore=comma_parts(choosing.ignore),
+            severity=dict(map(_severity, comma_parts(choosing.severity))),
+            config={} if self.isolated and self.config is None else self.config,
+            generator=self.generator,
+        )
 
 
 class Reporting(Group, frozen=True):
@@ -229,23 +331,18 @@ class Reporting(Group, frozen=True):
             "FORMAT[=FILE]",
             usual="text",
             complete=completion.formats,
+            terminal=True,
         ),
     ] = ()
     open: Annotated[
-        bool, Option("Open the report in the browser: the page that html=FILE names, else one in a temporary file.")
+        bool,
+        Option(
+            "Open the report in the browser: the page that html=FILE names, else one in a temporary file.",
+            terminal=True,
+        ),
     ] = False
     color: ColorOption = "auto"
-    quiet: Annotated[bool, Option("Write nothing to the terminal.", alias="-q")] = False
-
-
-class Judging(Group, frozen=True):
-    """The rules, the findings that fail, and the report on them."""
-
-    choosing: Choosing = Choosing()
-    fail_on: FailOnOption = None
-    reporting: Reporting = Reporting()
-    configuring: Configuring = Configuring()
-    statistics: StatisticsOption = False
+    quiet: Annotated[bool, Option("Write nothing to the terminal.", alias="-q", terminal=True)] = False
 
 
 class Cluster(Group, frozen=True):
@@ -260,48 +357,6 @@ class Cluster(Group, frozen=True):
         tuple[str, ...],
         Option("A setting of Spark, such as spark.driver.memory=8g. Repeatable.", "NAME=VALUE"),
     ] = ()
-
-
-def call(function: Callable[..., Result], options: Group, **others: Any) -> Result:
-    """Call a function of the library with the options that its parameters are called as; `others` take precedence.
-
-    Its `**chosen` are the rules and the configuration. Raises UsageError for an unknown severity.
-    """
-    values = {**_flat(options), **others}
-    code: CodeType = function.__code__
-    positional, keywords = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    args = [values[name] for name in code.co_varnames[:positional]]
-    if code.co_flags & CO_VARARGS:
-        args += values[code.co_varnames[keywords]]
-    named = {name: values[name] for name in code.co_varnames[positional:keywords] if name in values}
-    if code.co_flags & CO_VARKEYWORDS:
-        named |= _chosen(values)
-    return function(*args, **named)
-
-
-def _flat(options: Group) -> dict[str, Any]:
-    """The values of options and of their groups, also by the names that parameters have for them."""
-    values: dict[str, Any] = {}
-    for name in options.__struct_fields__:
-        value = getattr(options, name)
-        values |= _flat(value) if isinstance(value, Group) else {name: value}
-    return {ALIASES[name]: value for name, value in values.items() if name in ALIASES} | values
-
-
-def _chosen(values: Mapping[str, Any]) -> "Chosen":
-    """Rules and configuration as the library takes them."""
-    return {
-        "select": split(values["select"]),
-        "ignore": split(values["ignore"]),
-        "severity": dict(map(_severity, split(values["severity"]))),
-        "config": values["config"] or ({} if values["isolated"] else None),
-        "generator": values["generator"],
-    }
-
-
-def split(values: Sequence[str]) -> list[str]:
-    """The words of a repeatable option whose values may be lists with commas."""
-    return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
 def _severity(text: str) -> tuple[str, str]:

@@ -10,11 +10,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from kiplint.cli.options import PAGE, Group, Reporting, call
+from kiplint.cli.options import PAGE, Reporting
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names, write
@@ -66,14 +66,6 @@ def report(command: str, reporting: Reporting, work: Callable[[], Report], *, st
     for note in result.notes if not reporting.quiet else ():
         warn(note)
     return finish(result)
-
-
-def report_on(function: Callable[..., Report], options: Group, **others: Any) -> int:
-    """Call a function of the library with the options of its command, and write the report."""
-    values: Any = getattr(options, "judging", options)
-    command = type(options).__module__.split(".")[2]
-    statistics = getattr(values, "statistics", False)
-    return report(command, values.reporting, lambda: call(function, options, **others), statistics=statistics)
 
 
 def report_patch(reporting: Reporting, work: Callable[[], CheckResult], unfixed: Callable[[], CheckResult]) -> int:

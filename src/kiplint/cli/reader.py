@@ -7,13 +7,11 @@ refusal, and what is seldom written.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
-import msgspec
-
-from kiplint.cli.options import Argument, Group, Parameter, make, parameters
+from kiplint.cli.options import Argument, Command, Parameter, make, parameters
 from kiplint.text.files import module_names
 
 COMMANDS = "kiplint.commands"
@@ -27,53 +25,27 @@ EXPANDED = "*?[~$%"
 """The characters that typer expands on Windows, whose shells do not."""
 
 
-class Command(Protocol):
-    """The module that declares a command; the docstring of `run` is its help.
-
-    It may also have `HINTS`: see `hints`.
-    """
-
-    Options: type[Group]
-    EPILOG: str
-    SECTION: str
-
-    def run(self, options: Any) -> int:
-        """Run the command; the exit code."""
-
-
-def hints(command: Command) -> Mapping[str, str]:
-    """The texts of a command's `HINTS`, which add the names of its options to errors of the library, by their kind."""
-    return getattr(command, "HINTS", {})
-
-
-class Call(msgspec.Struct, frozen=True):
-    """A command with its options."""
-
-    command: Command
-    options: Group
-
-
 class _UnclearError(Exception):
     """Typer has to read this command line."""
 
 
-def read(words: Sequence[str]) -> Call | None:
-    """The command and the options that the words name, or None when typer has to read them."""
+def read(words: Sequence[str]) -> Command | None:
+    """The command with the options that the words name, or None when typer has to read them."""
     try:
         command, rest = _command(words)
-        return Call(command, make(command.Options, _values(rest, parameters(command.Options))))
+        return make(command, _values(rest, parameters(command)))
     except _UnclearError:
         return None
 
 
-def _command(words: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    group = import_module(COMMANDS)
+def _command(words: Sequence[str]) -> tuple[type[Command], Sequence[str]]:
+    group: Any = import_module(COMMANDS)
     for at, written in enumerate(words):
         word = getattr(group, "ALIASES", {}).get(written, written)
         if word not in names(group):
             break
         group = room(group, word)
-        if hasattr(group, "Options"):
+        if isinstance(group, type):
             return group, words[at + 1 :]
     raise _UnclearError
 
@@ -85,15 +57,18 @@ def names(group: Any) -> Sequence[str]:
 
 
 def room(group: Any, name: str) -> Any:
-    """What declares a command: a module, a class `...Room` in the module that `MODULES` names, or a package."""
+    """What a name stands for: the class of a command, such as `CheckCommand`, or a package with more commands.
+
+    The class is in the module of that name, or in the module `options` of the package of that name; those of a package
+    of commands are in the modules that its `MODULES` name.
+    """
     own = name.replace("-", "_")
-    modules = getattr(group, "MODULES", {})
-    module = import_module(f"{group.__name__}.{modules.get(name, own)}")
-    if declared := getattr(module, f"{own.title().replace('_', '')}Room", None):
-        return declared
-    if hasattr(module, "Options") or hasattr(module, "COMMANDS"):
+    module: Any = import_module(f"{group.__name__}.{getattr(group, 'MODULES', {}).get(name, own)}")
+    if hasattr(module, "COMMANDS"):
         return module
-    return import_module(f"{module.__name__}.options")
+    if hasattr(module, "__path__"):
+        module = import_module(f"{module.__name__}.options")
+    return getattr(module, f"{own.title().replace('_', '')}Command")
 
 
 def _values(words: Sequence[str], params: list[Parameter]) -> dict[str, Any]:
@@ -142,7 +117,7 @@ def _value(param: Parameter, word: str) -> str | int:
         return word
     if not (word.isascii() and word.isdecimal() and len(word) <= LONGEST):
         raise _UnclearError
-    least, most = (param.mark.least, param.mark.most) if not isinstance(param.mark, Argument) else (None, None)
+    least, most = param.mark.least, param.mark.most
     number = int(word)
     if (least is not None and number < least) or (most is not None and number > most):
         raise _UnclearError

@@ -10,30 +10,29 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import json
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group
+from kiplint.cli.options import Argument, Command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from kiplint.engine.rule import Rule
 
-EPILOG = "Example:  kiplint explain tags/gap"
-SECTION = "Reference"
 
-
-class Options(Group, frozen=True):
+class ExplainCommand(Command, frozen=True):
     """The options of `kiplint explain`."""
+
+    EPILOG = "Example:  kiplint explain tags/gap"
+    SECTION = "Reference"
 
     rule: Annotated[str, Argument("The rule's id, such as tags/gap.", "RULE", complete=completion.rule_ids)]
 
+    def run(self) -> int:
+        """Explain a rule: what it requires, why, its source, examples, and how to ignore it."""
+        from kiplint.cli.process import CLEAN, use_color
+        from kiplint.commands.rules import named
 
-def run(options: Options) -> int:
-    """Explain a rule: what it requires, why, its source, examples, and how to ignore it."""
-    from kiplint.cli.process import CLEAN, use_color
-    from kiplint.commands.rules import named
-
-    print("\n\n".join(sections(named(options.rule), use_color("auto", sys.stdout))))
-    return CLEAN
+        print("\n\n".join(sections(named(self.rule), use_color("auto", sys.stdout))))
+        return CLEAN
 
 
 def sections(rule: Rule, color: bool) -> list[str]:

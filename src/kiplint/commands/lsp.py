@@ -6,38 +6,37 @@ import os
 from contextlib import suppress
 from typing import Annotated
 
-from kiplint.cli.options import Group, Option
+from kiplint.cli.options import Command, Option
 from kiplint.cli.process import warn
 
-EPILOG = (
-    "Example:  kiplint lsp --stdio.  "
-    "An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."
-)
-SECTION = "Check and review"
 
-
-class Options(Group, frozen=True):
+class LspCommand(Command, frozen=True):
     """The options of `kiplint lsp`."""
+
+    EPILOG = (
+        "Example:  kiplint lsp --stdio.  "
+        "An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."
+    )
+    SECTION = "Check and review"
 
     stdio: Annotated[bool, Option("Use standard input and output, which is the default.")] = False
 
+    def run(self) -> int:
+        """Run the language server for editors: findings as you type, fixes, completion, and what a field means."""
+        import gc
 
-def run(options: Options) -> int:
-    """Run the language server for editors: findings as you type, fixes, completion, and what a field means."""
-    import gc
+        from kiplint.cli.process import CLEAN
+        from kiplint.engine.errors import UsageError
 
-    from kiplint.cli.process import CLEAN
-    from kiplint.engine.errors import UsageError
-
-    try:
-        from kiplint.server.app import make
-    except ModuleNotFoundError as error:
-        what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
-        raise UsageError(f"the language server needs {what}") from None
-    gc.enable()  # other commands end too soon to need it
-    log_in_lines()
-    make().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
-    return CLEAN
+        try:
+            from kiplint.server.app import make
+        except ModuleNotFoundError as error:
+            what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
+            raise UsageError(f"the language server needs {what}") from None
+        gc.enable()  # other commands end too soon to need it
+        log_in_lines()
+        make().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
+        return CLEAN
 
 
 LONGEST = 200

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, Option
+from kiplint.cli.options import Argument, Command, Option
 
 if TYPE_CHECKING:
     from kiplint.engine.rule import Rule
 
-EPILOG = "Examples:  kiplint rules kip-1313   |   kiplint rules --verify my-rules.json5 my-fixtures"
-SECTION = "Reference"
 
-
-class Options(Group, frozen=True):
+class RulesCommand(Command, frozen=True):
     """The options of `kiplint rules`."""
+
+    EPILOG = "Examples:  kiplint rules kip-1313   |   kiplint rules --verify my-rules.json5 my-fixtures"
+    SECTION = "Reference"
 
     selectors: Annotated[
         tuple[str, ...], Argument("Only these: rules, packs or globs.", "RULES", complete=completion.rules)
@@ -26,32 +26,33 @@ class Options(Group, frozen=True):
         Option("Check a pack of your own, and run each rule over FIXTURES/[PACK/]RULE/{good,bad}.", "PACK FIXTURES"),
     ] = None
 
+    def run(self) -> int:
+        """List the rules, or verify a pack of your own."""
+        import sys
 
-def run(options: Options) -> int:
-    """List the rules, or verify a pack of your own."""
-    import sys
+        from kiplint.cli.process import CLEAN, FINDINGS
+        from kiplint.render.table import table, width_of
 
-    from kiplint.cli.process import CLEAN, FINDINGS
-    from kiplint.render.table import table, width_of
+        if self.verify:
+            from pathlib import Path
 
-    if options.verify:
-        from pathlib import Path
+            from kiplint.compat.judge import messages_of
+            from kiplint.engine.packs import load_pack
+            from kiplint.engine.verify import verify
 
-        from kiplint.compat.judge import messages_of
-        from kiplint.engine.packs import load_pack
-        from kiplint.engine.verify import verify
-
-        pack, fixtures = options.verify
-        loaded = load_pack(pack)
-        problems = list(verify(loaded, Path(fixtures), messages_of))
-        for problem in problems or [f"{len(loaded)} rules hold against their examples"]:
-            print(problem)
-        return FINDINGS if problems else CLEAN
-    shown = selected(options.selectors)
-    rows = [[(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in shown]
-    for line in table((), rows, False, width_of(sys.stdout), indent=""):
-        print(line)
-    return CLEAN
+            pack, fixtures = self.verify
+            loaded = load_pack(pack)
+            problems = list(verify(loaded, Path(fixtures), messages_of))
+            for problem in problems or [f"{len(loaded)} rules hold against their examples"]:
+                print(problem)
+            return FINDINGS if problems else CLEAN
+        shown = selected(self.selectors)
+        rows = [
+            [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in shown
+        ]
+        for line in table((), rows, False, width_of(sys.stdout), indent=""):
+            print(line)
+        return CLEAN
 
 
 PACKS_OF_BYTES = {"codec": "What is wrong with bytes", "connection": "What is wrong with connections"}

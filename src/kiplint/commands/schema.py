@@ -8,18 +8,18 @@ from types import ModuleType
 from typing import Annotated, Any
 
 from kiplint.cli import reader
-from kiplint.cli.options import Argument, Group
-
-EPILOG = "Examples:  kiplint schema config > kiplint.schema.json   |   kiplint schema diff"
-SECTION = "Reference"
+from kiplint.cli.options import Argument, Command
 
 
 def _complete(incomplete: str) -> list[str]:
     return [name for name in schema_names() if name.startswith(incomplete)]
 
 
-class Options(Group, frozen=True):
+class SchemaCommand(Command, frozen=True):
     """The options of `kiplint schema`."""
+
+    EPILOG = "Examples:  kiplint schema config > kiplint.schema.json   |   kiplint schema diff"
+    SECTION = "Reference"
 
     name: Annotated[
         str,
@@ -30,23 +30,22 @@ class Options(Group, frozen=True):
         ),
     ]
 
+    def run(self) -> int:
+        """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, or a command's JSON.
 
-def run(options: Options) -> int:
-    """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, or a command's JSON.
+        `output` is another name for `check`.
+        """
+        from kiplint.cli.process import CLEAN
+        from kiplint.render.findings.json import pretty
 
-    `output` is another name for `check`.
-    """
-    from kiplint.cli.process import CLEAN
-    from kiplint.render.findings.json import pretty
-
-    print(pretty(schema(options.name)))
-    return CLEAN
-
-
-Schema = dict[str, Any]
+        print(pretty(schema(self.name)))
+        return CLEAN
 
 
-def _read() -> Mapping[str, Callable[[], Schema]]:
+JsonSchema = dict[str, Any]
+
+
+def _read() -> Mapping[str, Callable[[], JsonSchema]]:
     """The schemas of what kiplint reads."""
     from kiplint.engine.config import config_schema
     from kiplint.engine.rule import pack_schema
@@ -55,7 +54,7 @@ def _read() -> Mapping[str, Callable[[], Schema]]:
     return {"message": message_schema, "config": config_schema, "pack": pack_schema}
 
 
-def schema(name: str) -> Schema:
+def schema(name: str) -> JsonSchema:
     """The JSON Schema (draft 2020-12) of that name. Raises UsageError where there is none."""
     from kiplint.engine.errors import UsageError
     from kiplint.text.words import did_you_mean
@@ -93,7 +92,7 @@ def _results(package: str) -> Iterator[ModuleType]:
         yield import_module(f"{module.__name__}.{part}") if part else module
 
 
-def document_schema(document: Any, name: str) -> Schema:
+def document_schema(document: Any, name: str) -> JsonSchema:
     """The JSON Schema of a document's type, or of a tuple of types, any of which it may have."""
     import msgspec
 

@@ -6,9 +6,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Annotated, ClassVar, Final, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
 from kiplint.model.element import fact, value_or
 from kiplint.model.fields import Container, Field
@@ -198,7 +199,7 @@ def _is_larger(body: Layout, most: int) -> bool:
 
 
 RECORDS = ("metadata", "data", "coordinator-key", "coordinator-value")
-Side = Mapping[str, object]
+Properties = Mapping[str, object]
 """One side of a change in the JSON output, by property."""
 
 
@@ -300,16 +301,16 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return Spot(self.messages[0].file, "", self.key) if self.messages[0] else None
 
     @property
-    def old(self) -> Side:
+    def old(self) -> Properties:
         """The old side in the JSON output."""
         return self._side(0)
 
     @property
-    def new(self) -> Side:
+    def new(self) -> Properties:
         """The new side in the JSON output."""
         return self._side(1)
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         message = self.messages[number]
         return {self.key: as_written(getattr(message, self.attribute))} if message and self.attribute else {}
 
@@ -317,3 +318,30 @@ class Change(msgspec.Struct, frozen=True, dict=True):
 def as_written(value: object) -> object:
     """The value of an attribute as JSON has it."""
     return str(value) if isinstance(value, VersionRange) else list(value) if isinstance(value, tuple) else value
+
+
+Side = Literal["old", "new"]
+OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
+"""The side that reads what a side writes."""
+
+
+class Witness(msgspec.Struct, frozen=True):
+    """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
+
+    reader: Side
+    version: Annotated[int, Meta(description="The version of the message.")]
+    writer: Side
+    outcome: Literal["misread", "refused"]
+    hex: Annotated[str, Meta(description="The bytes of the message, in hexadecimal digits.")]
+    value: Annotated[dict[str, Any], Meta(description="The message, as `kiplint decode` shows it.")]
+    offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
+    field: Annotated[str, Meta(description="The field that the writer puts there; empty for none.")]
+    wrote: Annotated[Any, Meta(description="The value that the writer puts there.")]
+    read_as: Annotated[str, Meta(description="The field that the reader takes it for; empty for none.")]
+    read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
+    rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
+
+    @property
+    def shows(self) -> int:
+        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
+        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)

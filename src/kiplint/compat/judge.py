@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
-import msgspec
 from msgspec import Meta
 from msgspec.structs import asdict, astuple, replace
 
-from kiplint.compat.change import Change, Spot
+from kiplint.compat.change import Change, Spot, Witness
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.finding import Finding, Severity, Span, fingerprint
@@ -31,33 +30,6 @@ MOST_PROVEN = 8_000
 """How many fields may be unfolded to look for proofs about one message, over all its changes; the first ones count."""
 
 BREAKS: tuple[Breaks, ...] = ("wire", "storage", "support", "semantics", "source", "none")
-
-
-Side = Literal["old", "new"]
-OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
-"""The side that reads what a side writes."""
-
-
-class Witness(msgspec.Struct, frozen=True):
-    """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
-
-    reader: Side
-    version: Annotated[int, Meta(description="The version of the message.")]
-    writer: Side
-    outcome: Literal["misread", "refused"]
-    hex: Annotated[str, Meta(description="The bytes of the message, in hexadecimal digits.")]
-    value: Annotated[dict[str, Any], Meta(description="The message, as `kiplint decode` shows it.")]
-    offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
-    field: Annotated[str, Meta(description="The field that the writer puts there; empty for none.")]
-    wrote: Annotated[Any, Meta(description="The value that the writer puts there.")]
-    read_as: Annotated[str, Meta(description="The field that the reader takes it for; empty for none.")]
-    read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
-    rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
-
-    @property
-    def shows(self) -> int:
-        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
-        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)
 
 
 OldLine = Annotated[int, Meta(description="As `line` and its like, in the old set; left out where it has no place.")]

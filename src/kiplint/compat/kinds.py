@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
-from kiplint.compat.change import Change, FieldPair, Side, Spot, name_of, partner, shown_layout
+from kiplint.compat.change import Change, FieldPair, Properties, Spot, name_of, partner, shown_layout
 from kiplint.engine.language import register
 from kiplint.model.element import fact
 from kiplint.model.fields import Container, Field
@@ -62,7 +62,7 @@ class RecordTypeMoved(Change, frozen=True, dict=True):
 
     key = "apiKey"
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         versions = self.message.valid if number else self.versions
         return _layout(self.messages[number], versions.lowest)
 
@@ -201,7 +201,7 @@ class UnstableChanged(Change, frozen=True, dict=True):
         """At the valid versions, where it may have become stable."""
         return Spot(self.message.file, "", "validVersions")
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         return _layout(self.messages[number], self.versions.lowest)
 
 
@@ -217,7 +217,7 @@ class HeaderChanged(Change, frozen=True, dict=True):
         """The header version of the lowest version in the old set."""
         return self.old_headers[0]
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         several = {"headers": [*self.old_headers]} if len(self.old_headers) > 1 else {}
         return {"header": self.new_header} if number else {"header": self.old_header, **several}
 
@@ -227,7 +227,7 @@ def _text(message: Message | None, attribute: str) -> str:
     return "" if value is None else str(value)
 
 
-def _layout(message: Message | None, version: int) -> Side:
+def _layout(message: Message | None, version: int) -> Properties:
     return {"layout": shown_layout(layout(message, version))} if message else {}
 
 
@@ -297,7 +297,7 @@ class FieldChange(Change, frozen=True, dict=True):
             return Spot(was.file, self.fields[0].pointer, self.old_key)
         return Spot(was.file, "", self.whole) if was and self.whole and not any(self.fields) else None
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         message, version = self.messages[number], self.versions.lowest
         if message is None or not self.around:
             return {}
@@ -335,7 +335,7 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
         spot = super().spot
         return spot._replace(key="type") if spot and self.was and self.now else spot
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         message = self.messages[number]
         if message is None or any(self.fields):
             return super()._side(number)
@@ -372,7 +372,7 @@ class FlexibleChanged(Encoded, frozen=True, dict=True):
     flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
     whole = "flexibleVersions"
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         message = self.messages[number]
         if message is None or any(self.fields):
             return super()._side(number)
@@ -410,7 +410,7 @@ class AttributeChanged(FieldChange, frozen=True, dict=True):
         value = getattr(self.fields[side], self.attribute)
         return str(value).lower() if isinstance(value, bool) else str(value) or "left out"
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         return {self.key: getattr(self.fields[number], self.attribute)}
 
 
@@ -424,7 +424,7 @@ class FieldRenamed(AttributeChanged, frozen=True, dict=True):
         """Whether the field was removed while other fields took over its bytes."""
         return "" if self.fields[1] else "same-bytes"
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         return FieldChange._side(self, number) if self.around else super()._side(number)
 
 
@@ -550,7 +550,7 @@ class TagReused(FieldChange, frozen=True, dict=True):
         """The type of the field that had the number."""
         return self.fields[0].type if self.fields[0] else ""
 
-    def _side(self, number: int) -> Side:
+    def _side(self, number: int) -> Properties:
         field = self.fields[number]
         assert field is not None
         body = known_layout(field.owner, self.versions.lowest, flexible=True) if self.versions else None

@@ -24,8 +24,7 @@ from kiplint.codec.values import (
     rich,
 )
 from kiplint.codec.wire import Decoded, ValueSpan
-from kiplint.compat.change import Change
-from kiplint.compat.judge import OTHER, Side, Witness
+from kiplint.compat.change import OTHER, Change, Side, Witness
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded
 from kiplint.model.message import Message

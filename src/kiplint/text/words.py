@@ -31,6 +31,11 @@ def listed(parts: Iterable[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
+def comma_parts(texts: Iterable[str]) -> list[str]:
+    """The parts of texts that may be lists with commas, without blanks around them and without empty ones."""
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
 CLOSE: Final = 0.65
 """How much two words have in common to be close, from 0 to 1."""
 CLOSE_WHEN_SHORT: Final = 0.6

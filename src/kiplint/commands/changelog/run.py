@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from itertools import groupby
-from typing import ClassVar, TextIO
+from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from kiplint.commands.diff.run import diff_all
 from kiplint.compat.judge import ChangeFinding
-from kiplint.engine.config import Path
 from kiplint.render.markdown import inline
 from kiplint.render.report import RunResult
 from kiplint.text.words import listed, plural
+
+if TYPE_CHECKING:
+    from kiplint.commands.changelog.options import ChangelogCommand
 
 
 class ChangelogResult(RunResult, frozen=True):
@@ -39,16 +40,13 @@ class ChangelogResult(RunResult, frozen=True):
         return page.getvalue().rstrip("\n")
 
 
-def changelog(
-    old: Path, new: Path, *, messages: Collection[str] = (), repository: Path | None = None
-) -> ChangelogResult:
+def changelog(options: ChangelogCommand) -> ChangelogResult:
     """What changed from a set to another, by all rules that come with kiplint, whatever the configuration selects.
 
-    With `messages`, globs of names of messages or RPCs, only their changes. Raises UsageError for a glob that fits
-    nothing, and SourceError for what cannot be opened.
+    Raises UsageError for a glob of messages that fits nothing, and SourceError for what cannot be opened.
     """
-    result = diff_all(old, new, messages=messages, repository=repository)
-    before, after = (os.fspath(path).removesuffix(":") for path in (old, new))
+    result = diff_all(options.old, options.new, options.messages, options.repository)
+    before, after = (name.removesuffix(":") for name in (options.old, options.new))
     return ChangelogResult(
         before, after, result.changes, status="error" if result.broken else "ok", broken=result.broken
     )

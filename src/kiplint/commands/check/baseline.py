@@ -27,7 +27,7 @@ from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
-    from kiplint.commands.check.run import CheckOptions
+    from kiplint.commands.check.options import CheckCommand
 
 MOST_LISTED = 20
 """How many stale entries are listed."""
@@ -38,7 +38,7 @@ UNREAD = ("syntax/", "shape/")
 class BaselineOptions(NamedTuple):
     """The options of the run, the configured file, and the sets."""
 
-    chosen: CheckOptions
+    chosen: CheckCommand
     configured: str
     sets: tuple[str, ...]
 

@@ -13,7 +13,7 @@ from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.schema_files import SourceError, is_walked, kind_of
 
 if TYPE_CHECKING:
-    from kiplint.commands.check.run import CheckOptions
+    from kiplint.commands.check.options import CheckCommand
 
 HEAD = "HEAD"
 
@@ -23,13 +23,13 @@ def definitions_among(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if not os.path.isfile(name) or _is_definition(name))
 
 
-def parts_of_commit(names: tuple[str, ...], options: CheckOptions) -> list[tuple[tuple[str, ...], CheckOptions]]:
+def parts_of_commit(names: tuple[str, ...], options: CheckCommand) -> list[tuple[tuple[str, ...], CheckCommand]]:
     """The files of a commit and the directories that lose a file, each with its options.
 
     Only findings count that are new since `changed_since`, else since HEAD; all of them when no file differs from
     HEAD, as the hook then runs over all files. With fixes there are only the files.
     """
-    if options.mending:
+    if options.fix or options.diff:
         return [(names, options)]
     base = options.changed_since or HEAD
     since = base if options.changed_since or (names and _is_changed(names)) else None

@@ -1,44 +1,45 @@
 """`kiplint check`."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from kiplint.cli import completion
 from kiplint.cli.options import (
     Argument,
     Choosing,
+    Command,
     Configuring,
     FailOnOption,
-    Group,
     Option,
     ReleasedOption,
     Reporting,
     RepositoryOption,
     StatisticsOption,
-    call,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kiplint.commands.check.run import CheckResult
 
 
-EPILOG = (
-    "Examples:  kiplint check clients/src/main/resources/common/message   |   "
-    "kiplint check Fetch*.json   |   kiplint check . --select kip-1313 --output-format json   |   kiplint check . --fix"
-)
-HINTS = {
-    "baseline-outside": "{message}; name it by --baseline to allow that",
-    "allow-new": "--allow-new goes with --update-baseline",
-    "no-baseline": "--update-baseline rewrites a baseline: name it by --baseline FILE",
-    "missing-baseline": "{message}; to record the present findings, add --update-baseline --allow-new",
-    "released": "--released {message}",
-    "missing-baseline-of-update": "{message}; to record the present findings, add --allow-new",
-}
-SECTION = "Check and review"
-
-
-class Options(Group, frozen=True):
+class CheckCommand(Command, frozen=True):
     """The options of `kiplint check`."""
+
+    EPILOG = (
+        "Examples:  kiplint check clients/src/main/resources/common/message   |   "
+        "kiplint check Fetch*.json   |   kiplint check . --select kip-1313 --output-format json   |   "
+        "kiplint check . --fix"
+    )
+    HINTS: ClassVar = {
+        "baseline-outside": "{message}; name it by --baseline to allow that",
+        "allow-new": "--allow-new goes with --update-baseline",
+        "no-baseline": "--update-baseline rewrites a baseline: name it by --baseline FILE",
+        "missing-baseline": "{message}; to record the present findings, add --update-baseline --allow-new",
+        "released": "--released {message}",
+        "missing-baseline-of-update": "{message}; to record the present findings, add --allow-new",
+    }
+    SECTION = "Check and review"
 
     sets: Annotated[
         tuple[str, ...],
@@ -88,56 +89,59 @@ class Options(Group, frozen=True):
         ),
     ] = False
     all: Annotated[
-        bool, Option("On a terminal: show all findings, not only the worst 50 and counts of the others.")
+        bool,
+        Option("On a terminal: show all findings, not only the worst 50 and counts of the others.", terminal=True),
     ] = False
     configuring: Configuring = Configuring()
     stdin_filename: Annotated[str | None, Option("For -: the path of the text.", "FILE")] = None
-    repo: RepositoryOption = None
+    repository: RepositoryOption = None
     statistics: StatisticsOption = False
 
+    def run(self) -> int:
+        """Check message definitions.
 
-def run(options: Options) -> int:
-    """Check message definitions.
+        Every finding states what is wrong, in which version and field, why, and what to write instead. As in Kafka's
+        generator, the definitions of one directory are one schema set. --fix keeps every comment; with --diff the exit
+        code is 1 when there is something to fix, and reports go to files.
+        """
+        from kiplint.cli.output import open_outputs, report, report_patch
+        from kiplint.commands.check.run import check
+        from kiplint.engine.errors import UsageError
+        from kiplint.render.formats import FORMATS
 
-    Every finding states what is wrong, in which version and field, why, and what to write instead. As in Kafka's
-    generator, the definitions of one directory are one schema set. --fix keeps every comment; with --diff the exit
-    code is 1 when there is something to fix, and reports go to files.
-    """
-    from kiplint.cli.output import report, report_patch
-    from kiplint.engine.errors import UsageError
+        for flag, name in (
+            (self.unsafe_fixes, "--unsafe-fixes"),
+            (self.fix_baselined, "--fix-baselined"),
+            (self.choose, "--choose"),
+        ):
+            if flag and not (self.fix or self.diff):
+                raise UsageError(f"{name} goes with --fix or --diff")
+        if self.released and not (self.changed_since or self.as_hook):
+            raise UsageError("--released goes with --changed-since")
+        with_fixes = any(FORMATS[output.format].shows_fixes for output in open_outputs(self.reporting))
+        work = partial(check, self, with_fixes=with_fixes)
+        if not self.diff:
+            return report("check", self.reporting, work, statistics=self.statistics)
+        if self.statistics:
+            raise UsageError("--statistics counts findings; --diff prints a patch instead")
+        return report_patch(self.reporting, work, partial(self._check_without_fixes, with_fixes))
 
-    for flag, name in (
-        (options.unsafe_fixes, "--unsafe-fixes"),
-        (options.fix_baselined, "--fix-baselined"),
-        (options.choose, "--choose"),
-    ):
-        if flag and not (options.fix or options.diff):
-            raise UsageError(f"{name} goes with --fix or --diff")
-    if options.released and not (options.changed_since or options.as_hook):
-        raise UsageError("--released goes with --changed-since")
-    if not options.diff:
-        return report("check", options.reporting, partial(_checked, options), statistics=options.statistics)
-    if options.statistics:
-        raise UsageError("--statistics counts findings; --diff prints a patch instead")
-    return report_patch(options.reporting, partial(_checked, options), partial(_unfixed, options))
+    @property
+    def choices(self) -> "Mapping[str, int]":
+        """By rule, which of its fixes to apply: 2 for the second. Raises UsageError for text that is not RULE=N."""
+        return dict(map(_choice, self.choose))
 
+    def _check_without_fixes(self, with_fixes: bool) -> "CheckResult":
+        """The result of a check without fixes or an update of the baseline."""
+        from msgspec.structs import replace
 
-def _checked(options: Options) -> "CheckResult":
-    from msgspec.structs import replace
+        from kiplint.commands.check.run import check
+        from kiplint.engine.errors import UsageError
 
-    from kiplint.cli.output import open_outputs
-    from kiplint.commands.check.run import check
-    from kiplint.render.formats import FORMATS
-
-    result = call(
-        check,
-        options,
-        mending="diff" if options.diff else "fix" if options.fix else None,
-        fixes=any(FORMATS[output.format].shows_fixes for output in open_outputs(options.reporting)),
-        choose=dict(map(_choice, options.choose)),
-        stdin_filename=options.stdin_filename or "",
-    )
-    return replace(result, whole=options.all)
+        if "-" in self.sets:
+            raise UsageError("standard input can be read only once; for a patch and a report, name the file")
+        flags = ("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new")
+        return check(replace(self, choose=(), **dict.fromkeys(flags, False)), with_fixes=with_fixes)
 
 
 def _choice(text: str) -> tuple[str, int]:
@@ -148,15 +152,3 @@ def _choice(text: str) -> tuple[str, int]:
     if not (number.isascii() and number.isdigit() and 0 < int(number) < 100):
         raise UsageError(f"--choose takes RULE=N, such as versions/flexible-missing=2, not {text}")
     return rule, int(number)
-
-
-def _unfixed(options: Options) -> "CheckResult":
-    """The result of a check without fixes or an update of the baseline."""
-    from msgspec.structs import replace
-
-    from kiplint.engine.errors import UsageError
-
-    if "-" in options.sets:
-        raise UsageError("standard input can be read only once; for a patch and a report, name the file")
-    flags = ("fix", "diff", "unsafe_fixes", "fix_baselined", "update_baseline", "allow_new")
-    return _checked(replace(options, choose=(), **dict.fromkeys(flags, False)))

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
-from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
+from kiplint.engine.config import Configuration
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.rule import HALF
 from kiplint.engine.ruleset import RuleSet, Violation, check_selector
@@ -26,33 +25,13 @@ from kiplint.text.show import printable
 if TYPE_CHECKING:
     from kiplint.commands.check.baseline import BaselineOptions
     from kiplint.commands.check.fix import Fixes
+    from kiplint.commands.check.options import CheckCommand
     from kiplint.commands.check.result import CheckDocument, StaleObject
     from kiplint.compat.released import Releases
     from kiplint.compat.since import BaseState
 
 OTHER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
 """The ends of the names of an RPC's two halves, each with the other."""
-
-
-class CheckOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of a check, as `check` documents them; they are passed on whole."""
-
-    fail_on: FailOn | None = None
-    only_failing: bool = False
-    baseline: str = ""
-    update_baseline: bool = False
-    allow_new: bool = False
-    changed_since: str | None = None
-    strictly: bool = False
-    released: tuple[str, ...] = ()
-    as_hook: bool = False
-    mending: Literal["fix", "diff"] | None = None
-    unsafe_fixes: bool = False
-    fix_baselined: bool = False
-    choose: Mapping[str, int] = {}
-    fixes: bool = True
-    repository: str | None = None
-    stdin_filename: str = ""
 
 
 class CheckResult(Report, frozen=True):
@@ -73,54 +52,21 @@ class CheckResult(Report, frozen=True):
         return check_document(self)
 
 
-def check(
-    *sets: Path,
-    fail_on: FailOn | None = None,
-    only_failing: bool = False,
-    baseline: Path | None = None,
-    update_baseline: bool = False,
-    allow_new: bool = False,
-    changed_since: str | None = None,
-    strictly: bool = False,
-    released: Sequence[str] = (),
-    as_hook: bool = False,
-    mending: Literal["fix", "diff"] | None = None,
-    unsafe_fixes: bool = False,
-    fix_baselined: bool = False,
-    choose: Mapping[str, int] = {},
-    fixes: bool = True,
-    repository: Path | None = None,
-    stdin_filename: str = "",
-    **chosen: Unpack[Chosen],
-) -> CheckResult:
+def check(options: CheckCommand, *, with_fixes: bool = True) -> CheckResult:
     """Check directories, files, archives or revisions (`REV:path` of the `repository`), by default `.`.
 
-    The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration;
-    `only_failing` drops all others. Findings that the `baseline` records are left out. With `changed_since`, a revision
-    of the repository around the working directory, only findings count that a change since then caused, or that are on
-    changed lines; `strictly` drops those that it has too. Fixes change no version of it that is released: that one of
-    `released` has, else those of the configuration, as in `diff`; without any, that the revision has. `as_hook` is for
-    a commit: files that are not definitions are skipped, only findings count that are new since HEAD (or
-    `changed_since`), and directories that lose a file are checked too.
+    The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration.
+    With `changed_since`, fixes change no version that is released: that one of `released` has, else those of the
+    configuration, as in `diff`; without any, that the revision has. `as_hook` is for a commit: files that are not
+    definitions are skipped, only findings count that are new since HEAD (or `changed_since`), and directories that lose
+    a file are checked too.
 
-    `mending` selects how to fix: `fix` writes the fixes to the files, `diff` only to the result's `patch`. Safe fixes
-    are applied, with `unsafe_fixes` likely fixes too; `choose` says by rule which fix of several is applied (2 for the
-    second), whether it is safe or not. The findings of the result are those that remain. Findings in
-    the baseline are fixed only with `fix_baselined`, findings older than the change never. Without `fixes` findings
-    carry no fix. Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that
-    cannot be written, and SourceError for files that cannot be opened.
+    `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
+    remain. Findings in the baseline are fixed only with `fix_baselined`, findings older than the change never. Unless
+    `with_fixes` is set, findings carry no fix. Raises UsageError for mistakes in the arguments, the configuration or a
+    pack, and for files that cannot be written, and SourceError for files that cannot be opened.
     """
-    values = {name: value for name, value in locals().items() if name in CheckOptions.__struct_fields__}
-    values |= {
-        "baseline": os.fspath(baseline) if baseline else "",
-        "released": tuple(released),
-        "repository": os.fspath(repository) if repository else None,
-    }
-    return run_check(tuple(os.fspath(name) for name in sets), CheckOptions(**values), **chosen)
-
-
-def run_check(names: tuple[str, ...], options: CheckOptions, **chosen: Unpack[Chosen]) -> CheckResult:
-    """Check as `check` does, with the options in one value."""
+    names = options.sets
     if options.as_hook:
         from kiplint.commands.check.hook import definitions_among, parts_of_commit
 
@@ -129,14 +75,16 @@ def run_check(names: tuple[str, ...], options: CheckOptions, **chosen: Unpack[Ch
     else:
         parts = [CheckPart(names or (".",), options)]
     start = names[0] if names else "."
-    return check_sets(parts, configure(options.stdin_filename if start == STDIN else start, **chosen))
+    start = options.stdin_filename or "" if start == STDIN else start
+    configuration = options.configuring.configuration(start, options.choosing)
+    return check_sets(parts, configuration, with_fixes=with_fixes)
 
 
 class CheckPart(NamedTuple):
     """Sets that are checked together, and the options; the parts of a run differ in names and `changed_since`."""
 
     names: tuple[str, ...]
-    options: CheckOptions
+    options: CheckCommand
 
 
 class _Outcome(NamedTuple):
@@ -149,13 +97,17 @@ class _Outcome(NamedTuple):
     sources: Mapping[str, bytes]
 
 
-def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> CheckResult:
+def check_sets(
+    parts: Sequence[CheckPart], configuration: Configuration, *, strict: bool = False, with_fixes: bool = True
+) -> CheckResult:
     """Check the sets of all parts, and compare their findings with one baseline.
 
-    Only a single part can be fixed. The counts of files and messages are those of the first part.
+    Only a single part can be fixed. The counts of files and messages are those of the first part. A `strict` check with
+    `changed_since` has no finding that the base has too, even if its line was changed.
     """
     options, names = parts[0].options, tuple(dict.fromkeys(name for part in parts for name in part.names))
-    if options.mending == "fix":
+    writes = options.fix and not options.diff
+    if writes:
         from kiplint.fixes.write import refuse_unwritable
 
         refuse_unwritable(names)
@@ -165,16 +117,16 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
         from kiplint.commands.check.baseline import BaselineOptions
 
         baseline = BaselineOptions(options, file and os.path.join(configuration.base, file), names)
-    runs = [_Run(part, configuration, rules, baseline) for part in parts]
+    runs = [_Run(part, configuration, rules, baseline, strict, with_fixes) for part in parts]
     outcomes = [run.outcome() for run in runs]
     everything = _joined([outcome.everything for outcome in outcomes])
     recent = _joined([outcome.recent for outcome in outcomes])
     fixes = outcomes[0].fixes
-    if fixes and options.mending == "fix":
+    if fixes and writes:
         fixes.change.write(names)
     findings, stale = recent, None
     notes: tuple[str, ...] = ()
-    if options.changed_since and runs[0].names and not (options.as_hook or options.strictly):
+    if options.changed_since and runs[0].names and not (options.as_hook or strict):
         from kiplint.compat.released import advice
 
         notes = advice(f"{options.changed_since}:", None, runs[0].releases)
@@ -184,8 +136,8 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
         findings, stale, more = apply_baseline(recent, everything, rules, baseline, configuration.base)
         notes += more
     if fixes:
-        kept, written = len(everything) - len(findings), options.mending == "fix"
-        notes = (*notes, fixes.summary(findings, kept, written=written, unsafe=options.unsafe_fixes), *fixes.reasons)
+        others = len(everything) - len(findings)
+        notes = (*notes, fixes.summary(findings, others, written=writes, unsafe=options.unsafe_fixes), *fixes.reasons)
     messages = frozenset().union(*(result.names for outcome in outcomes for result in outcome.results))
     if names:
         notes = (*configuration.misnamed(rules, messages), *notes)
@@ -206,6 +158,7 @@ def check_sets(parts: Sequence[CheckPart], configuration: Configuration) -> Chec
         configuration=configuration.file or "",
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
+        whole=options.all,
     )
 
 
@@ -213,9 +166,16 @@ class _Run:
     """The check of a part: its sets, the rules, the options, and the names of the files read so far."""
 
     def __init__(
-        self, part: CheckPart, configuration: Configuration, rules: RuleSet, baseline: BaselineOptions | None
+        self,
+        part: CheckPart,
+        configuration: Configuration,
+        rules: RuleSet,
+        baseline: BaselineOptions | None,
+        strict: bool,
+        with_fixes: bool,
     ) -> None:
         self.names, self.options = part
+        self.strict, self.with_fixes = strict, with_fixes
         self.configuration, self.rules, self.baseline = configuration, rules, baseline
         self.paths: list[str] = []
         self.left_out: list[str] = []
@@ -244,7 +204,7 @@ class _Run:
         from kiplint.compat.since import read_base
 
         options, keeps = self.options, self.configuration.keeps
-        base = read_base(options.changed_since or "", self.names, keeps, self.rules, strict=options.strictly)
+        base = read_base(options.changed_since or "", self.names, keeps, self.rules, strict=self.strict)
         return base._replace(releases=self.releases)
 
     @cached_property
@@ -262,7 +222,7 @@ class _Run:
             return
         try:
             for schemas in open_sets(
-                self.names, self.configuration.keeps, options.stdin_filename, options.repository, self.empty
+                self.names, self.configuration.keeps, options.stdin_filename or "", options.repository, self.empty
             ):
                 self.left_out += schemas.left_out
                 self.paths += [file.path for file in schemas.files if file.reported]
@@ -273,7 +233,7 @@ class _Run:
             self.empty.clear()
 
     def _checked(self) -> Iterator[Checked]:
-        fixer, base = _fix if self.options.fixes else None, self.base
+        fixer, base = _fix if self.with_fixes else None, self.base
         following = self._read()
         schemas = next(following, None)
         while schemas:
@@ -299,14 +259,15 @@ class _Run:
 
     def _results(self) -> tuple[Sequence[Checked], Fixes | None]:
         """The results of the sets as they are, or with their fixes."""
-        if not (self.options.mending and self.names):
+        if not (self.names and (self.options.fix or self.options.diff)):
             return tuple(self._checked()), None
         from kiplint.commands.check.fix import KeptFindings, fix_sets
         from kiplint.fixes.sets import all_rules
 
         base, recorded = self.base, self._recorded()
         kept = KeptFindings(base, recorded) if base or recorded else None
-        for rule_id in self.options.choose:
+        choices = self.options.choices
+        for rule_id in choices:
             check_selector(rule_id, self.rules.known)
         running, every = {rule.id for rule in self.rules.rules}, all_rules(self.configuration)
         others = RuleSet([rule for rule in every.rules if rule.id not in running], every.known, every.ignores)
@@ -318,7 +279,7 @@ class _Run:
             unsafe=self.options.unsafe_fixes,
             kept=kept,
             others=others,
-            choose=self.options.choose,
+            choose=choices,
         )
         return fixes.results, fixes
 

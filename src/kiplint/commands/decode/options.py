@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from kiplint.cli.options import Argument, Group, Option, Reporting, RepositoryOption, SetsOption
-
-EPILOG = (
-    "Examples:  kiplint decode --set clients/ 0012000300000001000461707031...   |   kiplint decode --set 4.1.0: "
-    "traffic.pcapng   |   kiplint decode --set . --response Metadata@12 answer.bin   |   kiplint decode --set . "
-    "--input-format jsonl frames.jsonl --output-format jsonl   |   kiplint decode --set . traffic.pcapng --list "
-    '--where "latency > 100"'
-)
-SECTION = "Bytes and brokers"
+from kiplint.cli.options import Argument, Command, Option, Reporting, RepositoryOption, SetsOption
 
 
-class Options(Group, frozen=True):
+class DecodeCommand(Command, frozen=True):
     """The options of `kiplint decode`."""
+
+    EPILOG = (
+        "Examples:  kiplint decode --set clients/ 0012000300000001000461707031...   |   kiplint decode --set 4.1.0: "
+        "traffic.pcapng   |   kiplint decode --set . --response Metadata@12 answer.bin   |   kiplint decode --set . "
+        "--input-format jsonl frames.jsonl --output-format jsonl   |   kiplint decode --set . traffic.pcapng --list "
+        '--where "latency > 100"'
+    )
+    SECTION = "Bytes and brokers"
 
     inputs: Annotated[
         tuple[str, ...],
@@ -67,55 +67,54 @@ class Options(Group, frozen=True):
     repo: RepositoryOption = None
     reporting: Reporting = Reporting()
 
+    def run(self) -> int:
+        """Decode bytes of Kafka's protocol, and report what is wrong with them.
 
-def run(options: Options) -> int:
-    """Decode bytes of Kafka's protocol, and report what is wrong with them.
+        Requests state their API key and version. Responses do not: in a capture they are paired with their requests,
+        else --response states the request that they answer. Of a capture the summary and the frames with problems are
+        shown, all frames with --list, one in full with --frame.
+        """
+        import sys
 
-    Requests state their API key and version. Responses do not: in a capture they are paired with their requests, else
-    --response states the request that they answer. Of a capture the summary and the frames with problems are shown,
-    all frames with --list, one in full with --frame.
-    """
-    import sys
+        from msgspec.structs import replace
 
-    from msgspec.structs import replace
+        from kiplint.cli.output import finish, open_outputs, report
+        from kiplint.cli.process import warn
+        from kiplint.commands.decode.result import DecodedFrame, DecodeResult, decoded_object
+        from kiplint.commands.decode.run import decode
+        from kiplint.render.findings.json import encoded
 
-    from kiplint.cli.output import finish, open_outputs, report
-    from kiplint.cli.process import warn
-    from kiplint.commands.decode.result import DecodedFrame, DecodeResult, decoded_object
-    from kiplint.commands.decode.run import decode
-    from kiplint.render.findings.json import encoded
+        def work(each: Callable[[DecodedFrame], object] | None = None) -> DecodeResult:
+            formats = [output.partition("=")[0] for output in self.reporting.output_format] or ["text"]
+            result = decode(
+                *self.inputs,
+                sets=self.set or (".",),
+                repository=self.repo,
+                input_format=self.input_format,
+                response=self.response,
+                body=self.body,
+                defaults=self.defaults,
+                records=self.records,
+                topic=self.topic or "",
+                spans="text" in formats,
+                limit=self.limit,
+                where=self.where or "",
+                frame=self.frame,
+                listed=self.list or bool(self.where and self.frame is None),
+                offsets=self.offsets,
+                each=each,
+            )
+            note = f"warning: not all was decoded: --limit {self.limit} was reached; a larger one decodes more"
+            return replace(result, notes=(*result.notes, note)) if result.limited else result
 
-    def work(each: Callable[[DecodedFrame], object] | None = None) -> DecodeResult:
-        formats = [output.partition("=")[0] for output in options.reporting.output_format] or ["text"]
-        result = decode(
-            *options.inputs,
-            sets=options.set or (".",),
-            repository=options.repo,
-            input_format=options.input_format,
-            response=options.response,
-            body=options.body,
-            defaults=options.defaults,
-            records=options.records,
-            topic=options.topic or "",
-            spans="text" in formats,
-            limit=options.limit,
-            where=options.where or "",
-            frame=options.frame,
-            listed=options.list or bool(options.where and options.frame is None),
-            offsets=options.offsets,
-            each=each,
-        )
-        note = f"warning: not all was decoded: --limit {options.limit} was reached; a larger one decodes more"
-        return replace(result, notes=(*result.notes, note)) if result.limited else result
-
-    outputs = open_outputs(options.reporting)
-    if (
-        [output.format for output in outputs if output.is_out] != ["jsonl"]
-        or len(outputs) > 1
-        or options.reporting.quiet
-    ):
-        return report("decode", options.reporting, work)
-    result = work(lambda entry: sys.stdout.write(encoded(decoded_object(entry, offsets=options.offsets)) + "\n"))
-    for note in result.notes:
-        warn(note)
-    return finish(result)
+        outputs = open_outputs(self.reporting)
+        if (
+            [output.format for output in outputs if output.is_out] != ["jsonl"]
+            or len(outputs) > 1
+            or self.reporting.quiet
+        ):
+            return report("decode", self.reporting, work)
+        result = work(lambda entry: sys.stdout.write(encoded(decoded_object(entry, offsets=self.offsets)) + "\n"))
+        for note in result.notes:
+            warn(note)
+        return finish(result)

@@ -14,8 +14,8 @@ import msgspec
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.commands.diff.run import DiffResult
 from kiplint.commands.diff.text import summary_line
-from kiplint.compat.change import MessagePair
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, Witness
+from kiplint.compat.change import MessagePair, Witness
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import unstable_version
 from kiplint.compat.witness import HEADER, sentence
 from kiplint.model.layout import layout, lines, unfolded

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections import ChainMap
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Unpack
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -16,13 +15,16 @@ from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, judge
 from kiplint.compat.released import Releases, advice, find_releases
 from kiplint.compat.tree import Tree, broken, load, load_base
-from kiplint.engine.config import Chosen, Config, Path, configure
+from kiplint.engine.config import Config, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
 from kiplint.render.report import Report, rule_infos, written_by
 from kiplint.sources.disk import STDIN
-from kiplint.text.words import did_you_mean, plural
+from kiplint.text.words import comma_parts, did_you_mean, plural
+
+if TYPE_CHECKING:
+    from kiplint.commands.diff.options import DiffCommand
 
 
 class DiffResult(Report, frozen=True):
@@ -53,55 +55,45 @@ class DiffResult(Report, frozen=True):
         return diff_document(self.changes, self.messages)
 
 
-def diff(
-    old: Path,
-    new: Path,
-    *,
-    also: Sequence[Path] = (),
-    fail_on_breaks: Collection[str] = GRAVE,
-    messages: Collection[str] = (),
-    released: Sequence[str] = (),
-    repository: Path | None = None,
-    **chosen: Unpack[Chosen],
-) -> DiffResult:
+def diff(options: DiffCommand) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
-    A version is released if a set in `released` has it. `released` are globs of tags, revisions or sets, by default
-    those of the configuration; without any, the versions of the base are released. `messages` are globs of names of
-    messages or RPCs: only their changes are reported. If the base or the head is a single file, only the changes of
-    its message are reported. The status is `findings` if a change breaks one of `fail_on_breaks`, or is an error.
-    Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set cannot be
-    opened.
+    A version is released if one of `released` has it: globs of tags, revisions or sets, by default those of the
+    configuration; without any, the versions of the base are released. If the base or the head is a single file, only
+    the changes of its message are reported. The status is `findings` if a change breaks one of `fail_on_breaks`, or is
+    an error. Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set
+    cannot be opened.
     """
-    refuse_unknown(fail_on_breaks)
-    configuration = configure(os.fspath(new), **chosen)
-    rules = configuration.rules()
-    paths = (old, new, *also)
-    before = load_base(old, repository, configuration.keeps)
-    trees = [before, *(load(path, repository, configuration.keeps) for path in paths[1:])]
+    grave = breaks_of(options.fail_on_breaks)
+    configuration = options.configuring.configuration(options.new, options.choosing)
+    rules, repository, keeps = configuration.rules(), options.repository, configuration.keeps
+    before = load_base(options.old, repository, keeps)
+    trees = [before, *(load(path, repository, keeps) for path in (options.new, *options.also))]
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
-    releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
-    notes += advice(old, repository, releases)
-    result = compare(paths, trees, rules, fail_on_breaks, messages, releases)
+    releases = find_releases(options.released or configuration.config.released, repository, keeps)
+    notes += advice(options.old, repository, releases)
+    result = compare((options.old, options.new), trees, rules, grave, options.messages, releases)
     return replace(result, notes=notes, configuration=configuration.file or "")
 
 
-def refuse_unknown(breaks: Collection[str]) -> None:
-    """Raise UsageError for a word that names nothing that a change can break."""
-    for name in sorted({*breaks} - {*BREAKS}):
+def breaks_of(texts: Iterable[str]) -> set[str]:
+    """The words of lists with commas. Raises UsageError for a word that names nothing that a change can break."""
+    names = {*comma_parts(texts)}
+    for name in sorted(names - {*BREAKS}):
         hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
         raise UsageError(f"nothing breaks {name}{hint}", kind="breaks")
+    return names
 
 
-def diff_all(old: Path, new: Path, *, messages: Collection[str] = (), repository: Path | None = None) -> DiffResult:
-    """The same with all rules that come with kiplint, whatever the configuration selects."""
-    keeps, plain = configure(os.fspath(new)).keeps, Config()
+def diff_all(old: str, new: str, messages: Collection[str] = (), repository: str | None = None) -> DiffResult:
+    """The changes by all rules that come with kiplint, whatever the configuration selects."""
+    keeps, plain = configure(new).keeps, Config()
     rules = make_ruleset(plain, load_rules(plain, ""))
     return compare((old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages)
 
 
 def compare(
-    paths: Sequence[Path],
+    paths: Sequence[str],
     trees: Sequence[Tree],
     rules: RuleSet,
     grave: Collection[str] = GRAVE,
@@ -131,7 +123,7 @@ def compare(
         messages=sum(map(selected, (lone or after).messages)),
         sources={**before.sources, **after.sources},
         status="error" if unread else "findings" if failing else "ok",
-        sets=tuple(os.fspath(path) for path in paths[:2]),
+        sets=tuple(paths),
         rules=rule_infos([*rules.known, *rules.rules], changes, "To ignore it: `--ignore RULE`."),
         paths=tuple(after.sources),
         broken=unread,

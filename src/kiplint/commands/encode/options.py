@@ -3,18 +3,18 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, Option, RepositoryOption, SetsOption
-
-EPILOG = (
-    "Examples:  kiplint encode MetadataRequest@12 --set clients/ --json '{\"topics\": null}' --header   |   "
-    "kiplint encode HeartbeatRequest@4 --set . --value groupId=g --value generationId=3   |   "
-    "kiplint encode --set . --input-format jsonl values.jsonl"
-)
-SECTION = "Bytes and brokers"
+from kiplint.cli.options import Argument, Command, Option, RepositoryOption, SetsOption
 
 
-class Options(Group, frozen=True):
+class EncodeCommand(Command, frozen=True):
     """The options of `kiplint encode`."""
+
+    EPILOG = (
+        "Examples:  kiplint encode MetadataRequest@12 --set clients/ --json '{\"topics\": null}' --header   |   "
+        "kiplint encode HeartbeatRequest@4 --set . --value groupId=g --value generationId=3   |   "
+        "kiplint encode --set . --input-format jsonl values.jsonl"
+    )
+    SECTION = "Bytes and brokers"
 
     message: Annotated[
         str | None,
@@ -41,24 +41,23 @@ class Options(Group, frozen=True):
     ] = None
     repo: RepositoryOption = None
 
+    def run(self) -> int:
+        """Write the bytes of a message from values in the form of Kafka's JSON converters.
 
-def run(options: Options) -> int:
-    """Write the bytes of a message from values in the form of Kafka's JSON converters.
+        Fields without a value get their defaults. In a file, or in standard input for -, each line is an object with
+        `message`, `version` and `value`, or with `direction`, `api_key`, `api_version`, `header` and `value`; for each
+        line an object with `hex` is written. Exit codes: 0 all encoded, 1 a value cannot be encoded, 2 something could
+        not be read or understood.
+        """
+        import os
 
-    Fields without a value get their defaults. In a file, or in standard input for -, each line is an object with
-    `message`, `version` and `value`, or with `direction`, `api_key`, `api_version`, `header` and `value`; for each line
-    an object with `hex` is written. Exit codes: 0 all encoded, 1 a value cannot be encoded, 2 something could not be
-    read or understood.
-    """
-    import os
-
-    message = options.message
-    if options.input_format == "jsonl" or message in (None, "-") or os.path.isfile(message or ""):
-        return _encode_lines(options)
-    return _encode_message(options)
+        message = self.message
+        if self.input_format == "jsonl" or message in (None, "-") or os.path.isfile(message or ""):
+            return _encode_lines(self)
+        return _encode_message(self)
 
 
-def _encode_message(options: Options) -> int:
+def _encode_message(options: EncodeCommand) -> int:
     import base64
     import sys
 
@@ -90,7 +89,7 @@ def _encode_message(options: Options) -> int:
     return finish(result)
 
 
-def _encode_lines(options: Options) -> int:
+def _encode_lines(options: EncodeCommand) -> int:
     from kiplint.cli.output import finish
     from kiplint.commands.encode.run import encode_lines, open_lines
     from kiplint.engine.errors import UsageError

@@ -2,17 +2,27 @@
 
 from typing import Annotated
 
-from kiplint.cli.options import Argument, Group, Judging, Option, RepositoryOption
-
-EPILOG = (
-    "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --base 4.1.0:   |   "
-    "kiplint kip kip.txt --base 4.1.0: --against trunk: --output-format json"
+from kiplint.cli.options import (
+    Argument,
+    Choosing,
+    Command,
+    Configuring,
+    FailOnOption,
+    Option,
+    Reporting,
+    RepositoryOption,
+    StatisticsOption,
 )
-SECTION = "Check and review"
 
 
-class Options(Group, frozen=True):
+class KipCommand(Command, frozen=True):
     """The options of `kiplint kip`."""
+
+    EPILOG = (
+        "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --base 4.1.0:   |   "
+        "kiplint kip kip.txt --base 4.1.0: --against trunk: --output-format json"
+    )
+    SECTION = "Check and review"
 
     files: Annotated[
         tuple[str, ...],
@@ -24,19 +34,22 @@ class Options(Group, frozen=True):
         str | None, Option("The release that the KIP changes: a directory, an archive, REV: or REV:path.", "SET")
     ] = None
     against: Annotated[str | None, Option("The code that implements the KIP: report how the two differ.", "SET")] = None
-    repo: RepositoryOption = None
-    judging: Judging = Judging()
+    repository: RepositoryOption = None
+    choosing: Choosing = Choosing()
+    fail_on: FailOnOption = None
+    reporting: Reporting = Reporting()
+    configuring: Configuring = Configuring()
+    statistics: StatisticsOption = False
 
+    def run(self) -> int:
+        """Check the schemas in the text of a KIP.
 
-def run(options: Options) -> int:
-    """Check the schemas in the text of a KIP.
+        The definitions are extracted from the text, which may have altered blanks and quotes, and checked as one set;
+        the last definition of a name counts. With --base they replace those of the release, and their changes are shown
+        as `kiplint diff` shows them, with the layouts of the new versions. The base also completes definitions that
+        leave something out, patches, and tables of fields. What cannot be read is listed. All places are in the KIP.
+        """
+        from kiplint.cli.output import report
+        from kiplint.commands.kip.run import kip
 
-    The definitions are extracted from the text, which may have altered blanks and quotes, and checked as one set; the
-    last definition of a name counts. With --base they replace those of the release, and their changes are shown as
-    `kiplint diff` shows them, with the layouts of the new versions. The base also completes definitions that leave
-    something out, patches, and tables of fields. What cannot be read is listed. All places are in the KIP.
-    """
-    from kiplint.cli.output import report_on
-    from kiplint.commands.kip.run import kip
-
-    return report_on(kip, options)
+        return report("kip", self.reporting, lambda: kip(self), statistics=self.statistics)

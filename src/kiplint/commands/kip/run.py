@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -15,7 +15,6 @@ from kiplint.commands.kip.result import DefinitionObject, KipReport, KipResult, 
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, Judgement, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
-from kiplint.engine.config import Chosen, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
@@ -28,6 +27,9 @@ from kiplint.text.locate import Locator
 from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
 
+if TYPE_CHECKING:
+    from kiplint.commands.kip.options import KipCommand
+
 Files = dict[str, bytes]
 """Bytes by path."""
 
@@ -39,22 +41,17 @@ class ReleaseSets(NamedTuple):
     sets: Mapping[str, Files]
 
 
-def kip(
-    *files: Path,
-    base: Path | None = None,
-    against: Path | None = None,
-    fail_on: FailOn | None = None,
-    repository: Path | None = None,
-    **chosen: Unpack[Chosen],
-) -> KipResult:
+def kip(options: KipCommand) -> KipResult:
     """Check the definitions in KIPs: text, Markdown or HTML; each KIP by itself.
 
     With a `base`, a set, they are checked in the place of its definitions and compared with it; `against` is the code
     as it is now, which is compared with them. The status is `findings` when a finding is as severe as `fail_on`.
     Raises UsageError and SourceError as `check` does, and SourceError where no KIP has a definition.
     """
-    names = tuple(os.fspath(file) for file in files)
-    configuration = configure("." if not names or names[0] == STDIN else names[0], **chosen)
+    names, base, against, repository = options.files, options.base, options.against, options.repository
+    configuration = options.configuring.configuration(
+        "." if not names or names[0] == STDIN else names[0], options.choosing
+    )
     rules, keeps = configuration.rules(), configuration.keeps
     release = open_base(base, repository, keeps) if base else None
     code = load(against, repository, keeps) if against else None
@@ -65,7 +62,7 @@ def kip(
         raise NothingThereError(f"nothing to check: {'; '.join(map(_nothing_in, empty))}")
     reports = [_report(document, release, code, rules) for document in kips if document.definitions]
     findings = tuple(finding for report in reports for finding in _findings(report))
-    grave = at_least(findings, fail_on or configuration.config.fail_on)
+    grave = at_least(findings, options.fail_on or configuration.config.fail_on)
     unread = broken(release.tree if release else None, code)
     known = release.tree.sources if release else {}
     return KipResult(
@@ -89,8 +86,8 @@ def kip(
             ),
         ),
         kips=tuple(reports),
-        base=os.fspath(base) if base else "",
-        against=os.fspath(against) if against else "",
+        base=base or "",
+        against=against or "",
     )
 
 
@@ -204,13 +201,12 @@ def texts(definitions: Mapping[str, KipDefinition]) -> Files:
     return {file: definition.source.data for file, definition in definitions.items()}
 
 
-def open_base(source: Path, repository: Path | None, keeps: Callable[[str], bool]) -> ReleaseSets:
+def open_base(source: str, repository: str | None, keeps: Callable[[str], bool]) -> ReleaseSets:
     """The release of a set. Raises SourceError for a set that cannot be opened."""
     sets: dict[str, Files] = {}
-    where = os.fspath(repository) if repository else None
-    for files in open_sets([os.fspath(source)], keeps, repository=where):
+    for files in open_sets([source], keeps, repository=repository):
         sets.setdefault(files.relative, {}).update({file.path: file.data for file in files.files if file.reported})
-    return ReleaseSets(make_tree(os.fspath(source), ((name, by_path.items()) for name, by_path in sets.items())), sets)
+    return ReleaseSets(make_tree(source, ((name, by_path.items()) for name, by_path in sets.items())), sets)
 
 
 def settle(kip: Kip, base: ReleaseSets | None) -> PlacedKip:

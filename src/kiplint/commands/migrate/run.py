@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from kiplint.commands.migrate.result import MigrationResult
 from kiplint.compat.rollout import WITH_FIELDS, RolloutRow, rollout
-from kiplint.engine.config import Path, configure
+from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump, release
 from kiplint.fixes.kip_1313 import migrate, unmet
@@ -32,7 +32,10 @@ from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import Status
 from kiplint.sources.open import open_sets
 from kiplint.text.show import encodable
-from kiplint.text.words import did_you_mean
+from kiplint.text.words import comma_parts, did_you_mean
+
+if TYPE_CHECKING:
+    from kiplint.commands.migrate.options import BumpCommand, Kip1313Command, ReleaseCommand, Writing
 
 ENTITIES: Final = "fields/entity-type-missing"
 """The rule whose parameter `names` maps names of fields to entity types."""
@@ -41,76 +44,70 @@ Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
 """Migrates the RPCs of a set."""
 
 
-def migrate_kip_1313(
-    *sets: Path,
-    only: Sequence[str] = (),
-    except_telemetry: bool = False,
-    only_declare: bool = False,
-    tagged: bool = False,
-    dry_run: bool = False,
-) -> MigrationResult:
-    """Migrate the sets that have RPCs to KIP-1313, and write the files unless `dry_run`.
+def migrate_kip_1313(options: Kip1313Command) -> MigrationResult:
+    """Migrate the sets that have RPCs to KIP-1313, and write the files unless `writing` says otherwise.
 
-    `sets` are directories, or files together with their siblings. `only` names the RPCs to change; without it, all of a
-    directory and those of which a file is named; `except_telemetry` leaves the two that carry a client instance id of
-    their own. `only_declare` declares the headers that versions have and adds no
-    version; `tagged` makes the client instance id in the header a tagged field. The status is `findings` while a person
-    has to change something. Raises UsageError for an unknown RPC and for files that cannot be written, and SourceError
-    for what cannot be opened.
+    Without `only`, all RPCs of a directory are changed, and those of which a file is named. The status is `findings`
+    while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be written,
+    and SourceError for what cannot be opened.
     """
+    only = comma_parts(options.only)
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        left = {_base(name) for name in WITH_FIELDS} if except_telemetry else set()
-        names = {rpc.name for rpc in rpcs} - left
+        later = {_base(name) for name in WITH_FIELDS} if options.except_telemetry else set()
+        names = {rpc.name for rpc in rpcs} - later
         whole = len(names) == len(client_rpcs(schemas))
-        chosen = () if whole else names
-        return migrate(schemas, only=chosen, only_declare=only_declare, tagged=tagged) if names else Migration()
+        if not names:
+            return Migration()
+        return migrate(schemas, only=() if whole else names, only_declare=options.only_declare, tagged=options.tagged)
 
-    return _migrate(sets, only, change, None if only_declare else unmet, dry_run=dry_run)
+    return _migrate(options.sets, only, change, None if options.only_declare else unmet, options.writing)
 
 
-def migrate_bump(
-    *rpcs: str,
-    schemas: Path = ".",
-    fields: Sequence[str] = (),
-    unstable: bool = False,
-    new_version: bool = False,
-    note: str = "",
-    dry_run: bool = False,
-) -> MigrationResult:
-    """Give RPCs a new version of request and response with the `fields`, and write the files unless `dry_run`.
+def migrate_bump(options: BumpCommand) -> MigrationResult:
+    """Give RPCs a new version of request and response with the new fields, and write the files, unless `writing` says
+    otherwise.
 
-    An unstable version takes the fields itself, unless `new_version` is set. A field is `Name:type:about`; in front of
-    the name, with dots, the response and the fields that contain it. `note` is the version's comment, in place of the
-    fields' names. What would make the set worse is not written, and its row is `left`. Raises UsageError for an
-    invalid field or an unknown RPC, and for files that cannot be written; SourceError for what cannot be opened.
+    What would make the set worse is not written, and its row is `left`. Raises UsageError for an invalid field or an
+    unknown RPC, and for files that cannot be written; SourceError for what cannot be opened.
     """
     try:
-        new_fields = [FieldToAdd.parse(field) for field in fields]
-        halves = [field.message or {*field.path[:1]} & {*map(_base, rpcs)} for field in new_fields]
-        loose = next((text for half, text in zip(halves, fields, strict=True) if not half), None)
-        if loose is not None and len(set(rpcs)) > 1:
-            raise BadField(f"{loose!r} names no RPC: write '{_base(rpcs[0])}Request.{loose}'")
-        names = rule_parameter(os.fspath(schemas), ENTITIES, "names")
-        entities = {**names} if isinstance(names, Mapping) else {}
-        directories: dict[str, str] = {}
-
-        def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-            here = schemas.directory or "."
-            for rpc in rpcs:
-                first = directories.setdefault(rpc.name, here)
-                if here != first:
-                    raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
-            make = partial(bump, unstable=unstable, new_version=new_version, note=note, entities=entities)
-            return _bump(rpcs, new_fields, make) if rpcs else Migration()
-
-        return _migrate((schemas,), rpcs, change, None, dry_run=dry_run)
+        return _migrate((options.schemas,), options.rpcs, _bumping(options), None, options.writing)
     except BadField as error:
         raise UsageError(str(error)) from None
 
 
-def migrate_release(*rpcs: str, schemas: Path = ".", dry_run: bool = False) -> MigrationResult:
-    """Release the unstable version of RPCs, which may not change from then on; write the files unless `dry_run`.
+def _bumping(options: BumpCommand) -> Migrate:
+    """What bumps the RPCs of a set. Raises BadField for a field that fits none of them."""
+    fields = [FieldToAdd.parse(field) for field in options.fields]
+    halves = [field.message or {*field.path[:1]} & {*map(_base, options.rpcs)} for field in fields]
+    loose = next((text for half, text in zip(halves, options.fields, strict=True) if not half), None)
+    if loose is not None and len(set(options.rpcs)) > 1:
+        raise BadField(f"{loose!r} names no RPC: write '{_base(options.rpcs[0])}Request.{loose}'")
+    names = rule_parameter(options.schemas, ENTITIES, "names")
+    make = partial(
+        bump,
+        unstable=options.unstable,
+        new_version=options.new_version,
+        note=options.note,
+        entities={**names} if isinstance(names, Mapping) else {},
+    )
+    directories: dict[str, str] = {}
+
+    def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
+        here = schemas.directory or "."
+        for rpc in rpcs:
+            first = directories.setdefault(rpc.name, here)
+            if here != first:
+                raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
+        return _bump(rpcs, fields, make) if rpcs else Migration()
+
+    return change
+
+
+def migrate_release(options: ReleaseCommand) -> MigrationResult:
+    """Release the unstable version of RPCs, which may not change from then on; write the files unless `writing` says
+    otherwise.
 
     Raises UsageError for an unknown RPC and for files that cannot be written, SourceError for what cannot be opened.
     """
@@ -118,7 +115,7 @@ def migrate_release(*rpcs: str, schemas: Path = ".", dry_run: bool = False) -> M
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
         return _joined([release(rpc) for rpc in rpcs])
 
-    return _migrate((schemas,), rpcs, change, None, dry_run=dry_run)
+    return _migrate((options.schemas,), options.rpcs, change, None, options.writing)
 
 
 def _bump(rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], make: Callable[..., Migration]) -> Migration:
@@ -143,11 +140,10 @@ def _joined(migrations: Sequence[Migration]) -> Migration:
 
 
 def _migrate(
-    sets: Sequence[Path], names: Sequence[str], change: Migrate, goal: Goal | None, *, dry_run: bool
+    paths: Sequence[str], names: Sequence[str], change: Migrate, goal: Goal | None, writing: Writing
 ) -> MigrationResult:
-    """Migrate the named RPCs of the sets, or all, and write the files unless `dry_run`."""
-    paths = [os.fspath(path) for path in sets]
-    if not dry_run:
+    """Migrate the named RPCs of the sets, or all, and write the files if that is wanted."""
+    if writing.to_files:
         refuse_unwritable(paths)
     configuration = configure(paths[0])
     files: list[FileEdits] = []
@@ -187,10 +183,10 @@ def _migrate(
         rows=tuple(rows),
         broken=tuple(broken),
         status=status,
-        is_written=not dry_run,
+        is_written=writing.to_files,
         rollouts=rollouts,
     )
-    if not dry_run:
+    if writing.to_files:
         result.change.write(paths)
     return result
 

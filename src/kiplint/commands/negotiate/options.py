@@ -6,28 +6,27 @@ from kiplint.cli import completion
 from kiplint.cli.options import (
     Argument,
     ColorOption,
-    Group,
+    Command,
     OpenOption,
     Option,
     PageFormOption,
     RepositoryOption,
-    call,
 )
 
-EPILOG = (
-    "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
-    "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper   |   "
-    "kiplint probe b1:9092 --client client/ --output-format json | kiplint negotiate client/ -   |   "
-    "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open   |   "
-    "kiplint negotiate librdkafka@1.3.0 4.0.0:   |   kiplint negotiate --clients all brokers.json.  "
-    "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
-    "refused, a client of --clients loses an RPC, 2 something could not be read or understood."
-)
-SECTION = "Compare and plan"
 
-
-class Options(Group, frozen=True):
+class NegotiateCommand(Command, frozen=True):
     """The options of `kiplint negotiate`."""
+
+    EPILOG = (
+        "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
+        "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper   |   "
+        "kiplint probe b1:9092 --client client/ --output-format json | kiplint negotiate client/ -   |   "
+        "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open   |   "
+        "kiplint negotiate librdkafka@1.3.0 4.0.0:   |   kiplint negotiate --clients all brokers.json.  "
+        "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
+        "refused, a client of --clients loses an RPC, 2 something could not be read or understood."
+    )
+    SECTION = "Compare and plan"
 
     client: Annotated[
         str | None,
@@ -77,51 +76,53 @@ class Options(Group, frozen=True):
     open: OpenOption = False
     color: ColorOption = "auto"
 
+    def run(self) -> int:
+        """Report which versions a client and its brokers agree on.
 
-def run(options: Options) -> int:
-    """Report which versions a client and its brokers agree on.
+        First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the
+        versions that client and all brokers share, the version chosen, and the headers. Reports which RPCs a KIP-1313
+        broker would refuse, and which side makes the client instance id.
 
-    First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the versions
-    that client and all brokers share, the version chosen, and the headers. Reports which RPCs a KIP-1313 broker would
-    refuse, and which side makes the client instance id.
+        A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name
+        zkBroker; where a set has no listeners, as before 2.8, all that the release enables. RPCs between brokers and
+        controllers are listed apart. Probed brokers (a file, or - for standard input) are assumed to have the client's
+        layouts. With --matrix every set is the client of every other.
 
-    A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name zkBroker;
-    where a set has no listeners, as before 2.8, all that the release enables. RPCs between brokers and controllers are
-    listed apart. Probed brokers (a file, or - for standard input) are assumed to have the client's layouts. With
-    --matrix every set is the client of every other.
+        The versions of released clients come from their own sources, which --list-clients names. Reported are also
+        versions that a client sends without negotiation, and what it does not do because a broker does not list a
+        version. A capture shows only the versions that were used.
+        """
+        from kiplint.cli.output import present
+        from kiplint.commands.negotiate.run import known_clients, negotiate, negotiate_all, negotiate_clients
+        from kiplint.engine.errors import UsageError
 
-    The versions of released clients come from their own sources, which --list-clients names. Reported are also
-    versions that a client sends without negotiation, and what it does not do because a broker does not list a version.
-    A capture shows only the versions that were used.
-    """
-    from kiplint.cli.output import present
-    from kiplint.commands.negotiate.run import known_clients, negotiate, negotiate_all, negotiate_clients
-    from kiplint.engine.errors import UsageError
-
-    sets = (options.client, *options.brokers) if options.client is not None else ()
-    if options.list_clients or options.clients is not None:
-        if (
-            options.matrix
-            or options.feature
-            or options.sasl
-            or options.open
-            or options.output_format.startswith("html")
-        ):
-            raise UsageError("--clients and --list-clients go with neither --matrix, --feature, --sasl nor a page")
-        if options.list_clients and (sets or options.clients is not None):
-            raise UsageError("--list-clients takes no arguments and no --clients")
-        if options.clients is None:
-            return present(known_clients(), options.output_format, options.color)
-        clients = call(negotiate_clients, options, brokers=sets)
-        return present(clients, options.output_format, options.color)
-    if options.client is None:
-        raise UsageError("Missing argument 'CLIENT'.")
-    if not options.brokers:
-        raise UsageError("Missing argument 'BROKER...'.")
-    if options.matrix:
-        if options.feature or options.sasl:
-            raise UsageError("--matrix goes with neither --feature nor --sasl")
-        matrix = call(negotiate_all, options, sets=sets)
-        return present(matrix, options.output_format, options.color, opened=options.open)
-    result = call(negotiate, options)
-    return present(result, options.output_format, options.color, opened=options.open)
+        sets = (self.client, *self.brokers) if self.client is not None else ()
+        if self.list_clients or self.clients is not None:
+            if self.matrix or self.feature or self.sasl or self.open or self.output_format.startswith("html"):
+                raise UsageError("--clients and --list-clients go with neither --matrix, --feature, --sasl nor a page")
+            if self.list_clients and (sets or self.clients is not None):
+                raise UsageError("--list-clients takes no arguments and no --clients")
+            if self.clients is None:
+                return present(known_clients(), self.output_format, self.color)
+            clients = negotiate_clients(
+                *sets, clients=self.clients, unstable=self.unstable, mode=self.mode, repository=self.repo
+            )
+            return present(clients, self.output_format, self.color)
+        if self.client is None:
+            raise UsageError("Missing argument 'CLIENT'.")
+        if not self.brokers:
+            raise UsageError("Missing argument 'BROKER...'.")
+        if self.matrix:
+            if self.feature or self.sasl:
+                raise UsageError("--matrix goes with neither --feature nor --sasl")
+            matrix = negotiate_all(*sets, unstable=self.unstable, mode=self.mode, repository=self.repo)
+            return present(matrix, self.output_format, self.color, opened=self.open)
+        result = negotiate(
+            *sets,
+            feature=self.feature,
+            unstable=self.unstable,
+            mode=self.mode,
+            sasl=self.sasl,
+            repository=self.repo,
+        )
+        return present(result, self.output_format, self.color, opened=self.open)

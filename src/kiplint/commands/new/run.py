@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
 from kiplint.commands.kip.drafts import read_kip
-from kiplint.engine.config import Configuration, Path, configure
+from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Severity
 from kiplint.engine.run import Input, check_set
@@ -22,8 +21,10 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
-from kiplint.text.show import encodable
-from kiplint.text.words import did_you_mean, listed
+from kiplint.text.words import comma_parts, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from kiplint.commands.new.options import CoordinatorCommand, FromKipCommand, RecordCommand, RpcCommand
 
 LISTENERS: Final = "rpc/listeners-unknown"
 """The rule whose parameter `known` lists the listeners."""
@@ -62,105 +63,88 @@ class NewResult(RunResult, frozen=True):
     @property
     def document(self) -> NewDocument:
         """The JSON document."""
-        return NewDocument(1, tuple(NewFile(encodable(path), data.decode()) for path, data in self.files.items()))
+        return NewDocument(1, tuple(NewFile(path, data.decode()) for path, data in self.files.items()))
 
 
-def new_rpc(
-    name: str,
-    schemas: Path = ".",
-    *,
-    api_key: int | None = None,
-    listeners: Sequence[str] = (),
-    unstable: bool = False,
-    request: str = "",
-    response: str = "",
-    dry_run: bool = False,
-) -> NewResult:
-    """Make the `request` and `response` of a new RPC with these fields, and write them unless `dry_run`.
+def new_rpc(options: RpcCommand) -> NewResult:
+    """Make the request and the response of a new RPC, and write them unless `dry_run`.
 
     Fields are written `Name:type, Others:[]{Id:int32}`, as for `migrate_bump`. If the rules have findings in the
-    result, the notes list them, and nothing is written.
+    result, the notes list them, and nothing is written. Raises UsageError when several directories have RPCs, for a
+    name or key that is in use, for an unknown listener, and for a file that exists already; SourceError for what cannot
+    be opened.
+    """
+    listeners = comma_parts(options.listeners)
 
-    `schemas` is the directory for them; `api_key` is by default the next free one, `listeners` is by default `broker`
-    where requests of the set name theirs.
-    Raises UsageError when several directories have RPCs, for a name or key that is in use, for an unknown listener, and
-    for a file that exists already; SourceError for what cannot be opened.
+    def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
+        usual = rule_parameter(options.schemas, LISTENERS, "known")
+        served = {*usual, *(("zkBroker",) if schema_set.has_zookeeper else ())}
+        if unknown := next((listener for listener in listeners if listener not in served), None):
+            raise UsageError(f"there is no listener {unknown}{did_you_mean(unknown, served)}")
+        return new_message.new_rpc(
+            options.name,
+            schema_set,
+            api_key=options.api_key,
+            listeners=listeners,
+            unstable=options.unstable,
+            request=_fields(options.request),
+            response=_fields(options.response),
+        )
+
+    return _written(options.schemas, ("request", "response"), "requests", make, dry_run=options.dry_run)
+
+
+def new_record(options: RecordCommand) -> NewResult:
+    """Make a new metadata record, and write it unless `dry_run`. Notation, notes and errors are as for `new_rpc`."""
+
+    def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
+        fields = _fields(options.fields)
+        return new_message.new_record(options.name, schema_set, api_key=options.api_key, fields=fields)
+
+    return _written(options.schemas, ("metadata",), "metadata records", make, dry_run=options.dry_run)
+
+
+def new_coordinator(options: CoordinatorCommand) -> NewResult:
+    """Make the key and the value of a new record of a coordinator, and write them unless `dry_run`.
+
+    Notation, notes and errors are as for `new_rpc`.
     """
 
     def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
-        usual = rule_parameter(os.fspath(schemas), LISTENERS, "known")
-        known = {*usual, *(("zkBroker",) if schema_set.has_zookeeper else ())}
-        if unknown := next((listener for listener in listeners if listener not in known), None):
-            raise UsageError(f"there is no listener {unknown}{did_you_mean(unknown, known)}")
-        return new_message.new_rpc(
-            name,
-            schema_set,
-            api_key=api_key,
-            listeners=listeners,
-            unstable=unstable,
-            request=_fields(request),
-            response=_fields(response),
-        )
+        key, value = _fields(options.key), _fields(options.value)
+        return new_message.new_coordinator(options.name, schema_set, api_key=options.api_key, key=key, value=value)
 
-    return _written(schemas, ("request", "response"), "requests", make, dry_run=dry_run)
+    kinds = ("coordinator-key", "coordinator-value")
+    return _written(options.schemas, kinds, "coordinator records", make, dry_run=options.dry_run)
 
 
-def new_record(
-    name: str, schemas: Path = ".", *, api_key: int | None = None, fields: str = "", dry_run: bool = False
-) -> NewResult:
-    """Make a new metadata record with these fields, and write it unless `dry_run`.
-
-    Notation, notes and errors are as for `new_rpc`.
-    """
-    make = partial(_named, new_message.new_record, name, api_key, fields=fields)
-    return _written(schemas, ("metadata",), "metadata records", make, dry_run=dry_run)
-
-
-def new_coordinator(
-    name: str,
-    schemas: Path = ".",
-    *,
-    api_key: int | None = None,
-    key: str = "",
-    value: str = "",
-    dry_run: bool = False,
-) -> NewResult:
-    """Make the `key` and the `value` of a new record of a coordinator, and write them unless `dry_run`.
-
-    Notation, notes and errors are as for `new_rpc`.
-    """
-    make = partial(_named, new_message.new_coordinator, name, api_key, key=key, value=value)
-    return _written(schemas, ("coordinator-key", "coordinator-value"), "coordinator records", make, dry_run=dry_run)
-
-
-def new_from_kip(file: Path, schemas: Path = ".", *, dry_run: bool = False) -> NewResult:
+def new_from_kip(options: FromKipCommand) -> NewResult:
     """Write the definitions in the text of a KIP that the set lacks to files, with its licence, unless `dry_run`.
 
     Those of messages that are there are named in the notes, as are warnings about what the KIP says. Raises UsageError
     and SourceError as `new_rpc` and `kip` do, and UsageError where there is no definition, or none that can be read.
     """
-    definitions = read_kip(os.fspath(file)).current
+    definitions = read_kip(options.file).current
     if unread := next((definition for definition in definitions if definition.source.message is None), None):
         line = unread.span.line
-        raise UsageError(f"the definition in line {line} of {os.fspath(file)} cannot be read; see `kiplint kip`")
+        raise UsageError(f"the definition in line {line} of {options.file} cannot be read; see `kiplint kip`")
     messages = {definition.name: definition for definition in definitions}
     if not messages:
-        raise UsageError(f"no message definition in {os.fspath(file)}")
-    kinds = {message.type for definition in definitions if (message := definition.source.message)}
-    known: list[str] = []
+        raise UsageError(f"no message definition in {options.file}")
+    kinds = tuple({message.type for definition in definitions if (message := definition.source.message)})
+    present: list[str] = []
 
     def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
-        known.extend(name for name in messages if name in schema_set.by_name)
+        present.extend(name for name in messages if name in schema_set.by_name)
         texts = {name: messages[name].block.text for name in messages if name not in schema_set.by_name}
         return new_message.in_manner({name: new_message.indented(text) for name, text in texts.items()}, schema_set)
 
-    result = _written(
-        schemas, tuple(kinds), "messages of these types", make, dry_run=dry_run, harmless=("info", "warning")
-    )
-    if not known:
+    noun = "messages of these types"
+    result = _written(options.schemas, kinds, noun, make, dry_run=options.dry_run, harmless=("info", "warning"))
+    if not present:
         return result
-    verb = "is" if len(known) == 1 else "are"
-    note = f"{listed(known)} {verb} there already, and not changed; `kiplint kip --base` shows what the KIP changes"
+    verb = "is" if len(present) == 1 else "are"
+    note = f"{listed(present)} {verb} there already, and not changed; `kiplint kip --base` shows what the KIP changes"
     return NewResult(files=result.files, status=result.status, notes=(*result.notes, note))
 
 
@@ -168,14 +152,8 @@ def _fields(text: str) -> tuple[FieldToAdd, ...]:
     return parse_fields(text) if text else ()
 
 
-def _named(
-    make: Callable[..., Mapping[str, bytes]], name: str, api_key: int | None, schema_set: SchemaSet, **fields: str
-) -> Mapping[str, bytes]:
-    return make(name, schema_set, api_key=api_key, **{half: _fields(text) for half, text in fields.items()})
-
-
 def _written(
-    schemas: Path,
+    path: str,
     kinds: Sequence[str],
     noun: str,
     make: Make,
@@ -187,7 +165,6 @@ def _written(
 
     Findings that are `harmless` are only noted.
     """
-    path = os.fspath(schemas)
     refuse_unwritable([path])
     configuration = configure(path)
     files, schema_set = _home(path, configuration, kinds, noun)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from kiplint.cli.options import Argument, Cluster, ColorOption, Group, LakeArgument, Option
+from kiplint.cli.options import Argument, Cluster, ColorOption, Command, LakeArgument, Option
 from kiplint.engine.errors import UsageError
 from kiplint.limits import QUERY_MEMORY
 
@@ -15,18 +15,17 @@ if TYPE_CHECKING:
     from kiplint.pipeline.answers.reader import Reader
 
 
-EPILOG = (
-    "Examples:  kiplint pipeline query lake 'SHOW VIEWS'   |   "
-    "kiplint pipeline query lake 'SELECT release, rule, count(*) FROM set_findings GROUP BY ALL'"
-)
-
-
 SHOWN = 1000
 """The number of rows that are shown by default."""
 
 
-class Options(Group, frozen=True):
+class QueryCommand(Command, frozen=True):
     """The options of `kiplint pipeline query`."""
+
+    EPILOG = (
+        "Examples:  kiplint pipeline query lake 'SHOW VIEWS'   |   "
+        "kiplint pipeline query lake 'SELECT release, rule, count(*) FROM set_findings GROUP BY ALL'"
+    )
 
     lake: LakeArgument
     sql: Annotated[str, Argument("A query in DuckDB's SQL over the lake's tables, or in Spark's with --master.", "SQL")]
@@ -40,37 +39,36 @@ class Options(Group, frozen=True):
     cluster: Cluster = Cluster()
     color: ColorOption = "auto"
 
+    def run(self) -> int:
+        """Query the lake in SQL.
 
-def run(options: Options) -> int:
-    """Query the lake in SQL.
+        Every table is a view with its name. Other views join tables: `set_findings` has the findings of every revision,
+        as `check` reports them, `set_changes` the changes of every step, as `diff` reports them; `set_messages`,
+        `set_fields`, `releases` and `rpcs` say what revisions hold. `events`, `unreleased_findings`,
+        `finding_lifetimes`, `version_releases`, `fixed_upstream` and `behind_upstream` answer a question each. A query
+        reads these and nothing else.
+        """
+        from kiplint.commands.pipeline.lake import open_lake, present_answer, write_rows
 
-    Every table is a view with its name. Other views join tables: `set_findings` has the findings of every revision, as
-    `check` reports them, `set_changes` the changes of every step, as `diff` reports them; `set_messages`, `set_fields`,
-    `releases` and `rpcs` say what revisions hold. `events`, `unreleased_findings`, `finding_lifetimes`,
-    `version_releases`, `fixed_upstream` and `behind_upstream` answer a question each. A query reads these and nothing
-    else.
-    """
-    from kiplint.commands.pipeline.lake import open_lake, present_answer, write_rows
+        cluster = self.cluster
+        if cluster.master or cluster.remote:
+            return _on_cluster(self, open_lake(self.lake))
+        # A single function of DuckDB can run for hours, or fill the memory: neither its own limits nor Ctrl-C end it.
+        if child := _begin_child():
+            return _end_of(child, self.timeout)
+        reader = open_lake(self.lake)
+        from kiplint.pipeline.answers.query import query, stream
 
-    cluster = options.cluster
-    if cluster.master or cluster.remote:
-        return _on_cluster(options, open_lake(options.lake))
-    # A single function of DuckDB can run for hours, or fill the memory: neither its own limits nor Ctrl-C end it.
-    if child := _begin_child():
-        return _end_of(child, options.timeout)
-    reader = open_lake(options.lake)
-    from kiplint.pipeline.answers.query import query, stream
-
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, options.timeout)
-    if options.output_format in ("csv", "parquet"):
-        with stream(reader, options.sql) as batches:
-            return write_rows(batches, options.output_format, options.limit)
-    answer = query(reader, options.sql, options.limit or SHOWN)
-    return present_answer(answer, options.output_format, options.color)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, self.timeout)
+        if self.output_format in ("csv", "parquet"):
+            with stream(reader, self.sql) as batches:
+                return write_rows(batches, self.output_format, self.limit)
+        answer = query(reader, self.sql, self.limit or SHOWN)
+        return present_answer(answer, self.output_format, self.color)
 
 
-def _on_cluster(options: Options, reader: "Reader") -> int:
+def _on_cluster(options: QueryCommand, reader: "Reader") -> int:
     from kiplint.commands.pipeline.lake import need_spark, one_session, present_answer
 
     if options.output_format in ("csv", "parquet"):

@@ -7,7 +7,7 @@ from kiplint.cli.options import (
     Argument,
     AsOfOption,
     ColorOption,
-    Group,
+    Command,
     LakeArgument,
     OpenOption,
     Option,
@@ -18,81 +18,71 @@ from kiplint.engine.errors import UsageError
 from kiplint.text.words import plural
 
 
-class BlameRoom:
-    """`kiplint pipeline blame`."""
+class BlameCommand(Command, frozen=True):
+    """The options of `kiplint pipeline blame`."""
 
     EPILOG = (
         "Examples:  kiplint pipeline blame lake SaslHandshake   |   "
         "kiplint pipeline blame lake compat/layout-changed   |   kiplint pipeline blame lake Fetch --reviewers"
     )
 
-    class Options(Group, frozen=True):
-        """The options of `kiplint pipeline blame`."""
+    lake: LakeArgument
+    subject: Annotated[str, Argument("A message, an RPC, a rule, or a pack.", "MESSAGE|RULE")]
+    reviewers: Annotated[bool, Option("Also show who changed the message most in the last year of the lake.")] = False
+    output_format: AnswerFormOption = "text"
+    color: ColorOption = "auto"
 
-        lake: LakeArgument
-        subject: Annotated[str, Argument("A message, an RPC, a rule, or a pack.", "MESSAGE|RULE")]
-        reviewers: Annotated[bool, Option("Also show who changed the message most in the last year of the lake.")] = (
-            False
-        )
-        output_format: AnswerFormOption = "text"
-        color: ColorOption = "auto"
-
-    @staticmethod
-    def run(options: "BlameRoom.Options") -> int:
+    def run(self) -> int:
         """Show everything that happened to a message or because of a rule, in order.
 
         Introduced and fixed findings, and changes, each with its commit and the first release that has it.
         """
         from kiplint.engine.config import configure
 
-        reader = open_lake(options.lake)
+        reader = open_lake(self.lake)
         from kiplint.pipeline.answers.history import blame
 
         rules = [rule.id for rule in configure(config={}).known()]
-        answer = blame(reader, options.subject, rules, reviewers=options.reviewers)
-        return present_answer(answer, options.output_format, options.color)
+        answer = blame(reader, self.subject, rules, reviewers=self.reviewers)
+        return present_answer(answer, self.output_format, self.color)
 
 
-class MatrixRoom:
-    """`kiplint pipeline matrix`."""
+class MatrixCommand(Command, frozen=True):
+    """The options of `kiplint pipeline matrix`."""
 
     EPILOG = (
         "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   "
         "kiplint pipeline matrix lake --open"
     )
 
-    class Options(Group, frozen=True):
-        """The options of `kiplint pipeline matrix`."""
+    lake: LakeArgument
+    client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
+    broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
+    mode: Annotated[
+        Literal["zookeeper", "kraft"] | None,
+        Option("The mode of the brokers, where they support both.", usual="kraft where they can"),
+    ] = None
+    output_format: Annotated[
+        Literal["text", "json", "markdown", "html"],
+        Option("How to write the result; html is for all releases."),
+    ] = "text"
+    open: OpenOption = False
+    color: ColorOption = "auto"
 
-        lake: LakeArgument
-        client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
-        broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
-        mode: Annotated[
-            Literal["zookeeper", "kraft"] | None,
-            Option("The mode of the brokers, where they support both.", usual="kraft where they can"),
-        ] = None
-        output_format: Annotated[
-            Literal["text", "json", "markdown", "html"],
-            Option("How to write the result; html is for all releases."),
-        ] = "text"
-        open: OpenOption = False
-        color: ColorOption = "auto"
-
-    @staticmethod
-    def run(options: "MatrixRoom.Options") -> int:
+    def run(self) -> int:
         """Show which releases interoperate as client and broker, or which version of each RPC a pair uses.
 
         The same as `kiplint negotiate` says of two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases.
         """
-        client, broker = options.client, options.broker
+        client, broker = self.client, self.broker
         if client and not broker:
             raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
-        as_page = options.open or options.output_format.startswith("html")
+        as_page = self.open or self.output_format.startswith("html")
         if client and as_page:
             raise UsageError("the page shows all releases: name none; each number on it links to its pair")
-        if client and options.mode:
-            raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {options.mode}")
-        reader = open_lake(options.lake)
+        if client and self.mode:
+            raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {self.mode}")
+        reader = open_lake(self.lake)
         from kiplint.pipeline.answers.matrix import definitions, matrix, only_known, pair_matrix
 
         if as_page:
@@ -101,111 +91,93 @@ class MatrixRoom:
             from kiplint.cli.output import present
             from kiplint.commands.negotiate.result import MatrixResult
 
-            made = MatrixResult.of(definitions(reader), mode=options.mode)
+            made = MatrixResult.of(definitions(reader), mode=self.mode)
             other = only_known(reader, made.other) if made.other else None
             result = replace(made, matrix=only_known(reader, made.matrix), other=other, status="ok")
-            form = "html" if options.open and "=" not in options.output_format else options.output_format
-            return present(result, form, options.color, opened=options.open)
-        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, options.mode)
-        return present_answer(answer, options.output_format, options.color)
+            form = "html" if self.open and "=" not in self.output_format else self.output_format
+            return present(result, form, self.color, opened=self.open)
+        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, self.mode)
+        return present_answer(answer, self.output_format, self.color)
 
 
-class RolloutRoom:
-    """`kiplint pipeline rollout`."""
+class RolloutCommand(Command, frozen=True):
+    """The options of `kiplint pipeline rollout`."""
 
     EPILOG = "Example:  kiplint pipeline rollout lake"
 
-    class Options(Group, frozen=True):
-        """The options of `kiplint pipeline rollout`."""
+    lake: LakeArgument
+    header: Annotated[int, Option("The request header version that is rolled out.", "VERSION", least=0, most=32767)] = 3
+    output_format: AnswerFormOption = "text"
+    color: ColorOption = "auto"
 
-        lake: LakeArgument
-        header: Annotated[
-            int, Option("The request header version that is rolled out.", "VERSION", least=0, most=32767)
-        ] = 3
-        output_format: AnswerFormOption = "text"
-        color: ColorOption = "auto"
-
-    @staticmethod
-    def run(options: "RolloutRoom.Options") -> int:
+    def run(self) -> int:
         """Show the rollout of a request header version, over time and releases (KIP-1313)."""
 
-        reader = open_lake(options.lake)
+        reader = open_lake(self.lake)
         from kiplint.pipeline.answers.history import rollout
 
-        return present_answer(rollout(reader, options.header), options.output_format, options.color)
+        return present_answer(rollout(reader, self.header), self.output_format, self.color)
 
 
-class ChangesRoom:
-    """`kiplint pipeline changes`."""
+class ChangesCommand(Command, frozen=True):
+    """The options of `kiplint pipeline changes`."""
 
     EPILOG = (
         "Examples:  kiplint pipeline changes lake --since 2026-01-31   |   "
         "kiplint pipeline changes lake 3.5.0..3.8.0   |   kiplint pipeline changes lake kafka:3.8.0..fork:next"
     )
 
-    class Options(Group, frozen=True):
-        """The options of `kiplint pipeline changes`."""
+    lake: LakeArgument
+    span: Annotated[
+        str | None,
+        Argument("Two revisions: each a release, a commit, or `next`, also as SOURCE:RELEASE.", "A..B"),
+    ] = None
+    since: Annotated[
+        str | None, Option("Tell what revisions from this time on brought.", "DATE", usual="the last seven days")
+    ] = None
+    as_of: AsOfOption = None
+    output_format: AnswerFormOption = "text"
+    color: ColorOption = "auto"
 
-        lake: LakeArgument
-        span: Annotated[
-            str | None,
-            Argument("Two revisions: each a release, a commit, or `next`, also as SOURCE:RELEASE.", "A..B"),
-        ] = None
-        since: Annotated[
-            str | None, Option("Tell what revisions from this time on brought.", "DATE", usual="the last seven days")
-        ] = None
-        as_of: AsOfOption = None
-        output_format: AnswerFormOption = "text"
-        color: ColorOption = "auto"
-
-    @staticmethod
-    def run(options: "ChangesRoom.Options") -> int:
+    def run(self) -> int:
         """Show what was introduced, fixed or broken since a date, or what changed between any two revisions.
 
         The date is that of revisions: when they were committed. Findings have all severities, changes are
         those that break something. Between A and B the changes are those that `kiplint diff` reports; `next` is the
         newest revision of a source's branches.
         """
-        if options.span and options.since:
-            raise UsageError(f"changes takes two revisions or --since, not {options.span} and --since {options.since}")
-        reader = open_lake(options.lake, options.as_of or "")
-        if options.span:
+        if self.span and self.since:
+            raise UsageError(f"changes takes two revisions or --since, not {self.span} and --since {self.since}")
+        reader = open_lake(self.lake, self.as_of or "")
+        if self.span:
             from kiplint.cli.output import present
             from kiplint.commands.pipeline.result import lake_diff
 
-            return present(lake_diff(reader, options.span), options.output_format, options.color)
+            return present(lake_diff(reader, self.span), self.output_format, self.color)
         from kiplint.pipeline.answers.history import changes
 
-        return present_answer(changes(reader, options.since), options.output_format, options.color)
+        return present_answer(changes(reader, self.since), self.output_format, self.color)
 
 
-class ForksRoom:
-    """`kiplint pipeline forks`."""
+class ForksCommand(Command, frozen=True):
+    """The options of `kiplint pipeline forks`."""
 
     EPILOG = (
         "Examples:  kiplint pipeline forks lake   |   kiplint pipeline forks lake --merging 4.1.0   |   "
         "kiplint pipeline forks lake --source 'vendor-*' --open"
     )
 
-    class Options(Group, frozen=True):
-        """The options of `kiplint pipeline forks`."""
+    lake: LakeArgument
+    merging: Annotated[
+        str | None,
+        Option("A release, a commit or `next` of upstream to hold forks against.", "REV", usual="its newest release"),
+    ] = None
+    source: Annotated[tuple[str, ...], Option("Only forks whose source matches. Repeatable.", "GLOB")] = ()
+    output_format: Annotated[Literal["text", "json", "markdown", "html"], Option("How to write the result.")] = "text"
+    open: OpenOption = False
+    color: ColorOption = "auto"
 
-        lake: LakeArgument
-        merging: Annotated[
-            str | None,
-            Option(
-                "A release, a commit or `next` of upstream to hold forks against.", "REV", usual="its newest release"
-            ),
-        ] = None
-        source: Annotated[tuple[str, ...], Option("Only forks whose source matches. Repeatable.", "GLOB")] = ()
-        output_format: Annotated[Literal["text", "json", "markdown", "html"], Option("How to write the result.")] = (
-            "text"
-        )
-        open: OpenOption = False
-        color: ColorOption = "auto"
-
-    @staticmethod
-    def run(options: "ForksRoom.Options") -> int:
+    def run(self) -> int:
         """Compare each fork with upstream: its base, what it lacks, adds or changes, and what a merge breaks.
 
         A row for each line of a fork, the worst first; forks with the same definitions share a row. A single row is
@@ -214,39 +186,35 @@ class ForksRoom:
         """
         from kiplint.cli.output import present
 
-        reader = open_lake(options.lake)
+        reader = open_lake(self.lake)
         from kiplint.commands.pipeline.result import ForksAnswer
         from kiplint.pipeline.answers.forks import forks
 
-        answer = ForksAnswer(document=forks(reader, options.source, options.merging or ""))
-        form = "html" if options.open and "=" not in options.output_format else options.output_format
-        return present(answer, form, options.color, opened=options.open)
+        answer = ForksAnswer(document=forks(reader, self.source, self.merging or ""))
+        form = "html" if self.open and "=" not in self.output_format else self.output_format
+        return present(answer, form, self.color, opened=self.open)
 
 
-class OptimizeRoom:
-    """`kiplint pipeline optimize`."""
+class OptimizeCommand(Command, frozen=True):
+    """The options of `kiplint pipeline optimize`."""
 
     EPILOG = "Example:  kiplint pipeline optimize lake --keep 30"
 
-    class Options(Group, frozen=True):
-        """The options of `kiplint pipeline optimize`."""
+    lake: LakeArgument
+    keep: Annotated[int, Option("How many days of states stay, for --as-of.", "DAYS", least=0)] = 7
+    quiet: Annotated[bool, Option("Print nothing but errors.", alias="-q")] = False
 
-        lake: LakeArgument
-        keep: Annotated[int, Option("How many days of states stay, for --as-of.", "DAYS", least=0)] = 7
-        quiet: Annotated[bool, Option("Print nothing but errors.", alias="-q")] = False
-
-    @staticmethod
-    def run(options: "OptimizeRoom.Options") -> int:
+    def run(self) -> int:
         """Merge the small files of a lake, and remove files that no recent state needs.
 
         Leftovers of killed runs are removed too, and nothing else. A run does this automatically once a table has many
         small files.
         """
-        lake = open_lake(options.lake).lake
+        lake = open_lake(self.lake).lake
         from kiplint.pipeline.lake.upkeep import optimize
 
-        done = optimize(lake, options.keep)
-        if not options.quiet:
+        done = optimize(lake, self.keep)
+        if not self.quiet:
             since = f"{done.oldest.published:%Y-%m-%d %H:%M}"
             compacted, removed = plural(done.compacted, "table"), plural(done.removed, "folder")
             states = f"states since {since} (number {done.oldest.number}) are there"
@@ -254,30 +222,26 @@ class OptimizeRoom:
         return CLEAN
 
 
-class VerifyRoom:
-    """`kiplint pipeline verify`."""
+class VerifyCommand(Command, frozen=True):
+    """The options of `kiplint pipeline verify`."""
 
     EPILOG = "Example:  kiplint pipeline verify lake.  Exit codes: 0 no damage, 1 damaged files, 2 no lake."
 
-    class Options(Group, frozen=True):
-        """The options of `kiplint pipeline verify`."""
+    lake: LakeArgument
+    output_format: AnswerFormOption = "text"
+    color: ColorOption = "auto"
 
-        lake: LakeArgument
-        output_format: AnswerFormOption = "text"
-        color: ColorOption = "auto"
-
-    @staticmethod
-    def run(options: "VerifyRoom.Options") -> int:
+    def run(self) -> int:
         """Read every file of a lake against its log: sizes, checksums, numbers of rows.
 
         `kiplint pipeline run --resume` rebuilds the tables of damaged files.
         """
-        reader = open_lake(options.lake)
+        reader = open_lake(self.lake)
         from kiplint.pipeline.answers.documents import IntegrityDocument
         from kiplint.pipeline.lake.upkeep import verify
 
         parts = [part for table in reader.snapshot.tables.items() for part in reader.lake.parts(*table)]
         damaged = tuple(verify(reader.lake, reader.snapshot))
         answer = IntegrityDocument(1, len(parts), sum(part.rows for part in parts), damaged)
-        present_answer(answer, options.output_format, options.color)
+        present_answer(answer, self.output_format, self.color)
         return FINDINGS if damaged else CLEAN

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
-from kiplint.cli.options import Cluster, Group, Option
+from kiplint.cli.options import Cluster, Command, Option
 from kiplint.cli.process import use_color, warn
 from kiplint.render.table import BOLD, DIM, paint
 from kiplint.text.words import plural
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
     from kiplint.pipeline.run import Done
 
 
-EPILOG = (
-    "Example:  kiplint pipeline run --source kafka=../kafka#trunk --source kafka=../kafka#tags "
-    "--source fork=fork.bundle#main --out lake.  "
-    "Exit codes: 0 done, also where a revision or a file could not be read (see `pipeline report`), 1 a source could "
-    "not be read and stays as it was, 2 nothing could be done."
-)
-
-
-class Options(Group, frozen=True):
+class RunCommand(Command, frozen=True):
     """The options of `kiplint pipeline run`."""
+
+    EPILOG = (
+        "Example:  kiplint pipeline run --source kafka=../kafka#trunk --source kafka=../kafka#tags "
+        "--source fork=fork.bundle#main --out lake.  "
+        "Exit codes: 0 done, also where a revision or a file could not be read (see `pipeline report`), "
+        "1 a source could not be read and stays as it was, 2 nothing could be done."
+    )
 
     source: Annotated[
         tuple[str, ...],
@@ -64,43 +63,40 @@ class Options(Group, frozen=True):
     cluster: Cluster = Cluster()
     quiet: Annotated[bool, Option("Print nothing but errors.", alias="-q")] = False
 
+    def run(self) -> int:
+        """Read histories into a lake of tables, or bring one up to date.
 
-def run(options: Options) -> int:
-    """Read histories into a lake of tables, or bring one up to date.
+        Every distinct file is read, checked and described once, every distinct set checked once, and every distinct
+        pair of neighbours compared once, however many commits, tags and forks have them. A second run only processes
+        what is new, and a run after an interruption continues.
+        """
+        from kiplint.commands.pipeline.lake import need_spark, one_session
 
-    Every distinct file is read, checked and described once, every distinct set checked once, and every distinct pair
-    of neighbours compared once, however many commits, tags and forks have them. A second run
-    only processes what is new, and a run after an interruption continues.
-    """
-    from kiplint.commands.pipeline.lake import need_spark, one_session
+        need_spark()
+        from kiplint.cli.process import CLEAN, FINDINGS, Ended
+        from kiplint.engine.config import configure
+        from kiplint.pipeline.lake.lake import Lake
+        from kiplint.pipeline.run import Request, Watcher, check_stages, make_request
+        from kiplint.pipeline.run import run as run_stages
+        from kiplint.pipeline.stage import Engine
 
-    need_spark()
-    from kiplint.cli.process import CLEAN, FINDINGS, Ended
-    from kiplint.engine.config import configure
-    from kiplint.pipeline.lake.lake import Lake
-    from kiplint.pipeline.run import Request, Watcher, check_stages, make_request
-    from kiplint.pipeline.run import run as run_stages
-    from kiplint.pipeline.stage import Engine
-
-    stages = check_stages(options.stages)
-    lake = Lake(options.out)
-    request = Request(
-        options.source, options.path, options.upstream or "", options.config or "", options.across, options.mail
-    )
-    request = make_request(lake, request, resume=options.resume, add=options.add, remove=options.remove)
-    console = Console(options.quiet)
-    try:
-        with one_session(options.cluster, quiet=options.quiet) as session:
-            configuration = configure(config=request.config or {})
-            watcher = Watcher(console.begun, console.done)
-            engine = Engine.of(configuration.rules(), configuration.config.released)
-            run_stages(lake, request, engine, session, watcher, stages, repair=options.resume)
-    except (KeyboardInterrupt, Ended):
-        console.interrupted(lake)
-        raise
-    finally:
-        console.close()
-    return FINDINGS if console.finish(lake) else CLEAN
+        stages = check_stages(self.stages)
+        lake = Lake(self.out)
+        request = Request(self.source, self.path, self.upstream or "", self.config or "", self.across, self.mail)
+        request = make_request(lake, request, resume=self.resume, add=self.add, remove=self.remove)
+        console = Console(self.quiet)
+        try:
+            with one_session(self.cluster, quiet=self.quiet) as session:
+                configuration = configure(config=request.config or {})
+                watcher = Watcher(console.begun, console.done)
+                engine = Engine.of(configuration.rules(), configuration.config.released)
+                run_stages(lake, request, engine, session, watcher, stages, repair=self.resume)
+        except (KeyboardInterrupt, Ended):
+            console.interrupted(lake)
+            raise
+        finally:
+            console.close()
+        return FINDINGS if console.finish(lake) else CLEAN
 
 
 class Console:

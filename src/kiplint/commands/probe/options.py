@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from kiplint.cli.options import Argument, ColorOption, FormOption, Group, Option, RepositoryOption
+from kiplint.cli.options import Argument, ColorOption, Command, FormOption, Option, RepositoryOption
 
 if TYPE_CHECKING:
     from kiplint.commands.probe.connection import Sasl
 
 
-EPILOG = (
-    "Examples:  kiplint probe localhost:9092 --client clients/   |   kiplint probe b1:9093 b2:9093 --client 4.1.0: "
-    "--tls --sasl SCRAM-SHA-256 --user me.  The password is read from KIPLINT_SASL_PASSWORD. Exit codes: 0 all "
-    "answered rightly, 1 one did not, 2 something could not be read or understood."
-)
-SECTION = "Bytes and brokers"
 PASSWORD = "KIPLINT_SASL_PASSWORD"
 
 
-class Options(Group, frozen=True):
+class ProbeCommand(Command, frozen=True):
     """The options of `kiplint probe`."""
+
+    EPILOG = (
+        "Examples:  kiplint probe localhost:9092 --client clients/   |   kiplint probe b1:9093 b2:9093 --client 4.1.0: "
+        "--tls --sasl SCRAM-SHA-256 --user me.  The password is read from KIPLINT_SASL_PASSWORD. Exit codes: 0 all "
+        "answered rightly, 1 one did not, 2 something could not be read or understood."
+    )
+    SECTION = "Bytes and brokers"
 
     brokers: Annotated[tuple[str, ...], Argument("The brokers; all are queried at the same time.", "HOST:PORT...")]
     client: Annotated[str, Option("The schema set of the client.", "SET")] = "."
@@ -44,35 +45,34 @@ class Options(Group, frozen=True):
     output_format: FormOption = "text"
     color: ColorOption = "auto"
 
+    def run(self) -> int:
+        """Ask live brokers which versions they offer, as a client with these schemas would.
 
-def run(options: Options) -> int:
-    """Ask live brokers which versions they offer, as a client with these schemas would.
+        Sends ApiVersions in the highest version of the set, and again in the version that the broker names where it
+        does not know the first (KIP-511); then Metadata of no topic, for the cluster's id (KIP-78). Reports for each
+        RPC the version that the client would use, the offered versions that no known set has, whether a KIP-1313 broker
+        would refuse it, and errors in the answers. `kiplint negotiate` takes the JSON output as brokers.
+        """
+        from kiplint.cli.output import present
+        from kiplint.commands.probe.connection import Tls
+        from kiplint.commands.probe.run import probe
 
-    Sends ApiVersions in the highest version of the set, and again in the version that the broker names where it does
-    not know the first (KIP-511); then Metadata of no topic, for the cluster's id (KIP-78). Reports for each RPC the
-    version that the client would use, the offered versions that no known set has, whether a KIP-1313 broker would
-    refuse it, and errors in the answers. `kiplint negotiate` takes the JSON output as brokers.
-    """
-    from kiplint.cli.output import present
-    from kiplint.commands.probe.connection import Tls
-    from kiplint.commands.probe.run import probe
-
-    tls = Tls(options.tls_ca, options.tls_certificate, options.tls_key, options.tls_insecure) if options.tls else None
-    result = probe(
-        *options.brokers,
-        client=options.client,
-        also=options.also,
-        repository=options.repo,
-        timeout=options.timeout,
-        tls=tls,
-        sasl=_sasl(options),
-        expect_cluster=options.expect_cluster,
-        expect_node=options.expect_node,
-    )
-    return present(result, options.output_format, options.color)
+        tls = Tls(self.tls_ca, self.tls_certificate, self.tls_key, self.tls_insecure) if self.tls else None
+        result = probe(
+            *self.brokers,
+            client=self.client,
+            also=self.also,
+            repository=self.repo,
+            timeout=self.timeout,
+            tls=tls,
+            sasl=_sasl(self),
+            expect_cluster=self.expect_cluster,
+            expect_node=self.expect_node,
+        )
+        return present(result, self.output_format, self.color)
 
 
-def _sasl(options: Options) -> Sasl | None:
+def _sasl(options: ProbeCommand) -> Sasl | None:
     import os
 
     from kiplint.commands.probe.connection import Sasl

@@ -1,35 +1,35 @@
 """`kiplint review`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from kiplint.cli import completion
 from kiplint.cli.options import (
     Argument,
+    BreaksOption,
     Choosing,
+    Command,
     Configuring,
     FailOnOption,
-    Group,
     Option,
     Reporting,
     StatisticsOption,
-    split,
 )
 
-EPILOG = (
-    "Examples:  kiplint review   |   kiplint review --base origin/trunk clients/   |   "
-    "kiplint review --base 4.1.0 --output-format markdown=comment.md   |   kiplint review --released '[0-9]*'"
-)
-SECTION = "Check and review"
-HINTS = {
-    "breaks": "--fail-on-breaks: {message}",
-    "released": "--released {message}",
-    "revision": "{message}; to compare with a revision, write --base REV",
-    "no-base": "{message}; name one: --base REV, or --base none to check without comparing",
-}
 
-
-class Options(Group, frozen=True):
+class ReviewCommand(Command, frozen=True):
     """The options of `kiplint review`."""
+
+    EPILOG = (
+        "Examples:  kiplint review   |   kiplint review --base origin/trunk clients/   |   "
+        "kiplint review --base 4.1.0 --output-format markdown=comment.md   |   kiplint review --released '[0-9]*'"
+    )
+    HINTS: ClassVar = {
+        "breaks": "--fail-on-breaks: {message}",
+        "released": "--released {message}",
+        "revision": "{message}; to compare with a revision, write --base REV",
+        "no-base": "{message}; name one: --base REV, or --base none to check without comparing",
+    }
+    SECTION = "Check and review"
 
     paths: Annotated[
         tuple[str, ...],
@@ -59,23 +59,20 @@ class Options(Group, frozen=True):
     ] = "auto"
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
-    fail_on_breaks: Annotated[
-        str, Option("What a change must break to make the exit code 1.", "WHAT", complete=completion.breaks)
-    ] = "wire,storage"
+    fail_on_breaks: BreaksOption = ("wire", "storage")
     reporting: Reporting = Reporting()
     configuring: Configuring = Configuring()
     statistics: StatisticsOption = False
 
+    def run(self) -> int:
+        """Review a change: what it brings, what it breaks, and for whom.
 
-def run(options: Options) -> int:
-    """Review a change: what it brings, what it breaks, and for whom.
+        One report of the work tree against a base: the findings that the base does not have, what breaks in versions
+        that a release or the base has, and the state of KIP-1313's header. Each cause is reported once, at the place to
+        correct, with the fix if there is one. What the change only adds is listed below, and fails nothing. Comments,
+        moved files and untouched lines are not reported.
+        """
+        from kiplint.cli.output import report
+        from kiplint.commands.review.run import review
 
-    One report of the work tree against a base: the findings that the base does not have, what breaks in versions that a
-    release or the base has, and the state of KIP-1313's header. Each cause is reported once, at the place to correct,
-    with the fix if there is one. What the change only adds is listed below, and fails nothing. Comments, moved files
-    and untouched lines are not reported.
-    """
-    from kiplint.cli.output import report_on
-    from kiplint.commands.review.run import review
-
-    return report_on(review, options, fail_on_breaks=split([options.fail_on_breaks]))
+        return report("review", self.reporting, lambda: review(self), statistics=self.statistics)

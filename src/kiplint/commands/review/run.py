@@ -5,22 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from kiplint.commands.check.run import CheckOptions, run_check
-from kiplint.commands.diff.run import compare, refuse_unknown
+from kiplint.commands.check.options import CheckCommand
+from kiplint.commands.check.run import CheckPart, check_sets
+from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.diff.text import behind_heading
 from kiplint.commands.review.result import Also, Entry, Origin, ReviewResult
 from kiplint.commands.rollout.run import findings_of
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
+from kiplint.compat.judge import BREAKS, ChangeFinding
 from kiplint.compat.released import Releases, find_releases, release_tags
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.since import places
 from kiplint.compat.tree import Tree, broken, load, load_base
-from kiplint.engine.config import Chosen, Configuration, FailOn, Path, configure
+from kiplint.engine.config import Configuration
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import FIELD, Topic
@@ -30,60 +31,52 @@ from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
 
-When = Literal["auto", "always", "never"]
+if TYPE_CHECKING:
+    from kiplint.commands.review.options import ReviewCommand
+
 NONE: Final = "none"
 HEADER: Final = 3
 
 
-def review(
-    *paths: Path,
-    base: str | None = None,
-    released: Sequence[str] = (),
-    older: bool = False,
-    rollout: When = "auto",
-    fail_on: FailOn | None = None,
-    fail_on_breaks: Collection[str] = GRAVE,
-    **chosen: Unpack[Chosen],
-) -> ReviewResult:
+def review(options: ReviewCommand) -> ReviewResult:
     """Review how the work tree, or some of its directories and files, differs from a base revision.
 
     The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
     else to compare with; `none` only checks. A version is released when one of `released` has it, as in `diff`, by
-    default the tags of releases. Findings that the base has too count only with `older`. `rollout` tells how to report
-    the request header of KIP-1313: `auto` as a remark, `always` as findings. The status is `findings` when an entry is
-    as severe as `fail_on` or breaks one of `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError
-    as `check` and `diff` do.
+    default the tags of releases. The status is `findings` when an entry is as severe as `fail_on` or breaks one of
+    `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError as `check` and `diff` do.
     """
-    refuse_unknown(fail_on_breaks)
-    names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
-    configuration = configure(names[0], **chosen)
-    since = Base("", "") if base == NONE else find_base(base, names)
+    grave_breaks = breaks_of(options.fail_on_breaks)
+    names = options.paths or (os.path.relpath(home_of(os.curdir) or os.curdir),)
+    configuration = options.configuring.configuration(names[0], options.choosing)
+    since = Base("", "") if options.base == NONE else find_base(options.base, names)
     for name in names:
         if not os.path.lexists(name):
             if is_revision(name):
                 raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
             raise SourceError(f"no such file or directory: {name}")
-    options = CheckOptions(changed_since=since.revision if since.revision and not older else None, strictly=True)
-    comparison = _compared(names, since.revision, released, configuration)
-    checked = run_check(names, options, **chosen)
+    comparison = _compared(names, since.revision, options.released, configuration)
+    check = CheckCommand(sets=names, changed_since=since.revision if since.revision and not options.older else None)
+    checked = check_sets([CheckPart(names, check)], configuration, strict=True)
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
     declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
-    if rollout == "always" or (rollout == "auto" and since.revision and declares_headers):
+    if options.rollout == "always" or (options.rollout == "auto" and since.revision and declares_headers):
         rows = comparison.rollout(configuration)
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change not in additions]
     topics = {rule.id: rule.spec.topics for rule in configuration.known()}
-    lagging = findings_of(rows, comparison.after_sources) if rollout == "always" else ()
+    lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
     items: list[Item] = [(finding, "check") for finding in checked.findings]
     items += [(change, "diff") for change in worse]
     items += [(finding, "rollout") for finding in lagging]
     findings = entries_of(items, topics)
-    fail_on = fail_on or configuration.config.fail_on
-    grave = fail_on != "never" and any(change.breaks in fail_on_breaks for change in worse)
+    fail_on = options.fail_on or configuration.config.fail_on
+    grave = fail_on != "never" and any(change.breaks in grave_breaks for change in worse)
     patch = b""
     if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
-        patch = run_check(names, replace(options, mending="diff"), **chosen).patch or b""
+        part = CheckPart(names, replace(check, diff=True))
+        patch = check_sets([part], configuration, strict=True).patch or b""
     known = configuration.known()
     return ReviewResult(
         findings=findings,

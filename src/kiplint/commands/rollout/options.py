@@ -3,14 +3,14 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, Option, ReleasedOption, Reporting, RepositoryOption
-
-EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
-SECTION = "Compare and plan"
+from kiplint.cli.options import Argument, Command, Option, ReleasedOption, Reporting, RepositoryOption
 
 
-class Options(Group, frozen=True):
+class RolloutCommand(Command, frozen=True):
     """The options of `kiplint rollout`."""
+
+    EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
+    SECTION = "Compare and plan"
 
     sets: Annotated[
         tuple[str, ...],
@@ -23,18 +23,17 @@ class Options(Group, frozen=True):
     ] = ()
     header: Annotated[int, Option("The request header version that every RPC should have.", "VERSION", least=1)] = 3
     released: ReleasedOption = ()
-    repo: RepositoryOption = None
+    repository: RepositoryOption = None
     reporting: Reporting = Reporting()
 
+    def run(self) -> int:
+        """Report for every RPC whether its latest version uses the new request header (KIP-1313).
 
-def run(options: Options) -> int:
-    """Report for every RPC whether its latest version uses the new request header (KIP-1313).
+        done: a new version uses it, and the response was bumped too. missing: it does not. wrong: a released version
+        was moved to another header, or the response lags. new: not in BASE, with the header from its first version.
+        exempt: frozen. dead: no version left. The exit code is 1 while any is missing or wrong.
+        """
+        from kiplint.cli.output import report
+        from kiplint.commands.rollout.run import rollout
 
-    done: a new version uses it, and the response was bumped too. missing: it does not. wrong: a released version was
-    moved to another header, or the response lags. new: not in BASE, with the header from its first version. exempt:
-    frozen. dead: no version left. The exit code is 1 while any is missing or wrong.
-    """
-    from kiplint.cli.output import report_on
-    from kiplint.commands.rollout.run import rollout
-
-    return report_on(rollout, options)
+        return report("rollout", self.reporting, lambda: rollout(self))

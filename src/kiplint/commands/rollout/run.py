@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
@@ -12,7 +11,7 @@ from kiplint.compat.released import advice, find_releases
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
-from kiplint.engine.config import Path, configure
+from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.render.report import Report, rule_infos, written_by
@@ -20,6 +19,7 @@ from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 
 if TYPE_CHECKING:
+    from kiplint.commands.rollout.options import RolloutCommand
     from kiplint.commands.rollout.result import RolloutDocument
 
 
@@ -45,26 +45,21 @@ class RolloutResult(Report, frozen=True):
         return rollout_document(self.rows, self.header)
 
 
-def rollout(
-    *sets: Path, header: int = 3, released: Sequence[str] = (), repository: Path | None = None
-) -> RolloutResult:
+def rollout(options: RolloutCommand) -> RolloutResult:
     """For each RPC of a set, or of the second of two, whether its latest version has that request header (KIP-1313).
 
-    A version is released when one of `released` has it, as in `diff`. The first of two sets is the release before;
-    without any it is about what is here. The status is `findings` while any is missing or wrong. Raises UsageError
-    and SourceError as `diff` does.
+    The first of two sets is the release before. The status is `findings` while any is missing or wrong. Raises
+    UsageError and SourceError as `diff` does.
     """
-    sets = sets or (".",)
+    sets, header, repository = options.sets or (".",), options.header, options.repository
     if len(sets) > 2:
         raise UsageError(f"rollout takes one set, or a base and a head, not {len(sets)} sets")
-    if not isinstance(header, int) or header < 1:
-        raise UsageError(f"header: a version of the request header from 1 on, not {header!r}")
-    configuration = configure(os.fspath(sets[-1]))
+    configuration = configure(sets[-1])
     head = load(sets[-1], repository, configuration.keeps)
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
     configured = configuration.rules()
     rules = rollout_rules(header, configuration.config, configured.known)
-    releases = find_releases(released or configuration.config.released, repository, configuration.keeps)
+    releases = find_releases(options.released or configuration.config.released, repository, configuration.keeps)
     rows = tuple(rows_of(head.main, base.main if base else None, header, rules, releases))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
@@ -76,7 +71,7 @@ def rollout(
         messages=len(rows),
         sources=sources,
         status="error" if unread else "findings" if failing else "ok",
-        sets=tuple(os.fspath(path) for path in reversed(sets)),
+        sets=tuple(reversed(sets)),
         rules=rule_infos(configuration.known(), findings, "") if findings else {},
         paths=tuple(head.sources),
         broken=unread,

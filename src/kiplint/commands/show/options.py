@@ -3,19 +3,19 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, ColorOption, Group, OpenOption, Option, RepositoryOption
-
-EPILOG = (
-    "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show Fetch 4.1.0:   |   "
-    "kiplint show MetadataResponse 4.1.0: --output-format json   |   "
-    "kiplint show --all --output-format json clients/ > layouts.json   |   kiplint show --all clients/ --open   |   "
-    "kiplint show Fetch --history"
-)
-SECTION = "Bytes and brokers"
+from kiplint.cli.options import Argument, ColorOption, Command, OpenOption, Option, RepositoryOption
 
 
-class Options(Group, frozen=True):
+class ShowCommand(Command, frozen=True):
     """The options of `kiplint show`."""
+
+    EPILOG = (
+        "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show Fetch 4.1.0:   |   "
+        "kiplint show MetadataResponse 4.1.0: --output-format json   |   "
+        "kiplint show --all --output-format json clients/ > layouts.json   |   "
+        "kiplint show --all clients/ --open   |   kiplint show Fetch --history"
+    )
+    SECTION = "Bytes and brokers"
 
     message: Annotated[
         str | None,
@@ -38,7 +38,7 @@ class Options(Group, frozen=True):
         bool, Option("The release that brought each version, with its KIPs and the fields that it changed.")
     ] = False
     all: Annotated[bool, Option("All messages of the set.")] = False
-    repo: RepositoryOption = None
+    repository: RepositoryOption = None
     output_format: Annotated[
         Literal["text", "json", "markdown", "html"],
         Option("The format of the result; markdown goes with --history."),
@@ -46,34 +46,33 @@ class Options(Group, frozen=True):
     open: OpenOption = False
     color: ColorOption = "auto"
 
+    def run(self) -> int:
+        """Draw what a message puts on the wire, for each range of versions with the same layout, or list its history.
 
-def run(options: Options) -> int:
-    """Draw what a message puts on the wire, for each range of versions with the same layout, or list its history.
+        The last column is the size in bytes: a number, or 2+n, 4+n and varint+n for a length and that many bytes. The
+        JSON has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it. Both
+        halves of an RPC are written as with --all.
+        """
+        from kiplint.cli.output import present
+        from kiplint.commands.show.history import history
+        from kiplint.commands.show.run import show, show_all
+        from kiplint.engine.errors import UsageError
+        from kiplint.render.report import RunResult
 
-    The last column is the size in bytes: a number, or 2+n, 4+n and varint+n for a length and that many bytes. The JSON
-    has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it. Both halves of
-    an RPC are written as with --all.
-    """
-    from kiplint.cli.output import present
-    from kiplint.commands.show.history import history
-    from kiplint.commands.show.run import show, show_all
-    from kiplint.engine.errors import UsageError
-    from kiplint.render.report import RunResult
-
-    form, sets = options.output_format, options.sets
-    if form == "markdown" and not options.history:
-        raise UsageError("markdown goes with --history")
-    result: RunResult
-    if options.all:
-        if sets or options.history:
-            raise UsageError("show --all takes a set alone, without a message")
-        result = show_all(options.message or ".", repository=options.repo)
-    elif options.message is None:
-        raise UsageError("show takes a message, or --all")
-    elif options.history:
-        result = history(options.message, *sets, repository=options.repo)
-    elif len(sets) > 1:
-        raise UsageError("show takes one set; several go with --history")
-    else:
-        result = show(options.message, *sets, repository=options.repo)
-    return present(result, form, options.color, opened=options.open)
+        form, sets = self.output_format, self.sets
+        if form == "markdown" and not self.history:
+            raise UsageError("markdown goes with --history")
+        result: RunResult
+        if self.all:
+            if sets or self.history:
+                raise UsageError("show --all takes a set alone, without a message")
+            result = show_all(self.message or ".", repository=self.repository)
+        elif self.message is None:
+            raise UsageError("show takes a message, or --all")
+        elif self.history:
+            result = history(self.message, *sets, repository=self.repository)
+        elif len(sets) > 1:
+            raise UsageError("show takes one set; several go with --history")
+        else:
+            result = show(self.message, *sets, repository=self.repository)
+        return present(result, form, self.color, opened=self.open)

@@ -3,14 +3,14 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Group, Option, RepositoryOption, call
-
-EPILOG = "Examples:  kiplint vectors clients/ > vectors.jsonl   |   kiplint vectors 4.1.0: --message FetchRequest"
-SECTION = "Bytes and brokers"
+from kiplint.cli.options import Argument, Command, Option, RepositoryOption
 
 
-class Options(Group, frozen=True):
+class VectorsCommand(Command, frozen=True):
     """The options of `kiplint vectors`."""
+
+    EPILOG = "Examples:  kiplint vectors clients/ > vectors.jsonl   |   kiplint vectors 4.1.0: --message FetchRequest"
+    SECTION = "Bytes and brokers"
 
     sets: Annotated[
         tuple[str, ...],
@@ -21,30 +21,31 @@ class Options(Group, frozen=True):
             complete=completion.sets,
         ),
     ] = ()
-    message: Annotated[
-        tuple[str, ...], Option("Only this message. Repeatable.", "NAME", complete=completion.messages)
+    messages: Annotated[
+        tuple[str, ...],
+        Option("Only this message. Repeatable.", "NAME", complete=completion.messages, flag="--message"),
     ] = ()
-    repo: RepositoryOption = None
+    repository: RepositoryOption = None
 
+    def run(self) -> int:
+        """Write golden bytes of every message and version, a JSON object a line, to test clients with.
 
-def run(options: Options) -> int:
-    """Write golden bytes of every message and version, a JSON object a line, to test clients with.
+        For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields
+        rich; with the values, the bytes of the body, and a header. The same at every run.
 
-    For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich;
-    with the values, the bytes of the body, and a header. The same at every run.
+        Then bodies on which readers fail: lengths and counts above 127, UTF-8, extreme numbers, nulls everywhere,
+        unknown tags in bodies, structs and headers. Last, bytes that a reader must refuse, with the offset of the
+        fault: lengths beyond the end or negative, null where it may not be, tags twice or not in order, trailing bytes,
+        endless varints.
+        """
+        import sys
 
-    Then bodies on which readers fail: lengths and counts above 127, UTF-8, extreme numbers, nulls everywhere, unknown
-    tags in bodies, structs and headers. Last, bytes that a reader must refuse, with the offset of the fault: lengths
-    beyond the end or negative, null where it may not be, tags twice or not in order, trailing bytes, endless varints.
-    """
-    import sys
+        from kiplint.cli.output import finish
+        from kiplint.commands.vectors.run import vectors
+        from kiplint.render.findings.json import encoded
+        from kiplint.render.report import RunResult
 
-    from kiplint.cli.output import finish
-    from kiplint.commands.vectors.run import vectors
-    from kiplint.render.findings.json import encoded
-    from kiplint.render.report import RunResult
-
-    broken: list[str] = []
-    for vector in call(vectors, options, broken=broken):
-        sys.stdout.write(encoded(vector) + "\n")
-    return finish(RunResult(status="error" if broken else "ok", broken=tuple(broken)))
+        broken: list[str] = []
+        for vector in vectors(*self.sets, repository=self.repository, messages=self.messages, broken=broken):
+            sys.stdout.write(encoded(vector) + "\n")
+        return finish(RunResult(status="error" if broken else "ok", broken=tuple(broken)))

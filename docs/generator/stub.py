@@ -1,0 +1,63 @@
+"""The signatures of the functions in `src/kiplint/__init__.pyi`, from the options of the commands."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import Final
+
+import kiplint
+from kiplint.cli.options import Argument, Command, Parameter, parameters
+
+COMMANDS: Final[dict[str, str]] = kiplint._COMMANDS  # type: ignore[attr-defined]
+PATHS: Final = {"SET", "FILE", "PATH", "REPO", "OLD", "NEW", "OLDER", "HEAD"}
+"""The words for values that are paths, or may be."""
+MARK: Final = "# The functions of commands; `make docs` writes them.\n"
+
+
+def make(stub: str) -> str:
+    """The stub with the signatures of the functions as the options are now."""
+    head, mark, _ = stub.partition(MARK)
+    return f"{head}{mark}{''.join(map(signature, COMMANDS))}"
+
+
+def options_of(name: str) -> list[Parameter]:
+    """The options that a function takes; those that are only about the terminal do not exist in Python."""
+    room, _, kind = COMMANDS[name].partition(".")
+    command: type[Command] = getattr(import_module(f"kiplint.commands.{room}.options"), kind)
+    return [param for param in parameters(command) if not param.mark.terminal]
+
+
+def signature(name: str) -> str:
+    """A function with its arguments and its result."""
+    room = COMMANDS[name].partition(".")[0]
+    function = getattr(import_module(f"kiplint.commands.{room}.run"), name)
+    params = options_of(name)
+    places = [_argument(param) for param in params if isinstance(param.mark, Argument)]
+    others = [_option(param) for param in params if not isinstance(param.mark, Argument)]
+    star = [] if any(place.startswith("*") for place in places) or not others else ["*"]
+    rows = "".join(f"    {row},\n" for row in (*places, *star, *others))
+    return f"def {name}(\n{rows}) -> {function.__annotations__['return']}: ...\n"
+
+
+def _argument(param: Parameter) -> str:
+    kind = _kind(param)
+    return f"*{param.name}: {kind}" if param.many else f"{param.name}: {kind}" + ("" if param.is_required else " = ...")
+
+
+def _kind(param: Parameter) -> str:
+    if param.kind is not str:
+        return param.kind.__name__
+    return "Path" if PATHS & {*re.findall("[A-Z]+", param.mark.metavar or "")} else "str"
+
+
+def _option(param: Parameter) -> str:
+    kind = _kind(param)
+    if param.words:
+        kind = f"Literal[{', '.join(map(repr, param.words))}]".replace("'", '"')
+    if param.many:
+        pairs = " | Mapping[str, object]" if "=" in (param.mark.metavar or "") else ""
+        kind = f"Sequence[{kind}]{pairs}"
+    if param.mark.mapping:
+        kind += " | Mapping[str, Any]"
+    return f"{param.name}: {kind}{' | None' if param.default is None else ''} = ..."
