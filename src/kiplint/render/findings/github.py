@@ -70,7 +70,7 @@ def annotation(finding: Finding, path: str) -> str:
             properties |= {"col": finding.column, "endColumn": finding.end_column}
     properties["title"] = finding.rule
     text = ",".join(f"{name}={escape_property(str(value))}" for name, value in properties.items())
-    return f"::{LEVELS[finding.severity]} {text}::{escape(finding.summary)}"
+    return f"::{LEVELS[finding.severity]} {text}::{escape(printable(finding.summary))}"
 
 
 def escape(text: str) -> str:
