@@ -58,7 +58,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs pictures editor code-server snapshots clean
+.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs consoles pictures site editor code-server snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -140,13 +140,17 @@ pipeline-demo: $(VENV)/installed-pipeline $(VENV)/packs ## run the pipeline on a
 pipeline-faults: $(VENV)/installed-dev $(VENV)/packs ## kill the pipeline at 20 moments, also between data and commit, resume, tidy up, and compare
 	@$(BIN)/python -m benchmarks.faults $(FAULTS_ARGS)
 
-docs: $(VENV)/installed-docs $(VENV)/packs ## write what is generated in README.md and docs/, take the pictures, and build the site into ./site
+docs: $(VENV)/installed-dev $(VENV)/packs ## write the generated pages of docs/, and the generated parts of others
 	@$(BIN)/python docs/generate.py
-	@$(BIN)/python docs/pictures.py
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
-pictures: $(VENV)/installed-docs $(VENV)/packs ## take the pictures of README.md and the guide; needs Chromium
+consoles: $(VENV)/installed-dev $(VENV)/packs ## run the commands that README.md and the guide show, and write their outputs
+	@$(BIN)/python docs/consoles.py
+
+pictures: $(VENV)/installed-dev $(VENV)/packs ## take the pictures of the guide; needs Chromium
 	@$(BIN)/python docs/pictures.py
+
+site: $(VENV)/installed-docs $(VENV)/packs ## build the site into ./site, with the reference of the Python API, of facts and of schemas
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
 	@cp LICENSE editors/vscode/LICENSE
@@ -212,7 +216,7 @@ $(VENV)/installed-release: $(VENV)/installed-dev
 	@$(PIP) install --group release
 	@touch $@
 
-# The site's generator is as large as everything else together, and only `make docs` needs it.
+# The site's generator is as large as everything else together, and only `make site` needs it.
 $(VENV)/installed-docs: $(VENV)/installed-dev
 	@$(PIP) install --group docs
 	@touch $@

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,9 @@ from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))
 
-from generator import api
+import generate
+import site_pages
+from generator import api, schemas
 from generator.console import BLOCK, Command, File, play, steps
 from generator.markdown import anchor
 
@@ -56,8 +59,15 @@ BY_HAND = [ROOT / "README.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 
 
+@cache
+def _generated() -> dict[str, str]:
+    """The generated pages by path below `docs`: those that are committed, and those of the site alone."""
+    committed = {page.relative_to(ROOT).as_posix(): text for page, text in generate.pages().items()}
+    return {path.removeprefix("docs/"): text for path, text in committed.items()} | site_pages.pages()
+
+
 def _page(name: str) -> str:
-    return (DOCS / "reference" / f"{name}.md").read_text("utf-8")
+    return _generated()[f"reference/{name}.md"]
 
 
 def _headings(page: str) -> list[str]:
@@ -173,7 +183,20 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 def test_every_page_is_in_the_navigation() -> None:
     listed = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8"))
-    assert sorted(listed) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    assert sorted(listed) == sorted(pages | {path for path in site_pages.pages() if path.endswith(".md")})
+
+
+def test_what_only_the_site_has_is_not_committed() -> None:
+    committed = {path.relative_to(DOCS).as_posix() for path in (DOCS / "reference").rglob("*.*")}
+    assert committed & {*site_pages.pages()} == {f"reference/schemas/{name}.json" for name in schemas.PUBLISHED}
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "github.com/kiplint" in page.read_text("utf-8")], ids=_name)
+def test_links_into_the_repository_lead_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for path in re.findall(r"github(?:usercontent)?\.com/kiplint/kiplint/(?:(?:blob|tree)/)?main/([^)\s\"]+)", text):
+        assert (ROOT / path).exists(), path
 
 
 def test_every_page_is_reached_in_two_steps() -> None:
@@ -233,7 +256,9 @@ def test_commands_run_as_printed(page: Path, tmp_path: Path, shared: Path, comma
     runs = play(text, ROOT, session, commands)
     assert runs
     for run in runs:
-        assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
+        assert run.holds, (
+            f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make consoles` writes what is right]"
+        )
 
 
 @pytest.mark.parametrize("page", BY_HAND, ids=_name)

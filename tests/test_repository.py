@@ -18,35 +18,6 @@ from packaging.utils import canonicalize_name
 
 from conftest import ROOT
 
-TARGETS = {
-    "check", "test", "test-quick", "test-install", "test-cluster", "test-oldest", "lint", "lock", "bench",
-    "bench-growth", "bench-hostile", "docs", "pictures", "snapshots", "new-rule", "help", "clean",
-    "pipeline-demo", "pipeline-faults", "bench-pipeline", "laws", "properties", "equality", "witnesses", "release-check", "editor", "code-server", "precision", "fuzz",
-}  # fmt: skip
-FILES = [
-    ".ci/run",
-    ".importlinter",
-    ".pre-commit-hooks.yaml",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "Makefile",
-    "README.md",
-    "SECURITY.md",
-    ".github/pull_request_template.md",
-    "action.yml",
-    "constraints.txt",
-    "pyproject.toml",
-]
-DIRECTORIES = [
-    "benchmarks",
-    "docs",
-    "fixtures/kip-1313",
-    "fixtures/sets",
-    "rules",
-    *(f"src/kiplint/{name}" for name in ("text", "model", "sources", "engine", "render", "commands", "cli")),
-]
-
 
 def test_kiplint_is_not_run_from_the_working_directory() -> None:
     """`python -m` would run a directory called kiplint beside it, so what users copy, and our own scripts, have -P."""
@@ -76,16 +47,6 @@ def test_imports_follow_the_arrows(repo: Path) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_file_is_there(repo: Path, name: str) -> None:
-    assert (repo / name).is_file()
-
-
-@pytest.mark.parametrize("name", DIRECTORIES)
-def test_directory_is_there(repo: Path, name: str) -> None:
-    assert any((repo / name).iterdir())
-
-
 def test_ci_can_be_run(repo: Path) -> None:
     assert os.access(repo / ".ci/run", os.X_OK)
 
@@ -95,8 +56,7 @@ def test_every_target_is_documented(repo: Path) -> None:
     phony = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
     assert phony
     documented = re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE)
-    assert set(phony[1].split()) == TARGETS
-    assert set(documented) == TARGETS
+    assert sorted(documented) == sorted(phony[1].split())
 
 
 def _pins(repo: Path) -> dict[str, str]:

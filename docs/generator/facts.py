@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from pathlib import Path
 
 from generator.markdown import anchor, code, page, prose, table
 from kiplint.compat.change import Change
@@ -10,6 +12,9 @@ from kiplint.compat.kinds import KINDS as CHANGES
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.runtime import FUNCTIONS
 from kiplint.model.element import Fact
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = "https://github.com/kiplint/kiplint/blob/main"
 
 INTRODUCTION = """\
 What an expression of a rule may say. [Writing rules](../guide/writing-rules.md) shows how to use it.
@@ -28,7 +33,18 @@ OTHERS = "What messages and structs have in common: the type of `owner`."
 def make() -> str:
     """The page `reference/facts.md`."""
     sections = [_element(heading, class_name) for heading, class_name in _headings().items()]
-    return page("Facts and functions", INTRODUCTION, *sections, _functions())
+    return page("Facts and functions", INTRODUCTION, *sections, f"## Functions\n\n{functions()}")
+
+
+def kinds() -> str:
+    """The kinds of elements, and the class of each, as the guide lists them."""
+    rows = ([code(kind), _about(made.__name__), _source(made)] for kind, made in KINDS.items())
+    return table(["kind", "what it is", "its facts"], rows)
+
+
+def _source(made: type) -> str:
+    file = Path(inspect.getsourcefile(made) or "").resolve().relative_to(ROOT).as_posix()
+    return f"[{code(made.__name__)}]({SOURCES}/{file})"
 
 
 def _headings() -> dict[str, str]:
@@ -74,11 +90,12 @@ def _type(written: str, anchors: dict[str, str]) -> str:
     return f"{shown} or `None`" if optional else shown
 
 
-def _functions() -> str:
+def functions() -> str:
+    """The functions that expressions may call, as the guide lists them."""
     rows = [
         [code(_call(name)), _returns(function.returns), prose(function.about)] for name, function in FUNCTIONS.items()
     ]
-    return f"## Functions\n\n{table(['function', 'gives', 'meaning'], rows)}"
+    return table(["function", "gives", "meaning"], rows)
 
 
 def _call(name: str) -> str:

@@ -143,7 +143,7 @@ def _judgement(rule: Rule) -> str:
         broken = "must carry the fields below"
     else:
         broken = "breaks it in one of the cases below" if spec.says and spec.says[-1].when else "breaks it"
-    return f"Each [{rule.each}](../facts.md#{anchor(rule.each)}){when} {broken}"
+    return f"Each [{rule.each}](../../guide/writing-rules.md#facts-and-functions){when} {broken}"
 
 
 def _given(requirement: FieldRequirement) -> dict[str, object]:

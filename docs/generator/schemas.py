@@ -37,6 +37,8 @@ CATALOG = [
     },
 ]
 """What SchemaStore's catalog has of them: editors find a file's schema there by its name."""
+PUBLISHED = ("message", "config")
+"""The schemas that the catalog links to, and so editors; `kiplint schema NAME` prints the others."""
 
 
 def make() -> str:
@@ -46,11 +48,20 @@ def make() -> str:
 
 def files() -> dict[str, str]:
     """The schemas as the files that hold them, by path below `docs/`."""
-    schemas = {name: schema(name) for name in schema_names()}
-    return {
-        f"reference/schemas/{name}.json": msgspec.json.format(msgspec.json.encode(made), indent=2).decode() + "\n"
-        for name, made in {**schemas, "catalog": CATALOG}.items()
-    }
+    return {_file(name): _json(schema(name)) for name in schema_names()}
+
+
+def published() -> dict[str, str]:
+    """The files that have an address of their own, by path below `docs/`: the catalog, and what it links to."""
+    return {_file("catalog"): _json(CATALOG), **{_file(name): _json(schema(name)) for name in PUBLISHED}}
+
+
+def _file(name: str) -> str:
+    return f"reference/schemas/{name}.json"
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
 
 
 def config_keys() -> str:
