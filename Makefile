@@ -22,6 +22,11 @@ QUICK := tests/text tests/model tests/engine tests/compat tests/codec tests/fixe
 WHOLE := tests/fixes/test_samples.py tests/fixes/test_kip1313.py tests/fixes/test_bump.py \
   tests/codec/test_other_readers.py tests/compat/test_history.py
 
+# For the comparison with Kafka's generator: a checkout of Kafka, a directory with the generator's jars, and which mutations.
+KAFKA :=
+JARS :=
+SEED := 1
+
 # The tag that a release is made of, which its version has to match.
 TAG :=
 
@@ -58,7 +63,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs consoles pictures site editor code-server snapshots clean
+.PHONY: help check test test-quick test-oldest test-install test-cluster lint lock release-check precision new-rule laws properties witnesses equality corpus verdicts bench bench-hostile fuzz bench-pipeline bench-growth pipeline-demo pipeline-faults docs consoles pictures site editor code-server snapshots clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -117,6 +122,12 @@ precision: $(VENV)/installed-dev $(VENV)/packs ## measure what the rules find ov
 new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
 	@$(BIN)/python scripts/new_rule.py '$(ID)'
 	@$(BIN)/pytest tests/test_rules.py -k '$(ID)' --snapshot-update
+
+corpus: $(VENV)/created ## make the corpus of real schemas in ../shared/corpus, out of public repositories
+	@$(BIN)/python scripts/make_corpus.py ../shared/corpus
+
+verdicts: $(VENV)/installed $(VENV)/packs ## compare kiplint's verdicts with those of Kafka's generator: make verdicts KAFKA=checkout JARS=directory
+	@$(BIN)/python scripts/compare_generator.py '$(KAFKA)' '$(JARS)' --seed $(SEED)
 
 bench: $(VENV)/installed-dev $(VENV)/packs ## measure kiplint beside its peers and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks

@@ -3,8 +3,8 @@
 `python scripts/make_corpus.py DIRECTORY` fetches the 482 commits in `corpus.txt` from five repositories on GitHub, with
 no other files than the definitions, and writes into DIRECTORY, for `KIPLINT_CORPUS`:
 
-- `kafka-trunk-2026-08/SET/*.json`: the definitions of the last commit of trunk, and those of the generator's own tests;
-- `kafka-schema-history.bundle`: the branch trunk with each commit that changed a definition, and releases with its tags;
+- `kafka-trunk-2026-08/SET/*.json`: the definitions of trunk's last commit, and those of the generator's own tests;
+- `kafka-schema-history.bundle`: the branch trunk, with each commit that changed a definition, releases, and its tags;
 - `kafka-forks.bundle`: a branch for each fork.
 
 The repositories that are made are the same each time, down to the ids of their commits.

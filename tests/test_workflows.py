@@ -29,10 +29,6 @@ def steps(name: str) -> Iterator[dict[str, Any]]:
         yield from job.get("steps", ())
 
 
-def test_there_are_two() -> None:
-    assert NAMES == ["checks.yml", "release.yml"]
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_they_are_valid(name: str) -> None:
     command = [
@@ -89,6 +85,35 @@ def test_the_checks_run_on_every_python_that_is_promised() -> None:
     named = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if "Python :: 3." in line]
     assert tried == named
     assert PROJECT["project"]["requires-python"] == f">={tried[0]}"
+
+
+def test_all_tests_have_the_corpus() -> None:
+    """The job that makes it, and those that run tests, which need it, agree on the place; it is made anew when it changes."""
+    checks = workflow("checks.yml")
+    place = checks["env"]["KIPLINT_CORPUS"]
+    jobs = {name: str(job["steps"]) for name, job in checks["jobs"].items()}
+    testing = {name for name, text in jobs.items() if re.search(r"\.ci/run|make test", text)}
+    assert testing == {"tests", "oldest"}
+    assert {name for name, job in checks["jobs"].items() if job.get("needs") == "corpus"} == testing
+    caches = {
+        name: [step["with"] for step in job["steps"] if "cache" in step.get("uses", "")]
+        for name, job in checks["jobs"].items()
+    }
+    assert {name for name, steps in caches.items() if steps} == {"corpus", *testing}
+    [made] = caches["corpus"]
+    assert made["path"] == place
+    files = re.findall(r"'(.+?)'", made["key"])
+    assert all((ROOT / file).is_file() for file in files)
+    assert all(caches[name] == [{**made, "fail-on-cache-miss": True}] for name in testing)
+    assert 'make_corpus.py "$KIPLINT_CORPUS"' in jobs["corpus"]
+
+
+def test_the_nightly_comparison_is_with_the_commit_of_the_corpus() -> None:
+    [checkout] = [step for step in steps("nightly.yml") if step.get("with", {}).get("repository") == "apache/kafka"]
+    trunk = [
+        line.split() for line in (ROOT / "scripts/corpus.txt").read_text("utf-8").splitlines() if line[:6] == "trunk "
+    ]
+    assert checkout["with"]["ref"] == trunk[-1][2]
 
 
 def test_a_release_is_checked_and_built_before_it_is_published() -> None:
