@@ -135,7 +135,9 @@ def repo() -> Path:
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """The directory of real schemas; the test is skipped without it."""
+    """The directory of real schemas; the test is skipped without it, but fails where a variable names one."""
+    if os.environ.get("KIPLINT_CORPUS") and not _corpus().is_dir():
+        pytest.fail(f"KIPLINT_CORPUS is {_corpus()}, which does not exist")
     return _present(_corpus(), "the real schemas are")
 
 
