@@ -13,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generator import api, facts, schemas
 
+PACKS = "reference/rules/*.md"
+
 
 def pages() -> dict[str, str]:
     """The text of each page and JSON Schema, by path below `docs/`."""
@@ -22,6 +24,14 @@ def pages() -> dict[str, str]:
         "reference/schemas.md": schemas.make(),
         **schemas.files(),
     }
+
+
+def on_config(config: Any) -> Any:
+    """Put the page of each pack below that of all rules."""
+    reference = next(part["Reference"] for part in config.nav if "Reference" in part)
+    rules = next(part["Rules"] for part in reference if "Rules" in part)
+    rules += sorted(page.relative_to(config.docs_dir).as_posix() for page in Path(config.docs_dir).glob(PACKS))
+    return config
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -45,10 +45,13 @@ EXAMPLE = """\
   ]
 }}
 """
+KIP = """\
+docs/kips.json: the sentence of the KIP that the rule holds, with an edit that breaks it
+"""
 NEXT = """\
 {entry}: say what must hold, and why
 {examples}/bad, {examples}/good: a definition that violates it, and one that does not
-then: make snapshots, and read tests/snapshots/{rule}.txt; make docs; a line in CHANGELOG.md"""
+{kip}then: make snapshots, and read tests/snapshots/{rule}.txt; make docs; a line in CHANGELOG.md"""
 
 
 class RefusedError(Exception):
@@ -82,7 +85,7 @@ def begin(rule: str) -> str:
         (examples / kind).mkdir(parents=True)
         (examples / kind / "ThingData.json").write_text(EXAMPLE.format(field=field), "utf-8")
     shown = [path.relative_to(ROOT).as_posix() for path in (file, examples)]
-    return NEXT.format(entry=shown[0], examples=shown[1], rule=rule)
+    return NEXT.format(entry=shown[0], examples=shown[1], kip=KIP if pack.startswith("kip-") else "", rule=rule)
 
 
 def _added(pack: str, entry: str) -> str:

@@ -39,16 +39,17 @@ def tried(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[s
 
 
 def test_new_rules_pass_the_test_of_all_rules(tree: Path) -> None:
-    """One in a pack that is there, one in a pack of its own."""
-    rules = ("tags/of-no-use", "acme/of-no-use")
+    """One in a pack that is there, one in a pack of its own, one about a KIP, whose sentences are listed."""
+    rules = ("tags/of-no-use", "acme/of-no-use", "kip-9999/of-no-use")
     for rule in rules:
         done = begin(tree, rule)
         assert (done.returncode, done.stderr) == (0, "")
         assert f"fixtures/{rule}/bad" in done.stdout
+        assert ("docs/kips.json" in done.stdout) is rule.startswith("kip-")
     assert tried(tree, "of-no-use").returncode == 1  # there are no snapshots yet
-    assert "2 snapshots generated" in tried(tree, "of-no-use", "--snapshot-update").stdout
+    assert "3 snapshots generated" in tried(tree, "of-no-use", "--snapshot-update").stdout
     last = tried(tree, "of-no-use")
-    assert "10 passed" in last.stdout, last.stdout
+    assert "15 passed" in last.stdout, last.stdout
     for rule in rules:
         shown = (tree / "tests" / "snapshots" / f"{rule}.txt").read_text("utf-8")
         assert f"error[{rule}]: WrongName is what the rule is against" in shown

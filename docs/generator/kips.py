@@ -11,7 +11,7 @@ from generator.markdown import anchor, code, page, place, prose, table
 DATA = Path(__file__).resolve().parent.parent / "kips.json"
 
 INTRODUCTION = """\
-What the five KIPs that kiplint knows say, sentence by sentence in our words, with the section of the KIP, and what
+What the KIPs that kiplint knows say, sentence by sentence in our words, with the section of the KIP, and what
 holds the sentence: a rule, with an edit of a small schema set that breaks the sentence and is reported by the rule; a
 rule about captured connections; a command that shows it; or the reason why a schema cannot show it. Of {count}
 sentences {rules} have a rule and {commands} a command. A test tries every row.

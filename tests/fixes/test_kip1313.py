@@ -173,7 +173,10 @@ def _printed(text: str) -> dict[str, object]:
 
 
 def test_the_kips_own_schemas_come_out(corpus: Path, tmp_path: Path) -> None:
-    printed = _printed((corpus.parent / "kips" / "kip-1313.txt").read_text().replace("\u00a0", " "))
+    page = corpus.parent / "kips" / "kip-1313.txt"
+    if not page.is_file():
+        pytest.skip(f"the KIPs are not at {page.parent}")
+    printed = _printed(page.read_text().replace("\u00a0", " "))
     trunk = folder(corpus / "kafka-trunk-2026-08" / "clients")
     result = after(trunk, migrate(schemas(trunk)))
     for name in KIPS_OWN:
