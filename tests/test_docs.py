@@ -195,7 +195,7 @@ def test_what_only_the_site_has_is_not_committed() -> None:
 @pytest.mark.parametrize("page", [page for page in PAGES if "github.com/kiplint" in page.read_text("utf-8")], ids=_name)
 def test_links_into_the_repository_lead_somewhere(page: Path) -> None:
     text = page.read_text("utf-8")
-    for path in re.findall(r"github(?:usercontent)?\.com/kiplint/kiplint/(?:(?:blob|tree)/)?main/([^)\s\"]+)", text):
+    for path in re.findall(r"github(?:usercontent)?\.com/kiplint/kiplint/(?:(?:blob|tree)/)?main/([^)#\s\"]+)", text):
         assert (ROOT / path).exists(), path
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.write import NotWritten, Replacement, create_files, replace_files
-from kiplint.text.files import open_file, open_to_write, read_file, read_text, replace_file
+from kiplint.text.files import module_names, open_file, open_to_write, read_file, read_text, replace_file
 
 STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
 
@@ -183,3 +183,11 @@ def test_nothing_is_written_below_git(tmp_path: Path, place: str) -> None:
         replace_files([Replacement(file, b"a", b"b")])
     assert file.read_bytes() == b"a"
     replace_file(str(tmp_path / ".gitignore"), b"")
+
+
+def test_a_folder_where_only_bytecode_is_left_is_no_package(tmp_path: Path) -> None:
+    """As after a change of the branch."""
+    for place in ("room/__init__.py", "room/run.py", "tally/__pycache__/run.cpython-313.pyc", "module.py", "notes.txt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).touch()
+    assert sorted(module_names(str(tmp_path))) == ["module", "room"]

@@ -178,11 +178,19 @@ def _matcher(glob: str) -> Callable[[str], object]:
 
 
 def module_names(folder: str) -> list[str]:
-    """The names of the modules and packages in the folder of a package, also inside a zip file, in no order."""
+    """The names of the modules and packages in the folder of a package, also inside a zip file, in no order.
+
+    A folder whose package is gone, where only its bytecode is left, is none.
+    """
     try:
-        names = [name.removesuffix(".py") for name in os.listdir(folder)]
+        entries = os.listdir(folder)
+        names = [name.removesuffix(".py") for name in entries if name.endswith(".py") or _is_package(folder, name)]
     except NotADirectoryError:
         import pkgutil
 
         names = [module.name for module in pkgutil.iter_modules([folder])]
     return [name for name in names if name.isidentifier() and not name.startswith("_")]
+
+
+def _is_package(folder: str, name: str) -> bool:
+    return os.path.exists(f"{folder}/{name}/__init__.py")
