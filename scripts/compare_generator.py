@@ -155,14 +155,15 @@ def compare(sets: dict[str, dict[str, bytes]], mutations: list[Mutation], genera
     config = Config()
     rules = make_ruleset(config, load_rules(config, ""))
 
-    def errors(files: Iterable[tuple[str, bytes]], *, partial: bool) -> tuple[str, ...]:
-        result = check_set([Input(path, data) for path, data in files], rules, partial=partial)
+    def errors(files: dict[str, bytes], directory: str = "", *, partial: bool) -> tuple[str, ...]:
+        inputs = [Input(path, data) for path, data in sorted(files.items())]
+        result = check_set(inputs, rules, partial=partial, directory=directory)
         return tuple(sorted({finding.rule for finding in result.findings if finding.severity == "error"}))
 
     cases = [(files, TYPES.get(name, ())) for name, files in sets.items()]
     cases += [({Path(mutation.path).name: mutation.text.encode()}, ()) for mutation in mutations]
-    own = [errors(sorted(files.items()), partial=False) for files in sets.values()]
-    own += [errors([(mutation.path, mutation.text.encode())], partial=True) for mutation in mutations]
+    own = [errors(files, name, partial=False) for name, files in sets.items()]
+    own += [errors({mutation.path: mutation.text.encode()}, partial=True) for mutation in mutations]
     about = [*sets, *(f"{mutation.path}: {mutation.change}" for mutation in mutations)]
     return [Verdict(*parts) for parts in zip(about, generator.refusals(cases), own, strict=True)]
 
@@ -225,15 +226,10 @@ Change = Callable[[dict[str, Any], dict[str, list[Any]], random.Random], str]
 """Changes an element, given the values of each property elsewhere, and says what it did."""
 
 
-def _set(element: dict[str, Any], elsewhere: dict[str, list[Any]], rng: random.Random) -> str:
-    key = rng.choice(list(VALUES))
-    element[key] = rng.choice([*VALUES[key], rng.choice(elsewhere.get(key, VALUES[key]))])
-    return f"{key} = {json.dumps(element[key])[:60]}"
-
-
-def _change(element: dict[str, Any], elsewhere: dict[str, list[Any]], rng: random.Random) -> str:
-    key = rng.choice(list(element))
-    element[key] = rng.choice([*VALUES.get(key, ("x",)), rng.choice(elsewhere[key])])
+def _write(element: dict[str, Any], elsewhere: dict[str, list[Any]], rng: random.Random) -> str:
+    """Write a property that the element has, or as often any."""
+    key = rng.choice(list(rng.choice([element, VALUES])))
+    element[key] = rng.choice([*VALUES.get(key, ("x",)), *rng.sample(elsewhere.get(key, [None]), 1)])
     return f"{key} = {json.dumps(element[key])[:60]}"
 
 
@@ -251,7 +247,7 @@ def _repeat(element: dict[str, Any], elsewhere: dict[str, list[Any]], rng: rando
     return f"one more field {item.get('name')}"
 
 
-CHANGES: tuple[Change, ...] = (_set, _change, _change, _drop, _repeat)
+CHANGES: tuple[Change, ...] = (_write, _write, _write, _drop, _repeat)
 
 
 if __name__ == "__main__":

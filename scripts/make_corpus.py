@@ -118,6 +118,7 @@ def make(directory: Path, upstream: str, commits: list[Commit]) -> None:
         for bundle, branches in BUNDLES.items():
             tags = [f"refs/tags/{commit.tag}" for commit in commits if commit.tag and commit.branch in branches]
             repository.git("bundle", "create", "--quiet", str(result / bundle), *branches, *tags)
+        directory.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(result, directory)
 
 

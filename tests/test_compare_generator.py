@@ -81,7 +81,7 @@ def test_what_only_the_generator_refuses_is_listed(kafka: Path) -> None:
 
 
 def test_what_only_kiplint_refuses_is_listed_unless_it_is_meant_to_be_stricter(kafka: Path) -> None:
-    code, lines = compare(kafka, "false", "--mutations", "300")
+    code, lines = compare(kafka, "false", "--mutations", "150")
     assert code == 1
     rules = {rule for line in lines[:-2] for rule in line.partition("refused only by kiplint: ")[2].split(", ")}
     stricter = {rule.split()[0] for rule in lines[-2].partition(": ")[2].split(", ")}

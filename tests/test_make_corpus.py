@@ -1,6 +1,6 @@
-"""The script that makes the corpus: out of a copy of the repositories of others it makes the very files that are there.
+"""The script that makes the corpus: out of copies of the repositories of others it makes the files that are there.
 
-No test reaches these repositories. Here their commits have other ids, other files beside the definitions, and one history.
+No test reaches these repositories. Here their commits have other ids, files beside the definitions, and one history.
 """
 
 from __future__ import annotations
@@ -17,17 +17,14 @@ from conftest import ROOT
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import make_corpus
+from make_corpus import BUNDLES, Commit, CorpusError, make
 
 TRUNK, TESTS = "kafka-trunk-2026-08", "clients-test"
 COMMITS = make_corpus.read_commits(make_corpus.COMMITS)
-OTHERS = (
-    "README.md",
-    "clients/src/main/resources/common/message/README.md",
-    "core/src/main/resources/other/Thing.json",
-)
-
-
-BRANCHES = list(dict.fromkeys(commit.branch for commit in COMMITS))
+BRANCHES = {name: [commit for commit in COMMITS if commit.branch == name] for name in {item.branch for item in COMMITS}}
+LATEST = 20
+"""So many commits of each branch are made here."""
+OTHERS = ("README.md", "clients/src/main/resources/common/message/README.md", "core/src/main/resources/other/X.json")
 
 
 def git(repository: Path, *words: str, text: str = "") -> str:
@@ -35,25 +32,34 @@ def git(repository: Path, *words: str, text: str = "") -> str:
     return done.stdout
 
 
-def unpack(corpus: Path, directory: Path) -> Path:
-    """All that is in the bundles of a corpus, in one repository."""
+def unpacked(corpus: Path, directory: Path) -> Path:
+    """A repository with all that is in the bundles of a corpus."""
     directory.mkdir()
     git(directory, "init", "-q", "--bare")
-    for bundle in make_corpus.BUNDLES:
+    for bundle in BUNDLES:
         git(directory, "fetch", "-q", str(corpus / bundle), "refs/*:refs/*")
     return directory
 
 
+def log(repository: Path, branch: str, *options: str) -> list[str]:
+    """The commits of a branch, oldest first: author and committer with time, tree, and message."""
+    who = "%an <%ae> %at %cn <%ce> %ct"
+    return git(repository, "log", "--reverse", f"--format={who} %T %B", *options, branch, "--").split("\n\n")
+
+
 @pytest.fixture(scope="module")
-def commits(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[make_corpus.Commit]]:
-    """A directory of repositories to fetch from, and the commits of the corpus under the ids that they have there."""
-    upstream = tmp_path_factory.mktemp("upstream")
-    pool = unpack(corpus, upstream / "pool")
-    git(pool, "config", "uploadpack.allowFilter", "true")
+def pool(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return unpacked(corpus, tmp_path_factory.mktemp("upstream") / "pool")
+
+
+@pytest.fixture(scope="module")
+def copies(corpus: Path, pool: Path) -> dict[str, Commit]:
+    """By id: the latest commits as they are in the copies, which lie beside the pool."""
     tests = {
         file.name: git(pool, "hash-object", "-w", str(file)).strip() for file in (corpus / TRUNK / TESTS).iterdir()
     }
-    ids = [line for branch in BRANCHES for line in git(pool, "rev-list", "--reverse", branch).split()]
+    latest = [commit for commits in BRANCHES.values() for commit in commits[-LATEST:]]
+    ids = [line for name in BRANCHES for line in git(pool, "rev-list", "--reverse", f"-{LATEST}", name).split()]
     stream = ""
     for number, original in enumerate(ids, 1):
         stream += f"commit refs/upstream/all\nmark :{number}\ncommitter A <a@example.invalid> {number} +0000\ndata 0\n"
@@ -61,56 +67,57 @@ def commits(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
         stream += re.sub(r"(\d+) blob (\w+)\t", r"M \1 \2 ", git(pool, "ls-tree", "-r", original))
         stream += "".join(f"M 100644 {blob} {make_corpus.TESTS}/{name}\n" for name, blob in tests.items())
         stream += "".join(f"M 100644 inline {path}\ndata 5\n{number:05}\n" for path in OTHERS)
-    git(pool, "fast-import", "--quiet", f"--export-marks={upstream}/marks", text=stream)
-    marks = dict(line.split() for line in (upstream / "marks").read_text("utf-8").splitlines())
+    git(pool, "fast-import", "--quiet", f"--export-marks={pool.parent}/marks", text=stream)
+    marks = dict(line.split() for line in (pool.parent / "marks").read_text("utf-8").splitlines())
+    git(pool, "config", "uploadpack.allowFilter", "true")
     for name in {commit.repository for commit in COMMITS}:
-        (upstream / name).parent.mkdir(exist_ok=True)
-        (upstream / name).symlink_to(pool)
-    return upstream, [commit._replace(id=marks[f":{number}"]) for number, commit in enumerate(COMMITS, 1)]
+        (pool.parent / name).parent.mkdir(exist_ok=True)
+        (pool.parent / name).symlink_to(pool)
+    return {commit.id: commit._replace(id=marks[f":{number}"]) for number, commit in enumerate(latest, 1)}
 
 
-def test_it_is_the_corpus_file_by_file(
-    corpus: Path, commits: tuple[Path, list[make_corpus.Commit]], tmp_path: Path
-) -> None:
-    upstream, moved = commits
-    result = tmp_path / "corpus"
-    make_corpus.make(result, upstream.as_uri(), moved)
+def test_the_commits_are_those_of_the_corpus(pool: Path) -> None:
+    for name, commits in BRANCHES.items():
+        lines = git(pool, "log", "--reverse", "--format=%ct %T %s", name).splitlines()
+        assert [re.sub(r"(?<= \w{10})\w{30} ", " ", line) for line in lines] == [
+            f"{commit.seconds} {commit.tree} {commit.message}" for commit in commits
+        ]
+
+
+def test_what_it_makes_is_the_corpus(corpus: Path, pool: Path, copies: dict[str, Commit], tmp_path: Path) -> None:
+    result = tmp_path / "new" / "corpus"
+    make(result, pool.parent.as_uri(), list(copies.values()))
     files = {path.relative_to(corpus): path.read_bytes() for path in (corpus / TRUNK).rglob("*.json")}
     assert len(files) == 292
     assert {path.relative_to(result): path.read_bytes() for path in result.rglob("*.json")} == files
-    assert {path.name for path in result.iterdir()} == {TRUNK, *make_corpus.BUNDLES}
-    assert history(result, tmp_path / "new", moved) == history(corpus, tmp_path / "old", COMMITS)
-
-
-def history(corpus: Path, directory: Path, commits: list[make_corpus.Commit]) -> list[str]:
-    """Each ref with its commits: date, author, tree and message, with a number in the place of the upstream commit."""
-    repository = unpack(corpus, directory)
-    numbers = {commit.id: str(number) for number, commit in enumerate(commits)}
-    heads = [git(repository, "bundle", "list-heads", str(corpus / bundle)) for bundle in make_corpus.BUNDLES]
-    refs = re.findall(r"^\w+ (.+)$", "".join(heads), re.MULTILINE)
-    logs = [
-        git(repository, "log", "--format=%an %ae %at %cn %ce %ct %T %B", ref) for ref in sorted(refs) if ref != "HEAD"
+    assert {path.name for path in result.iterdir()} == {TRUNK, *BUNDLES}
+    repository = unpacked(result, tmp_path / "repository")
+    for name in BRANCHES:
+        expected = "\n".join(log(pool, name, f"-{LATEST}"))
+        for original, copy in copies.items():
+            expected = expected.replace(original, copy.id)
+        assert "\n".join(log(repository, name)) == expected
+    tags = [copy.tag for copy in copies.values() if copy.tag]
+    assert git(repository, "tag").split() == sorted(tags)
+    assert git(repository, "log", "--format=%s", "--no-walk=unsorted", *tags).splitlines() == [
+        copy.message for copy in copies.values() if copy.tag
     ]
-    return [
-        *sorted(refs),
-        *(re.sub(r"\b[0-9a-f]{40}(?=\)?$)", lambda match: numbers[match[0]], log, flags=re.M) for log in logs),
-    ]
+    cloned = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(result / "kafka-schema-history.bundle"), str(cloned))
+    assert git(cloned, "branch", "--show-current") == "trunk\n"
 
 
 def test_a_definition_that_is_not_what_it_was_is_reported(
-    commits: tuple[Path, list[make_corpus.Commit]], tmp_path: Path
+    pool: Path, copies: dict[str, Commit], tmp_path: Path
 ) -> None:
-    upstream, moved = commits
-    linkedin = next(commit for commit in moved if commit.branch == "linkedin")
-    with pytest.raises(make_corpus.CorpusError) as error:
-        make_corpus.make(tmp_path / "corpus", upstream.as_uri(), [linkedin._replace(tree="0123456789")])
+    copy = copies[BRANCHES["linkedin"][0].id]
+    with pytest.raises(CorpusError) as error:
+        make(tmp_path / "corpus", pool.parent.as_uri(), [copy._replace(tree="0123456789")])
+    assert str(error.value) == f"linkedin/kafka {copy.id}: its definitions are the tree cc083f57bf, not 0123456789"
     assert not (tmp_path / "corpus").exists()
-    assert str(error.value) == (
-        f"linkedin/kafka {linkedin.id}: its definitions are the tree cc083f57bf, not 0123456789"
-    )
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
-    with pytest.raises(make_corpus.CorpusError, match="exists; remove it, or name another directory"):
-        make_corpus.make(tmp_path, "https://kafka.invalid", COMMITS)
+    with pytest.raises(CorpusError, match="exists; remove it, or name another directory"):
+        make(tmp_path, "https://kafka.invalid", COMMITS)
     assert list(tmp_path.iterdir()) == []
