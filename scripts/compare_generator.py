@@ -175,7 +175,7 @@ class Generator:
         self.directory = directory
         self.classpath = os.pathsep.join([str(directory / "classes"), *map(str, sorted(jars.rglob("*.jar")))])
         sources = ["-sourcepath", str(kafka / SOURCES), str(HARNESS)]
-        self._run("javac", "-nowarn", "-d", str(directory / "classes"), "-cp", self.classpath, *sources)
+        self._run("javac", "-nowarn", "-proc:none", "-d", str(directory / "classes"), "-cp", self.classpath, *sources)
 
     def refusals(self, cases: Iterable[tuple[dict[str, bytes], Iterable[str]]]) -> list[str | None]:
         """Why it refuses each directory of files, given the generators of types; None where it accepts."""
