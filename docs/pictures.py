@@ -108,8 +108,8 @@ def written(picture: Picture) -> str:
     ).stdout
     if not terminal:
         return out
-    shown = " ".join(word for word in picture.words[:-2] if word != "--isolated")
-    return TERMINAL + _painted(f"$ kiplint {shown}\n{out}")
+    line = " ".join(word for word in picture.words[:-2] if word != "--isolated")
+    return TERMINAL + _painted(f"$ kiplint {line}\n{out}")
 
 
 def _painted(text: str) -> str:
@@ -202,17 +202,17 @@ def main() -> int:
     from server.vscode import INSTALLED
 
     PICTURES.mkdir(exist_ok=True)
-    known: dict[str, str] = json.loads(MADE.read_text("utf-8")) if MADE.is_file() else {}
+    likenesses: dict[str, str] = json.loads(MADE.read_text("utf-8")) if MADE.is_file() else {}
     too_large = []
 
     def save(name: str, likeness: str, shots: Iterable[tuple[str, bytes]]) -> None:
-        if known.get(name) == likeness:
+        if likenesses.get(name) == likeness:
             return
         for file, data in shots:
             (PICTURES / file).write_bytes(data)
             too_large.extend([f"{file}: {len(data)} bytes"] if len(data) > LARGEST else [])
             print(f"{file}: {len(data):,} bytes")
-        known[name] = likeness
+        likenesses[name] = likeness
 
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
         folder = Path(temporary)
@@ -231,7 +231,7 @@ def main() -> int:
         if INSTALLED:
             save("editor", _likeness("".join(texts), Picture("editor", ())), _editor_shots(browser, diff, folder))
         browser.close()
-    MADE.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", "utf-8")
+    MADE.write_text(json.dumps(likenesses, indent=2, sort_keys=True) + "\n", "utf-8")
     for line in too_large:
         print(f"too large: {line}", file=sys.stderr)
     return bool(too_large)

@@ -133,12 +133,12 @@ class Repository:
     def git(self, *words: str, text: str = "") -> bytes:
         """What a command of git prints."""
         environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", *words], cwd=self.path, env=environment, input=text.encode(), capture_output=True, check=False
         )
-        if done.returncode:
-            raise CorpusError(f"git {words[0]}: {done.stderr.decode(errors='replace').strip()}")
-        return done.stdout
+        if process.returncode:
+            raise CorpusError(f"git {words[0]}: {process.stderr.decode(errors='replace').strip()}")
+        return process.stdout
 
     def fetch(self, upstream: str, commits: Iterable[Commit]) -> dict[str, list[Blob]]:
         """Fetch the definitions of all commits; by id of a commit: its definitions, and those of tests."""

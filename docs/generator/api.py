@@ -99,22 +99,22 @@ def _definition(kind: type) -> ast.ClassDef:
 def _field(statement: ast.AnnAssign, following: ast.stmt | None) -> Attribute | None:
     """An annotated attribute. Its description is in the annotation, or is the string below it."""
     assert isinstance(statement.target, ast.Name)
-    written, about = statement.annotation, ""
-    if isinstance(written, ast.Name) and written.id == "ClassVar":
+    annotation, about = statement.annotation, ""
+    if isinstance(annotation, ast.Name) and annotation.id == "ClassVar":
         return None
-    if isinstance(written, ast.Subscript) and isinstance(written.value, ast.Name):
-        if written.value.id == "ClassVar":
+    if isinstance(annotation, ast.Subscript) and isinstance(annotation.value, ast.Name):
+        if annotation.value.id == "ClassVar":
             return None
-        if written.value.id == "Annotated":
-            assert isinstance(written.slice, ast.Tuple)
-            written, *marks = written.slice.elts
+        if annotation.value.id == "Annotated":
+            assert isinstance(annotation.slice, ast.Tuple)
+            annotation, *marks = annotation.slice.elts
             if any(isinstance(mark, ast.Name) and mark.id == "FOR_RULES" for mark in marks):
                 return None
             texts = [node.value for mark in marks for node in ast.walk(mark) if isinstance(node, ast.Constant)]
             about = next((text for text in texts if isinstance(text, str)), "")
     if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
         about = inspect.cleandoc(str(following.value.value))
-    return Attribute(statement.target.id, ast.unparse(written), about)
+    return Attribute(statement.target.id, ast.unparse(annotation), about)
 
 
 def _method(statement: ast.FunctionDef) -> Attribute | None:
@@ -134,24 +134,28 @@ def _arguments(statement: ast.FunctionDef) -> list[str]:
     arguments = statement.args
     plain = arguments.posonlyargs + arguments.args
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
-    named = list(zip(plain, [*defaults, *arguments.defaults], strict=True))
-    shown = [_argument(argument, default) for argument, default in named if argument.arg not in ("self", "cls")]
+    arguments_with_defaults = list(zip(plain, [*defaults, *arguments.defaults], strict=True))
+    texts = [
+        _argument(argument, default)
+        for argument, default in arguments_with_defaults
+        if argument.arg not in ("self", "cls")
+    ]
     if arguments.vararg:
-        shown.append(f"*{_argument(arguments.vararg, None)}")
+        texts.append(f"*{_argument(arguments.vararg, None)}")
     elif arguments.kwonlyargs:
-        shown.append("*")
-    shown += [
+        texts.append("*")
+    texts += [
         _argument(argument, default)
         for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     ]
     if arguments.kwarg:
-        shown.append(f"**{_argument(arguments.kwarg, None)}")
-    return shown
+        texts.append(f"**{_argument(arguments.kwarg, None)}")
+    return texts
 
 
 def _argument(argument: ast.arg, default: ast.expr | None) -> str:
-    written = argument.arg + (f": {ast.unparse(argument.annotation)}" if argument.annotation else "")
-    return f"{written} = {ast.unparse(default)}" if default else written
+    text = argument.arg + (f": {ast.unparse(argument.annotation)}" if argument.annotation else "")
+    return f"{text} = {ast.unparse(default)}" if default else text
 
 
 def _function(name: str, function: Any) -> str:
@@ -192,9 +196,9 @@ def _paragraphs(item: Any) -> str:
     return prose(inspect.getdoc(item) or "")
 
 
-def _linked(written: str, anchors: dict[str, str]) -> str:
-    names = [name for name in re.findall(r"\w+", written) if name in anchors]
-    return f"[{code(written)}](#{anchors[names[-1]]})" if names else code(written)
+def _linked(type_: str, anchors: dict[str, str]) -> str:
+    names = [name for name in re.findall(r"\w+", type_) if name in anchors]
+    return f"[{code(type_)}](#{anchors[names[-1]]})" if names else code(type_)
 
 
 def _related(classes: Iterable[type]) -> list[type]:
@@ -209,8 +213,8 @@ def _mentioned(kind: type) -> Iterator[type]:
         if member.is_method or member.name == "document":
             continue
         for base in kind.__mro__:
-            known = vars(sys.modules.get(base.__module__, object))
+            namespace = vars(sys.modules.get(base.__module__, object))
             for name in re.findall(r"\w+", member.type):
-                value = known.get(name)
+                value = namespace.get(name)
                 if inspect.isclass(value) and value.__module__.startswith("kiplint.") and value is not RunResult:
                     yield value

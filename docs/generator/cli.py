@@ -79,16 +79,16 @@ def _option(option: Any) -> str:
 
 def _meaning(parameter: Any, is_group: bool) -> str:
     words = () if is_group else getattr(parameter.type, "choices", ())
-    listed = f" One of {', '.join(map(code, words))}." if words else ""
-    return prose(parameter.help or "") + listed + _usual(parameter)
+    choices = f" One of {', '.join(map(code, words))}." if words else ""
+    return prose(parameter.help or "") + choices + _usual(parameter)
 
 
 def _usual(parameter: Any) -> str:
     """What holds when an argument or option is left out, where that is worth saying."""
     if isinstance(parameter.show_default, str):
         return f" Without it: {prose(parameter.show_default)}."
-    known = isinstance(parameter.default, (str, int)) and parameter.default not in ("", False)
-    return f" Without it: {code(str(parameter.default))}." if known else ""
+    is_plain = isinstance(parameter.default, (str, int)) and parameter.default not in ("", False)
+    return f" Without it: {code(str(parameter.default))}." if is_plain else ""
 
 
 def _epilog(text: str) -> str:

@@ -100,7 +100,7 @@ def play(page: str, checkout: Path, session: Path, commands: Path | None = None)
         _pretend_installed(copy)
     todo = list(steps(page))
     script = _PRELUDE + "".join(_line(step, session, number) for number, step in enumerate(todo))
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", script],
         cwd=copy,
         env=_environment(session, commands),
@@ -109,16 +109,16 @@ def play(page: str, checkout: Path, session: Path, commands: Path | None = None)
         stderr=subprocess.STDOUT,
         check=False,
     )
-    outputs = done.stdout.decode(errors="replace").split(_BEFORE)[1:]
-    shown = [step for step in todo if isinstance(step, Command)]
-    return [_run(command, output) for command, output in zip(shown, outputs, strict=True)]
+    outputs = process.stdout.decode(errors="replace").split(_BEFORE)[1:]
+    of_commands = [step for step in todo if isinstance(step, Command)]
+    return [_run(command, output) for command, output in zip(of_commands, outputs, strict=True)]
 
 
 def _line(step: Command | File, session: Path, number: int) -> str:
     if isinstance(step, File):
-        kept = session / f"file{number}"
-        kept.write_text(step.content, "utf-8")
-        return f"mkdir -p \"$(dirname '{step.path}')\" && cp '{kept}' '{step.path}'\n"
+        file = session / f"file{number}"
+        file.write_text(step.content, "utf-8")
+        return f"mkdir -p \"$(dirname '{step.path}')\" && cp '{file}' '{step.path}'\n"
     # What a command leaves in $? is there for the next one, as in a terminal.
     return f"printf '\\036'; (exit ${{code:-0}})\n{step.text}\ncode=$?; printf '\\037%s' $code\n"
 

@@ -38,38 +38,38 @@ def make() -> str:
 
 def kinds() -> str:
     """The kinds of elements, and the class of each, as the guide lists them."""
-    rows = ([code(kind), _about(made.__name__), _source(made)] for kind, made in KINDS.items())
+    rows = ([code(kind), _about(element.__name__), _source(element)] for kind, element in KINDS.items())
     return table(["kind", "what it is", "its facts"], rows)
 
 
-def _source(made: type) -> str:
-    file = Path(inspect.getsourcefile(made) or "").resolve().relative_to(ROOT).as_posix()
-    return f"[{code(made.__name__)}]({SOURCES}/{file})"
+def _source(element: type) -> str:
+    file = Path(inspect.getsourcefile(element) or "").resolve().relative_to(ROOT).as_posix()
+    return f"[{code(element.__name__)}]({SOURCES}/{file})"
 
 
 def _headings() -> dict[str, str]:
     """The sections by heading: every kind of element, then what else has facts."""
-    kinds = {kind: made.__name__ for kind, made in KINDS.items()}
-    changes = {f"change: {name}": made.__name__ for name, made in CHANGES.items() if _own(made)}
-    known = {*kinds.values(), *(made.__name__ for made in CHANGES.values())}
-    others = {name: name for name in CLASSES if name not in known}
+    kinds = {kind: element.__name__ for kind, element in KINDS.items()}
+    changes = {f"change: {name}": change.__name__ for name, change in CHANGES.items() if _own(change)}
+    class_names = {*kinds.values(), *(change.__name__ for change in CHANGES.values())}
+    others = {name: name for name in CLASSES if name not in class_names}
     return {**kinds, **changes, **others, "VersionRange": "VersionRange"}
 
 
-def _own(made: type[Change]) -> dict[str, Fact]:
+def _own(change: type[Change]) -> dict[str, Fact]:
     """The facts that a kind of change has beside those of all changes."""
     common = facts(Change.__name__)
-    return {name: fact for name, fact in facts(made.__name__).items() if common.get(name) != fact}
+    return {name: fact for name, fact in facts(change.__name__).items() if common.get(name) != fact}
 
 
 def _element(heading: str, class_name: str) -> str:
     anchors = {name: anchor(head) for head, name in _headings().items()}
-    made = CLASSES.get(class_name, object)
-    mine = made in CHANGES.values()
-    listed = _own(made) if mine else facts(class_name)
-    rows = [[code(fact.name), _type(fact.type, anchors), prose(fact.about)] for fact in listed.values()]
-    if mine:
-        about = f"{prose((made.__doc__ or '').strip())} Beside the facts of every change:"
+    element = CLASSES.get(class_name, object)
+    is_change = element in CHANGES.values()
+    own_facts = _own(element) if is_change else facts(class_name)
+    rows = [[code(fact.name), _type(fact.type, anchors), prose(fact.about)] for fact in own_facts.values()]
+    if is_change:
+        about = f"{prose((element.__doc__ or '').strip())} Beside the facts of every change:"
         return f"## {heading}\n\n{about}\n\n{table(['fact', 'type', 'meaning'], rows)}"
     called = "" if heading == class_name else f" Its class is `{class_name}`."
     return f"## {heading}\n\n{_about(class_name)}{called}\n\n{table(['fact', 'type', 'meaning'], rows)}"
@@ -77,7 +77,7 @@ def _element(heading: str, class_name: str) -> str:
 
 def _about(class_name: str) -> str:
     """The first paragraph of the docstring of a kind of element."""
-    if class_name not in {made.__name__ for made in KINDS.values()}:
+    if class_name not in {element.__name__ for element in KINDS.values()}:
         return RANGES.strip() if class_name == "VersionRange" else OTHERS
     text = CLASSES[class_name].__doc__ or ""
     return prose(text.split("\n\n")[0].replace("\n", " "))
@@ -85,9 +85,9 @@ def _about(class_name: str) -> str:
 
 def _type(written: str, anchors: dict[str, str]) -> str:
     plain, optional, _ = written.partition(" | None")
-    linked = [anchors[name] for name in re.findall(r"\w+", plain) if name in anchors]
-    shown = f"[{code(plain)}](#{linked[-1]})" if linked else code(plain)
-    return f"{shown} or `None`" if optional else shown
+    places = [anchors[name] for name in re.findall(r"\w+", plain) if name in anchors]
+    text = f"[{code(plain)}](#{places[-1]})" if places else code(plain)
+    return f"{text} or `None`" if optional else text
 
 
 def functions() -> str:

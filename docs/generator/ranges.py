@@ -32,8 +32,8 @@ def make() -> str:
 
 
 def _section(element: str, rows: list[dict[str, Any]]) -> str:
-    shown = table(["range", "against", "relation", "rule, or why there is none", "broken by"], map(_row, rows))
-    return f"## {element[0].upper()}{element[1:]}\n\n{shown}"
+    listing = table(["range", "against", "relation", "rule, or why there is none", "broken by"], map(_row, rows))
+    return f"## {element[0].upper()}{element[1:]}\n\n{listing}"
 
 
 def _row(row: dict[str, Any]) -> list[str]:

@@ -48,9 +48,11 @@ def make() -> dict[str, str]:
     index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), *PACKS_OF_BYTES)]
     protected = table(["API key", "RPC", "rules"], list(_protected()))
     parts = (_pack(name, titles[name], rules) for name, rules in packs)
-    listed = page("Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_BYTES))
+    index_page = page(
+        "Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_BYTES)
+    )
     pages = {f"reference/rules/{name}.md": _pack_page(name, titles[name], rules) for name, rules in packs}
-    return {"reference/rules.md": listed, **pages}
+    return {"reference/rules.md": index_page, **pages}
 
 
 def _protected() -> Iterator[list[str]]:
@@ -118,8 +120,8 @@ def _facts(rule: Rule) -> Iterator[str]:
     for softer in spec.levels:
         yield f"- Severity when {code(softer.when)}: {softer.severity}"
     yield f"- Source: {prose(rule.source)}"
-    if known := record(rule.id):
-        yield f"- {known}"
+    if precision := record(rule.id):
+        yield f"- {precision}"
     yield f"- {_judgement(rule)}"
     yield from (f"- {code(name)} stands for {code(text)}" for name, text in spec.let.items())
     for name, requirement in spec.fields.items():
@@ -182,8 +184,8 @@ def _telling(folder: Path) -> Iterable[Path]:
     return changed or good
 
 
-def _same(left: Path, other: Path) -> bool:
-    return other.is_file() and left.read_bytes() == other.read_bytes()
+def _same(file: Path, other: Path) -> bool:
+    return other.is_file() and file.read_bytes() == other.read_bytes()
 
 
 def _shortened(text: str) -> str:
