@@ -27,7 +27,7 @@ from tools import rules_of
 HERE = Path(__file__).resolve().parent
 FIXTURES = HERE.parent / "fixtures"
 SNAPSHOTS = HERE / "snapshots"
-OTHERS = {"sets", "history", "negotiate", "bytes"}
+OTHERS = {"sets", "history", "negotiate", "bytes", "mission"}
 """Directories of fixtures that are not those of a pack."""
 TOO_LARGE = "syntax/too-large"
 """The rule whose bad example is made here: a megabyte has no place in the repository."""

@@ -75,6 +75,13 @@ def sample_finding(
     return finding.fixed_by((fix,) if fix else ())
 
 
+LISTED = b"""\
+[severity]
+"style/about-missing" = "warning"
+"""
+"""A configuration that makes a missing description a warning, which text lists."""
+
+
 def field(name: str = "Field", kind: str = "int32", versions: str = "0+", **others: Any) -> dict[str, Any]:
     """The JSON of a field."""
     return {"name": name, "type": kind, "versions": versions, **others}

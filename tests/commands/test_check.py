@@ -294,7 +294,8 @@ WARNING = {"Tags.json": definition(field("A"), name="Tags", type="data", apiKey=
     [
         ([], 0),
         (["--fail-on", "error"], 0),
-        (["--fail-on", "warning"], 1),
+        (["--fail-on", "warning"], 0),
+        (["--severity", "style/about-missing=warning", "--fail-on", "warning"], 1),
         (["--fail-on", "info"], 1),
         (["--fail-on", "never"], 0),
         (["--severity", "style/about-missing=error"], 1),
@@ -304,7 +305,7 @@ WARNING = {"Tags.json": definition(field("A"), name="Tags", type="data", apiKey=
         (["--severity", "style=off", "--fail-on", "info"], 0),
         (["--severity", "style=error,style/about-missing=off"], 0),
         (["--select", "tags", "--fail-on", "info"], 0),
-        (["--select", "style/about-missing", "--fail-on", "warning"], 1),
+        (["--select", "style/about-missing", "--fail-on", "info"], 1),
         (["--ignore", "style/*", "--fail-on", "info"], 0),
         (["--ignore", "tags", "--ignore", "style", "--fail-on", "info"], 0),
     ],
@@ -313,6 +314,37 @@ def test_exit_codes(tmp_path: Path, words: list[str], code: int) -> None:
     write(tmp_path, WARNING)
     ran = kiplint("check", ".", *words, cwd=tmp_path)
     assert (ran.code, ran.err) == (code, "")
+
+
+def test_infos_about_texts_are_listed_when_asked(tmp_path: Path) -> None:
+    write(tmp_path, WARNING)
+    summary = "Found 1 info in 1 file; 1 about names and texts, listed by --all.\n"
+    assert kiplint("check", cwd=tmp_path) == (0, summary, "")
+    for words in (["--all"], ["--select", "style"], ["--severity", "style/about-missing=info"]):
+        ran = kiplint("check", *words, cwd=tmp_path)
+        assert ran.out.startswith("info[style/about-missing]: A has no about text")
+        assert "listed by --all" not in ran.out
+    (row,) = json.loads(kiplint("check", "--output-format", "json", cwd=tmp_path).out)["findings"]
+    assert row["severity"] == "info"
+
+
+def test_messages_of_tests_have_no_style(tmp_path: Path) -> None:
+    tests = {f"clients/src/test/resources/common/message/{name}": data for name, data in WARNING.items()}
+    write(
+        tmp_path, tests | {"clients/src/main/resources/common/message/Other.json": definition(field("A"), name="Other")}
+    )
+    ran = kiplint("check", ".", "--select", "style/about-missing", "--output-format", "concise", cwd=tmp_path)
+    assert [line.partition(":")[0] for line in ran.out.splitlines()] == [
+        "clients/src/main/resources/common/message/Other.json"
+    ]
+
+
+def test_the_warnings_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, {"Tags.json": definition(field("A", ignorable="true", about="A."), name="Tags", type="data")})
+    ran = kiplint("check", "--only-failing", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.splitlines()[-1] == "1 warning not shown, which `kiplint check` lists"
+    assert kiplint("check", "--only-failing", "-q", cwd=tmp_path) == (0, "", "")
 
 
 def test_rules_that_are_off(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 from junitparser import JUnitXml
 
-from tools import Ran, definition, environment, field, kiplint
+from tools import LISTED, Ran, definition, environment, field, kiplint
 
 from .sarif_schema import valid_run
 
@@ -54,6 +54,7 @@ SUMMARY = f"""\
 def here(tmp_path: Path) -> Path:
     """A repository with a set that has findings, and one that has none."""
     (tmp_path / ".git").mkdir()
+    (tmp_path / "kiplint.toml").write_bytes(LISTED)
     (tmp_path / "set").mkdir()
     (tmp_path / "set/Tags.json").write_bytes(SCHEMA)
     (tmp_path / "clean").mkdir()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Annotated, Any, Final, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
@@ -21,7 +21,7 @@ AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
 
 SECTIONS: Final = (
-    "Check and review",
+    "Pull requests",
     "Write",
     "Compare and plan",
     "Bytes and brokers",
@@ -29,6 +29,9 @@ SECTIONS: Final = (
     "Reference",
 )
 """The sections of `kiplint --help`, in their order; each room names its own as `SECTION`."""
+
+ARGUMENTS, OPTIONS, OTHER_COMMANDS = "Arguments", "Options", "Commands"
+"""The sections of what names none."""
 
 VERSION: Final = ("--version", "-V")
 HELP: Final = ("--help", "-h")
@@ -52,7 +55,6 @@ def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typ
         (first,) if first in names(package) else () if first in VERSION else names(package),
         listed=words is not None and first in HELP,
         name="kiplint",
-        cls=_Sections,
         add_completion=False,  # typer's own options know only the shell that runs them
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -61,21 +63,44 @@ def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typ
     return app
 
 
-class _Sections(TyperGroup):
-    """A group whose help lists the commands by section."""
+class _HelpOfGroup(TyperGroup):
+    """A group whose help lists the commands by section, each in one line."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands below the titles of their sections."""
-        package = import_module(COMMANDS)
-        rows: dict[str, list[tuple[str, str]]] = {section: [] for section in SECTIONS}
         width = formatter.width - 6 - max(map(len, self.commands), default=0)
-        for name, command in self.commands.items():
-            section = room(package, name).SECTION
-            rows[section].append((name, command.get_short_help_str(width)))
-        for section, commands in rows.items():
-            if commands:
-                with formatter.section(section):
-                    formatter.write_dl(commands)
+        rows = [
+            (getattr(command, "rich_help_panel", None) or OTHER_COMMANDS, (name, command.get_short_help_str(width)))
+            for name, command in self.commands.items()
+        ]
+        _write_sections(formatter, rows, (*SECTIONS, OTHER_COMMANDS))
+
+
+class _HelpOfCommand(TyperCommand):
+    """A command whose help lists the options by what they are about."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options below the titles of their panels."""
+        params: list[Any] = self.get_params(ctx)
+        records = ((param, param.get_help_record(ctx)) for param in params)
+        rows = [
+            (ARGUMENTS if param.param_type_name == "argument" else param.rich_help_panel or OPTIONS, record)
+            for param, record in records
+            if record
+        ]
+        titles = dict.fromkeys(title for title, _ in rows)
+        _write_sections(formatter, rows, [ARGUMENTS, *(title for title in titles if title != OPTIONS), OPTIONS])
+
+
+def _write_sections(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]], titles: Iterable[str]) -> None:
+    """Write the rows of a help text below these titles, those of a title without any left out."""
+    by_title: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
+    for title, row in rows:
+        by_title[title].append(row)
+    for title, section in by_title.items():
+        if section:
+            with formatter.section(title):
+                formatter.write_dl(section)
 
 
 def _group(package: Any, do: Run, names: Sequence[str], listed: bool = False, **settings: Any) -> typer.Typer:
@@ -83,11 +108,22 @@ def _group(package: Any, do: Run, names: Sequence[str], listed: bool = False, **
 
     Without `rich_markup_mode` rich would double the time of --help.
     """
-    app = typer.Typer(help=package.HELP, epilog=package.EPILOG, no_args_is_help=True, rich_markup_mode=None, **settings)
+    app = typer.Typer(
+        help=package.HELP,
+        epilog=package.EPILOG,
+        cls=_HelpOfGroup,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        rich_help_panel=getattr(package, "SECTION", ""),
+        **settings,
+    )
     for name in names:
         command: Any = room(package, name)
         if not hasattr(command, "COMMANDS"):
-            app.command(name, epilog=shown(command.EPILOG))(_function(command, do, listed))
+            declare = app.command(
+                name, cls=_HelpOfCommand, epilog=shown(command.EPILOG), rich_help_panel=command.SECTION
+            )
+            declare(_function(command, do, listed))
         else:
             app.add_typer(_group(command, do, () if listed else command.COMMANDS), name=name)
     return app
@@ -148,6 +184,7 @@ def _mark(param: Parameter) -> Any:
         "metavar": mark.metavar,
         "autocompletion": mark.complete,
         "show_default": True if mark.usual is None else mark.usual,
+        "rich_help_panel": param.panel or None,
     }
     if isinstance(mark, Argument):
         return typer.Argument(**shared)

@@ -31,10 +31,14 @@ Options = TypeVar("Options", bound="Group")
 PAGE = "html"
 """The format that is a page; as `html=FILE` it goes to a file."""
 NO_HINTS: Mapping[str, str] = {}
+WHAT_TO_CHECK, WHAT_TO_REPORT = "What to check", "What to report"
+"""The sections of the help for options that several commands share."""
 
 
 class Group(msgspec.Struct, frozen=True):
-    """Options that several commands share."""
+    """Options that several commands share. `PANEL` is the section of the help that lists them."""
+
+    PANEL: ClassVar[str] = ""
 
 
 class Command(Group, frozen=True):
@@ -111,6 +115,7 @@ class Argument(msgspec.Struct, frozen=True):
 
     least: ClassVar[int | None] = None
     most: ClassVar[int | None] = None
+    panel: ClassVar[str] = ""
     terminal: ClassVar[bool] = False
     mapping: ClassVar[bool] = False
 
@@ -119,7 +124,8 @@ class Option(msgspec.Struct, frozen=True):
     """Marks a field whose value is the word after the option, which is called as the field unless it has a `flag`.
 
     `usual` describes the default, where its value does not. Numbers are from `least` to `most`. An option that is only
-    about what the `terminal` shows does not exist in Python, where the value may be a `mapping` if that is set.
+    about what the `terminal` shows does not exist in Python, where the value may be a `mapping` if that is set. `panel`
+    is the section of the help that lists it.
     """
 
     help: str
@@ -130,6 +136,7 @@ class Option(msgspec.Struct, frozen=True):
     least: int | None = None
     most: int | None = None
     flag: str = ""
+    panel: str = ""
     terminal: bool = False
     mapping: bool = False
 
@@ -149,6 +156,7 @@ class Parameter(msgspec.Struct, frozen=True):
     many: bool
     is_required: bool
     default: Any
+    panel: str = ""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -176,7 +184,7 @@ def parameters(options: type[Group]) -> list[Parameter]:
         if isinstance(hint, type) and issubclass(hint, Group):
             params += parameters(hint)
         else:
-            params.append(_parameter(name, hint, default))
+            params.append(_parameter(name, hint, default, options.PANEL))
     return params
 
 
@@ -202,7 +210,7 @@ def _fields(options: type[Group]) -> Iterable[tuple[str, Any, Any]]:
     return [(name, hints[name], value) for name, value in zip(names, values, strict=True)]
 
 
-def _parameter(name: str, hint: Any, default: Any) -> Parameter:
+def _parameter(name: str, hint: Any, default: Any, panel: str) -> Parameter:
     mark, kind = hint.__metadata__[0], hint.__origin__
     if NoneType in get_args(kind):
         kind = next(part for part in get_args(kind) if part is not NoneType)
@@ -211,15 +219,17 @@ def _parameter(name: str, hint: Any, default: Any) -> Parameter:
     many = get_origin(kind) is tuple and inner[1] is ...
     times = len(inner) if get_origin(kind) is tuple and not many else int(kind is not bool)
     plain = kind if kind in (int, bool) else str
-    return Parameter(name, mark, plain, words, times, many, default is msgspec.NODEFAULT, default)
+    panel = mark.panel or panel
+    return Parameter(name, mark, plain, words, times, many, default is msgspec.NODEFAULT, default, panel)
 
 
 # Options that several commands have
 
+
 ColorOption = Annotated[Literal["auto", "always", "never"], Option("Colours in the output.", terminal=True)]
 FailOnOption = Annotated[
     Literal["error", "warning", "info", "never"] | None,
-    Option("The lowest severity that makes the exit code 1.", usual="error"),
+    Option("The lowest severity that makes the exit code 1.", usual="error", panel=WHAT_TO_REPORT),
 ]
 FormOption = Annotated[Literal["text", "json"], Option("The format of the result.", terminal=True)]
 PageFormOption = Annotated[Literal["text", "json", "html"], Option("The format of the result.", terminal=True)]
@@ -228,7 +238,8 @@ OpenOption = Annotated[
 ]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("The format of the result.", terminal=True)]
 RepositoryOption = Annotated[
-    str | None, Option("The repository of REV:path, a directory or a bundle.", "REPO", flag="--repo")
+    str | None,
+    Option("The repository of REV:path, a directory or a bundle.", "REPO", flag="--repo", panel=WHAT_TO_CHECK),
 ]
 BreaksOption = Annotated[
     tuple[str, ...],
@@ -237,6 +248,7 @@ BreaksOption = Annotated[
         "WHAT",
         usual="wire,storage",
         complete=completion.breaks,
+        panel=WHAT_TO_REPORT,
     ),
 ]
 SetsOption = Annotated[
@@ -256,6 +268,7 @@ MessageOption = Annotated[
         "GLOB",
         complete=completion.rpcs,
         flag="--message",
+        panel=WHAT_TO_REPORT,
     ),
 ]
 ReleasedOption = Annotated[
@@ -264,9 +277,12 @@ ReleasedOption = Annotated[
         "A release: a glob of tags, a revision, or a set. A version counts as released when one has it. Repeatable.",
         "GLOB|REV|SET",
         usual="the configuration's, else the base",
+        panel=WHAT_TO_CHECK,
     ),
 ]
-StatisticsOption = Annotated[bool, Option("Count the findings by rule instead of listing them.", terminal=True)]
+StatisticsOption = Annotated[
+    bool, Option("Count the findings by rule instead of listing them.", terminal=True, panel=WHAT_TO_REPORT)
+]
 LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
 AsOfOption = Annotated[
     str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
@@ -275,6 +291,8 @@ AsOfOption = Annotated[
 
 class Choosing(Group, frozen=True):
     """The rules that run, and their severities."""
+
+    PANEL = WHAT_TO_CHECK
 
     select: Annotated[
         tuple[str, ...],
@@ -296,6 +314,8 @@ class Choosing(Group, frozen=True):
 
 class Configuring(Group, frozen=True):
     """The configuration."""
+
+    PANEL = "Configuration"
 
     config: Annotated[
         str | Mapping[str, Any] | None,
@@ -323,6 +343,8 @@ class Configuring(Group, frozen=True):
 
 class Reporting(Group, frozen=True):
     """The formats of a report, and where it goes."""
+
+    PANEL = WHAT_TO_REPORT
 
     output_format: Annotated[
         tuple[str, ...],

@@ -27,7 +27,10 @@ class ExplainCommand(Command, frozen=True):
     rule: Annotated[str, Argument("The rule's id, such as tags/gap.", "RULE", complete=completion.rule_ids)]
 
     def run(self) -> int:
-        """Explain a rule: what it requires, why, its source, examples, and how to ignore it."""
+        """Explain a rule: what it requires and why, with examples.
+
+        Also where it comes from, its parameters, and how to ignore it.
+        """
         from kiplint.cli.process import CLEAN, use_color
         from kiplint.commands.rules import named
 

@@ -17,12 +17,15 @@ class LspCommand(Command, frozen=True):
         "Example:  kiplint lsp --stdio.  "
         "An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."
     )
-    SECTION = "Check and review"
+    SECTION = "Reference"
 
     stdio: Annotated[bool, Option("Use standard input and output, which is the default.")] = False
 
     def run(self) -> int:
-        """Run the language server for editors: findings as you type, fixes, completion, and what a field means."""
+        """Run the language server for editors.
+
+        Editors show findings as you type, fixes, completion, and what a field means.
+        """
         import gc
 
         from kiplint.cli.process import CLEAN

@@ -31,9 +31,10 @@ class SchemaCommand(Command, frozen=True):
     ]
 
     def run(self) -> int:
-        """Print a JSON Schema: of definitions (comments removed), the configuration, rule packs, or a command's JSON.
+        """Print the JSON Schema of a definition or an output.
 
-        `output` is another name for `check`.
+        There is one of definitions (comments removed), the configuration, rule packs, and each command's JSON. `output`
+        is another name for `check`.
         """
         from kiplint.cli.process import CLEAN
         from kiplint.render.findings.json import pretty

@@ -22,6 +22,9 @@ from kiplint.text.words import did_you_mean
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
 
 
+TESTS = "/src/test/resources/"
+"""The directories of the messages that test Kafka's own generator."""
+
 MOST = 1_000
 """How many entries a list or table may have: each is tried on every rule, or on every file."""
 
@@ -157,7 +160,8 @@ class Configuration(msgspec.Struct, frozen=True):
             for selector in dict.fromkeys(selector for selectors in ignores.values() for selector in selectors):
                 check_selector(selector, known_rules)
             ruleset = make_ruleset(self.config, known_rules)
-            return RuleSet(ruleset.rules, ruleset.known, self._ignores()) if ignores else ruleset
+            quiet = frozenset(rule.id for rule in ruleset.rules if rule.spec.quiet)
+            return RuleSet(ruleset.rules, ruleset.known, self._ignores(quiet)) if ignores or quiet else ruleset
         except UsageError as error:
             if not self.file or not error.word or error.word in self.explicit:
                 raise
@@ -180,9 +184,13 @@ class Configuration(msgspec.Struct, frozen=True):
         globs = self.config.exclude
         return not (globs and any(_fits(self._names(path), glob) for glob in globs))
 
-    def _ignores(self) -> Ignores:
-        """The test whether a file ignores a rule; results for paths and rules are cached."""
+    def _ignores(self, quiet: Collection[str]) -> Ignores:
+        """The test whether a file ignores a rule, as messages of tests ignore `quiet` ones; results are cached."""
         ignores = self.config.per_file_ignores
+
+        @cache
+        def is_test(path: str) -> bool:
+            return any(TESTS in f"/{name}" for name in (path, *self._names(path)))
 
         @cache
         def names_for(path: str) -> frozenset[str]:
@@ -193,7 +201,7 @@ class Configuration(msgspec.Struct, frozen=True):
         def fits_one(names: frozenset[str], rule: str) -> bool:
             return any(matches(name, rule) for name in names)
 
-        return lambda path, rule: fits_one(names_for(path), rule)
+        return lambda path, rule: (rule in quiet and is_test(path)) or fits_one(names_for(path), rule)
 
     def _names(self, path: str) -> tuple[str, str]:
         """A path as globs may mean it: relative to the configuration, if it is below that, and in full."""

@@ -119,6 +119,7 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
     """A rule with what it leaves out to its pack, or to its kind, filled in."""
     spec.each = spec.each or pack.each
     spec.topics = spec.topics or pack.topics
+    spec.quiet = spec.quiet or pack.quiet
     own = own_condition(spec.each or "", spec.id)
     spec.when = spec.when or own
     if spec.each == "problem" and not spec.says:
@@ -129,6 +130,7 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
         severity=spec.severity,
         source=spec.source or pack.source,
         params=spec.params,
+        quiet=spec.quiet,
         origin=origin,
         stamp=stamp,
     )

@@ -172,6 +172,13 @@ class RuleSpec(_RuleObject):
             "the same field, or of the same RPC, as one."
         ),
     ] = []
+    quiet: Annotated[
+        bool,
+        Meta(
+            description="Whether text only counts the infos of the rule, unless it is asked for them by --all or by a "
+            "name in `select` or `severity`; for messages of tests, below src/test/resources, there are none."
+        ),
+    ] = False
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[
         Breaks | None, Meta(description="The same for records on disk; storage for wire, when left out.")
@@ -187,6 +194,7 @@ class PackSpec(_RuleObject):
     title: Annotated[str, Meta(description="What the pack is about.")] = ""
     source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
     topics: Annotated[list[Topic], Meta(description="The topics of the rules without `topics`.")] = []
+    quiet: Annotated[bool, Meta(description="Whether all rules of the pack are `quiet`.")] = False
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -198,6 +206,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: str
     params: dict[str, Any]
     origin: str
+    quiet: bool = False
     stamp: str = ""  # of the pack's text, for a shipped pack: its compiled module has the same, or is stale
 
     @property

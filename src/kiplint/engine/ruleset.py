@@ -394,7 +394,15 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     """The rules that a configuration selects out of those there are."""
     params = {name: table.params for name, table in config.rules.items()}
     known = with_severities(with_params(rules, params) if params else rules, dict(config.severity))
+    asked = [name for name in (*config.select, *config.severity) if name not in ("default", "all")]
+    if asked:
+        known = [_not_quiet(rule) if any(matches(name, rule.id) for name in asked) else rule for rule in known]
     return RuleSet(select(known, config.select, config.ignore), known)
+
+
+def _not_quiet(rule: Rule) -> Rule:
+    """The rule, whose findings are listed because a configuration names it."""
+    return replace(rule, quiet=False) if rule.quiet else rule
 
 
 def _wasteful(rules: list[Rule], error: RuleLimitError) -> str:

@@ -34,6 +34,8 @@ class RuleInfo(msgspec.Struct, frozen=True):
     """What to do about a finding, as Markdown."""
     url: str = ""
     """The address of the documentation; empty for a rule that does not come with kiplint."""
+    quiet: bool = False
+    """Whether text only counts its infos, unless it is asked for all."""
 
 
 WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", "html": "page:write"}
@@ -113,7 +115,7 @@ class Report(RunResult, frozen=True):
     left_out: tuple[str, ...] = ()
     """JSON files beside the definitions that are not definitions."""
     whole: bool = False
-    """Whether a terminal shows all findings, not only the worst."""
+    """Whether text lists all findings: also quiet ones, and on a terminal more than the worst."""
     configuration: str = ""
     """The configuration file; empty without one."""
     older: int = 0
@@ -165,6 +167,11 @@ class Report(RunResult, frozen=True):
         """The numbers in words: `1 error and 2 warnings in 3 files`, or `nothing found in 3 files`."""
         return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}{self.others}"
 
+    def is_listed(self, finding: Finding) -> bool:
+        """Whether text lists a finding, rather than counting it among the infos about names and texts."""
+        rule = self.rules.get(finding.rule)
+        return self.whole or finding.severity != "info" or rule is None or not rule.quiet
+
     def in_repository(self, path: str) -> str:
         """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""
         from kiplint.sources.tree import in_repository
@@ -205,6 +212,7 @@ def _info(rule: Rule, ignore: str) -> RuleInfo:
         severity=level if level != "off" else "info",
         help=f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore}".rstrip(),
         url=rule.url,
+        quiet=rule.quiet,
     )
 
 

@@ -21,7 +21,7 @@ class ChangelogCommand(Command, frozen=True):
     repository: RepositoryOption = None
 
     def run(self) -> int:
-        """Describe in prose, as Markdown, what changed between two releases."""
+        """Describe what changed between two releases, in Markdown."""
         from kiplint.cli.output import present
         from kiplint.commands.changelog.run import changelog
 

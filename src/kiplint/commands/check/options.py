@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from kiplint.cli import completion
 from kiplint.cli.options import (
+    WHAT_TO_CHECK,
+    WHAT_TO_REPORT,
     Argument,
     Choosing,
     Command,
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from kiplint.commands.check.run import CheckResult
 
 
+FIXING, BASELINE = "Fixing", "Baseline"
+"""The sections of the help for options of this command."""
+
+
 class CheckCommand(Command, frozen=True):
     """The options of `kiplint check`."""
 
@@ -39,7 +45,7 @@ class CheckCommand(Command, frozen=True):
         "released": "--released {message}",
         "missing-baseline-of-update": "{message}; to record the present findings, add --allow-new",
     }
-    SECTION = "Check and review"
+    SECTION = "Pull requests"
 
     sets: Annotated[
         tuple[str, ...],
@@ -53,25 +59,34 @@ class CheckCommand(Command, frozen=True):
     ] = ()
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
-    only_failing: Annotated[bool, Option("Report only the findings that make the exit code 1.")] = False
+    only_failing: Annotated[
+        bool, Option("Report only the findings that make the exit code 1.", panel=WHAT_TO_REPORT)
+    ] = False
     reporting: Reporting = Reporting()
-    fix: Annotated[bool, Option("Apply safe fixes to the files, and report what remains.")] = False
-    unsafe_fixes: Annotated[bool, Option("With --fix or --diff: apply likely fixes too. Review them afterwards.")] = (
+    fix: Annotated[bool, Option("Apply safe fixes to the files, and report what remains.", panel=FIXING)] = False
+    unsafe_fixes: Annotated[
+        bool, Option("With --fix or --diff: apply likely fixes too. Review them afterwards.", panel=FIXING)
+    ] = False
+    diff: Annotated[bool, Option("Change nothing: print the changes of --fix as a patch.", panel=FIXING)] = False
+    fix_baselined: Annotated[bool, Option("With --fix or --diff: fix findings in the baseline too.", panel=FIXING)] = (
         False
     )
-    diff: Annotated[bool, Option("Change nothing: print the changes of --fix as a patch.")] = False
-    fix_baselined: Annotated[bool, Option("With --fix or --diff: fix findings in the baseline too.")] = False
     choose: Annotated[
         tuple[str, ...],
         Option(
             "With --fix or --diff: apply the Nth of several fixes, safe or not (`fixes` in JSON). Repeatable.",
             "RULE=N",
             complete=completion.rule_ids,
+            panel=FIXING,
         ),
     ] = ()
-    baseline: Annotated[str | None, Option("Leave out the findings that are recorded in this file.", "FILE")] = None
-    update_baseline: Annotated[bool, Option("Remove findings that no longer occur from the baseline.")] = False
-    allow_new: Annotated[bool, Option("With --update-baseline: record new findings too.")] = False
+    baseline: Annotated[
+        str | None, Option("Leave out the findings that are recorded in this file.", "FILE", panel=BASELINE)
+    ] = None
+    update_baseline: Annotated[
+        bool, Option("Remove findings that no longer occur from the baseline.", panel=BASELINE)
+    ] = False
+    allow_new: Annotated[bool, Option("With --update-baseline: record new findings too.", panel=BASELINE)] = False
     changed_since: Annotated[
         str | None,
         Option(
@@ -79,21 +94,27 @@ class CheckCommand(Command, frozen=True):
             "REV",
             alias="--since",
             complete=completion.revisions,
+            panel=WHAT_TO_CHECK,
         ),
     ] = None
     released: ReleasedOption = ()
     as_hook: Annotated[
         bool,
         Option(
-            "pre-commit mode: skip files that are not definitions, report only what is new since HEAD, check deletions."
+            "pre-commit mode: skip files that are not definitions, report what is new since HEAD, check deletions.",
+            panel=WHAT_TO_CHECK,
         ),
     ] = False
     all: Annotated[
         bool,
-        Option("On a terminal: show all findings, not only the worst 50 and counts of the others.", terminal=True),
+        Option(
+            "List all findings: infos about names and texts too, and on a terminal more than the worst 50.",
+            terminal=True,
+            panel=WHAT_TO_REPORT,
+        ),
     ] = False
     configuring: Configuring = Configuring()
-    stdin_filename: Annotated[str | None, Option("For -: the path of the text.", "FILE")] = None
+    stdin_filename: Annotated[str | None, Option("For -: the path of the text.", "FILE", panel=WHAT_TO_CHECK)] = None
     repository: RepositoryOption = None
     statistics: StatisticsOption = False
 
@@ -128,7 +149,7 @@ class CheckCommand(Command, frozen=True):
 
     @property
     def choices(self) -> "Mapping[str, int]":
-        """By rule, which of its fixes to apply: 2 for the second. Raises UsageError for text that is not RULE=N."""
+        """By rule, which of its fixes to apply: 2 for the second. Raises UsageError for what is not RULE=N."""
         return dict(map(_choice, self.choose))
 
     def _check_without_fixes(self, with_fixes: bool) -> "CheckResult":

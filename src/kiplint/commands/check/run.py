@@ -21,6 +21,7 @@ from kiplint.sources.disk import STDIN
 from kiplint.sources.open import OtherSets, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.show import printable
+from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.commands.check.baseline import BaselineOptions
@@ -143,6 +144,8 @@ def check_sets(
         notes = (*configuration.misnamed(rules, messages), *notes)
     failing = at_least(findings, options.fail_on or configuration.config.fail_on)
     shown = failing if options.only_failing else findings
+    if options.only_failing:
+        notes = (*notes, *_not_shown(findings, failing))
     return CheckResult(
         findings=shown,
         files=len(runs[0].paths),
@@ -160,6 +163,13 @@ def check_sets(
         patch=fixes.change.patch(names) if fixes else None,
         whole=options.all,
     )
+
+
+def _not_shown(findings: Collection[Finding], failing: Collection[Finding]) -> Iterator[str]:
+    """A line with the number of warnings that a run does not show, as they fail nothing."""
+    warnings = sum(finding.severity == "warning" for finding in findings)
+    if number := warnings - sum(finding.severity == "warning" for finding in failing):
+        yield f"{plural(number, 'warning')} not shown, which `kiplint check` lists"
 
 
 class _Run:

@@ -68,7 +68,7 @@ class DecodeCommand(Command, frozen=True):
     reporting: Reporting = Reporting()
 
     def run(self) -> int:
-        """Decode bytes of Kafka's protocol, and report what is wrong with them.
+        """Decode bytes of Kafka's protocol, and report what is wrong.
 
         Requests state their API key and version. Responses do not: in a capture they are paired with their requests,
         else --response states the request that they answer. Of a capture the summary and the frames with problems are

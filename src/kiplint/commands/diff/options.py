@@ -30,7 +30,7 @@ class DiffCommand(Command, frozen=True):
         "message": "--message {message}",
         "released": "--released {message}",
     }
-    SECTION = "Compare and plan"
+    SECTION = "Pull requests"
 
     old: Annotated[
         str,

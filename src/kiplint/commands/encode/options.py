@@ -42,8 +42,9 @@ class EncodeCommand(Command, frozen=True):
     repo: RepositoryOption = None
 
     def run(self) -> int:
-        """Write the bytes of a message from values in the form of Kafka's JSON converters.
+        """Write the bytes of a message from its values.
 
+        The values have the form of Kafka's JSON converters.
         Fields without a value get their defaults. In a file, or in standard input for -, each line is an object with
         `message`, `version` and `value`, or with `direction`, `api_key`, `api_version`, `header` and `value`; for each
         line an object with `hex` is written. Exit codes: 0 all encoded, 1 a value cannot be encoded, 2 something could

@@ -22,7 +22,7 @@ class KipCommand(Command, frozen=True):
         "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --base 4.1.0:   |   "
         "kiplint kip kip.txt --base 4.1.0: --against trunk: --output-format json"
     )
-    SECTION = "Check and review"
+    SECTION = "Pull requests"
 
     files: Annotated[
         tuple[str, ...],

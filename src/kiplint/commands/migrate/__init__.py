@@ -3,6 +3,6 @@
 COMMANDS = ("kip-1313", "bump", "release")
 MODULES = dict.fromkeys(COMMANDS, "options")
 
-HELP = "Write new versions of RPCs into their definitions; every comment stays."
+HELP = "Write new versions of RPCs into their definitions."
 EPILOG = "Begin with `kiplint migrate kip-1313 --dry-run PATH`, or `kiplint migrate bump RPC --dry-run`."
 SECTION = "Write"

@@ -64,7 +64,7 @@ class Kip1313Command(Command, frozen=True):
     writing: Writing = Writing()
 
     def run(self) -> int:
-        """Migrate all RPCs to header versions and request header 3 (KIP-1313).
+        """Migrate RPCs to header versions and request header 3 (KIP-1313).
 
         Requests and responses get headerVersions and a new version with request header 3; RequestHeader gets version 3
         with ClientInstanceId. SaslHandshake keeps its versions, OffsetDelete becomes flexible, and the telemetry RPCs
@@ -114,7 +114,7 @@ class BumpCommand(Command, frozen=True):
     writing: Writing = Writing()
 
     def run(self) -> int:
-        """Give RPCs a new version, of the request and the response together.
+        """Give RPCs a new version, request and response together.
 
         validVersions, headerVersions and the comment get the new version, and ranges that end with the latest version
         include it. An unstable version is changed instead. New fields come last, from the new version on; in older
@@ -136,9 +136,9 @@ class ReleaseCommand(Command, frozen=True):
     writing: Writing = Writing()
 
     def run(self) -> int:
-        """Release the unstable version of RPCs: brokers offer it, and it may not change any more.
+        """Release the unstable version of RPCs.
 
-        latestVersionUnstable is removed from the request.
+        Brokers offer it then, and it may not change any more. latestVersionUnstable is removed from the request.
         """
         from kiplint.commands.migrate.run import migrate_release
 

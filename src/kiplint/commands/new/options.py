@@ -48,9 +48,10 @@ class RpcCommand(Command, frozen=True):
     output_format: NewFormOption = "text"
 
     def run(self) -> int:
-        """Write a request and a response for a new RPC that pass `kiplint check`.
+        """Write the request and the response of a new RPC.
 
-        Licence, line ends and header versions are as in the other definitions of the directory.
+        They pass `kiplint check`. Licence, line ends and header versions are as in the other definitions of the
+        directory.
         """
         from kiplint.commands.new.run import new_rpc
 
@@ -70,9 +71,10 @@ class RecordCommand(Command, frozen=True):
     output_format: NewFormOption = "text"
 
     def run(self) -> int:
-        """Write a metadata record that passes `kiplint check`.
+        """Write a metadata record.
 
-        Licence, line ends and names of fields are as in the other definitions in the directory.
+        It passes `kiplint check`. Licence, line ends and names of fields are as in the other definitions in the
+        directory.
         """
         from kiplint.commands.new.run import new_record
 
@@ -93,9 +95,10 @@ class CoordinatorCommand(Command, frozen=True):
     output_format: NewFormOption = "text"
 
     def run(self) -> int:
-        """Write the key and the value of a coordinator's record, which pass `kiplint check`.
+        """Write the key and the value of a coordinator's record.
 
-        Licence, line ends and names of fields are as in the other definitions in the directory.
+        They pass `kiplint check`. Licence, line ends and names of fields are as in the other definitions in the
+        directory.
         """
         from kiplint.commands.new.run import new_coordinator
 
@@ -113,10 +116,10 @@ class FromKipCommand(Command, frozen=True):
     output_format: NewFormOption = "text"
 
     def run(self) -> int:
-        """Write the definitions in the text of a KIP to files of their own, with the licence of the set.
+        """Write the definitions in the text of a KIP to files.
 
-        A definition of a message that the directory has is not written: `kiplint kip --base` shows its changes. The
-        result passes `kiplint check`; else nothing is written.
+        They get the licence of the set. A definition of a message that the directory has is not written: `kiplint kip
+        --base` shows its changes. The result passes `kiplint check`; else nothing is written.
         """
         from kiplint.commands.new.run import new_from_kip
 

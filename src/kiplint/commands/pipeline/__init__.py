@@ -4,8 +4,6 @@ COMMANDS = ("run", "report", "query", "blame", "matrix", "rollout", "changes", "
 MODULES = dict.fromkeys(COMMANDS[3:], "questions")
 """The modules of commands that have none of their own."""
 
-HELP = (
-    "Whole histories and many forks, on Spark: when each mistake came in, what each release changed, who interoperates."
-)
+HELP = "Check whole histories and many forks, on Spark."
 EPILOG = "Needs the extra: pip install 'kiplint[pipeline]'. Begin with `kiplint pipeline run --help`."
 SECTION = "Histories"

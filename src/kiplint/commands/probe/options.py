@@ -46,12 +46,13 @@ class ProbeCommand(Command, frozen=True):
     color: ColorOption = "auto"
 
     def run(self) -> int:
-        """Ask live brokers which versions they offer, as a client with these schemas would.
+        """Ask live brokers which versions they offer.
 
-        Sends ApiVersions in the highest version of the set, and again in the version that the broker names where it
-        does not know the first (KIP-511); then Metadata of no topic, for the cluster's id (KIP-78). Reports for each
-        RPC the version that the client would use, the offered versions that no known set has, whether a KIP-1313 broker
-        would refuse it, and errors in the answers. `kiplint negotiate` takes the JSON output as brokers.
+        As a client with these schemas would, sends ApiVersions in the highest version of the set, and again in the
+        version that the broker names where it does not know the first (KIP-511); then Metadata of no topic, for the
+        cluster's id (KIP-78). Reports for each RPC the version that the client would use, the offered versions that no
+        known set has, whether a KIP-1313 broker would refuse it, and errors in the answers. `kiplint negotiate` takes
+        the JSON output as brokers.
         """
         from kiplint.cli.output import present
         from kiplint.commands.probe.connection import Tls

@@ -29,7 +29,7 @@ class ReviewCommand(Command, frozen=True):
         "revision": "{message}; to compare with a revision, write --base REV",
         "no-base": "{message}; name one: --base REV, or --base none to check without comparing",
     }
-    SECTION = "Check and review"
+    SECTION = "Pull requests"
 
     paths: Annotated[
         tuple[str, ...],

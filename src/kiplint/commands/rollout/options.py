@@ -10,7 +10,7 @@ class RolloutCommand(Command, frozen=True):
     """The options of `kiplint rollout`."""
 
     EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
-    SECTION = "Compare and plan"
+    SECTION = "Pull requests"
 
     sets: Annotated[
         tuple[str, ...],
@@ -27,7 +27,7 @@ class RolloutCommand(Command, frozen=True):
     reporting: Reporting = Reporting()
 
     def run(self) -> int:
-        """Report for every RPC whether its latest version uses the new request header (KIP-1313).
+        """Report which RPCs use the new request header (KIP-1313).
 
         done: a new version uses it, and the response was bumped too. missing: it does not. wrong: a released version
         was moved to another header, or the response lags. new: not in BASE, with the header from its first version.

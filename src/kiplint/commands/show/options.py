@@ -47,11 +47,11 @@ class ShowCommand(Command, frozen=True):
     color: ColorOption = "auto"
 
     def run(self) -> int:
-        """Draw what a message puts on the wire, for each range of versions with the same layout, or list its history.
+        """Draw what a message puts on the wire, or list its history.
 
-        The last column is the size in bytes: a number, or 2+n, 4+n and varint+n for a length and that many bytes. The
-        JSON has each of these facts, and the defaults, as a value of its own: `kiplint schema show` describes it. Both
-        halves of an RPC are written as with --all.
+        Versions with the same layout are drawn once. The last column is the size in bytes: a number, or 2+n, 4+n and
+        varint+n for a length and that many bytes. The JSON has each of these facts, and the defaults, as a value of its
+        own: `kiplint schema show` describes it. Both halves of an RPC are written as with --all.
         """
         from kiplint.cli.output import present
         from kiplint.commands.show.history import history

@@ -28,10 +28,10 @@ class VectorsCommand(Command, frozen=True):
     repository: RepositoryOption = None
 
     def run(self) -> int:
-        """Write golden bytes of every message and version, a JSON object a line, to test clients with.
+        """Write golden bytes of every message, to test clients with.
 
-        For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields
-        rich; with the values, the bytes of the body, and a header. The same at every run.
+        A JSON object a line. For each version: minimal values, each field rich, each nullable field null, each tag
+        present, and all fields rich; with the values, the bytes of the body, and a header. The same at every run.
 
         Then bodies on which readers fail: lengths and counts above 127, UTF-8, extreme numbers, nulls everywhere,
         unknown tags in bodies, structs and headers. Last, bytes that a reader must refuse, with the offset of the

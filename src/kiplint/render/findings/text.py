@@ -29,7 +29,8 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, lines that count them; on a terminal the worst `MOST_ON_TERMINAL`."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
-    findings, others = report.findings, Counter[tuple[str, str]]()
+    findings, others = tuple(filter(report.is_listed, report.findings)), Counter[tuple[str, str]]()
+    quiet = len(report.findings) - len(findings)
     if not report.whole and len(findings) > MOST_ON_TERMINAL and out.isatty():
         ranked = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
         findings = tuple(ranked[:MOST_ON_TERMINAL])
@@ -45,8 +46,9 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         out.write("\n".join([f"{others.total():,} more, shown by --all:", *table((), rows, color, width)]) + "\n\n")
     if report.findings:
         where = f"{plural(report.files, 'file')}{report.others}"
-        summary = f"Found {tally(report.counts)} in {where}. `kiplint explain RULE` explains a rule."
-        out.write("\n".join(fold(summary, width)) + "\n")
+        hint = " `kiplint explain RULE` explains a rule." if findings else ""
+        listed = f"; {quiet:,} about names and texts, listed by --all" if quiet else ""
+        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{listed}.{hint}", width)) + "\n")
     if sentence := fixable(report.findings, "kiplint check" if report.command != "check" else ""):
         out.write(f"{FIX_MARKS['safe']}{sentence}\n")
 
