@@ -40,7 +40,7 @@ from kiplint.commands.decode.inputs import InputFormat
 from kiplint.commands.decode.result import decoded_object
 from kiplint.commands.decode.run import decode
 from kiplint.commands.kip.drafts import read_kip
-from kiplint.commands.kip.run import settle
+from kiplint.commands.kip.run import place_in_files
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
@@ -403,7 +403,7 @@ def _message(method: str, params: Any) -> bytes:
 def kip(data: bytes) -> None:
     """A KIP: text, Markdown or a page of a wiki; every definition in it, and where that stands."""
     result = read_kip(_file("kip.html", data))
-    for draft in settle(result, None).kip.definitions:
+    for draft in place_in_files(result, None).kip.definitions:
         _ = (draft.name, result.span(draft.block, Span(1, 1, 1, 2)), draft.span)
 
 

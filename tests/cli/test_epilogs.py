@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.cli.app import AS_IT_IS, shown
+from kiplint.cli.app import AS_IT_IS, with_lines
 from kiplint.cli.reader import COMMANDS, names, room
 from tools import kiplint
 
@@ -17,9 +17,9 @@ GROUP = import_module(COMMANDS)
 def test_examples_and_the_rest() -> None:
     text = "Examples:  kiplint diff HEAD~1: .   |   kiplint diff a b.  Exit codes: 0 good. 1 bad."
     examples = f"{AS_IT_IS}Examples:\n  kiplint diff HEAD~1: .\n  kiplint diff a b"
-    assert shown(text) == f"{examples}\n\nExit codes: 0 good. 1 bad."
-    assert shown("Example:  kiplint explain tags/gap") == f"{AS_IT_IS}Example:\n  kiplint explain tags/gap"
-    assert shown("`kiplint COMMAND --help` explains.") == "`kiplint COMMAND --help` explains."
+    assert with_lines(text) == f"{examples}\n\nExit codes: 0 good. 1 bad."
+    assert with_lines("Example:  kiplint explain tags/gap") == f"{AS_IT_IS}Example:\n  kiplint explain tags/gap"
+    assert with_lines("`kiplint COMMAND --help` explains.") == "`kiplint COMMAND --help` explains."
 
 
 @pytest.mark.parametrize("name", ["check", "diff", "negotiate", "rollout"])
@@ -35,5 +35,5 @@ def test_every_command_of_the_top_has_examples() -> None:
     assert [
         module.__name__
         for module in modules
-        if not hasattr(module, "COMMANDS") and not shown(module.EPILOG).startswith(AS_IT_IS)
+        if not hasattr(module, "COMMANDS") and not with_lines(module.EPILOG).startswith(AS_IT_IS)
     ] == []

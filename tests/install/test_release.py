@@ -58,7 +58,7 @@ def test_explain_prints_the_same_from_a_wheel(clone: Path, tmp_path: Path) -> No
     ZipFile(wheel).extractall(tmp_path)
     script = (
         "from kiplint.commands import explain, rules\n"
-        "for rule in rules.selected(()): print(*explain.sections(rule, False), sep='\\n\\n')"
+        "for rule in rules.rules_of(()): print(*explain.sections(rule, False), sep='\\n\\n')"
     )
     installed, checkout = (
         subprocess.run(

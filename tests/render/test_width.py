@@ -14,7 +14,7 @@ from conftest import ROOT
 from kiplint import migrate_kip_1313
 from kiplint.commands.decode.run import decode
 from kiplint.commands.explain import sections
-from kiplint.commands.rules import named
+from kiplint.commands.rules import rule_of
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 from kiplint.render.table import fold, paragraph, wrapped
@@ -71,7 +71,7 @@ def test_a_headline_is_folded_between_words() -> None:
 
 def test_an_explanation_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", Terminal())
-    title, why, *_ = sections(named("kip-1313/frozen-rpc"), False)
+    title, why, *_ = sections(rule_of("kip-1313/frozen-rpc"), False)
     assert title
     assert max(map(len, why.splitlines())) <= 80
 

@@ -53,7 +53,7 @@ def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typ
         package,
         do,
         (first,) if first in names(package) else () if first in VERSION else names(package),
-        listed=words is not None and first in HELP,
+        names_only=words is not None and first in HELP,
         name="kiplint",
         add_completion=False,  # typer's own options know only the shell that runs them
         pretty_exceptions_enable=False,
@@ -103,8 +103,8 @@ def _write_sections(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]],
                 formatter.write_dl(section)
 
 
-def _group(package: Any, do: Run, names: Sequence[str], listed: bool = False, **settings: Any) -> typer.Typer:
-    """The commands of a package, or only their names and help where they are `listed`.
+def _group(package: Any, do: Run, names: Sequence[str], names_only: bool = False, **settings: Any) -> typer.Typer:
+    """The commands of a package, or only their names and help with `names_only`.
 
     Without `rich_markup_mode` rich would double the time of --help.
     """
@@ -121,15 +121,15 @@ def _group(package: Any, do: Run, names: Sequence[str], listed: bool = False, **
         command: Any = room(package, name)
         if not hasattr(command, "COMMANDS"):
             declare = app.command(
-                name, cls=_HelpOfCommand, epilog=shown(command.EPILOG), rich_help_panel=command.SECTION
+                name, cls=_HelpOfCommand, epilog=with_lines(command.EPILOG), rich_help_panel=command.SECTION
             )
-            declare(_function(command, do, listed))
+            declare(_function(command, do, names_only))
         else:
-            app.add_typer(_group(command, do, () if listed else command.COMMANDS), name=name)
+            app.add_typer(_group(command, do, () if names_only else command.COMMANDS), name=name)
     return app
 
 
-def shown(epilog: str) -> str:
+def with_lines(epilog: str) -> str:
     """`Examples:  first   |   second.  The rest.` with each example on its own line; other text unchanged."""
     label, _, rest = epilog.partition("  ")
     if label not in ("Example:", "Examples:"):
@@ -139,9 +139,9 @@ def shown(epilog: str) -> str:
     return "\n\n".join([AS_IT_IS + "\n".join(lines), *more])
 
 
-def _function(command: type[Command], do: Run, listed: bool) -> Callable[..., None]:
-    """A function with the signature from which typer makes the command, without parameters where it is `listed`."""
-    params = () if listed else parameters(command)
+def _function(command: type[Command], do: Run, names_only: bool) -> Callable[..., None]:
+    """A function with the signature from which typer makes the command, without parameters with `names_only`."""
+    params = () if names_only else parameters(command)
 
     def function(**values: Any) -> None:
         options = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

@@ -40,9 +40,9 @@ def _join_equals() -> None:
 
 def rules(incomplete: str) -> list[str]:
     """The values of `--select` and `--ignore`, with the rules of the user's packs; a list may have commas."""
-    known = [rule for rule, _ in rule_ids()]
-    packs = dict.fromkeys(rule.partition("/")[0] for rule in known)
-    return _after_comma(incomplete, ["default", "all", *packs, *known])
+    ids = [rule for rule, _ in rule_ids()]
+    packs = dict.fromkeys(rule.partition("/")[0] for rule in ids)
+    return _after_comma(incomplete, ["default", "all", *packs, *ids])
 
 
 def rule_ids() -> list[tuple[str, str]]:
@@ -52,10 +52,10 @@ def rule_ids() -> list[tuple[str, str]]:
     from kiplint.engine.packs import shipped_rules
 
     try:
-        known = configure().known()
+        rules = configure().known()
     except UsageError:  # the next run reports it
-        known = list(shipped_rules())
-    return [(rule.id, rule.title) for rule in known]
+        rules = list(shipped_rules())
+    return [(rule.id, rule.title) for rule in rules]
 
 
 def formats() -> list[tuple[str, str]]:

@@ -190,10 +190,10 @@ def _write_file(output: Output, result: RunResult) -> None:
 
 def _write_out(result: Report, output: Output, statistics: bool) -> None:
     """Write a result to standard output; with `statistics` text is the counts alone, and annotations precede them."""
-    counted = statistics and output.format in ("text", "github")
-    if not (counted and output.format == "text"):
+    counts_only = statistics and output.format in ("text", "github")
+    if not (counts_only and output.format == "text"):
         write(output.format, result, sys.stdout, color=output.color)
-    if counted:
+    if counts_only:
         counts = Counter((finding.rule, finding.severity) for finding in result.findings)
         width = len(str(max(counts.values(), default=0)))
         rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -40,8 +40,8 @@ def read(words: Sequence[str]) -> Command | None:
 
 def _command(words: Sequence[str]) -> tuple[type[Command], Sequence[str]]:
     group: Any = import_module(COMMANDS)
-    for at, written in enumerate(words):
-        word = getattr(group, "ALIASES", {}).get(written, written)
+    for at, typed in enumerate(words):
+        word = getattr(group, "ALIASES", {}).get(typed, typed)
         if word not in names(group):
             break
         group = room(group, word)
@@ -52,8 +52,8 @@ def _command(words: Sequence[str]) -> tuple[type[Command], Sequence[str]]:
 
 def names(group: Any) -> Sequence[str]:
     """The commands of a package: those that it lists, else all rooms in its folder."""
-    listed: Sequence[str] | None = getattr(group, "COMMANDS", None)
-    return listed or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
+    declared: Sequence[str] | None = getattr(group, "COMMANDS", None)
+    return declared or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
 
 
 def room(group: Any, name: str) -> Any:

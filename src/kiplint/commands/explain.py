@@ -32,9 +32,9 @@ class ExplainCommand(Command, frozen=True):
         Also where it comes from, its parameters, and how to ignore it.
         """
         from kiplint.cli.process import CLEAN, use_color
-        from kiplint.commands.rules import named
+        from kiplint.commands.rules import rule_of
 
-        print("\n\n".join(sections(named(self.rule), use_color("auto", sys.stdout))))
+        print("\n\n".join(sections(rule_of(self.rule), use_color("auto", sys.stdout))))
         return CLEAN
 
 

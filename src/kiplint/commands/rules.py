@@ -41,12 +41,12 @@ class RulesCommand(Command, frozen=True):
             from kiplint.engine.verify import verify
 
             pack, fixtures = self.verify
-            loaded = load_pack(pack)
-            problems = list(verify(loaded, Path(fixtures), messages_of))
-            for problem in problems or [f"{len(loaded)} rules hold against their examples"]:
+            rules = load_pack(pack)
+            problems = list(verify(rules, Path(fixtures), messages_of))
+            for problem in problems or [f"{len(rules)} rules hold against their examples"]:
                 print(problem)
             return FINDINGS if problems else CLEAN
-        shown = selected(self.selectors)
+        shown = rules_of(self.selectors)
         rows = [
             [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in shown
         ]
@@ -83,26 +83,26 @@ def _all() -> list[Rule]:
     return [*configure().known(), *rules_of_bytes()]
 
 
-def named(name: str) -> Rule:
+def rule_of(name: str) -> Rule:
     """The rule with that id, or the only rule whose id ends so. Raises UsageError for none or several."""
     from kiplint.engine.errors import UsageError
     from kiplint.engine.ruleset import check_selector, matches
 
-    known = _all()
-    rules = [rule for rule in known if name in (rule.id, rule.spec.id)]
+    every = _all()
+    rules = [rule for rule in every if name in (rule.id, rule.spec.id)]
     if len(rules) != 1:
         if not rules:
-            check_selector(name, known)
-        several = [rule.id for rule in known if rule in rules or matches(name, rule.id)]
+            check_selector(name, every)
+        several = [rule.id for rule in every if rule in rules or matches(name, rule.id)]
         raise UsageError(f"{name} means several rules; explain one of them: {', '.join(several)}")
     return rules[0]
 
 
-def selected(selectors: Sequence[str]) -> list[Rule]:
+def rules_of(selectors: Sequence[str]) -> list[Rule]:
     """The selected rules, all of them without selectors. Raises UsageError for a selector that fits no rule."""
     from kiplint.engine.ruleset import check_selector, matches
 
-    known = _all()
+    every = _all()
     for selector in selectors:
-        check_selector(selector, known)
-    return [rule for rule in known if not selectors or any(matches(selector, rule.id) for selector in selectors)]
+        check_selector(selector, every)
+    return [rule for rule in every if not selectors or any(matches(selector, rule.id) for selector in selectors)]

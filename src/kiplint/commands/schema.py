@@ -62,11 +62,11 @@ def schema(name: str) -> JsonSchema:
 
     if name in (read := _read()):
         return read[name]()
-    known = documents()
-    if name not in known:
-        names = [*read, *known]
+    by_name = documents()
+    if name not in by_name:
+        names = [*read, *by_name]
         raise UsageError(f"there is no schema {name}{did_you_mean(name, names) or ': there are ' + ', '.join(names)}")
-    return document_schema(known[name], name)
+    return document_schema(by_name[name], name)
 
 
 def schema_names() -> list[str]:

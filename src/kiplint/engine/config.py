@@ -205,7 +205,7 @@ class Configuration(msgspec.Struct, frozen=True):
 
     def _names(self, path: str) -> tuple[str, str]:
         """A path as globs may mean it: relative to the configuration, if it is below that, and in full."""
-        full = os.path.realpath(path)
+        full = os.path.realpath(path.replace("\0", "\N{REPLACEMENT CHARACTER}"))  # the name of a message may hold it
         inner = os.path.relpath(full, self.base) if full.startswith(os.path.join(self.base, "")) else full
         return inner.replace(os.sep, "/"), full.replace(os.sep, "/")
 

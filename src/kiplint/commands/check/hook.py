@@ -73,8 +73,8 @@ def _losing(base: str) -> tuple[str, ...]:
     """The existing directories, relative to the working directory, whose commit loses a JSON file of the revision."""
     if not is_revision(base):
         return ()
-    shown = ("--name-only", "--no-renames", "--diff-filter=D", "-z")
-    output = open_repository(None).run("diff-index", "--cached", *shown, base, "--")
+    options = ("--name-only", "--no-renames", "--diff-filter=D", "-z")
+    output = open_repository(None).run("diff-index", "--cached", *options, base, "--")
     top = home_of(os.curdir)
     folders = {os.path.dirname(os.path.join(top, path)) for path in output.split("\0") if path.endswith(".json")}
     return tuple(os.path.relpath(folder) for folder in sorted(folders) if os.path.isdir(folder))

@@ -35,7 +35,7 @@ class Piece(NamedTuple):
         return Piece(self.text[start:end], self.places[start:end])
 
 
-def written(text: str, start: int) -> Piece:
+def own_text(text: str, start: int) -> Piece:
     """A text that the KIP has at an offset."""
     return Piece(text, range(start, start + len(text)))
 
@@ -158,9 +158,9 @@ def read_block(block: Block) -> Form:
 
     text = _GAP.sub(blank, block.text)
     if not gaps and block.versioned:
-        whole = _with_key(written(block.text, block.start))
+        whole = _with_key(own_text(block.text, block.start))
         return Form(block.start, block.end, "definition", lambda base: whole)
-    part = written(text, block.start)
+    part = own_text(text, block.start)
     return Form(block.start, block.end, "part", lambda base: complete(part, gaps, base))
 
 
@@ -238,26 +238,26 @@ class _Merge(NamedTuple):
         at = 0
         end = new.start
         pieces = list(map(join, _items(self.part, new)))
-        known = [olds.get(_name_of(self.part, child), -1) for child in new.children]
+        places_in_whole = [olds.get(_name_of(self.part, child), -1) for child in new.children]
         for n, child in enumerate(new.children):
             if any(end <= gap < child.start for gap in self.gaps):
-                following = known[n + 1] if n + 1 < len(known) else -1
+                following = places_in_whole[n + 1] if n + 1 < len(places_in_whole) else -1
                 gap_follows = (
                     any(child.end <= gap < new.children[n + 1].start for gap in self.gaps) if following >= 0 else True
                 )
                 at = len(result) if gap_follows else next(i for i, (m, _) in enumerate(result) if m == following)
             end = child.end
             piece = pieces[n]
-            if known[n] >= 0 and child.kind == "object":
-                former = old.children[known[n]]
+            if places_in_whole[n] >= 0 and child.kind == "object":
+                former = old.children[places_in_whole[n]]
                 if any(child.start <= gap < child.end for gap in self.gaps) or _lacks_fields(child, former):
                     piece = self._object(child, former, keep=False)
-            place = next((i for i, (m, _) in enumerate(result) if m == known[n] >= 0), -1)
+            place = next((i for i, (m, _) in enumerate(result) if m == places_in_whole[n] >= 0), -1)
             if place >= 0:
-                result[place] = (known[n], piece)
+                result[place] = (places_in_whole[n], piece)
                 at = place + 1
             else:
-                result.insert(at, (known[n], piece))
+                result.insert(at, (places_in_whole[n], piece))
                 at += 1
         return self._bracketed("[]", [piece for _, piece in result], new)
 
@@ -347,22 +347,22 @@ class Patch(NamedTuple):
         """A definition with the patch applied, or None where it does not apply. Blanks do not count."""
         _, _, lines, words = original
         pieces: list[Piece] = []
-        done = 0
+        next_line = 0
         for hunk in self.hunks:
-            at = _find(hunk, words, done)
+            at = _find(hunk, words, next_line)
             if at is None:
                 return None
             place = hunk[0].start
-            pieces.append(supplied("".join(lines[done:at]), place))
-            done = at
+            pieces.append(supplied("".join(lines[next_line:at]), place))
+            next_line = at
             for line in hunk:
                 if line.sign == "+":
-                    pieces += [written(line.text, line.start), supplied("\n", line.start)]
+                    pieces += [own_text(line.text, line.start), supplied("\n", line.start)]
                 elif line.words:
-                    following = words.index(line.words, done)
-                    pieces.append(supplied("".join(lines[done : following + (line.sign == " ")]), place))
-                    done = following + 1
-        pieces.append(supplied("".join(lines[done:]), self.start))
+                    same = words.index(line.words, next_line)
+                    pieces.append(supplied("".join(lines[next_line : same + (line.sign == " ")]), place))
+                    next_line = same + 1
+        pieces.append(supplied("".join(lines[next_line:]), self.start))
         return join(pieces)
 
 
@@ -375,7 +375,7 @@ def _find(hunk: Sequence[_Line], words: Sequence[str], start: int) -> int | None
     old = [line.words for line in hunk if line.sign != "+" and line.words]
     present = [number for number in range(start, len(words)) if words[number]]
     for first in range(len(present) - len(old) + 1 if old else 0):
-        if all(words[present[first + n]] == expected for n, expected in enumerate(old)):
+        if all(words[present[first + n]] == line_words for n, line_words in enumerate(old)):
             return present[first]
     return None
 
@@ -388,18 +388,18 @@ def find_patches(plain: str) -> list[Patch]:
 def new_side(plain: str, patches: Sequence[Patch]) -> str:
     """The text, as long as before, with the new side of each patch in its place."""
     parts: list[str] = []
-    done = 0
+    copied = 0
     for patch in patches:
-        parts.append(plain[done : patch.start])
-        kept = {line.start: line for hunk in patch.hunks for line in hunk if line.sign != "-"}
+        parts.append(plain[copied : patch.start])
+        new_lines = {line.start: line for hunk in patch.hunks for line in hunk if line.sign != "-"}
         at = patch.start
         for text in plain[patch.start : patch.end].splitlines(keepends=True):
             body = text.rstrip("\r\n")
-            shown = next((kept[start].text for start in (at, at + 1) if start in kept), "")
-            parts.append(" " * (len(body) - len(shown)) + shown + text[len(body) :])
+            new = next((new_lines[start].text for start in (at, at + 1) if start in new_lines), "")
+            parts.append(" " * (len(body) - len(new)) + new + text[len(body) :])
             at += len(text)
-        done = patch.end
-    return "".join([*parts, plain[done:]])
+        copied = patch.end
+    return "".join([*parts, plain[copied:]])
 
 
 _SIGNED: Final = re.compile(r"""^(?:(-)|\+)(?=[ \t]*(?:["{}\[\]]|//|\.\.\.))([^\r\n]*)""", re.MULTILINE)
@@ -408,13 +408,13 @@ _SIGNED: Final = re.compile(r"""^(?:(-)|\+)(?=[ \t]*(?:["{}\[\]]|//|\.\.\.))([^\
 def unsigned(plain: str, blocks: Iterable[Block]) -> str:
     """The text, as long as before, with the new side of definitions whose changed lines begin with a sign."""
     parts: list[str] = []
-    done = 0
+    copied = 0
     for block in blocks:
         body = plain[block.start : block.end]
         new = _SIGNED.sub(lambda match: " " * len(match.group()) if match[1] else " " + match[2], body)
-        parts += [plain[done : block.start], new]
-        done = block.end
-    return "".join([*parts, plain[done:]])
+        parts += [plain[copied : block.start], new]
+        copied = block.end
+    return "".join([*parts, plain[copied:]])
 
 
 def _stretches(plain: str) -> Iterator[tuple[int, int]]:
@@ -422,7 +422,7 @@ def _stretches(plain: str) -> Iterator[tuple[int, int]]:
     at = 0
     start = -1
     fence = ""
-    left = [0, 0]
+    missing = [0, 0]  # how many lines of the hunk are still to come, on the old side and on the new one
     for text in plain.splitlines(keepends=True):
         line = text.rstrip("\r\n")
         opening = _FENCE.match(line)
@@ -434,14 +434,14 @@ def _stretches(plain: str) -> Iterator[tuple[int, int]]:
             start, fence = at + len(text), opening["fence"]
         elif hunk := _HUNK.match(line):
             start = at if start < 0 else start
-            left = [int(hunk["old"] or 1), int(hunk["new"] or 1)]
-        elif start >= 0 and max(left) > 0 and not line.startswith("diff --git "):
-            left = [left[0] - (line[:1] not in ("+", "\\")), left[1] - (line[:1] not in ("-", "\\"))]
+            missing = [int(hunk["old"] or 1), int(hunk["new"] or 1)]
+        elif start >= 0 and max(missing) > 0 and not line.startswith("diff --git "):
+            missing = [missing[0] - (line[:1] not in ("+", "\\")), missing[1] - (line[:1] not in ("-", "\\"))]
         elif _HEADER.match(line):
             start = at if start < 0 and line.startswith(("diff --git ", "--- ")) else start
         elif start >= 0:
             yield start, at
-            start, left = -1, [0, 0]
+            start, missing = -1, [0, 0]
         at += len(text)
     if start >= 0:
         yield start, at
@@ -456,8 +456,8 @@ def _patches(plain: str, start: int, end: int) -> Iterator[Patch]:
         if line.startswith(("diff --git ", "--- ")) and any(hunks):
             yield Patch(first, at, path, tuple(tuple(hunk) for hunk in hunks if hunk))
             hunks, path, first = [[]], "", at
-        if named := _FILE.match(line):
-            path = named["path"].strip()
+        if file := _FILE.match(line):
+            path = file["path"].strip()
         if _HEADER.match(line) or _DOTS.match(line):
             hunks.append([])
         else:

@@ -55,8 +55,8 @@ def kip(options: KipCommand) -> KipResult:
     rules, keeps = configuration.rules(), configuration.keeps
     release = open_base(base, repository, keeps) if base else None
     code = load(against, repository, keeps) if against else None
-    changed = Originals(release.tree) if release else None
-    kips = [read_kip(name, changed) for name in names]
+    originals = Originals(release.tree) if release else None
+    kips = [read_kip(name, originals) for name in names]
     empty = [document for document in kips if not document.definitions]
     if len(empty) == len(kips):
         raise NothingThereError(f"nothing to check: {'; '.join(map(_nothing_in, empty))}")
@@ -64,13 +64,13 @@ def kip(options: KipCommand) -> KipResult:
     findings = tuple(finding for report in reports for finding in _findings(report))
     grave = at_least(findings, options.fail_on or configuration.config.fail_on)
     unread = broken(release.tree if release else None, code)
-    known = release.tree.sources if release else {}
+    release_sources = release.tree.sources if release else {}
     return KipResult(
         findings=findings,
         files=len(kips),
         messages=sum(len(document.current) for document in kips),
         sources={document.path: document.data for document in kips}
-        | {finding.path: known[finding.path] for finding in findings if finding.path in known},
+        | {finding.path: release_sources[finding.path] for finding in findings if finding.path in release_sources},
         status="error" if unread else "findings" if grave else "ok",
         sets=names,
         rules=rule_infos([*rules.known, *rules.rules], findings, IGNORE),
@@ -92,18 +92,18 @@ def kip(options: KipCommand) -> KipResult:
 
 
 def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: RuleSet) -> KipReport:
-    placed = settle(document, base)
-    checked = sorted(_checked(placed, base, rules), key=lambda finding: (finding.line, finding.column))
-    after = placed.tree(base) if base else placed.alone()
-    changes = changes_of(placed, base, after, rules) if base else ()
-    changed = {change.message_name for change in changes}
+    in_files = place_in_files(document, base)
+    checked = sorted(_findings_of_check(in_files, base, rules), key=lambda finding: (finding.line, finding.column))
+    after = in_files.tree(base) if base else in_files.alone()
+    changes = changes_of(in_files, base, after, rules) if base else ()
+    changed_names = {change.message_name for change in changes}
     return KipReport(
         document.path,
-        tuple(_row(definition, base, changed) for definition in document.definitions),
+        tuple(_row(definition, base, changed_names) for definition in document.definitions),
         tuple(checked),
         changes,
-        differences_of(placed, code, rules) if code else (),
-        tuple(layouts_of(placed, base, after)),
+        differences_of(in_files, code, rules) if code else (),
+        tuple(layouts_of(in_files, base, after)),
         document.unread,
         document.loose,
     )
@@ -123,24 +123,24 @@ OF_FILES: Final = frozenset({"notes/heading"})
 """The rules about the text around a definition in a file."""
 
 
-def _checked(placed: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Iterator[Finding]:
-    for directory, definitions in placed.homes.items():
-        inputs = [Input(path, data, path in definitions) for path, data in placed.files(base, directory).items()]
+def _findings_of_check(kip: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Iterator[Finding]:
+    for directory, definitions in kip.homes.items():
+        inputs = [Input(path, data, path in definitions) for path, data in kip.files(base, directory).items()]
         for finding in check_set(inputs, rules, directory=directory, partial=base is None).findings:
-            if finding.rule not in OF_FILES and placed.has(finding):
+            if finding.rule not in OF_FILES and kip.has(finding):
                 message = undetermined(finding.message, finding.message_name)
-                yield replace(finding.at(*placed.place(finding.path, finding.span)), message=message)
+                yield replace(finding.at(*kip.place(finding.path, finding.span)), message=message)
 
 
-def _row(definition: KipDefinition, base: ReleaseSets | None, changed: set[str]) -> DefinitionObject:
+def _row(definition: KipDefinition, base: ReleaseSets | None, changed_names: set[str]) -> DefinitionObject:
     message, place = definition.source.message, definition.span
     span = (place.line, place.column, place.end_line, place.end_column)
     state: State = "older" if definition.older else "read"
     if message is None:
         return DefinitionObject(definition.name, "", "", "unread", *span)
     if base and not definition.older:
-        known = any(other.name == message.name for other in base.tree.messages)
-        state = "new" if not known else "changed" if message.name in changed else "same"
+        in_base = any(other.name == message.name for other in base.tree.messages)
+        state = "new" if not in_base else "changed" if message.name in changed_names else "same"
     return DefinitionObject(message.name, message.type, message.spec.valid_versions, state, *span)
 
 
@@ -209,10 +209,10 @@ def open_base(source: str, repository: str | None, keeps: Callable[[str], bool])
     return ReleaseSets(make_tree(source, ((name, by_path.items()) for name, by_path in sets.items())), sets)
 
 
-def settle(kip: Kip, base: ReleaseSets | None) -> PlacedKip:
+def place_in_files(kip: Kip, base: ReleaseSets | None) -> PlacedKip:
     """Give each definition the file of its name in the release, or a new file beside messages of its type."""
     homes: dict[str, dict[str, KipDefinition]] = {}
-    known = {
+    files_by_name = {
         message.name: (directory, message.file)
         for directory, schemas in (base.tree.sets.items() if base else ())
         for message in schemas.messages
@@ -222,7 +222,7 @@ def settle(kip: Kip, base: ReleaseSets | None) -> PlacedKip:
         directory = _directory(definition, base)
         beside = next(iter(base.sets[directory])) if base and directory in base.sets else ""
         cut = max(beside.rfind(sign) for sign in ("/", ":", os.sep))  # of a path such as `dir/X.json` or `REV:X.json`
-        directory, file = known.get(name, (directory, f"{beside[: cut + 1]}{name}.json"))
+        directory, file = files_by_name.get(name, (directory, f"{beside[: cut + 1]}{name}.json"))
         homes.setdefault(directory, {})[file] = definition
     return PlacedKip(kip, homes)
 
@@ -237,49 +237,49 @@ def _directory(definition: KipDefinition, base: ReleaseSets | None) -> str:
     return max(counts, key=lambda name: counts[name], default="")
 
 
-def changes_of(placed: PlacedKip, base: ReleaseSets, after: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
+def changes_of(kip: PlacedKip, base: ReleaseSets, after: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
     """What a KIP changes in a release; the places of its definitions are in the KIP."""
     judgements = judge(compare_trees(base.tree, after), rules, base.tree.sources, after.sources)
-    changes = (change.at(*placed.place(change.path, change.span)) for _, change in judgements)
+    changes = (change.at(*kip.place(change.path, change.span)) for _, change in judgements)
     return tuple(sorted(changes, key=_place))
 
 
-def differences_of(placed: PlacedKip, code: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
+def differences_of(kip: PlacedKip, code: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
     """How the code differs from the KIP, with places in the KIP. None is an error, as either may be right.
 
     The old side is the KIP, the new side the code.
     """
-    kip = placed.alone()
-    names = {message.name for message in kip.messages}
+    definitions = kip.alone()
+    names = {message.name for message in definitions.messages}
     files = {message.file: code.sources[message.file] for message in code.messages if message.name in names}
     now = make_tree(code.name, [("", files.items())])
-    differences = judge(compare_trees(kip, now), rules, kip.sources, now.sources)
-    return tuple(sorted((_in_kip(difference, placed) for difference in differences), key=_place))
+    differences = judge(compare_trees(definitions, now), rules, definitions.sources, now.sources)
+    return tuple(sorted((_in_kip(difference, kip) for difference in differences), key=_place))
 
 
-def layouts_of(placed: PlacedKip, base: ReleaseSets | None, after: Tree) -> Iterator[NewLayouts]:
+def layouts_of(kip: PlacedKip, base: ReleaseSets | None, after: Tree) -> Iterator[NewLayouts]:
     """The layouts of the versions that a KIP adds to its base; without a base, of the last version."""
-    known = {message.name: message.valid for message in base.tree.messages} if base else {}
+    base_versions = {message.name: message.valid for message in base.tree.messages} if base else {}
     for message in after.messages:
-        if placed.definition(message.file) is None:
+        if kip.definition(message.file) is None:
             continue
         last = VersionRange.of(message.valid.highest, message.valid.highest) if message.valid else NONE
-        fresh = message.valid - known.get(message.name, NONE) if base else last
+        fresh = message.valid - base_versions.get(message.name, NONE) if base else last
         ranges = tuple(versions & fresh for versions in layout_intervals(message) if versions & fresh)
         if ranges:
             yield NewLayouts(message, ranges)
 
 
-def _in_kip(judgement: Judgement, placed: PlacedKip) -> ChangeFinding:
+def _in_kip(judgement: Judgement, kip: PlacedKip) -> ChangeFinding:
     """A difference at its place in the KIP: on the old side, else the name of the message."""
     change, difference = judgement
     file, span = difference.former_place or ("", difference.span)
-    if placed.definition(file) is None:
-        file = next((message.file for message in change.messages if message and placed.definition(message.file)), "")
-        definition = placed.definition(file)
+    if kip.definition(file) is None:
+        file = next((message.file for message in change.messages if message and kip.definition(message.file)), "")
+        definition = kip.definition(file)
         span = Span(*Locator(decode_text(definition.source.data)).span("/name")) if definition else difference.span
     severity = "warning" if difference.severity == "error" else difference.severity
-    return replace(difference.at(*placed.place(file, span)), severity=severity)
+    return replace(difference.at(*kip.place(file, span)), severity=severity)
 
 
 def _place(change: ChangeFinding) -> tuple[str, int, int, str]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from kiplint.commands.kip.forms import Form, Originals, Piece, Unread, complete, join, supplied, written
+from kiplint.commands.kip.forms import Form, Originals, Piece, Unread, complete, join, own_text, supplied
 from kiplint.model.types import PRIMITIVES, parse_type
 
 _MESSAGE: Final = re.compile(r"\b([A-Z]\w*?) ?(Request|Response|Record|Header|Key|Value)\b")
@@ -88,7 +88,7 @@ def _cells(line: str, start: int) -> list[Piece]:
     at = start
     for text in line.split(between):
         cell = text.strip(" \t*`")
-        cells.append(written(cell, at + (text.find(cell) if cell else 0)))
+        cells.append(own_text(cell, at + (text.find(cell) if cell else 0)))
         at += len(text) + 1
     outside = [n for n in (0, len(cells) - 1) if not cells[n].text]
     return [cell for n, cell in enumerate(cells) if n not in outside]
@@ -112,7 +112,7 @@ def _table(heading: str, table: Sequence[Sequence[Piece]], start: int, end: int)
         rows.append(row)
     if not rows:
         return Unread(start, name, "is a table without rows")
-    return Form(start, end, "table", lambda base: _listed(name, messages[-1][2], rows, start, base))
+    return Form(start, end, "table", lambda base: _definition_of_rows(name, messages[-1][2], rows, start, base))
 
 
 class _TableRow(NamedTuple):
@@ -126,11 +126,11 @@ class _TableRow(NamedTuple):
 
 def _row(cells: Mapping[str, Piece]) -> _TableRow | str:
     """The row of cells, or why there is none."""
-    name, kind, versions = (cells.get(key, written("", 0)) for key in ("name", "type", "versions"))
+    name, kind, versions = (cells.get(key, own_text("", 0)) for key in ("name", "type", "versions"))
     if not re.fullmatch(r"\w+(?:(?:\[\])?\.\w+)*", name.text):
         return f'is in a table with the name "{name.text}"'
-    known = _RANGE.fullmatch(versions.text)
-    if not known:
+    match = _RANGE.fullmatch(versions.text)
+    if not match:
         return f'is in a table where {name.text} has the versions "{versions.text}"'
     kafka = _kafka_type(kind.text)
     if not kafka and not re.fullmatch(r"(?:\[\])?\w+", kind.text):  # a misspelt type is for the rules to report
@@ -150,7 +150,7 @@ def _row(cells: Mapping[str, Piece]) -> _TableRow | str:
             value = _BOOLEANS.get(cell.text.lower(), "")
         if value:
             properties[key] = supplied(value, place)
-    ends = int(known[1]), int(known[2] or known[1])
+    ends = int(match[1]), int(match[2] or match[1])
     return _TableRow(path, kind.text, ends, _Field(properties, (), place))
 
 
@@ -171,13 +171,15 @@ def _nested(rows: Iterable[_TableRow], place: int) -> list[_Field]:
     return inside[""]
 
 
-def _listed(name: str, kind: str, rows: Sequence[_TableRow], place: int, base: Originals | None) -> Piece | Unread:
+def _definition_of_rows(
+    name: str, kind: str, rows: Sequence[_TableRow], place: int, base: Originals | None
+) -> Piece | Unread:
     """The definition that a table gives: the base's with additions, else a new and flexible one."""
     fields = _nested(rows, place)
     lowest, highest = min(row.versions[0] for row in rows), max(row.versions[1] for row in rows)
-    known = base.messages.get(name) if base else None
-    if known:
-        valid = {"validVersions": f'"{known.valid.lowest}-{highest}"'} if highest > known.valid.highest else {}
+    message = base.messages.get(name) if base else None
+    if message:
+        valid = {"validVersions": f'"{message.valid.lowest}-{highest}"'} if highest > message.valid.highest else {}
         part = _definition({"name": f'"{name}"', **valid}, fields, place)
         return complete(part, [match.start() + 1 for match in re.finditer(r"[\[{,] ", part.text)], base)
     paths = {row.path for row in rows}

@@ -47,8 +47,8 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     if report.findings:
         where = f"{plural(report.files, 'file')}{report.others}"
         hint = " `kiplint explain RULE` explains a rule." if findings else ""
-        listed = f"; {quiet:,} about names and texts, listed by --all" if quiet else ""
-        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{listed}.{hint}", width)) + "\n")
+        uncounted = f"; {quiet:,} about names and texts, listed by --all" if quiet else ""
+        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{uncounted}.{hint}", width)) + "\n")
     if sentence := fixable(report.findings, "kiplint check" if report.command != "check" else ""):
         out.write(f"{FIX_MARKS['safe']}{sentence}\n")
 
