@@ -14,9 +14,9 @@ from benchmarks.lab import Lab
 from benchmarks.outcome import Outcome, Row, SkipError, cost_of, pair_row, ratio_row
 from benchmarks.timing import Command, compare, median_wall, output, repeat
 from benchmarks.workspace import corpus_root, scratch
+from kiplint import decode
 from kiplint.codec.catalog import having, open_catalog
 from kiplint.codec.codec import Codec
-from kiplint.commands.decode.run import decode
 
 ROUNDS = 15
 PORT = 29092
@@ -83,7 +83,7 @@ def enlarge(capture: Path, target: Path, copies: int) -> int:
 
 def _bodies(lab: Lab, capture: Path) -> Iterator[Body]:
     catalog = open_catalog([lab.corpus.clients], None)
-    for entry in decode(str(capture), sets=[lab.corpus.clients], spans=False).entries:
+    for entry in decode(str(capture), sets=[lab.corpus.clients]).entries:
         message = having(catalog.named(entry.frame.message), entry.frame.version)
         if message and not entry.frame.problems and entry.frame.value is not None:
             codec = catalog.codec(message, entry.frame.version)

@@ -9,7 +9,7 @@ from pathlib import Path
 import dpkt
 
 from kiplint.codec.catalog import Catalog, open_catalog
-from kiplint.codec.exchange import encode_object
+from kiplint.commands.encode.objects import encode_object
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENT, BROKER = (bytes((127, 0, 0, 1)), 50312), (bytes((127, 0, 0, 1)), 9092)

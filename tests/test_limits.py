@@ -10,6 +10,7 @@ import io
 import re
 import struct
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,14 +21,16 @@ import pytest
 from codec.test_capture import echo
 from codec.test_records import batch, record
 from conftest import ROOT
-from kiplint import kip
-from kiplint.codec import capture, conversation, frames, records
+from kiplint import decode, kip
+from kiplint.codec import capture, cut, frames, records
 from kiplint.codec.catalog import open_catalog
 from kiplint.codec.frames import split
 from kiplint.codec.records import read_batches
+from kiplint.codec.tcp import Piece, Run, Segment
 from kiplint.commands.decode import inputs
+from kiplint.commands.decode.options import DecodeCommand
 from kiplint.commands.decode.result import DecodedFrame
-from kiplint.commands.decode.run import decode
+from kiplint.commands.decode.run import decode as decode_command
 from kiplint.commands.encode import run as encode
 from kiplint.commands.kip import drafts
 from kiplint.commands.negotiate.run import negotiate
@@ -156,7 +159,7 @@ def test_packets_of_a_capture(name: str, enough: int, lower: Callable[..., None]
         result = decode(str(PCAP), sets=[SET])
         assert (result.limited, len(result.entries) < 5) == (limited, limited)
         written: list[DecodedFrame] = []
-        assert decode(str(PCAP), sets=[SET], each=written.append).limited is limited
+        assert decode_command(DecodeCommand((str(PCAP),), (str(SET),)), each=written.append).limited is limited
         assert len(written) == len(result.entries)
         notes = negotiate(PCAP, SET).negotiation.exchanges[0].notes
         assert notes[-1].endswith("; the capture is too long, and its end is not read") is limited
@@ -170,17 +173,17 @@ def test_frames_of_a_capture(*, limit: int, kept: int, limited: bool) -> None:
 
 def test_a_packet_of_many_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more of them are made than can be shown: 14 bytes of a packet became a kilobyte."""
-    made, known = [], conversation._captured
+    made, known = [], cut.Cut
 
-    def counted(*parts: Any) -> conversation.Captured:
+    def counted(*parts: Any) -> cut.Cut:
         made.append(parts)
         return known(*parts)
 
-    monkeypatch.setattr(conversation, "_captured", counted)
+    monkeypatch.setattr(cut, "Cut", counted)
     request = bytes.fromhex("00120000") + bytes(4) + b"\xff\xff"
     data = b"".join(struct.pack(">i", len(request)) + request for _ in range(2_000))
-    segment = conversation.Segment(0.0, ("a", 1), ("b", 9092), 1, 0, data)
-    read = capture.read_segments(open_catalog([SET], None), [segment], [0.0], 100)
+    packets = capture.Packets([Segment(0.0, ("a", 1), ("b", 9092), 1, 0, data)], [0.0], Counter())
+    read = capture.read_segments(open_catalog([SET], None), packets, 100)
     assert (len(read.frames), len(made) < 200) == (101, True)
 
 
@@ -198,18 +201,18 @@ def test_a_larger_input_with_a_higher_limit(lower: Callable[..., None], tmp_path
 def test_zeros_are_not_searched_for_frames() -> None:
     """A capture of 10 MB of them took 50 seconds; and no response is searched for where there is no request."""
     known = echo()
-    request = conversation.request_sign(known)
+    request = cut.request_sign(known)
     assert [len(request.pattern.findall(data)) for data in (bytes(99), b"\0\0\0\x08" + bytes(99))] == [0, 3]
-    assert conversation.response_sign(known, []).pattern.search(bytes(range(7)) * 20) is None
+    assert cut.response_sign(known, {}).pattern.search(bytes(range(7)) * 20) is None
 
 
 def test_a_frame_of_a_capture(lower: Callable[..., None]) -> None:
-    run = conversation.Run(0, struct.pack(">i", 12) + b"\0" * 12, ((0, 0.0),))
-    sign = conversation.Sign(re.compile(b"x"), *[lambda *_: False] * 4)
+    run = Run(0, struct.pack(">i", 12) + b"\0" * 12, (Piece(0, 0.0, 0),))
+    sign = cut.Sign(re.compile(b"x"), *[lambda *_: False] * 3)
     for most, rules in ((12, [None]), (11, ["codec/too-large"])):
-        lower(conversation, "FRAME_BYTES", most)
-        cuts = conversation.cut([run], sign, synchronized=True)
-        assert [cut.problem and cut.problem.rule for cut in cuts] == rules
+        lower(cut, "FRAME_BYTES", most)
+        frames = cut.cut([run], sign, synchronized=True)
+        assert [frame.problem and frame.problem.rule for frame in frames] == rules
 
 
 def test_batches(lower: Callable[..., None]) -> None:

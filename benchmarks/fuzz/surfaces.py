@@ -29,6 +29,7 @@ from pygls.io_ import StdoutWriter, run
 
 import kiplint
 from benchmarks.workspace import REPOSITORY, corpus_root
+from kiplint import decode
 from kiplint.cli.reader import read
 from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog, Definitions
@@ -38,7 +39,6 @@ from kiplint.commands.check.run import CheckResult
 from kiplint.commands.decode import text as decoded_text
 from kiplint.commands.decode.inputs import InputFormat
 from kiplint.commands.decode.result import decoded_object
-from kiplint.commands.decode.run import decode
 from kiplint.commands.kip.drafts import read_kip
 from kiplint.commands.kip.run import place_in_files
 from kiplint.compat.compare import compare_trees

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kiplint.codec.catalog import Catalog, Definitions
-from kiplint.codec.exchange import encode_object
+from kiplint.commands.encode.objects import encode_object
 from kiplint.commands.schema import schema
 
 Files = dict[str, bytes]

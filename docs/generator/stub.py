@@ -48,6 +48,8 @@ def _argument(param: Parameter) -> str:
 def _kind(param: Parameter) -> str:
     if param.kind is not str:
         return param.kind.__name__
+    if param.mark.metavar == "INPUT":
+        return "Path | bytes"
     return "Path" if PATHS & {*re.findall("[A-Z]+", param.mark.metavar or "")} else "str"
 
 

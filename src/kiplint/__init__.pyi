@@ -6,7 +6,6 @@ from typing import Any, Literal
 from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
 from kiplint.commands.check.run import CheckResult as CheckResult
 from kiplint.commands.decode.result import DecodeResult as DecodeResult
-from kiplint.commands.decode.run import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.encode.run import EncodeResult as EncodeResult
 from kiplint.commands.encode.run import encode as encode
@@ -80,6 +79,23 @@ def check(
     stdin_filename: Path | None = ...,
     repository: Path | None = ...,
 ) -> CheckResult: ...
+def decode(
+    *inputs: Path | bytes,
+    sets: Sequence[Path] = ...,
+    response: str | None = ...,
+    body: str | None = ...,
+    input_format: Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"] = ...,
+    list: bool = ...,
+    where: str | None = ...,
+    frame: int | None = ...,
+    offsets: bool = ...,
+    defaults: bool = ...,
+    records: bool = ...,
+    secrets: bool = ...,
+    topic: str | None = ...,
+    limit: int = ...,
+    repository: Path | None = ...,
+) -> DecodeResult: ...
 def diff(
     old: Path,
     new: Path,

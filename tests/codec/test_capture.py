@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 
 from codec.support import catalog
 from conftest import ROOT
-from kiplint.codec.capture import UnreadableCapture, read_capture, summarize
+from kiplint.codec.capture import UnreadableCapture, read_capture, read_packets
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import ACK, FIN, RST, SYN, Captured, Segment, connections, conversations
+from kiplint.codec.conversation import Captured, conversations
+from kiplint.codec.summary import offered_versions, summarize
+from kiplint.codec.tcp import ACK, FIN, RST, SYN, Segment, connections
 from tools import USUAL, field, message, rpc
 
 CLIENT, SERVER = ("10.0.0.1", 50000), ("10.0.0.2", 9092)
@@ -87,7 +89,8 @@ def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     expected = json.loads((shared_bytes / "capture.json").read_text())
     capture = read_capture(known, (shared_bytes / expected["file"]).read_bytes())
-    result = msgspec.to_builtins(summarize(known, capture, [frame.decode(known) for frame in capture.frames]))
+    pairs = [(frame, frame.decode(known)) for frame in capture.frames]
+    result = msgspec.to_builtins(summarize(known, capture, pairs, offered_versions(pairs)))
     for name in ("by_api", "problems"):
         keys = [key for key in expected[name][0] if key not in ("at_fault", "detail", "verdict")]
         rows = [{key: entry[key] for key in keys} for entry in result[name]]
@@ -199,7 +202,7 @@ def test_packets_of_the_internet_and_its_successor(six: bool, vlan: bool) -> Non
         ("request", 5, 9092),
         ("response", 5, 9092),
     ]
-    assert (result.packets, result.connections, result.seconds) == (2, 1, 1.0)
+    assert (result.packets, len(result.states), result.seconds) == (2, 1, 1.0)
 
 
 @pytest.mark.parametrize("size", [0, 3, 23, 24, 30, 60, 100])
@@ -247,7 +250,8 @@ def test_an_address_that_serves_others_is_the_server() -> None:
 def test_a_connection_that_does_not_show_its_client() -> None:
     ends = [(CLIENT, SERVER), (SERVER, CLIENT)]
     both = [Segment(0.0, *pair, 5, 0, request(number)) for number, pair in enumerate(ends)]
-    assert conversations(echo(), connections(both)) == ([], 0, 1)
+    talks = conversations(echo(), connections(both))
+    assert (talks.spoken, talks.others, talks.unclear) == ([], [], 1)
     opened = [Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b""), *both]
     assert [frame.client for frame in read(opened)] == [CLIENT]
 
@@ -286,15 +290,33 @@ def test_a_request_is_pending_if_the_capture_ends_first(
     ] == pending
 
 
+def block(kind: int, body: bytes) -> bytes:
+    """A block of pcapng."""
+    size = (12 + len(body) + -len(body) % 4).to_bytes(4, "little")
+    return kind.to_bytes(4, "little") + size + body + bytes(-len(body) % 4) + size
+
+
+SECTION = block(0x0A0D0D0A, bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff"))
+
+
 @pytest.mark.parametrize("option", [9, 14])
 def test_an_empty_option_of_pcapng(option: int) -> None:
     """The resolution and the offset of times, which have 1 and 8 bytes."""
+    data = SECTION + block(1, bytes.fromhex("0100 0000 00000000") + option.to_bytes(4, "little") + bytes(4))
+    assert read_packets(data).times == []
 
-    def block(kind: int, body: bytes) -> bytes:
-        size = (12 + len(body)).to_bytes(4, "little")
-        return kind.to_bytes(4, "little") + size + body + size
 
-    section = block(0x0A0D0D0A, bytes.fromhex("4d3c2b1a 0100 0000 ffffffffffffffff"))
-    data = section + block(1, bytes.fromhex("0100 0000 00000000") + option.to_bytes(4, "little") + bytes(4))
-    with pytest.raises(UnreadableCapture, match="cannot read the capture"):
-        read_capture(echo(), data)
+def test_interfaces_of_pcapng() -> None:
+    """Each has its link type, and the unit and the offset of its times: here Ethernet in ns, and IP in s from 100 on."""
+    first, second = list(dpkt.pcap.Reader(io.BytesIO(captured())))
+    interfaces = block(1, bytes.fromhex("0100 0000 00000000 0900 0100 09000000"))
+    interfaces += block(1, bytes.fromhex("6500 0000 00000000 0900 0100 00000000 0e00 0800 6400000000000000"))
+    packets = b""
+    for number, (time, packet) in enumerate(((10**9, first[1]), (3, second[1][14:]))):
+        packets += block(6, struct.pack("<IIIII", number, 0, time, len(packet), len(packet)) + packet)
+    result = read_packets(SECTION + interfaces + packets)
+    assert [(segment.time, segment.source[1]) for segment in result.segments] == [(1.0, 50000), (103.0, 9092)]
+    assert [frame.direction for frame in read_capture(echo(), SECTION + interfaces + packets).frames] == [
+        "request",
+        "response",
+    ]

@@ -16,11 +16,12 @@ from msgspec.structs import replace
 
 from codec.proxy import Talk
 from codec.support import catalog
-from kiplint.codec.capture import captured_segments, read_segments
+from kiplint.codec.capture import Packets, read_packets, read_segments
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.connection import judge_capture, problems_of
-from kiplint.codec.conversation import ACK, SYN, Captured, Segment
+from kiplint.codec.conversation import Captured
 from kiplint.codec.frames import Frame
+from kiplint.codec.tcp import ACK, SYN, Segment
 
 CUTS = int(os.environ.get("KIPLINT_CUTS", "3"))
 """How many parts of each capture are read; 200 take a minute."""
@@ -77,9 +78,9 @@ def spoken(talk: Talk) -> list[Turn]:
 
 
 @pytest.fixture(scope="module")
-def captures(shared_bytes: Path, talks: list[Talk]) -> Mapping[str, list[Segment]]:
+def captures(shared_bytes: Path, talks: list[Talk]) -> Mapping[str, Sequence[Segment]]:
     return {
-        "clients and Tansu": captured_segments((shared_bytes / "capture.pcapng").read_bytes())[0],
+        "clients and Tansu": read_packets((shared_bytes / "capture.pcapng").read_bytes()).segments,
         "recorded frames of six clients": segments_of(recorded(shared_bytes), 536),
         "librdkafka and its mock cluster": segments_of(map(spoken, talks), 1448),
     }
@@ -98,9 +99,9 @@ def identity(captured: Captured) -> tuple[object, ...]:
 
 
 def readings(known: Catalog, segments: Sequence[Segment]) -> list[Reading]:
-    capture = read_segments(known, segments, [segment.time for segment in segments])
+    capture = read_segments(known, Packets(segments, [segment.time for segment in segments], Counter()))
     frames = [captured.decode(known, spans=True) for captured in capture.frames]
-    breaches = judge_capture(zip(capture.frames, frames, strict=True))
+    breaches = judge_capture(zip(capture.frames, frames, strict=True), capture.states)
     by_number = {captured.number: captured.data for captured in capture.frames}
     return [
         Reading(
@@ -112,10 +113,23 @@ def readings(known: Catalog, segments: Sequence[Segment]) -> list[Reading]:
     ]
 
 
+def divided(segment: Segment, size: int) -> list[Segment]:
+    """A segment as the pieces that a path with small packets makes of it."""
+    data, sequence = segment.data, segment.sequence
+    if len(data) <= size:
+        return [segment]
+    return [
+        segment._replace(sequence=(sequence + pos) % 2**32, data=data[pos : pos + size])
+        for pos in range(0, len(data), size)
+    ]
+
+
 def part(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
-    """Segments from some place to another, some lost, some sent again, and some in another order."""
+    """Segments from some place to another, some divided, some lost, and some in another order."""
     ends = sorted(chance.choices(range(len(segments)), k=2))
     rest = list(segments[ends[0] if chance.random() < 0.8 else 0 : ends[1] + 1 if chance.random() < 0.5 else None])
+    if chance.random() < 0.5:
+        rest = [piece for segment in rest for piece in divided(segment, chance.choice([37, 100]))]
     if chance.random() < 0.7:
         share = chance.choice([0.01, 0.1, 0.4])
         rest = [segment for segment in rest if chance.random() > share]
@@ -146,11 +160,13 @@ def faults(whole: Mapping[tuple[object, ...], Reading], wholes: Sequence[Reading
     reading = whole.get(identity(captured))
     if reading is None:
         yield "a frame that the whole does not have"
-    elif (frame, captured.api_key, captured.api_version) != (
-        reading.frame, reading.captured.api_key, reading.captured.api_version,
+    elif (replace(frame, problems=()), captured.api_key, captured.api_version) != (
+        replace(reading.frame, problems=()), reading.captured.api_key, reading.captured.api_version,
     ):  # fmt: skip
-        yield f"read otherwise: {frame.problems} for {reading.frame.problems}"
-    elif request not in (None, reading.request):
+        yield "read otherwise"
+    elif not {*frame.problems} <= {*reading.frame.problems}:
+        yield f"other problems: {frame.problems} for {reading.frame.problems}"
+    elif request and not (reading.request or b"").startswith(request):
         yield "the answer of another request"
     elif captured.answered is False and not captured.pending and reading.captured.answered is not False:
         yield "not answered"
@@ -160,7 +176,7 @@ def faults(whole: Mapping[tuple[object, ...], Reading], wholes: Sequence[Reading
     "name", ["clients and Tansu", "recorded frames of six clients", "librdkafka and its mock cluster"]
 )
 def test_a_part_says_nothing_that_the_whole_does_not_say(
-    corpus: Path, captures: Mapping[str, list[Segment]], name: str
+    corpus: Path, captures: Mapping[str, Sequence[Segment]], name: str
 ) -> None:
     known, segments = catalog(str(corpus / "kafka-trunk-2026-08")), captures[name]
     wholes = readings(known, segments)
@@ -174,4 +190,4 @@ def test_a_part_says_nothing_that_the_whole_does_not_say(
         ] == []
         kept += len(result)
     print(f"{name}: {len(segments)} segments, {len(wholes)} frames; {kept} frames of {CUTS} parts")
-    assert kept > CUTS * len(wholes) / 20
+    assert kept > CUTS * len(wholes) / 40

@@ -16,10 +16,9 @@ from codec.support import catalog
 from codec.test_capture import echo
 from conftest import ROOT
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.exchange import Additions, BadInput, complete, encode_line, encode_object, frame_object, read_object
+from kiplint.codec.exchange import BadInput, frame_object, read_object
+from kiplint.commands.encode.objects import encode_line, encode_object
 from tools import field, message
-
-PLAIN = Additions()
 
 
 def simple() -> Catalog:
@@ -27,13 +26,13 @@ def simple() -> Catalog:
     return Catalog.of([message(field("Name", "string"), tagged)])
 
 
-def decode_object(known: Catalog, given: Any, additions: Additions) -> dict[str, Any]:
-    frame, _ = read_object(known, json.dumps(given).encode(), spans=additions.records)
-    return dict(msgspec.json.decode(msgspec.json.encode(frame_object(complete(known, frame, additions)))))
+def decode_object(known: Catalog, given: Any) -> dict[str, Any]:
+    frame, *_ = read_object(known, json.dumps(given).encode(), spans=False)
+    return dict(msgspec.json.decode(msgspec.json.encode(frame_object(frame))))
 
 
 def test_a_body() -> None:
-    result = decode_object(simple(), {"message": "XRequest", "version": 3, "hex": "02 61 00", "more": 1}, PLAIN)
+    result = decode_object(simple(), {"message": "XRequest", "version": 3, "hex": "02 61 00", "more": 1})
     assert result == {
         "message": "XRequest",
         "version": 3,
@@ -45,14 +44,9 @@ def test_a_body() -> None:
     }
 
 
-def test_defaults_are_added_on_request() -> None:
-    given = {"message": "XRequest", "version": 3, "hex": "026100"}
-    assert decode_object(simple(), given, Additions(defaults=True))["value"] == {"name": "a", "tagged": 7}
-
-
 def test_frames_go_both_ways() -> None:
     frame = {"direction": "request", "api_key": 7, "api_version": 1, "hex": "00070001000000050003 6d6521"}
-    result = decode_object(echo(), frame, PLAIN)
+    result = decode_object(echo(), frame)
     header = {"requestApiKey": 7, "requestApiVersion": 1, "correlationId": 5, "clientId": "me!"}
     assert (result["message"], result["header_version"], result["header"]) == ("EchoRequest", 1, header)
     for given in (result, {**frame, "header": result["header"], "value": {}}):
@@ -71,7 +65,7 @@ def test_frames_go_both_ways() -> None:
 )
 def test_what_cannot_be_understood(given: Any, text: str) -> None:
     with pytest.raises(BadInput, match=f"^{text}$"):
-        decode_object(simple(), given, PLAIN)
+        decode_object(simple(), given)
 
 
 @pytest.mark.parametrize("line", [b"{", b'{"hex": "\xff"}', b"[" * 100_000])
@@ -115,7 +109,7 @@ def test_what_is_not_json(line: bytes) -> None:
     ],
 )
 def test_what_cannot_be_read(given: Any, rule: str, offset: int, text: str) -> None:
-    (problem,) = decode_object(simple(), given, PLAIN)["problems"]
+    (problem,) = decode_object(simple(), given)["problems"]
     assert problem == {"rule": f"codec/{rule}", "offset": offset, "message": text, "field": None}
 
 
@@ -140,11 +134,11 @@ def test_a_definition_without_a_layout_is_a_problem_of_its_bytes() -> None:
     known = Catalog.of([request, message(field("Odd", "int23"), **header)])
     frame: dict[str, Any] = {"direction": "request", "api_key": 1, "api_version": 0, "hex": "00010000"}
     expected = ("codec/layout-unusable", "RequestHeader has the field Odd, whose type int23 is unknown")
-    (problem,) = decode_object(known, frame, PLAIN)["problems"]
+    (problem,) = decode_object(known, frame)["problems"]
     (unwritten,) = encode_object(known, {**frame, "value": {"name": ""}}).problems
     assert (problem["rule"], problem["message"]) == (unwritten.rule, unwritten.message) == expected
     body = {"message": "XRequest", "version": 2, "hex": "0001"}  # version 3, which has no layout, is tried as a hint
-    (problem,) = decode_object(known, body, PLAIN)["problems"]
+    (problem,) = decode_object(known, body)["problems"]
     assert problem["rule"] == "codec/length-beyond-end"
 
 
@@ -152,17 +146,17 @@ def test_real_frames_come_back(corpus: Path, shared_bytes: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     lines = (json.loads(line) for line in (shared_bytes / "traffic.jsonl").read_text().splitlines())
     rows = [row for row in lines if (row["schema"], row["verdict"]) == ("trunk", "ok")]
-    again = [encode_object(known, decode_object(known, row, PLAIN)).hex == row["hex"] for row in rows]
+    again = [encode_object(known, decode_object(known, row)).hex == row["hex"] for row in rows]
     assert again.count(False) == 2  # tagged fields that were written with their defaults
 
 
 def test_a_wrong_fallback_is_reported(corpus: Path) -> None:
     known = catalog(str(corpus / "kafka-trunk-2026-08"))
     wrong = {"direction": "response", "api_key": 18, "api_version": 3, "hex": "000000010023010000000000"}
-    (problem,) = decode_object(known, wrong, PLAIN)["problems"]
+    (problem,) = decode_object(known, wrong)["problems"]
     assert (problem["rule"], problem["offset"]) == ("codec/fallback-version", 6)
     right = {**wrong, "hex": "00000001002300000001001200000003"}
-    result = decode_object(known, right, PLAIN)
+    result = decode_object(known, right)
     assert (result["version"], result["problems"], result["value"]["errorCode"]) == (0, [], 35)
 
 

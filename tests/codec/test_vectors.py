@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from codec.support import catalog, random_message
 from kiplint.codec.codec import Codec
-from kiplint.codec.faults import faults
 from kiplint.codec.problems import Malformed
-from kiplint.codec.values import each_hard
+from kiplint.commands.vectors.edges import each_hard
+from kiplint.commands.vectors.faults import faults
 from kiplint.commands.vectors.run import vectors
 from tools import USUAL, definition, field, message
 

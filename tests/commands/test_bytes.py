@@ -141,6 +141,8 @@ def test_the_summary_of_the_real_capture(corpus: Path, shared_bytes: Path, tmp_p
     assert lines[0] == "739 frames in 58 connections to 127.0.0.1:29092: 372 requests, 367 responses, 73.5 s"
     assert "2 frames with problems" in lines
     assert [line.partition(":")[0] for line in lines if line.startswith("error")] == [
+        "error[codec/trailing-bytes]",
+        "error[codec/null-not-allowed]",
         "error[codec/trailing-bytes] at byte 22",
         "error[codec/null-not-allowed] at byte 9",
         "error[codec/truncated] at byte 10",

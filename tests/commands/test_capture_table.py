@@ -9,7 +9,7 @@ from typing import Annotated
 import pytest
 
 from conftest import ROOT
-from kiplint.codec.capture import Latency
+from kiplint.codec.summary import Latency
 from kiplint.engine import runtime
 from kiplint.engine.errors import UsageError
 from kiplint.engine.translate import condition
@@ -116,7 +116,7 @@ def test_error_codes_have_names(tmp_path: Path) -> None:
 
 def test_equal_problems_are_shown_once(tmp_path: Path) -> None:
     text = decode(tmp_path)
-    assert text.count("error[codec/trailing-bytes]") == 1
+    assert text.count("error[codec/trailing-bytes] at byte") == 1
     assert text.endswith("\nthe same in 1 frame: 4\n")
 
 
@@ -136,7 +136,5 @@ def test_the_summary_has_errors_and_connections(corpus: Path, shared_bytes: Path
         ("INVALID_TOPIC_EXCEPTION", 1),
     ]
     assert len(document["frames"]) == sum(error["frames"] for error in summary["errors"])
-    assert len(summary["connections"]) == 58
-    assert summary["latency"]["answers"] == 367
-    assert sum(connection["unanswered"] for connection in summary["connections"]) == len(summary["unanswered"]) == 5
-    assert {api["offered"] for api in summary["by_api"] if api["name"] == "Fetch"} == {"0-17"}
+    assert (summary["frames"], len(summary["connections"]), summary["latency"]["answers"]) == (5, 5, 5)
+    assert {api["name"]: api["offered"] for api in summary["by_api"]} == {"Metadata": "0-12", "JoinGroup": "0-9"}

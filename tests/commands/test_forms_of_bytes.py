@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from kiplint.commands.decode.run import decode
+from kiplint import decode
 from kiplint.engine.errors import UsageError
 
 SET = str(ROOT / "fixtures" / "sets" / "broker")

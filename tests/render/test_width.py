@@ -11,8 +11,7 @@ import pytest
 
 import kiplint
 from conftest import ROOT
-from kiplint import migrate_kip_1313
-from kiplint.commands.decode.run import decode
+from kiplint import decode, migrate_kip_1313
 from kiplint.commands.explain import sections
 from kiplint.commands.rules import rule_of
 from kiplint.render.formats import write

@@ -259,6 +259,7 @@ SetsOption = Annotated[
         "SET",
         usual="the working directory",
         complete=completion.sets,
+        flag="--set",
     ),
 ]
 MessageOption = Annotated[

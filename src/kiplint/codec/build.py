@@ -1,4 +1,4 @@
-"""The slow writer: fills in what a value leaves out, as Kafka's classes do, and reports every problem of the value."""
+"""The writer: fills in what a value leaves out, as Kafka's classes do, and reports every problem of the value."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import INTEGERS
 from kiplint.text.words import did_you_mean
+
+PACK = {kind: struct.Struct(">" + code).pack for kind, code in FORMATS.items()}
 
 
 def build(body: Layout, container: Container, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
@@ -39,11 +41,17 @@ class _Builder:
         if not isinstance(value, dict):
             self.note("value-invalid", f"{path or 'the value'} is {_kind(value)}, not an object", path)
             return
-        slots = (*body.slots, *(body.tags or ()))
-        self.surplus({key_of(slot) for slot in slots}, container, value, path, flexible=body.tags is not None)
+        count = 0
         for slot in body.slots:
             key = key_of(slot)
-            self.slot(slot, value[key] if key in value else default_of(slot), _join(path, key))
+            if key in value:
+                count += 1
+                self.slot(slot, value[key], _join(path, key))
+            else:
+                self.slot(slot, default_of(slot), _join(path, key))
+        if len(value) > count:
+            keys = {key_of(slot) for slot in (*body.slots, *(body.tags or ()))}
+            self.surplus(keys, container, value, path, flexible=body.tags is not None)
         if body.tags is not None:
             self.tags(body.tags, value, path)
 
@@ -87,7 +95,7 @@ class _Builder:
 
     def fixed(self, kind: str, value: Any, path: str) -> None:
         try:
-            self.out += struct.pack(">" + FORMATS[kind], _prepared(kind, value))
+            self.out += PACK[kind](value if value.__class__ is int and kind in INTEGERS else _prepared(kind, value))
         except (Malformed, struct.error):
             limits = f" ({INTEGERS[kind][0]}..{INTEGERS[kind][1]})" if kind in INTEGERS else ""
             self.note("value-invalid", f"{path} is {_shown(value)}, no {kind}{limits}", path)

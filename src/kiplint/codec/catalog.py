@@ -41,6 +41,7 @@ class Catalog:
         self._homes: dict[int, Definitions | LoadedMessages] = {}
         self._codecs: dict[tuple[int, int], Codec] = {}
         self._headers: dict[tuple[int, int], tuple[int, Codec | None]] = {}
+        self._frames: dict[tuple[str, int, int], tuple[int, Codec, Codec] | None] = {}
 
     @classmethod
     def of(cls, messages: Iterable[Message]) -> Catalog:
@@ -97,6 +98,19 @@ class Catalog:
         if key not in self._headers:
             self._headers[key] = self._header(message, version)
         return self._headers[key]
+
+    def codecs(self, kind: str, api_key: int, version: int) -> tuple[int, Codec, Codec] | None:
+        """The header version, and the codecs of header and body, where both can be read."""
+        key = (kind, api_key, version)
+        if key not in self._frames:
+            message = having(self.keyed(kind, api_key), version)
+            number, header = self.header(message, version) if message else (-1, None)
+            body = self.codec(message, version) if message else None
+            if header is None or body is None or header.unusable or body.unusable:
+                self._frames[key] = None
+            else:
+                self._frames[key] = number, header, body
+        return self._frames[key]
 
     def _header(self, message: Message, version: int) -> tuple[int, Codec | None]:
         number, name = header_of(message, version), HEADERS[message.type]

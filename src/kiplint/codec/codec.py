@@ -8,7 +8,7 @@ from typing import Any
 from kiplint.codec import fast
 from kiplint.codec.build import build
 from kiplint.codec.explain import explain
-from kiplint.codec.fast import Reader, Writer, make_reader, make_writer
+from kiplint.codec.fast import Reader, make_reader
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.values import default_of, defaults_of, key_of
 from kiplint.codec.wire import ELEMENTS, Decoded
@@ -64,11 +64,6 @@ class Codec:
         """The compiled reader of values in JSON's terms: base64 for bytes, text for floats that are not a number."""
         return make_reader(self.body, f"read {self.title}")
 
-    @fact
-    def writer(self) -> Writer:
-        """The compiled writer."""
-        return make_writer(self.body, f"write {self.title}")
-
     def read(self, data: bytes) -> dict[str, Any]:
         """The values of a body that is the whole of the bytes; Malformed, without a reason, when it is not."""
         try:
@@ -110,20 +105,15 @@ class Codec:
             ELEMENTS.left = before
 
     def write(self, value: dict[str, Any]) -> bytes:
-        """The bytes of values that have every field; Malformed, without a reason, when they are not right."""
-        parts: list[bytes] = []
-        try:
-            self.writer(value, parts.append)
-        except fast.WRITE_FAILURES:
-            raise Malformed from None
-        return b"".join(parts)
+        """The bytes of values that are right; else Malformed."""
+        data, problems = self.encode(value)
+        if problems:
+            raise Malformed
+        return data
 
     def encode(self, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
         """The bytes of values that may leave out fields, and what is wrong with them."""
-        try:
-            return self.write(value), ()
-        except Malformed:
-            return build(self.body, self.message, value)
+        return build(self.body, self.message, value)
 
     @fact
     def error_fields(self) -> ErrorFields:
@@ -152,6 +142,18 @@ def _error_fields(body: Layout) -> ErrorFields:
         for slot, inner in entries
         if inner or (slot.kind == "int16" and not slot.array and is_error_field(slot.field.name))
     )
+
+
+def has_errors(fields: ErrorFields, value: dict[str, Any]) -> bool:
+    """Whether decoded values have an error."""
+    for key, is_array, inner in fields:
+        content = value.get(key)
+        if content and (
+            inner is None
+            or (any(has_errors(inner, element) for element in content) if is_array else has_errors(inner, content))
+        ):
+            return True
+    return False
 
 
 def errors_in(fields: ErrorFields, value: dict[str, Any], path: str = "") -> Iterator[tuple[str, int]]:

@@ -5,6 +5,8 @@ The rules are in `kiplint.codec.problems`. A rule judges only what was captured:
 
 from __future__ import annotations
 
+import base64
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,10 +17,12 @@ from kiplint.codec.conversation import Captured
 from kiplint.codec.explain import MOST_PROBLEMS
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Direction, Frame
 from kiplint.codec.problems import ByteProblem
+from kiplint.codec.state import IDLE, PATIENCE, SERVER, SILENCE, ConnectionState, milliseconds
+from kiplint.codec.tcp import address_text
 from kiplint.codec.values import ZERO_UUID
 from kiplint.model.error_codes import INVALID_REQUEST, REBOOTSTRAP_REQUIRED, error_of
 
-SASL_HANDSHAKE, SASL_AUTHENTICATE = 17, 36
+PRODUCE, SASL_HANDSHAKE, SASL_AUTHENTICATE = 0, 17, 36
 CLUSTER_APIS: Final = (3, 60)
 """Metadata and DescribeCluster, whose responses have the cluster id."""
 GET_TELEMETRY, PUSH_TELEMETRY = 71, 72
@@ -29,13 +33,25 @@ SOFTWARE = re.compile(r"[.\-a-zA-Z0-9]+")
 CLUSTER_ID = re.compile(r"[a-zA-Z0-9_\-]+")
 """The cluster ids that KIP-78 allows ("Overview")."""
 NO_NODE: Final = -1
+MOST_NODES = 10
+"""How many brokers are named."""
+WAITS: Final = ("maxWaitMs", "maxWait", "maxWaitTime", "timeoutMs", "timeout", "rebalanceTimeoutMs", "sessionTimeoutMs")
+"""The fields with the milliseconds that a broker may wait before it answers."""
+
+
+JUDGED_LISTS = ("apiKeys", "brokers", "coordinators", "mechanisms")
+
+
+def judged_values(value: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Of the values of a frame those that rules and summaries read, which take much less memory."""
+    return value and {key: part for key, part in value.items() if not isinstance(part, list) or key in JUDGED_LISTS}
 
 
 class RpcCall(NamedTuple):
     """A request and its response. Each is None where it is missing or its bytes are wrong.
 
     `sent` and `answered` are in seconds; `opening` marks the first request of a connection that was captured from its
-    beginning; `server` is HOST:PORT.
+    beginning; `server` is HOST:PORT; `unanswered` is whether the response is not lost, but never came.
     """
 
     api_key: int
@@ -46,6 +62,8 @@ class RpcCall(NamedTuple):
     answered: float = 0.0
     opening: bool = False
     server: str = ""
+    unanswered: bool = False
+    correlation_id: int = 0
 
 
 class Breach(NamedTuple):
@@ -77,11 +95,17 @@ class ServerIdentity(NamedTuple):
 UNKNOWN_SERVER = ServerIdentity()
 
 
-def judge(calls: Sequence[RpcCall], servers: Mapping[str, ServerIdentity]) -> Iterator[Breach]:
-    """The breaches on one connection, whose calls are in the order of the requests."""
+def judge(
+    calls: Sequence[RpcCall], servers: Mapping[str, ServerIdentity], state: ConnectionState | None = None
+) -> Iterator[Breach]:
+    """The breaches on one connection, whose calls are in the order of the requests; its state for captured ones."""
     yield from _instance_ids(calls)
     yield from _telemetry(calls)
     yield from _versions(calls)
+    if state:
+        yield from _unanswered(calls, state)
+        yield from _ids_in_flight(calls)
+    yield from _authentication(calls, state)
     for place, call in enumerate(calls):
         if call.api_key == API_VERSIONS:
             yield from _identification(place, call)
@@ -90,9 +114,8 @@ def judge(calls: Sequence[RpcCall], servers: Mapping[str, ServerIdentity]) -> It
         if call.api_key == SASL_HANDSHAKE and call.version > HIGHEST_HANDSHAKE:
             text = f"SaslHandshake {call.version} does not exist; its versions ended with {HIGHEST_HANDSHAKE}"
             yield Breach(place, "request", "sasl-handshake-version", text, "requestApiVersion")
-        cluster = _values(call.response).get("clusterId")
-        if cluster is not None and call.api_key in CLUSTER_APIS:
-            yield from _cluster_id(place, "response", cluster)
+        if call.api_key in CLUSTER_APIS:
+            yield from _cluster(place, _values(call.response))
 
 
 def _values(frame: Frame | None) -> Mapping[str, Any]:
@@ -103,12 +126,91 @@ def _header(call: RpcCall) -> Mapping[str, Any]:
     return (call.request.header if call.request else None) or {}
 
 
+def _unanswered(calls: Sequence[RpcCall], state: ConnectionState) -> Iterator[Breach]:
+    """Requests whose answer is not lost, but never came, unless none was due or the client did not wait for it."""
+    latest = max((place for place, call in enumerate(calls) if call.answered), default=-1)
+    for place, call in enumerate(calls):
+        values = _values(call.request)
+        if not call.unanswered or (call.api_key == PRODUCE and values.get("acks") == 0):
+            continue
+        waited = min(state.ended, state.until) - call.sent
+        patience = PATIENCE + max((values.get(name) or 0 for name in WAITS), default=0) / 1000
+        text = ""
+        if place < latest:
+            text = "later requests were answered, this one was not"
+        elif state.ended_by == SERVER and waited < 0:
+            text = f"the broker had {state.close} the connection before the request"
+        elif state.ended_by == SERVER:
+            text = f"the broker {state.close} the connection {milliseconds(waited)} after the request"
+        elif state.ended_by is not None and waited > patience and not state.is_reset:  # a RST may follow a lost FIN
+            text = f"the client gave up, and closed the connection {milliseconds(waited)} after the request"
+        elif state.ended_by is None and waited > patience + SILENCE:
+            text = f"no answer within {milliseconds(waited)}"
+        if text:
+            yield Breach(place, "request", "unanswered", text)
+
+
+def _ids_in_flight(calls: Sequence[RpcCall]) -> Iterator[Breach]:
+    earlier: dict[int, RpcCall] = {}
+    for place, call in enumerate(calls):
+        correlation = call.correlation_id
+        other = earlier.get(correlation)
+        if other and (other.unanswered or other.answered > call.sent):
+            text = f"correlation id {correlation} is that of an earlier request that is not answered yet"
+            yield Breach(place, "request", "id-in-flight", text, "correlationId")
+        earlier[correlation] = call
+
+
+def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> Iterator[Breach]:
+    """SASL that fails, and requests before it ends; the latter only where no frame of the connection is missing."""
+    begun, done = False, math.inf
+    for place, call in enumerate(calls):
+        values = _values(call.response)
+        code = values.get("errorCode")
+        if call.api_key == SASL_HANDSHAKE:
+            begun = begun or call.version > 0
+            if code:
+                mechanisms = ", ".join(map(str, values.get("mechanisms") or [])) or "none"
+                mechanism = _values(call.request).get("mechanism", "the mechanism")
+                text = f"the broker refuses {mechanism} with {error_of(code)}; it supports {mechanisms}"
+                yield Breach(place, "response", "authentication", text, "errorCode")
+        elif call.api_key == SASL_AUTHENTICATE:
+            token = base64.b64decode(values.get("authBytes") or "")
+            if code:
+                text = f"the broker refuses the credentials: {values.get('errorMessage') or error_of(code)}"
+                yield Breach(place, "response", "authentication", text, "errorCode")
+            elif token.startswith(b"e="):
+                text = f"the broker refuses the credentials: SCRAM ends with {token.decode(errors='replace')}"
+                yield Breach(place, "response", "authentication", text, "authBytes")
+            elif values and not token.startswith(b"r="):  # the first of two answers of SCRAM
+                done = min(done, call.answered)
+        elif begun and call.sent < done and state and state.complete and call.api_key != API_VERSIONS:
+            text = "the request was sent before SASL had ended"
+            yield Breach(place, "request", "before-authentication", text, "requestApiKey")
+    if state and calls:
+        yield from _early_end(len(calls) - 1, calls[-1], state)
+
+
+def _early_end(place: int, last: RpcCall, state: ConnectionState) -> Iterator[Breach]:
+    """A broker that closes a connection behind the answer to ApiVersions or in SASL."""
+    waited = state.ended - last.answered
+    if state.ended_by != SERVER or not state.complete or last.response is None or waited > IDLE:
+        return
+    if last.api_key == SASL_HANDSHAKE and not _values(last.response).get("errorCode"):
+        after = f"{milliseconds(waited)} after SaslHandshake was answered"
+        text = f"the broker {state.close} the connection {'in answer to a token' if state.tokens > 0 else after}"
+        yield Breach(place, "response", "authentication", text)
+    elif last.api_key in (API_VERSIONS, SASL_AUTHENTICATE) and not _values(last.response).get("errorCode"):
+        text = f"the broker {state.close} the connection {milliseconds(waited)} after the answer, before any request"
+        yield Breach(place, "response", "closed-early", text)
+
+
 def _instance_ids(calls: Sequence[RpcCall]) -> Iterator[Breach]:
     """KIP-1313, "Client Instance ID". A broker that does not know the version of the first request remembers no id."""
     opening = calls[0] if calls and calls[0].opening and _header(calls[0]) else None
     accepted = opening is not None and _values(opening.response).get("errorCode", UNSUPPORTED_VERSION)
     began = opening is not None and INSTANCE in _header(opening) and accepted != UNSUPPORTED_VERSION
-    known, late, sasl = "", False, False
+    first_id, late, sasl = "", False, False
     for place, call in enumerate(calls):
         header = _header(call)
         instance = header.get(INSTANCE)
@@ -125,10 +227,10 @@ def _instance_ids(calls: Sequence[RpcCall]) -> Iterator[Breach]:
         if instance == ZERO_UUID:
             text = "the client instance id is zero; send the id that the client made when it started"
             yield Breach(place, "request", "instance-id-zero", text, INSTANCE)
-        elif known and instance != known:
-            text = f"the client instance id is {instance}; earlier requests of the connection have {known}"
+        elif first_id and instance != first_id:
+            text = f"the client instance id is {instance}; earlier requests of the connection have {first_id}"
             yield Breach(place, "request", "instance-id-changed", text, INSTANCE)
-        known = known or (instance if instance != ZERO_UUID else "")
+        first_id = first_id or (instance if instance != ZERO_UUID else "")
     if late:
         text = "the first request has no client instance id, but later requests have one: the broker does not check it"
         yield Breach(0, "request", "instance-id-late", text, "requestApiVersion")
@@ -137,14 +239,14 @@ def _instance_ids(calls: Sequence[RpcCall]) -> Iterator[Breach]:
 def _telemetry(calls: Sequence[RpcCall]) -> Iterator[Breach]:
     """KIP-1313, "Alignment of identifiers": version 0 of the telemetry RPCs has the id in its body."""
     in_headers = (_header(call).get(INSTANCE, ZERO_UUID) for call in calls)
-    known = next((instance for instance in in_headers if instance != ZERO_UUID), "")
+    first_id = next((instance for instance in in_headers if instance != ZERO_UUID), "")
     for place, call in enumerate(calls):
         own = _values(call.request).get(INSTANCE) if call.api_key in (GET_TELEMETRY, PUSH_TELEMETRY) else None
         if own == ZERO_UUID and call.api_key == PUSH_TELEMETRY:
             text = "the client instance id is zero; send the id from GetTelemetrySubscriptions"
             yield Breach(place, "request", "telemetry-id", text, INSTANCE)
-        elif own is not None and known and own != known:
-            text = f"the client instance id is {own}; the headers of this connection have {known}"
+        elif own is not None and first_id and own != first_id:
+            text = f"the client instance id is {own}; the headers of this connection have {first_id}"
             yield Breach(place, "request", "telemetry-id", text, INSTANCE)
 
 
@@ -154,8 +256,8 @@ def _identification(place: int, call: RpcCall) -> Iterator[Breach]:
     for name in ("clientSoftwareName", "clientSoftwareVersion"):
         text = values.get(name)
         if text is not None and not SOFTWARE.fullmatch(text):
-            shown = f'{name} is "{text}"; it has letters, digits, dots and hyphens only, and at least one'
-            yield Breach(place, "request", "software-name", shown, name)
+            message = f'{name} is "{text}"; it has letters, digits, dots and hyphens only, and at least one'
+            yield Breach(place, "request", "software-name", message, name)
     cluster, node = values.get("clusterId"), values.get("nodeId", NO_NODE)
     if cluster is not None:
         yield from _cluster_id(place, "request", cluster)
@@ -163,6 +265,17 @@ def _identification(place: int, call: RpcCall) -> Iterator[Breach]:
         alone, other = ("NodeId", "ClusterId") if cluster is None else ("ClusterId", "NodeId")
         text = f"{alone} without {other}: a broker rejects the request with {INVALID_REQUEST}; send both"
         yield Breach(place, "request", "misrouting-ids", text, "nodeId" if cluster is None else "clusterId")
+
+
+def _cluster(place: int, values: Mapping[str, Any]) -> Iterator[Breach]:
+    """The cluster id (KIP-78) and the controller in an answer of Metadata or DescribeCluster."""
+    if values.get("clusterId") is not None:
+        yield from _cluster_id(place, "response", values["clusterId"])
+    nodes = [node.get("nodeId", node.get("brokerId")) for node in values.get("brokers") or ()]
+    controller = values.get("controllerId", NO_NODE)
+    if nodes and controller not in (NO_NODE, *nodes):
+        text = f"the controller is node {controller}; the brokers are {', '.join(map(str, nodes[:MOST_NODES]))}"
+        yield Breach(place, "response", "controller", text, "controllerId")
 
 
 def _cluster_id(place: int, side: Direction, cluster: str) -> Iterator[Breach]:
@@ -213,17 +326,17 @@ def _offered(place: int, call: RpcCall) -> Iterator[Breach]:
         _values(call.response).get("errorCode"),
         call.response.version,
     )
-    known: set[int] = set()
+    offered_keys: set[int] = set()
     for number, key, low, high in rows:
         at = f"apiKeys[{number}].minVersion"
         if low > high or low < 0:
             yield Breach(
                 place, "response", "versions-inverted", f"the versions of API key {key} are {low} to {high}", at
             )
-        if key in known:
+        if key in offered_keys:
             text = f"API key {key} is offered twice; a client takes one of the two"
             yield Breach(place, "response", "api-key-twice", text, f"apiKeys[{number}].apiKey")
-        known.add(key)
+        offered_keys.add(key)
         if key == API_VERSIONS and low > 0:
             text = f"the broker offers ApiVersions from version {low} on; a client that falls back sends version 0"
             yield Breach(place, "response", "api-versions-not-from-0", text, at)
@@ -260,13 +373,13 @@ def _versions(calls: Sequence[RpcCall]) -> Iterator[Breach]:
         own = ranges.get(key, [])
         if any(low <= version <= high for low, high in own):
             continue
-        shown = " and ".join(f"{low} to {high}" for low, high in own)
+        versions = " and ".join(f"{low} to {high}" for low, high in own)
         if key == API_VERSIONS and refused is not None:
-            named = f"the broker named {shown}" if shown else "the broker named none, so that only 0 is left"
-            text = f"version {version} follows after UNSUPPORTED_VERSION for version {refused}; {named}"
+            offer = f"the broker named {versions}" if versions else "the broker named none, so that only 0 is left"
+            text = f"version {version} follows after UNSUPPORTED_VERSION for version {refused}; {offer}"
             yield Breach(place, "request", "fallback-request", text, "requestApiVersion")
         elif key != API_VERSIONS and refused is None and ranges:
-            text = f"version {version} was not offered; the broker offers {shown or 'no version of this API'}"
+            text = f"version {version} was not offered; the broker offers {versions or 'no version of this API'}"
             yield Breach(place, "request", "version-not-offered", text, "requestApiVersion")
 
 
@@ -287,22 +400,30 @@ def _clusters(calls: Iterable[RpcCall]) -> Iterator[Breach]:
                 yield Breach(place, "response", "two-clusters", text, "clusterId")
 
 
-def judge_capture(frames: Iterable[tuple[Captured, Frame]]) -> dict[int, list[Breach]]:
-    """The breaches on all connections of a capture, by the number of the frame: at most `MOST_PROBLEMS` of each."""
+def judge_capture(
+    frames: Iterable[tuple[Captured, Frame]], states: Sequence[ConnectionState] = ()
+) -> dict[int, list[Breach]]:
+    """The breaches on all connections of a capture, by the number of the frame: at most `MOST_PROBLEMS` of each.
+
+    `states` are the states of the connections by their numbers.
+    """
     talks: dict[int, dict[int, list[tuple[Captured, Frame] | None]]] = {}
     for captured, frame in frames:
         if captured.exchange >= 0:
             pair = talks.setdefault(captured.connection, {}).setdefault(captured.exchange, [None, None])
             pair[captured.direction == "response"] = captured, frame
-    connections = [[pair for _, pair in sorted(talk.items())] for _, talk in sorted(talks.items())]
-    calls = [[_call(*pair) for pair in pairs] for pairs in connections]
-    pairs, every = [*chain(*connections)], [*chain(*calls)]
+    pairs: list[list[tuple[Captured, Frame] | None]] = []
+    calls: dict[int, list[RpcCall]] = {}
+    for number, talk in sorted(talks.items()):
+        pairs += [pair for _, pair in sorted(talk.items())]
+        calls[number] = [_call(*pair) for _, pair in sorted(talk.items())]
+    every = [*chain(*calls.values())]
     servers = _identities(every)
-    starts = accumulate(map(len, calls), initial=0)
+    starts = accumulate(map(len, calls.values()), initial=0)
     judged = (
         breach._replace(place=start + breach.place)
-        for start, conversation in zip(starts, calls, strict=False)
-        for breach in judge(conversation, servers)
+        for start, (number, conversation) in zip(starts, calls.items(), strict=False)
+        for breach in judge(conversation, servers, states[number] if states else None)
     )
     breaches: dict[int, list[Breach]] = {}
     for breach in chain(_clusters(every), judged):
@@ -310,6 +431,15 @@ def judge_capture(frames: Iterable[tuple[Captured, Frame]]) -> dict[int, list[Br
         if entry is not None and len(breaches.setdefault(entry[0].number, [])) < MOST_PROBLEMS:
             breaches[entry[0].number].append(breach)
     return breaches
+
+
+def refused_versions(pairs: Sequence[tuple[Captured, Frame]]) -> set[int | None]:
+    """The numbers of requests for ApiVersions in versions that the server does not have: no set need have them."""
+    return {
+        captured.request
+        for captured, frame in pairs
+        if captured.api_key == API_VERSIONS and _values(frame).get("errorCode") == UNSUPPORTED_VERSION
+    }
 
 
 def _call(request: tuple[Captured, Frame] | None, response: tuple[Captured, Frame] | None) -> RpcCall:
@@ -323,7 +453,9 @@ def _call(request: tuple[Captured, Frame] | None, response: tuple[Captured, Fram
         request[0].time if request else 0.0,
         response[0].time if response else 0.0,
         request is not None and request[0].opening,
-        f"{captured.server[0]}:{captured.server[1]}",
+        address_text(captured.server),
+        request is not None and request[0].answered is False,
+        captured.correlation_id,
     )
 
 

@@ -1,7 +1,7 @@
-"""The compiled readers and writers: a layout becomes a Python function, generated as source code.
+"""The compiled readers: a layout becomes a Python function, generated as source code.
 
-Values of fixed width wait in a run, so that one `struct` call reads or writes all of a run. A reader or writer that
-fails raises without a reason: the slow reader (`explain`) and the slow writer (`build`) find it.
+Values of fixed width wait in a run, so that one `struct` call reads all of a run. A reader that fails raises without a
+reason: the slow reader (`explain`) finds it.
 """
 
 from __future__ import annotations
@@ -12,19 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from kiplint.codec.problems import Malformed
-from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, key_of, smallest_element
-from kiplint.codec.wire import (
-    ELEMENTS,
-    TRUTH,
-    as_bytes,
-    as_float,
-    base64_text,
-    float_json,
-    read_varint,
-    uuid_bytes,
-    uuid_text,
-    varint,
-)
+from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
+from kiplint.codec.wire import ELEMENTS, TRUTH, base64_text, float_json, read_varint, uuid_text
 from kiplint.limits import EMPTY_ELEMENTS
 from kiplint.model.layout import Layout, Slot
 
@@ -240,191 +229,6 @@ def read_tags(data: bytes, pos: int, out: dict[str, Any], known: dict[int, tuple
     if unknown:
         out[UNKNOWN_TAGS] = unknown
     return pos
-
-
-Writer = Callable[[dict[str, Any], Callable[[bytes], None]], None]
-"""From the values of a body and a function that takes the next bytes."""
-WRITE_FAILURES = (Malformed, struct.error, KeyError, TypeError, AttributeError, UnicodeEncodeError)
-"""What a writer raises on values that are not complete and right."""
-_EMPTY = b"\0"
-
-
-def make_writer(body: Layout, title: str) -> Writer:
-    """Compile a writer."""
-    source = _WriterSource()
-    name = source.function("write", "v", lambda: source.body(body, "v"))
-    made: Writer = source.out.compile(title)[name]
-    return made
-
-
-class _WriterSource:
-    """Each method adds the code that writes a part; values of fixed width wait in a run until `flush`."""
-
-    def __init__(self) -> None:
-        self.out = SourceCode(
-            {
-                "Malformed": Malformed,
-                "varint": varint,
-                "as_bytes": as_bytes,
-                "as_float": as_float,
-                "uuid_bytes": uuid_bytes,
-                "pack": struct.pack,
-                "write_tags": write_tags,
-            }
-        )
-
-    def function(self, stem: str, parameter: str, part: Callable[[], None]) -> str:
-        with self.out.function(stem, f"{parameter}, w") as name:
-            self.out.line("pass")
-            part()
-            self.flush()
-        return name
-
-    def flush(self) -> None:
-        run, self.out.run = self.out.run, []
-        if run:
-            pack, _ = self.out.packed("".join(code for code, _ in run), "pack")
-            self.out.line(f"w({pack}({', '.join(value for _, value in run)}))")
-
-    def body(self, body: Layout, value: str) -> None:
-        if body.tags is None:
-            self.out.line(f"if len({value}) != {len(body.slots)}: raise Malformed")
-        for slot in body.slots:
-            name = self.out.name("v")
-            self.out.line(f"{name} = {value}[{key_of(slot)!r}]")
-            self.slot(slot, name)
-        if body.tags is not None:
-            self.tags(body, value)
-
-    def tags(self, body: Layout, value: str) -> None:
-        entries = ", ".join(f"{slot.field.tag}: {self.tagged(slot)}" for slot in body.tags or ())
-        self.flush()
-        self.out.line(f"if len({value}) == {len(body.slots)}: w({_EMPTY!r})")
-        self.out.line(f"else: write_tags({value}, w, {len(body.slots)}, {{{entries}}})")
-
-    def tagged(self, slot: Slot) -> str:
-        writer = self.function("tagged", "v", lambda: self.slot(slot, "v"))
-        return f"({key_of(slot)!r}, {default_of(slot)!r}, {writer})"
-
-    def apart(self, part: Callable[[str], None], value: str) -> None:
-        """Put a part into a function of its own where blocks are nested deep already."""
-        if not self.out.is_deep:
-            return part(value)
-        self.flush()
-        return self.out.line(f"{self.function('part', 'v', lambda: part('v'))}({value}, w)")
-
-    def slot(self, slot: Slot, value: str) -> None:
-        if slot.array:
-            self.array(slot, value)
-        elif slot.kind != "struct":
-            self.primitive(slot.kind, slot.compact, slot.nullable, value)
-        elif slot.nullable:
-            self.maybe(slot, value)
-        else:
-            self.apart(lambda name: self.struct(slot, name), value)
-
-    def struct(self, slot: Slot, value: str) -> None:
-        if slot.body is None:
-            raise RecursionError(slot.field.path)
-        self.out.line(f"if {value}.__class__ is not dict: raise Malformed")
-        self.body(slot.body, value)
-
-    def maybe(self, slot: Slot, value: str) -> None:
-        self.flush()
-        self.out.line(f'if {value} is None: w(b"\\xff")')
-        with self.out.block("else:"):
-            self.out.line('w(b"\\x01")')
-            self.apart(lambda name: self.struct(slot, name), value)
-            self.flush()
-
-    def primitive(self, kind: str, compact: bool, nullable: bool, value: str) -> None:
-        if kind not in FORMATS:
-            self.sized(kind, compact, nullable, value)
-            return
-        if kind == "uuid":
-            value = f"uuid_bytes({value})"
-        elif kind == "float64":
-            value = f"as_float({value})"
-        else:
-            self.out.line(f"if {value}.__class__ is not {'bool' if kind == 'bool' else 'int'}: raise Malformed")
-        self.out.run.append((FORMATS[kind], value))
-
-    def sized(self, kind: str, compact: bool, nullable: bool, value: str) -> None:
-        length = self.out.name("n")
-        encode = f"{value}.encode()" if kind == "string" else f"as_bytes({value})"
-        with self.counted(length, value, nullable):
-            self.out.line(f"{value} = {encode}")
-            self.out.line(f"{length} = len({value})")
-        self.length(length, compact, "i" if kind != "string" else "h")
-        self.out.line(f"if {length} > 0: w({value})")
-
-    def counted(self, length: str, value: str, nullable: bool) -> Any:
-        """The block that computes the length of a value that is not null; null has -1."""
-        if not nullable:
-            return self.out.block("if True:")
-        self.out.line(f"if {value} is None: {length} = -1")
-        return self.out.block("else:")
-
-    def length(self, length: str, compact: bool, code: str) -> None:
-        if not compact:
-            self.out.run.append((code, length))
-            self.flush()
-            return
-        run = [*self.out.run]
-        with self.out.block(f"if {length} < 127:"):
-            self.out.run.append(("B", f"{length} + 1"))
-            self.flush()
-        with self.out.block("else:"):
-            self.out.run = run
-            self.flush()
-            self.out.line(f"w(varint({length} + 1))")
-
-    def array(self, slot: Slot, value: str) -> None:
-        count = self.out.name("n")
-        with self.counted(count, value, slot.nullable):
-            self.out.line(f"if {value}.__class__ is not list: raise Malformed")
-            self.out.line(f"{count} = len({value})")
-        self.length(count, slot.compact, "i")
-        with self.out.block(f"if {count} > 0:"):
-            if slot.kind in FORMATS and slot.kind not in ("bool", "uuid", "float64"):
-                self.out.line(f"if set(map(type, {value})) != {{int}}: raise Malformed")
-                self.out.line(f'w(pack(f">{{{count}}}{FORMATS[slot.kind]}", *{value}))')
-            else:
-                self.elements(slot, value)
-
-    def elements(self, slot: Slot, value: str) -> None:
-        element = self.out.name("e")
-        with self.out.block(f"for {element} in {value}:"):
-            if slot.kind == "struct":
-                self.apart(lambda name: self.struct(slot, name), element)
-            else:
-                self.primitive(slot.kind, slot.compact, False, element)
-            self.flush()
-
-
-def write_tags(
-    value: dict[str, Any], write: Callable[[bytes], None], untagged: int, known: dict[int, tuple[str, Any, Writer]]
-) -> None:
-    """Write the tag section of a body: known tags that do not have their default, and unknown ones, by number."""
-    sections: dict[int, bytes] = {}
-    known_keys = untagged
-    for tag, (key, default, writer) in known.items():
-        if key in value:
-            known_keys += 1
-            if value[key] != default:
-                parts: list[bytes] = []
-                writer(value[key], parts.append)
-                sections[tag] = b"".join(parts)
-    for entry in value.get(UNKNOWN_TAGS, ()):
-        tag = entry["tag"]
-        if tag.__class__ is not int or tag in known or tag in sections or tag < 0:
-            raise Malformed
-        sections[tag] = as_bytes(entry["data"])
-    if len(value) != known_keys + (UNKNOWN_TAGS in value):
-        raise Malformed
-    write(varint(len(sections)))
-    for tag, data in sorted(sections.items()):
-        write(varint(tag) + varint(len(data)) + data)
 
 
 DEEPEST = 12

@@ -10,9 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.codec import Codec, errors_in
+from kiplint.codec.codec import Codec, errors_in, has_errors
+from kiplint.codec.fast import READ_FAILURES
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.wire import ValueSpan
+from kiplint.codec.wire import ELEMENTS, ValueSpan
 from kiplint.limits import FRAME_BYTES
 from kiplint.model.error_codes import ErrorCode, error_of
 from kiplint.model.message import Message
@@ -33,7 +34,7 @@ class Frame(msgspec.Struct, frozen=True):
     """What a frame, or a body alone, has; the header's parts are None for a body.
 
     `message` is the message's name, empty when it is not known; `body_start` is where the body begins; `version` is
-    the version that the body was read in; `errors` has the error codes but 0.
+    the version that the body was read in; `errors` has the error codes but 0, `redacted` the paths of secrets.
     """
 
     message: str
@@ -46,6 +47,7 @@ class Frame(msgspec.Struct, frozen=True):
     body_start: int = 0
     spans: tuple[ValueSpan, ...] = ()
     errors: tuple[FieldError, ...] = ()
+    redacted: tuple[str, ...] = ()
 
 
 def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans: bool = False) -> Frame:
@@ -90,6 +92,19 @@ def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *
 
 
 def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data: bytes, spans: bool) -> Frame:
+    codecs = None if spans else catalog.codecs(kind, api_key, version)
+    if codecs:
+        number, header, body = codecs
+        before = ELEMENTS.left
+        try:
+            head, start = header.reader(data, 0)
+            value, end = body.reader(data, start)
+        except READ_FAILURES:
+            end = -1
+        if end == len(data):
+            errors = _errors(catalog, body, value)
+            return Frame(body.message.name, version, number, head, value, end, (), start, (), errors)
+        ELEMENTS.left = before
     messages = catalog.keyed(kind, api_key)
     message = having(messages, version)
     nothing = Frame(messages[0].name if messages else "", version, None, None, None, len(data), ())
@@ -126,11 +141,13 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
         value=decoded.value,
         problems=(*frame.problems, *problems),
         spans=(*frame.spans, *decoded.spans),
-        errors=_errors(catalog, codec, decoded.value) if codec.error_fields else (),
+        errors=_errors(catalog, codec, decoded.value),
     )
 
 
 def _errors(catalog: Catalog, codec: Codec, value: dict[str, Any]) -> tuple[FieldError, ...]:
+    if not has_errors(codec.error_fields, value):
+        return ()
     codes = errors_in(codec.error_fields, value)
     errors = ((path, error_of(code, catalog.errors)) for path, code in codes)
     return tuple(FieldError(error.code, error.name, error.retriable, path) for path, error in errors)

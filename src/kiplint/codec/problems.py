@@ -103,6 +103,54 @@ RULES = {
     ),
     "codec/value-invalid": CodecRule("A value that the field's type does not have", "It has no bytes."),
     "codec/input-invalid": CodecRule("Input that cannot be read as bytes", "Nothing can be read from it."),
+    "connection/unanswered": CodecRule(
+        "A request without an answer",
+        "A broker closes a connection on a request that it cannot read, or may not serve; its log states the reason.",
+    ),
+    "connection/refused": CodecRule(
+        "A connection that the server refuses",
+        "Nothing listens at this address and port: the broker is down, or advertises another listener than it has.",
+    ),
+    "connection/no-connection": CodecRule(
+        "A connection that the server does not answer",
+        "A firewall drops the packets, or the address is wrong; compare it with advertised.listeners.",
+    ),
+    "connection/protocol": CodecRule(
+        "Client and server that speak different protocols",
+        "A client needs security.protocol SSL or SASL_SSL for a listener with TLS, and for no other.",
+    ),
+    "connection/closed-early": CodecRule(
+        "A connection that the server closes before any request",
+        "The broker has too many connections, or lets this address or user not in; its log states the reason.",
+    ),
+    "connection/authentication": CodecRule(
+        "SASL that fails", "The mechanism, the user or the password is not what the listener expects."
+    ),
+    "connection/before-authentication": CodecRule(
+        "A request before SASL has ended", "A broker takes it for a part of the authentication, and closes."
+    ),
+    "connection/correlation-id": CodecRule(
+        "An answer with a correlation id that no request has",
+        "A client cannot know which request it answers, and closes the connection.",
+    ),
+    "connection/answered-twice": CodecRule(
+        "A second answer to a request", "A client takes it for the answer to the next request, or closes."
+    ),
+    "connection/answer-order": CodecRule(
+        "Answers in another order than the requests",
+        "A broker answers the requests of a connection in their order; many clients depend on it.",
+    ),
+    "connection/answer-early": CodecRule(
+        "An answer before its request", "The server guesses the correlation id, or a proxy answers for it."
+    ),
+    "connection/id-in-flight": CodecRule(
+        "A correlation id of two requests that wait", "Their answers cannot be told apart."
+    ),
+    "connection/controller": CodecRule(
+        "A controller that is not among the brokers",
+        "A client sends requests for the controller to that node, and does not find it.",
+        "warning",
+    ),
     "connection/instance-id-zero": CodecRule(
         "A client instance id that is zero",
         "KIP-1313: a request with header 3 has a client instance id that is not zero.",

@@ -10,6 +10,7 @@ from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.records import read_batches
+from kiplint.codec.secrets import masked_record
 from kiplint.codec.values import key_of
 from kiplint.codec.wire import ValueSpan, read_varint
 from kiplint.model.layout import Layout
@@ -39,17 +40,19 @@ FAILURES = (Malformed, UnusableLayout, IndexError, struct.error)
 class Meaning:
     """Decodes the records of Kafka's own topics; a record that it does not understand is left as it is."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, *, secrets: bool = True) -> None:
         self._catalog = catalog
+        self._secrets = secrets
 
     def explain(self, topic: str, batches: list[dict[str, Any]]) -> None:
         """Add to each record its `keyMessage` and `valueMessage`: `{"message", "version", "value"}`."""
         for batch in batches:
             for record in batch["records"]:
                 try:
-                    record.update(self._meaning(topic, batch, record))
+                    meaning = self._meaning(topic, batch, record)
                 except FAILURES:
                     continue
+                record.update(meaning if self._secrets else masked_record(meaning))
 
     def _meaning(self, topic: str, batch: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
         if batch.get("isControl"):
@@ -68,7 +71,7 @@ class Meaning:
             raise Malformed
         codec = self._catalog.codec(message, version)
         own = bool(message.fields) and message.fields[0].name == "Version"
-        return {"valueMessage": _shown(codec, data if own else data[2:])}
+        return {"valueMessage": _decoded(codec, data if own else data[2:])}
 
     def _metadata(self, record: dict[str, Any]) -> dict[str, Any]:
         """A frame version (1), the record's type and its version, as varints, and the message."""
@@ -79,7 +82,7 @@ class Meaning:
         message = having(self._catalog.keyed("metadata", kind), version)
         if frame != 1 or message is None:
             raise Malformed
-        return {"valueMessage": _shown(self._catalog.codec(message, version), data[pos:])}
+        return {"valueMessage": _decoded(self._catalog.codec(message, version), data[pos:])}
 
     def _coordinator(self, topic: str, record: dict[str, Any]) -> dict[str, Any]:
         """The key begins with the record's type, the value with its version; older keys have versions for types."""
@@ -88,7 +91,7 @@ class Meaning:
         for message in self._keys(topic):
             version = 0 if message.type == "coordinator-key" else kind
             if (message.api_key == kind or message.type == "data") and version in message.valid:
-                decoded = {"keyMessage": _shown(self._catalog.codec(message, version), data[2:])}
+                decoded = {"keyMessage": _decoded(self._catalog.codec(message, version), data[2:])}
                 return decoded | self._coordinator_value(message, record)
         raise Malformed
 
@@ -101,17 +104,17 @@ class Meaning:
         value = next((message for message in self._catalog.beside(key) if message.name == name), None)
         if value is None or version not in value.valid:
             return {}
-        return {"valueMessage": _shown(self._catalog.codec(value, version), data[2:])}
+        return {"valueMessage": _decoded(self._catalog.codec(value, version), data[2:])}
 
     def _keys(self, topic: str) -> list[Message]:
         """The keys of the set that has the topic's schemas."""
         for name in COORDINATORS[topic]:
-            for known in self._catalog.named(name):
-                return [message for message in self._catalog.beside(known) if message.name.endswith("Key")]
+            for key in self._catalog.named(name):
+                return [message for message in self._catalog.beside(key) if message.name.endswith("Key")]
         return []
 
 
-def _shown(codec: Codec, data: bytes) -> dict[str, Any]:
+def _decoded(codec: Codec, data: bytes) -> dict[str, Any]:
     return {"message": codec.message.name, "version": codec.version, "value": codec.read(data)}
 
 
@@ -125,7 +128,7 @@ TOPIC_NAMES = ("topic", "name", "topicId", "topicName")
 
 
 def with_records(
-    catalog: Catalog, body: Layout, value: dict[str, Any], spans: tuple[ValueSpan, ...]
+    meaning: Meaning, body: Layout, value: dict[str, Any], spans: tuple[ValueSpan, ...]
 ) -> tuple[dict[str, Any], tuple[ByteProblem, ...]]:
     """The value with each `records` field, where it is not null, as a list of batches, and the problems of these.
 
@@ -133,7 +136,7 @@ def with_records(
     """
     places = {span.path: span.offset + span.length for span in spans if "records" in span.type.split()}
     problems: list[ByteProblem] = []
-    return _body(Meaning(catalog), body, value, "", "", places, problems), tuple(problems)
+    return _body(meaning, body, value, "", "", places, problems), tuple(problems)
 
 
 def _body(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kiplint.codec.wire import base64_text, float_json, uuid_text
@@ -64,7 +63,7 @@ def default_of(slot: Slot) -> Any:
         return []
     if slot.kind == "struct":
         return defaults_of(slot.body) if slot.body else {}
-    return _primitive_default(slot.field, slot.kind)
+    return primitive_default(slot.field, slot.kind)
 
 
 def defaults_of(body: Layout) -> dict[str, Any]:
@@ -72,7 +71,8 @@ def defaults_of(body: Layout) -> dict[str, Any]:
     return {key_of(slot): default_of(slot) for slot in (*body.slots, *(body.tags or ()))}
 
 
-def _primitive_default(field: Field, kind: str) -> Any:
+def primitive_default(field: Field, kind: str) -> Any:
+    """The default of a field or of the elements of an array, never null."""
     text = field.default
     if kind in INTEGERS:
         return _integer(text)
@@ -109,7 +109,7 @@ Variant = tuple[str, dict[str, Any]]
 
 def minimal(body: Layout) -> dict[str, Any]:
     """Every field that must be there, each with its default; no tagged ones."""
-    return {key_of(slot): _bare(slot) for slot in body.slots}
+    return {key_of(slot): bare(slot) for slot in body.slots}
 
 
 def rich(body: Layout) -> dict[str, Any]:
@@ -157,83 +157,6 @@ def each_tag(body: Layout) -> Iterator[Variant]:
     return _variants(body, lambda slot, tagged: tagged, rich_value)
 
 
-LONG = 127
-"""The first length whose compact form, which is one more, takes a varint of two bytes. For an array it is 128."""
-UNKNOWN = ({"tag": 10_000, "data": base64_text(bytes(LONG + 1))}, {"tag": 2**31 - 1, "data": ""})
-"""Tags that no layout has, whose numbers and sizes are varints of one, two and five bytes."""
-
-
-def each_hard(body: Layout) -> Iterator[Variant]:
-    """Edge cases for readers: each a kind and a whole body.
-
-    Each is linear in the size of the body, whose fields all have it together.
-    """
-    text = base64_text(b"x" * LONG)
-    lowest = {kind: low for kind, (low, _) in INTEGERS.items()} | {"float64": -sys.float_info.max}
-    highest = {kind: high for kind, (_, high) in INTEGERS.items()} | {"float64": sys.float_info.max}
-    plain = _each_slot(body, {})
-    special: dict[str, dict[str, Any]] = {
-        "long": {"string": "x" * LONG, "bytes": text, "records": text},
-        "utf-8": {"string": "\xe9\u20ac\U00010348\0"},
-        "lowest": lowest,
-        "highest": highest | {"uuid": uuid_text(b"\xff" * 16), "bool": True},
-        "nan": {"float64": "NaN"},
-        "infinity": {"float64": "Infinity"},
-        "-infinity": {"float64": "-Infinity"},
-    }
-    for kind, values in special.items():
-        value = _each_slot(body, values)
-        if value != plain:
-            yield kind, value
-    yield "array-128", _each_slot(body, {}, size=LONG + 1)
-    yield "nulls", _nulls(body, inside=False)
-    yield "nulls-inside", _nulls(body, inside=True)
-    yield "unknown-tags", _with_unknown(body)
-
-
-def _each_slot(body: Layout, values: Mapping[str, Any], size: int = 1) -> dict[str, Any]:
-    """Every field with the value of its kind if there is one; arrays have `size` elements, the later ones minimal."""
-    return {key_of(slot): _slot_value(slot, values, size) for slot in (*body.slots, *(body.tags or ()))}
-
-
-def _slot_value(slot: Slot, values: Mapping[str, Any], size: int) -> Any:
-    if slot.body:
-        value: Any = _each_slot(slot.body, values, size)
-        rest: Any = minimal(slot.body)
-    else:
-        rest = _primitive_default(slot.field, slot.kind)
-        value = values.get(slot.kind, rest)
-    most = size if smallest_element(slot) else 1  # elements without bytes are a bomb, which readers may refuse
-    return [value, *[rest] * (most - 1)] if slot.array else value
-
-
-def _nulls(body: Layout, *, inside: bool) -> dict[str, Any]:
-    """Null in every field that can be null; `inside` keeps structs and arrays of them, for the fields in them."""
-    return {key_of(slot): _null_value(slot, inside=inside) for slot in (*body.slots, *(body.tags or ()))}
-
-
-def _null_value(slot: Slot, *, inside: bool) -> Any:
-    if slot.nullable and not (inside and slot.body):
-        return None
-    if slot.body:
-        value = _nulls(slot.body, inside=inside)
-        return [value] if slot.array else value
-    return [] if slot.array else _primitive_default(slot.field, slot.kind)
-
-
-def _with_unknown(body: Layout) -> dict[str, Any]:
-    """The body with unknown tags in its own tag section and in the tag section of each struct."""
-    value = {key_of(slot): _unknown_in(slot) for slot in body.slots}
-    return value if body.tags is None else value | {UNKNOWN_TAGS: [*UNKNOWN]}
-
-
-def _unknown_in(slot: Slot) -> Any:
-    if slot.body is None:
-        return _bare(slot)
-    value = _with_unknown(slot.body)
-    return [value] if slot.array else value
-
-
 def _variants(body: Layout, chosen: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]) -> Iterator[Variant]:
     base = minimal(body)
     for slots, tagged in ((body.slots, False), (body.tags or (), True)):
@@ -250,7 +173,8 @@ def _null(slot: Slot) -> None:
     return None
 
 
-def _bare(slot: Slot) -> Any:
+def bare(slot: Slot) -> Any:
+    """The default of a field; that of a struct has no tagged fields."""
     if slot.kind == "struct" and not slot.array and slot.body and default_of(slot) is not None:
         return minimal(slot.body)
     return default_of(slot)

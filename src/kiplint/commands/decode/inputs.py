@@ -7,13 +7,16 @@ import os
 import re
 import zlib
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kiplint.codec.capture import is_capture
 from kiplint.engine.errors import UsageError
 from kiplint.limits import INPUT_BYTES, RECORDS, Limit
 from kiplint.sources.disk import STDIN
 from kiplint.text.files import read_file, standard_input
+
+if TYPE_CHECKING:
+    from kiplint.commands.decode.options import DecodeCommand
 
 InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"]
 MOST_TEXT = 2**24
@@ -39,15 +42,14 @@ class DecodeInput(NamedTuple):
     note: str = ""
 
 
-def read_inputs(
-    inputs: tuple[str | bytes, ...], form: InputFormat, least: int, limit: int = RECORDS
-) -> Iterator[DecodeInput]:
-    """Split all inputs into pieces. Base64 text is recognised only if it has at least `least` bytes. Raises UsageError.
+def read_inputs(options: DecodeCommand) -> Iterator[DecodeInput]:
+    """Split all inputs into pieces. Raises UsageError.
 
-    The largest allowed input is `INPUT_BYTES`, and proportionally larger for a `limit` above `RECORDS`.
+    The largest allowed input is `INPUT_BYTES`, and proportionally larger for a limit above `RECORDS`.
     """
-    most = INPUT_BYTES.times(limit / RECORDS)
-    for number, word in enumerate(inputs, 1):
+    form, most = options.input_format, INPUT_BYTES.times(options.limit / RECORDS)
+    least = 1 if options.body else 4 if options.response else 8  # the bytes of a text that may be base64
+    for number, word in enumerate(options.inputs or (STDIN,), 1):
         if isinstance(word, bytes):
             yield from _pieces("bytes", word, form, least, most)
         elif word == STDIN:
@@ -132,8 +134,8 @@ def _form(data: bytes) -> InputFormat:
     """The form that the bytes appear to have."""
     if is_capture(data):
         return "capture"
-    if known := _text_form(data[:4096]):
-        return known
+    if form := _text_form(data[:4096]):
+        return form
     size = int.from_bytes(data[:4], "big", signed=True)
     return "stream" if len(data) >= 12 and 8 <= size <= len(data) - 4 and not _is_request(data) else "frame"
 

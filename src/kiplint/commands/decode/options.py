@@ -1,7 +1,7 @@
 """`kiplint decode`."""
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from kiplint.cli.options import Argument, Command, Option, Reporting, RepositoryOption, SetsOption
 
@@ -21,7 +21,7 @@ class DecodeCommand(Command, frozen=True):
         tuple[str, ...],
         Argument("Hexadecimal or base64 text, files, or - for standard input.", "INPUT", usual="standard input"),
     ] = ()
-    set: SetsOption = ()
+    sets: SetsOption = ()
     response: Annotated[
         str | None, Option("The frames answer a request of this API key (or name) and version.", "KEY@VERSION")
     ] = None
@@ -50,6 +50,9 @@ class DecodeCommand(Command, frozen=True):
     records: Annotated[
         bool, Option("Decode the record batches, and the messages in them for Kafka's internal topics.")
     ] = False
+    secrets: Annotated[
+        bool, Option("Show SASL tokens, keys and passwords, which are overwritten by asterisks otherwise.")
+    ] = False
     topic: Annotated[
         str | None, Option("For --input-format records: the topic, such as __consumer_offsets.", "TOPIC")
     ] = None
@@ -64,7 +67,7 @@ class DecodeCommand(Command, frozen=True):
             most=1_000_000_000,
         ),
     ] = 200_000
-    repo: RepositoryOption = None
+    repository: RepositoryOption = None
     reporting: Reporting = Reporting()
 
     def run(self) -> int:
@@ -84,37 +87,29 @@ class DecodeCommand(Command, frozen=True):
         from kiplint.commands.decode.run import decode
         from kiplint.render.findings.json import encoded
 
+        outputs = open_outputs(self.reporting)
+        formats = {output.format for output in outputs}
+
         def work(each: Callable[[DecodedFrame], object] | None = None) -> DecodeResult:
-            formats = [output.partition("=")[0] for output in self.reporting.output_format] or ["text"]
-            result = decode(
-                *self.inputs,
-                sets=self.set or (".",),
-                repository=self.repo,
-                input_format=self.input_format,
-                response=self.response,
-                body=self.body,
-                defaults=self.defaults,
-                records=self.records,
-                topic=self.topic or "",
-                spans="text" in formats,
-                limit=self.limit,
-                where=self.where or "",
-                frame=self.frame,
-                listed=self.list or bool(self.where and self.frame is None),
-                offsets=self.offsets,
-                each=each,
-            )
+            values = not formats.isdisjoint(("json", "jsonl"))
+            result = decode(self, spans="text" in formats, values=values, each=each)
             note = f"warning: not all was decoded: --limit {self.limit} was reached; a larger one decodes more"
             return replace(result, notes=(*result.notes, note)) if result.limited else result
 
-        outputs = open_outputs(self.reporting)
-        if (
-            [output.format for output in outputs if output.is_out] != ["jsonl"]
-            or len(outputs) > 1
-            or self.reporting.quiet
-        ):
+        is_streamed = [output.format for output in outputs] == ["jsonl"] and outputs[0].is_out
+        if not is_streamed or self.reporting.quiet:
             return report("decode", self.reporting, work)
         result = work(lambda entry: sys.stdout.write(encoded(decoded_object(entry, offsets=self.offsets)) + "\n"))
         for note in result.notes:
             warn(note)
         return finish(result)
+
+    @classmethod
+    def of(cls, *arguments: object, **values: object) -> Self:
+        """The command with the arguments of a Python function, whose inputs may also be bytes."""
+        from msgspec.structs import replace
+
+        texts = super().of(*(argument for argument in arguments if not isinstance(argument, bytes)), **values)
+        words = iter(texts.inputs)
+        inputs = tuple(argument if isinstance(argument, bytes) else next(words) for argument in arguments)
+        return replace(texts, inputs=inputs)

@@ -8,10 +8,11 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kiplint.codec.capture import CaptureSummary
 from kiplint.codec.conversation import Captured
 from kiplint.codec.exchange import FrameObject, frame_object
 from kiplint.codec.frames import Direction, Frame
+from kiplint.codec.summary import CaptureSummary
+from kiplint.codec.tcp import address_text
 from kiplint.render.report import Report
 
 
@@ -150,13 +151,13 @@ def decoded_object(entry: DecodedFrame, *, offsets: bool = False) -> DecodedObje
         api_key=captured.api_key,
         api_version=captured.api_version,
         connection=captured.connection,
-        client=f"{captured.client[0]}:{captured.client[1]}",
-        server=f"{captured.server[0]}:{captured.server[1]}",
+        client=address_text(captured.client),
+        server=address_text(captured.server),
         time=captured.time,
         stream_offset=captured.stream_offset,
         whole=captured.whole,
         number=captured.number,
         request=UNSET if captured.direction == "request" else captured.request,
         latency=UNSET if captured.direction == "request" else captured.latency,
-        hex=captured.data.hex(),
+        hex=entry.data.hex(),
     )

@@ -2,239 +2,345 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict, replace
 
-from kiplint.codec.capture import CaptureSummary, UnreadableCapture, read_capture, summarize
-from kiplint.codec.catalog import Catalog, chosen_message, chosen_response, open_catalog
-from kiplint.codec.connection import judge_capture, problems_of
-from kiplint.codec.conversation import Address
-from kiplint.codec.exchange import Additions, BadInput, complete, read_object
-from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response, split, with_readings
+from kiplint.codec.capture import Capture, UnreadableCapture, read_capture
+from kiplint.codec.catalog import chosen_message, chosen_response, having, open_catalog
+from kiplint.codec.codec import filled
+from kiplint.codec.connection import judge_capture, judged_values, problems_of, refused_versions
+from kiplint.codec.conversation import Captured
+from kiplint.codec.exchange import BadInput, read_object
+from kiplint.codec.frames import Direction, Frame, decode_body, decode_request, decode_response, split, with_readings
 from kiplint.codec.problems import RULES, ByteProblem
-from kiplint.codec.records import is_exhausted, read_together, refill
-from kiplint.commands.decode.inputs import DecodeInput, InputFormat, read_inputs
+from kiplint.codec.records import is_exhausted, read_batches, read_together, refill
+from kiplint.codec.secrets import API_KEYS, has_secrets, without_secrets
+from kiplint.codec.summary import CaptureSummary, ConnectionFailure, connection_failures, offered_versions, summarize
+from kiplint.codec.tcp import address_text
+from kiplint.codec.topics import Meaning, with_records
+from kiplint.commands.decode.inputs import DecodeInput, read_inputs
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
-from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.engine.translate import condition
-from kiplint.limits import RECORDS, Counter
+from kiplint.limits import Counter
 from kiplint.model.error_codes import NONE
 from kiplint.render.report import RuleInfo
 from kiplint.text.words import plural
 
-
-class _How(NamedTuple):
-    """How to decode the inputs."""
-
-    catalog: Catalog
-    response: tuple[int, int] | None
-    body: tuple[str, int] | None
-    additions: Additions
-    topic: str
-    spans: bool
-    every: bool
-    """Whether the places of values are kept for all frames, not only for frames of a capture with problems."""
-    number: int | None
-    frames: Counter
-    """How many frames may still be decoded."""
-    streamed: bool
-    """Whether frames are written as soon as they are decoded. Then only the frames of captures are counted."""
+if TYPE_CHECKING:
+    from kiplint.commands.decode.options import DecodeCommand
 
 
 def decode(
-    *inputs: str | bytes,
-    sets: Sequence[Path] = (".",),
-    repository: Path | None = None,
-    input_format: InputFormat = "auto",
-    response: str | None = None,
-    body: str | None = None,
-    defaults: bool = False,
-    records: bool = False,
-    topic: str = "",
+    options: DecodeCommand,
+    *,
     spans: bool = True,
-    limit: int = RECORDS,
-    where: str = "",
-    frame: int | None = None,
-    listed: bool = False,
-    offsets: bool = False,
+    values: bool = True,
     each: Callable[[DecodedFrame], object] | None = None,
 ) -> DecodeResult:
     """Decode frames, bodies, streams and captures with the layouts of `sets`; the first set that has a version counts.
 
     An input is text (hexadecimal or base64), the path of a file, `-` for standard input, or bytes. Requests state their
     message. `response` (KEY@VERSION) is the request that the frames answer; with `body` (MESSAGE@VERSION) the bytes
-    have no header. `defaults` adds absent tagged fields; `records` decodes record batches, with the messages of `topic`
-    where the batches stand alone. `spans` keeps the place of each value. At most `limit` records are
-    read, and ten times as many elements of arrays. `where` (an expression over the columns of `FrameRow`) and `frame`
-    (a number) choose frames; `listed` adds the rows, `offsets` the place of each value to the document. `each` takes
-    every frame as soon as it is decoded; the result then has no frames and no findings. The status is `findings` where
-    bytes have problems. Raises UsageError for invalid input and arguments, and SourceError for sets that cannot be
-    opened.
+    have no header. `where` (an expression over the columns of `FrameRow`) and `frame` (a number) choose frames; `list`
+    adds their rows. Secrets are overwritten unless `secrets` is set. `spans` keeps the places of values where text
+    shows them: of a capture only in frames with problems. Without `values` the frames of a capture have only the values
+    that rules read. `each` takes every frame as soon as it is decoded; the result then has no frames, and of findings
+    only those of connections. The status is `findings` where bytes have problems. Raises UsageError for invalid input
+    and arguments, and SourceError for sets that cannot be opened.
     """
-    if response and body:
+    if options.response and options.body:
         raise UsageError("response and body exclude each other: a body has no header")
-    catalog = open_catalog(sets, repository)
-    message = chosen_message(catalog, body) if body else None
-    how = _How(
-        catalog,
-        chosen_response(catalog, response) if response else None,
-        (message[0].name, message[1]) if message else None,
-        Additions(defaults, records),
-        topic,
-        spans or offsets,
-        offsets,
-        frame,
-        Counter(limit),
-        each is not None,
-    )
-    if limit < 1:
-        raise UsageError("the limit must be at least 1")
+    decoder = _Decoder(options, spans=spans, values=values, streamed=each is not None)
     entries: list[DecodedFrame] = []
-    summaries: list[CaptureSummary] = []
-    rules: set[str] = set()
-    notes: list[str] = []
-    limited = False
     rows: list[FrameRow] = []
-    chosen_rows = listed or where or frame is not None
-    with read_together(limit):
-        decoded = _read(how, inputs or ("-",), input_format, summaries, notes)
-        for entry, row in _chosen(decoded, where, frame) if chosen_rows else ((entry, None) for entry in decoded):
-            rules.update(problem.rule for problem in entry.frame.problems)
-            limited = limited or is_exhausted()
+    rules: set[str] = set()
+    limited = False
+    with read_together(options.limit), _without_collector():
+        for entry, row in decoder.selection():
+            if entry.frame.problems:
+                rules.update(problem.rule for problem in entry.frame.problems)
             if each is None:
                 entries.append(entry)
-                rows += [row] if row and listed else []
+                rows += [row] if row else []
             else:
                 each(entry)
+                limited = limited or is_exhausted()
                 refill()
-    findings = tuple(_finding(entry, problem) for entry in entries for problem in entry.frame.problems)
-    unread = tuple(catalog.broken)
+        limited = limited or is_exhausted()
+    failures = decoder.failures
+    rules.update(failure.rule for _, failure in failures)
+    findings = [_finding(entry, problem) for entry in entries for problem in entry.frame.problems]
+    findings += [_connection_finding(source, failure) for source, failure in failures]
+    unread = tuple(decoder.catalog.broken)
     return DecodeResult(
         status="error" if unread else "findings" if any(RULES[rule].severity == "error" for rule in rules) else "ok",
-        findings=findings,
+        findings=tuple(findings),
         files=len({entry.source for entry in entries}),
         messages=len(entries),
         rules={rule: _info(rule) for rule in sorted(rules)},
         broken=unread,
         entries=tuple(entries),
-        capture=summaries[-1] if summaries else None,
+        capture=decoder.summary(),
         rows=tuple(rows),
-        number=frame,
-        offsets=offsets,
-        limited=limited or how.frames.left < 0,
-        notes=tuple(dict.fromkeys(notes)),
+        number=options.frame,
+        offsets=options.offsets,
+        limited=limited or decoder.frames.left < 0,
+        notes=tuple(dict.fromkeys(decoder.notes)),
     )
 
 
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Decoded values have no cycles: with millions of them Python's collector takes a third of the time in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.freeze()  # so that the next collection does not look at all new objects
+            gc.unfreeze()
+            gc.enable()
+
+
+MOST_REMEMBERED = 2**14
+"""How many different frames of a capture are remembered."""
 _WITH_PLACES = 10
 """A frame decoded with the places of its values counts as this many: it takes ten times as long."""
 
 
-def _read(
-    how: _How,
-    inputs: tuple[str | bytes, ...],
-    input_format: InputFormat,
-    summaries: list[CaptureSummary],
-    notes: list[str],
-) -> Iterator[DecodedFrame]:
-    """The frames of all inputs; the summaries of captures, and how inputs were read, are added to the lists."""
-    for piece in read_inputs(inputs, input_format, 1 if how.body else 4 if how.response else 8, how.frames.most):
-        notes += [piece.note] if piece.note else []
-        if piece.form == "capture":
-            frames, summary = _capture(how, piece)
-            summaries.append(summary)
-            yield from frames
-        else:
-            for entry in _entries(how, piece):
-                if not how.streamed and not how.frames.take(_WITH_PLACES if how.spans else 1):
+class _Decoder:
+    """Decodes the inputs of a run; `notes` are how they were read, `frames` how many may still be decoded."""
+
+    def __init__(self, options: DecodeCommand, *, spans: bool, values: bool, streamed: bool) -> None:
+        self.options = options
+        self.catalog = open_catalog(options.sets or (".",), options.repository)
+        self.response = chosen_response(self.catalog, options.response) if options.response else None
+        message = chosen_message(self.catalog, options.body) if options.body else None
+        self.body = (message[0].name, message[1]) if message else None
+        self.meaning = Meaning(self.catalog, secrets=options.secrets)
+        self.frames = Counter(options.limit)
+        self.notes: list[str] = []
+        self.failures: list[tuple[str, ConnectionFailure]] = []
+        self._spans = spans or options.offsets
+        self._values = values
+        self._streamed = streamed
+        """Whether frames are written as soon as they are decoded. Then only the frames of captures are counted."""
+        self._capture: tuple[str, Capture, dict[int, str]] | None = None
+        """The source of the last capture, the capture, and the versions that its servers offered."""
+        self._pairs: list[tuple[Captured, Frame]] = []
+        """The selected frames of that capture."""
+        self._may_have_secrets = cache(self._has_secrets)
+        self._read_once = lru_cache(MOST_REMEMBERED)(self._read_content)
+
+    def selection(self) -> Iterator[tuple[DecodedFrame, FrameRow | None]]:
+        """The frames that --where and --frame choose, with their rows where the result has rows."""
+        options, last = self.options, 0
+        if not options.where and options.frame is None and not options.list:
+            for entry in self._entries():
+                yield self._select(entry), None
+            return
+        holds = condition(options.where, FrameRow, "frame") if options.where else lambda row: True
+        listed = options.list or (options.where and options.frame is None)
+        for entry, row in _frame_rows(self._entries()):
+            last = max(last, row.number)
+            if options.frame in (None, row.number) and holds(row):
+                yield self._select(entry), row if listed else None
+        if options.frame is not None and not options.frame <= last:
+            raise UsageError(f"there is no frame {options.frame}; the input has {plural(last, 'frame')}")
+
+    def _select(self, entry: DecodedFrame) -> DecodedFrame:
+        if entry.captured:
+            self._pairs.append((entry.captured, entry.frame))
+        return entry
+
+    def summary(self) -> CaptureSummary | None:
+        """The summary of the selected frames of the last capture."""
+        if self._capture is None:
+            return None
+        source, capture, offers = self._capture
+        failures = [failure for place, failure in self.failures if place == source]
+        return summarize(self.catalog, capture, self._pairs, offers, failures)
+
+    def _entries(self) -> Iterator[DecodedFrame]:
+        """The frames of all inputs."""
+        for piece in read_inputs(self.options):
+            self.notes += [piece.note] if piece.note else []
+            if piece.form == "capture":
+                yield from self._frames_of_capture(piece)
+                continue
+            for entry in self._frames_of(piece):
+                if not self._streamed and not self.frames.take(_WITH_PLACES if self._spans else 1):
                     return
                 yield entry
 
+    def _frames_of(self, piece: DecodeInput) -> Iterator[DecodedFrame]:
+        if piece.form == "stream":
+            for part in split(piece.data):
+                if part.problem:
+                    problem = replace(part.problem, offset=part.problem.offset - part.offset)
+                    frame = Frame("", -1, None, None, None, len(part.data), (problem,))
+                    yield DecodedFrame(piece.source, piece.line, part.offset, part.data, frame)
+                else:
+                    frame, data = self._frame(part.data)
+                    yield DecodedFrame(piece.source, piece.line, part.offset + 4, data, frame)
+        elif piece.form == "records":
+            yield self._records(piece)
+        elif piece.form == "json":
+            yield self._line(piece)
+        else:
+            yield self._single(piece)
 
-def _entries(how: _How, piece: DecodeInput) -> Iterator[DecodedFrame]:
-    if piece.form == "stream":
-        for part in split(piece.data):
-            if part.problem:
-                problem = replace(part.problem, offset=part.problem.offset - part.offset)
-                frame = Frame("", -1, None, None, None, len(part.data), (problem,))
-                yield DecodedFrame(piece.source, piece.line, part.offset, part.data, frame)
-            else:
-                yield DecodedFrame(piece.source, piece.line, part.offset + 4, part.data, _frame(how, part.data))
-    elif piece.form == "records":
-        yield _records(how, piece)
-    elif piece.form == "json":
-        yield _line(how, piece)
-    else:
-        yield _single(how, piece)
+    def _single(self, piece: DecodeInput) -> DecodedFrame:
+        """A frame or a body; a frame in text may begin with its length."""
+        frame, data = self._frame(piece.data)
+        framed = len(data) >= 4 and int.from_bytes(piece.data[:4], "big") == len(data) - 4
+        if frame.problems and framed and piece.form == "text-frame" and not self.body:
+            frame, data = self._frame(piece.data[4:])
+            return DecodedFrame(piece.source, piece.line, 4, data, frame)
+        return DecodedFrame(piece.source, piece.line, 0, data, frame)
+
+    def _frame(self, data: bytes) -> tuple[Frame, bytes]:
+        frame = self._read(data, spans=self._spans or self.options.records)
+        if not self.body:
+            frame = with_readings(self.catalog, frame, data, "response" if self.response else "request")
+        return self._finished(frame, data, lambda data: self._read(data, spans=True), -1)
+
+    def _read(self, data: bytes, *, spans: bool) -> Frame:
+        if self.body:
+            return decode_body(self.catalog, *self.body, data, spans=spans)
+        if self.response:
+            return decode_response(self.catalog, *self.response, data, spans=spans)
+        return decode_request(self.catalog, data, spans=spans)
+
+    def _line(self, piece: DecodeInput) -> DecodedFrame:
+        """A line of JSON with bytes."""
+        try:
+            frame, data, read = read_object(self.catalog, piece.data, spans=self._spans or self.options.records)
+        except BadInput as error:
+            problem = ByteProblem("codec/input-invalid", 0, str(error))
+            return DecodedFrame(piece.source, piece.line, 0, b"", Frame("", -1, None, None, None, 0, (problem,)))
+        frame, data = self._finished(frame, data, read, -1)
+        return DecodedFrame(piece.source, piece.line, 0, data, frame)
+
+    def _records(self, piece: DecodeInput) -> DecodedFrame:
+        """Record batches without a message around them, as in a segment of a log."""
+        batches, problems = read_batches(piece.data)
+        self.meaning.explain(self.options.topic or "", batches)
+        frame = Frame("", -1, None, None, {"batches": batches}, len(piece.data), problems)
+        return DecodedFrame(piece.source, piece.line, 0, piece.data, frame)
+
+    def _frames_of_capture(self, piece: DecodeInput) -> Iterator[DecodedFrame]:
+        options, catalog = self.options, self.catalog
+        try:
+            capture = read_capture(catalog, piece.data, max(self.frames.left, 0))
+        except UnreadableCapture as error:
+            raise UsageError(f"{piece.source}: {error}") from None
+        self.frames.left = -1 if capture.limited else self.frames.left - len(capture.frames)
+        pairs = [(captured, self._frame_of_capture(captured)) for captured in capture.frames]
+        failures = connection_failures(capture, pairs)
+        if not capture.states and not failures:
+            raise UsageError(f"{piece.source}: {_nothing(capture)}")
+        if not options.where and options.frame is None:
+            self.failures += [(piece.source, failure) for failure in failures]
+        self._capture, self._pairs = (piece.source, capture, offered_versions(pairs)), []
+        breaches = judge_capture(pairs, capture.states)
+        refused = refused_versions(pairs)
+        for captured, plain in pairs:
+            frame, data, broken = plain, captured.data, breaches.get(captured.number, ())
+            if broken or plain.problems or captured.problem or captured.number == options.frame:
+                frame = captured.decode(catalog, spans=True) if broken or self._spans else plain
+                # A frame that was not captured to its end is not wrong.
+                problems = frame.problems if captured.whole and captured.number not in refused else ()
+                problems += ((captured.problem,) if captured.problem else ()) + problems_of(broken, frame)
+                frame = replace(frame, problems=problems)
+            if not options.secrets and self._may_have_secrets(frame.message, frame.version, captured.api_key):
+                frame, data = self._without_secrets(frame, data, partial(self._read_again, captured), captured.api_key)
+            frame = self._with_additions(frame) if self._values or frame.spans else frame
+            yield DecodedFrame(piece.source, 0, captured.stream_offset + 4, data, frame, captured)
+
+    def _frame_of_capture(self, captured: Captured) -> Frame:
+        """A frame, with the values that rules read if no others are needed."""
+        if self._values or captured.api_key < 0:
+            return captured.decode(self.catalog, spans=self.options.records or self.options.offsets)
+        place = 4 if captured.direction == "request" else 0
+        content = captured.data[:place] + captured.data[place + 4 :]
+        return self._read_once(captured.direction, captured.api_key, captured.api_version, content)
+
+    def _read_content(self, direction: Direction, api_key: int, version: int, content: bytes) -> Frame:
+        """A frame of a capture from its bytes without the correlation id: brokers give many clients the same answer."""
+        data = content[:4] + bytes(4) + content[4:] if direction == "request" else bytes(4) + content
+        read = decode_request if direction == "request" else partial(decode_response, api_key=api_key, version=version)
+        frame = read(self.catalog, data=data, spans=self.options.records)
+        problems = self._with_additions(frame).problems if self.options.records else frame.problems
+        return replace(frame, value=judged_values(frame.value), problems=problems, spans=())
+
+    def _read_again(self, captured: Captured, data: bytes) -> Frame:
+        return replace(captured, data=data).decode(self.catalog, spans=True)
+
+    def _finished(self, frame: Frame, data: bytes, read: Callable[[bytes], Frame], api_key: int) -> tuple[Frame, bytes]:
+        """A frame and its bytes without secrets, with the defaults and records that the options add."""
+        if not self.options.secrets and self._may_have_secrets(frame.message, frame.version, api_key):
+            frame, data = self._without_secrets(frame, data, read, api_key)
+        return self._with_additions(frame), data
+
+    def _without_secrets(
+        self, frame: Frame, data: bytes, read: Callable[[bytes], Frame], api_key: int
+    ) -> tuple[Frame, bytes]:
+        front = 8 if frame.header_version is not None or api_key >= 0 else 0
+        spanned = frame if frame.spans else replace(read(data), problems=frame.problems)
+        return without_secrets(spanned, data, read, front)
+
+    def _with_additions(self, frame: Frame) -> Frame:
+        options = self.options
+        if frame.value is None or not (options.defaults or options.records):
+            return frame
+        message = having(self.catalog.named(frame.message), frame.version)
+        codec = self.catalog.codec(message, frame.version) if message else None
+        if codec is None or codec.unusable:  # a message of the same name in another set
+            return frame
+        value, problems = frame.value, frame.problems
+        if options.records:
+            value, more = with_records(self.meaning, codec.body, value, frame.spans)
+            problems = (*problems, *more)
+        value = filled(codec.body, value) if options.defaults else value
+        return replace(frame, value=value, problems=problems)
+
+    def _has_secrets(self, name: str, version: int, api_key: int) -> bool:
+        """Whether a message may have secrets; one that cannot be read may, if its RPC has."""
+        messages = self.catalog.named(name) if name else []
+        message = having(messages, version)
+        if message is None:
+            return api_key in API_KEYS or any(message.api_key in API_KEYS for message in messages)
+        codec = self.catalog.codec(message, version)
+        return not codec.unusable and has_secrets(codec.body)
 
 
-def _single(how: _How, piece: DecodeInput) -> DecodedFrame:
-    """A frame or a body; a frame in text may begin with its length."""
-    frame, data = _frame(how, piece.data), piece.data
-    framed = len(data) >= 4 and int.from_bytes(data[:4], "big") == len(data) - 4
-    if frame.problems and framed and piece.form == "text-frame" and not how.body:
-        return DecodedFrame(piece.source, piece.line, 4, data[4:], _frame(how, data[4:]))
-    return DecodedFrame(piece.source, piece.line, 0, data, frame)
+_REMEDIES = {
+    "VXLAN": "capture inside of the tunnel", "GRE": "capture inside of the tunnel",
+    "TLS": "what TLS encrypts cannot be read: capture at a listener without it",
+}  # fmt: skip
 
 
-def _frame(how: _How, data: bytes) -> Frame:
-    spans = how.spans or how.additions.records
-    if how.body:
-        frame = decode_body(how.catalog, *how.body, data, spans=spans)
-    elif how.response:
-        frame = decode_response(how.catalog, *how.response, data, spans=spans)
-    else:
-        frame = decode_request(how.catalog, data, spans=spans)
-    if not how.body:
-        frame = with_readings(how.catalog, frame, data, "response" if how.response else "request")
-    return complete(how.catalog, frame, how.additions)
-
-
-def _line(how: _How, piece: DecodeInput) -> DecodedFrame:
-    """A line of JSON with bytes."""
-    try:
-        frame, data = read_object(how.catalog, piece.data, spans=how.spans or how.additions.records)
-    except BadInput as error:
-        problem = ByteProblem("codec/input-invalid", 0, str(error))
-        return DecodedFrame(piece.source, piece.line, 0, b"", Frame("", -1, None, None, None, 0, (problem,)))
-    return DecodedFrame(piece.source, piece.line, 0, data, complete(how.catalog, frame, how.additions))
-
-
-def _records(how: _How, piece: DecodeInput) -> DecodedFrame:
-    """Record batches without a message around them, as in a segment of a log."""
-    from kiplint.codec.records import read_batches
-    from kiplint.codec.topics import Meaning
-
-    batches, problems = read_batches(piece.data)
-    Meaning(how.catalog).explain(how.topic, batches)
-    frame = Frame("", -1, None, None, {"batches": batches}, len(piece.data), problems)
-    return DecodedFrame(piece.source, piece.line, 0, piece.data, frame)
-
-
-def _capture(how: _How, piece: DecodeInput) -> tuple[list[DecodedFrame], CaptureSummary]:
-    try:
-        capture = read_capture(how.catalog, piece.data, max(how.frames.left, 0))
-    except UnreadableCapture as error:
-        raise UsageError(f"{piece.source}: {error}") from None
-    spans = how.spans or how.additions.records
-    entries = []
-    how.frames.left = -1 if capture.limited else how.frames.left - len(capture.frames)
-    frames = [captured.decode(how.catalog, spans=how.additions.records or how.every) for captured in capture.frames]
-    breaches = judge_capture(zip(capture.frames, frames, strict=True))
-    for captured, fast in zip(capture.frames, frames, strict=True):
-        broken = breaches.get(captured.number, ())
-        again = broken or (spans and not fast.spans and (fast.problems or captured.number == how.number))
-        frame = captured.decode(how.catalog, spans=True) if again else fast
-        # A frame that was not captured to its end is not wrong.
-        problems = (*(frame.problems if captured.whole else ()), *problems_of(broken, frame))
-        frame = replace(frame, problems=problems) if problems != frame.problems else frame
-        frame = complete(how.catalog, frame, how.additions)
-        entries.append(DecodedFrame(piece.source, 0, captured.stream_offset + 4, captured.data, frame, captured))
-    return entries, summarize(how.catalog, capture, [entry.frame for entry in entries])
+def _nothing(capture: Capture) -> str:
+    """Why a capture has nothing to read."""
+    parts = [f"{plural(count, 'packet')} of {name}" for name, count in capture.unread.most_common()]
+    parts += [
+        f"{plural(count, 'connection')} of {name or 'other protocols'}"
+        for name, count in capture.protocols.most_common()
+    ]
+    if capture.unclear:
+        parts.append(f"{plural(capture.unclear, 'connection')} whose client cannot be determined")
+    remedies = [text for name, text in _REMEDIES.items() if name in capture.unread or name in capture.protocols]
+    content = f"{plural(capture.packets, 'packet')}{' with ' if parts else ''}{', '.join(parts)}"
+    return "; ".join([f"the capture has no request of Kafka: {content}", *dict.fromkeys(remedies)])
 
 
 def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
@@ -244,7 +350,7 @@ def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
     where = f", {problem.path}" if problem.path else ""
     column = 1 if entry.line else entry.start + problem.offset + 1
     line = max(entry.line, 1)
-    client = f" from {entry.captured.client[0]}:{entry.captured.client[1]}" if entry.captured else ""
+    client = f" from {address_text(entry.captured.client)}" if entry.captured else ""
     place = (entry.source, str(entry.line), str(entry.start + problem.offset), frame.message)
     return Finding(
         rule=problem.rule,
@@ -260,9 +366,25 @@ def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
     )
 
 
+def _connection_finding(source: str, failure: ConnectionFailure) -> Finding:
+    client, server = address_text(failure.client), address_text(failure.server)
+    return Finding(
+        rule=failure.rule,
+        severity=RULES[failure.rule].severity,
+        message=f"{client} to {server}: {failure.message}",
+        path=source,
+        **asdict(Span(1, 1, 1, 2)),
+        pointer="",
+        message_name="",
+        source="",
+        fingerprint=fingerprint(failure.rule, source, client, server),
+        fixable=False,
+    )
+
+
 def _info(rule: str) -> RuleInfo:
-    known = RULES[rule]
-    return RuleInfo(title=known.title, why=known.why, source=known.source, severity=known.severity, help=known.why)
+    facts = RULES[rule]
+    return RuleInfo(title=facts.title, why=facts.why, source=facts.source, severity=facts.severity, help=facts.why)
 
 
 def _frame_rows(entries: Iterable[DecodedFrame]) -> Iterator[tuple[DecodedFrame, FrameRow]]:
@@ -281,7 +403,7 @@ def _frame_rows(entries: Iterable[DecodedFrame]) -> Iterator[tuple[DecodedFrame,
 def _row(entry: DecodedFrame, place: int, client_id: str) -> FrameRow:
     frame, captured, header = entry.frame, entry.captured, entry.frame.header or {}
     api_key = captured.api_key if captured else header.get("requestApiKey", -1)
-    names = tuple(dict.fromkeys([error.name for error in frame.errors]))
+    names = tuple(dict.fromkeys([error.name for error in frame.errors])) if frame.errors else ()
     answer = frame.message.endswith("Response")
     return FrameRow(
         number=captured.number if captured else place,
@@ -299,23 +421,7 @@ def _row(entry: DecodedFrame, place: int, client_id: str) -> FrameRow:
         errors=names,
         problem=frame.problems[0].rule if frame.problems else "",
         answered=captured is None or captured.direction == "response" or captured.answered is not False,
-        client=_address(captured.client) if captured else "",
-        server=_address(captured.server) if captured else "",
+        client=address_text(captured.client) if captured else "",
+        server=address_text(captured.server) if captured else "",
         message=frame.message,
     )
-
-
-def _address(end: Address) -> str:
-    return f"{end[0]}:{end[1]}"
-
-
-def _chosen(entries: Iterable[DecodedFrame], where: str, number: int | None) -> Iterator[tuple[DecodedFrame, FrameRow]]:
-    """The frames for which a condition holds, or the frame with a number. Raises UsageError."""
-    holds: Callable[[object], bool] = condition(where, FrameRow, "frame") if where else lambda row: True
-    last = 0
-    for entry, row in _frame_rows(entries):
-        last = max(last, row.number)
-        if holds(row) and number in (None, row.number):
-            yield entry, row
-    if number is not None and not 0 < number <= last:
-        raise UsageError(f"there is no frame {number}; the input has {plural(last, 'frame')}")

@@ -9,9 +9,9 @@ from typing import Any, TextIO
 
 import msgspec
 
-from kiplint.codec.capture import ApiTraffic, CaptureSummary, ConnectionTraffic, Latency
 from kiplint.codec.codec import is_error_field
 from kiplint.codec.problems import RULES
+from kiplint.codec.summary import ApiTraffic, CaptureSummary, Cause, ConnectionTraffic, Latency
 from kiplint.codec.wire import ValueSpan
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
 from kiplint.model.error_codes import error_of
@@ -28,14 +28,14 @@ ROW_HEAD = ("offset", "bytes", "field", "encoding", "value")
 CAPTURE_HEAD = (
     "API", "version", "offered", "requests", "responses", "bytes", "failed", "p50 ms", "p95 ms", "max ms",
 )  # fmt: skip
-CONNECTION_HEAD = ("connection", "client", "server", "requests", "responses", "software", "ApiVersions")
+CONNECTION_HEAD = ("connection", "client", "server", "requests", "responses", "software", "ApiVersions", "closed by")
 LIST_HEAD = (
     "frame", "seconds", "conn", "direction", "API", "version", "client id", "correlation", "bytes", "ms", "errors",
 )  # fmt: skip
 NUMBERS = (0, 1, 2, 5, 7, 8, 9)
 """The columns of the list whose values are aligned to the right."""
-MOST_CONNECTIONS, MOST_NAMED = 10, 10
-"""The number of connections that are shown, and of frames that are named beside an equal one."""
+MOST_CONNECTIONS, MOST_NAMED, MOST_CAUSES = 10, 10, 20
+"""The number of connections that are listed, of frames that are named beside an equal one, and of causes."""
 
 
 def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
@@ -102,19 +102,15 @@ def _list_lines(result: DecodeResult, color: bool) -> Iterator[str]:
     """A line for each frame."""
     rows = [LIST_HEAD, *map(_cells, result.rows, result.entries)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    last = len(widths) - 1
-    for number, row in enumerate(rows):
-        cells = (
-            text.rjust(width) if place in NUMBERS else text.ljust(width) if place < last else text
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        line = printable("  ".join(cells).rstrip())
-        failed = number and (result.rows[number - 1].problem or result.rows[number - 1].errors)
-        yield paint(line, DIM, color) if not number else paint(line, SEVERITY["error"], color and bool(failed))
+    line = "  ".join(f"%{'' if place in NUMBERS else '-'}{width}s" for place, width in enumerate(widths))
+    yield paint((line % LIST_HEAD).rstrip(), DIM, color)
+    for row, cells in zip(result.rows, rows[1:], strict=True):
+        text = printable((line % cells).rstrip())
+        yield paint(text, SEVERITY["error"], True) if color and (row.problem or row.errors) else text
 
 
 def _cells(row: FrameRow, entry: DecodedFrame) -> tuple[str, ...]:
-    errors = [*dict.fromkeys(map(str, entry.frame.errors))]
+    errors = [*dict.fromkeys(map(str, entry.frame.errors))] if row.errors else []
     more = f"and {len(errors) - MOST_NAMED} more errors" if len(errors) > MOST_NAMED else ""
     notes = [*errors[:MOST_NAMED], more, row.problem, "" if row.answered else "not answered"]
     return (
@@ -128,8 +124,8 @@ def _dump(data: bytes) -> Iterator[str]:
     """All bytes of a frame, with their characters."""
     for start in range(0, len(data), MOST_BYTES):
         chunk = data[start : start + MOST_BYTES]
-        shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in chunk)
-        yield f"  {start:08x}  {chunk.hex(' '):<{3 * MOST_BYTES}}|{shown}|"
+        text = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in chunk)
+        yield f"  {start:08x}  {chunk.hex(' '):<{3 * MOST_BYTES}}|{text}|"
 
 
 def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> Iterator[str]:
@@ -149,11 +145,24 @@ def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> 
         yield from msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode().splitlines()
     for problem in frame.problems:
         where = f"{problem.path}: " if problem.path else ""
-        severity = RULES[problem.rule].severity
-        label = f"{severity}[{problem.rule}]"
-        first, *more = fold(f"{label} at byte {problem.offset}: {where}{problem.message}", width)
-        yield first.replace(label, paint(label, SEVERITY[severity], color), 1)
-        yield from more
+        yield from _labelled(problem.rule, f"{where}{problem.message}", f" at byte {problem.offset}", color, width)
+
+
+def _labelled(rule: str, text: str, place: str, color: bool, width: int | None) -> Iterator[str]:
+    """A text behind the severity and the id of a rule."""
+    severity = RULES[rule].severity
+    label = f"{severity}[{rule}]"
+    first, *more = fold(f"{label}{place}: {text}", width)
+    yield first.replace(label, paint(label, SEVERITY[severity], color), 1)
+    yield from more
+
+
+def _cause(cause: Cause, summary: CaptureSummary) -> str:
+    """A cause, how often it occurs, and its server where there are several."""
+    server = cause.servers[0]
+    where = f" at {server}" if len(cause.servers) == 1 < len(summary.servers) and cause.subject != server else ""
+    times = f", {cause.count} times" if cause.count > 1 else ""
+    return f"{cause.subject}{where}: {cause.message}{times}"
 
 
 def _origin(entry: DecodedFrame) -> str:
@@ -180,14 +189,14 @@ def _spans(entry: DecodedFrame) -> list[ValueSpan]:
 
 def _row(entry: DecodedFrame, span: ValueSpan, wrong: set[int], errors: Mapping[str, str]) -> list[tuple[str, str]]:
     data = entry.data[span.offset : span.offset + span.length]
-    shown = data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
+    digits = data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
     hit = SEVERITY["error"] if any(span.offset <= place < span.offset + span.length for place in wrong) else ""
     return [
         (str(span.offset).rjust(6), hit or DIM),
-        (shown, hit),
+        (digits, hit),
         ("  " * span.depth + span.path.rpartition(".")[2], hit),
         (span.type, DIM),
-        (errors.get(span.path) or _value(span), hit),
+        ("redacted" if span.path in entry.frame.redacted else errors.get(span.path) or _value(span), hit),
     ]
 
 
@@ -217,6 +226,10 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
         color,
         BOLD,
     )
+    for cause in summary.causes[:MOST_CAUSES]:
+        yield from _labelled(cause.rule, _cause(cause, summary), "", color, width)
+    if len(summary.causes) > MOST_CAUSES:
+        yield f"and {plural(len(summary.causes) - MOST_CAUSES, 'cause')} more; JSON has all"
     others = "".join(
         f", {plural(count, 'connection')} {what}"
         for count, what in (
@@ -231,7 +244,8 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
     details = f"{plural(summary.packets, 'packet')}, {summary.payload_bytes} bytes of payload{others}{lost}{alone}"
     yield from fold(f"  {details}", width)
     yield from table(CAPTURE_HEAD, [_api(api) for api in summary.by_api], color, width)
-    connections = summary.connections[:MOST_CONNECTIONS]
+    failing_first = sorted(summary.connections, key=lambda traffic: -(traffic.problems + traffic.unanswered))
+    connections = failing_first[:MOST_CONNECTIONS]
     yield from table(CONNECTION_HEAD, map(_connection, connections), color, width)
     if len(summary.connections) > MOST_CONNECTIONS:
         yield f"  and {plural(len(summary.connections) - MOST_CONNECTIONS, 'connection')} more; JSON has all"
@@ -241,12 +255,9 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
     yield from _list("errors", errors, width)
     if summary.latency is not None:
         yield f"  latency: {', '.join(f'{name} {time} ms' for name, time in _times(summary.latency))}"
-    missing = [
-        f"{request.api_key}@{request.api_version} from port {request.client_port}"
-        f"{' (pending when the capture ended)' if request.pending else ''}"
-        for request in summary.unanswered
-    ]
-    yield from _list("not answered", missing, width)
+    names = {(api.api_key, api.api_version): f"{api.name or api.api_key} {api.api_version}" for api in summary.by_api}
+    pending = Counter(names[item.api_key, item.api_version] for item in summary.unanswered if item.pending is True)
+    yield from _list("pending when the capture ended", [f"{name} ({count})" for name, count in pending.items()], width)
     broken = f"{plural(len(summary.problems), 'frame')} with problems"
     yield paint(broken, SEVERITY["error"], color) if summary.problems else title(broken, color)
 
@@ -266,7 +277,8 @@ def _times(latency: Latency) -> list[tuple[str, str]]:
 def _connection(connection: ConnectionTraffic) -> list[tuple[str, str]]:
     tried = ", ".join(map(str, connection.api_versions))
     counts = (connection.requests, connection.responses)
-    cells = (connection.connection, connection.client, connection.server, *counts, connection.software, tried)
+    closed = f"{connection.closed_by}{', RST' if connection.reset else ''}" if connection.closed_by else ""
+    cells = (connection.connection, connection.client, connection.server, *counts, connection.software, tried, closed)
     return [(str(cell), "") for cell in cells]
 
 

@@ -24,7 +24,7 @@ class EncodeCommand(Command, frozen=True):
             complete=completion.messages,
         ),
     ] = None
-    set: SetsOption = ()
+    sets: SetsOption = ()
     json: Annotated[str | None, Option("The values as a JSON object, or a file with one.", "JSON|FILE")] = None
     value: Annotated[
         tuple[str, ...], Option("The value of a top-level field: JSON, else text. Repeatable.", "FIELD=VALUE")
@@ -39,7 +39,7 @@ class EncodeCommand(Command, frozen=True):
         Literal["hex", "base64", "binary", "json", "jsonl"] | None,
         Option("How to write the bytes.", usual="hex, or for JSON lines jsonl"),
     ] = None
-    repo: RepositoryOption = None
+    repository: RepositoryOption = None
 
     def run(self) -> int:
         """Write the bytes of a message from its values.
@@ -71,8 +71,8 @@ def _encode_message(options: EncodeCommand) -> int:
     result = encode(
         options.message or "",
         parse_values(options.json, options.value),
-        sets=options.set or (".",),
-        repository=options.repo,
+        sets=options.sets or (".",),
+        repository=options.repository,
         header=parse_object(options.header_json, "--header-json") if options.header_json else None,
         with_header=options.header,
         with_length=options.length,
@@ -104,7 +104,7 @@ def _encode_lines(options: EncodeCommand) -> int:
     broken: list[str] = []
     has_problems = False
     with open_lines(options.message or "-") as lines:
-        for result in encode_lines(lines, sets=options.set or (".",), repository=options.repo, broken=broken):
+        for result in encode_lines(lines, sets=options.sets or (".",), repository=options.repository, broken=broken):
             has_problems = has_problems or bool(result.problems)
             print(encoded(result))
     return finish(RunResult(status="error" if broken else "findings" if has_problems else "ok", broken=tuple(broken)))

@@ -10,7 +10,8 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from kiplint.codec.catalog import chosen_message, open_catalog
-from kiplint.codec.exchange import EncodedObject, ProblemObject, encode_line, encode_object
+from kiplint.codec.exchange import ProblemObject
+from kiplint.commands.encode.objects import EncodedObject, encode_line, encode_object
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import VALUES_BYTES

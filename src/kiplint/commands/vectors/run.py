@@ -10,8 +10,9 @@ from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog, open_catalog
 from kiplint.codec.codec import Codec
-from kiplint.codec.faults import faults
-from kiplint.codec.values import UNKNOWN, UNKNOWN_TAGS, each_hard, each_null, each_rich, each_tag, minimal, rich
+from kiplint.codec.values import UNKNOWN_TAGS, each_null, each_rich, each_tag, minimal, rich
+from kiplint.commands.vectors.edges import UNKNOWN, each_hard
+from kiplint.commands.vectors.faults import faults
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import UNFOLDED_FIELDS, Counter

@@ -1,0 +1,108 @@
+"""The state of a connection: who opened it, what each end said first, and who closed it; and what follows from that."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from kiplint.codec.tcp import Address
+
+CLIENT, SERVER = 0, 1
+"""The ends of a connection."""
+UNANSWERED_SYN = 1.0
+"""After how many seconds a SYN without an answer is a failure."""
+PATIENCE = 5.0
+"""How many seconds, beyond what its request allows, a client must wait to have given up; else it just ended."""
+SILENCE = 30.0
+"""How many seconds, beyond what its request allows, a broker may think about an answer."""
+IDLE = 60.0
+"""After how many seconds without a request a broker may close a connection."""
+
+
+class ConnectionState(NamedTuple):
+    """The state of a connection at its end. Times are in seconds.
+
+    `opened` is whether its SYN was captured, `accepted` whether an end acknowledged the other. `said` are the first
+    bytes of both ends, `requests` counts requests of Kafka, `tokens` SASL tokens without an answer. `ended_by` is the
+    end that closed it first, by a RST if `is_reset`; None if it is open. `until` is when its last segment came.
+    `complete` is whether no byte of either end is missing.
+    """
+
+    client: Address
+    server: Address
+    opened: bool
+    accepted: bool
+    said: tuple[bytes, bytes]
+    requests: int
+    tokens: int
+    began: float
+    ended: float
+    ended_by: int | None
+    is_reset: bool
+    until: float
+    complete: bool
+
+    @property
+    def close(self) -> str:
+        """What an end does that closes the connection."""
+        return "reset" if self.is_reset else "closed"
+
+
+def milliseconds(seconds: float) -> str:
+    """A duration in whole milliseconds."""
+    return f"{max(1, round(seconds * 1000))} ms"
+
+
+def connection_problem(state: ConnectionState) -> tuple[str, str] | None:
+    """The rule that a connection breaks before any request is read, and how; None for the others."""
+    said = [protocol_of(data) for data in state.said]
+    by_server = state.ended_by == SERVER
+    if not state.opened:
+        return None
+    if not state.accepted:
+        if by_server:
+            return "refused", "the server refuses the connection: it answers the SYN with RST"
+        waited = min(state.ended, state.until) - state.began
+        text = f"the server did not answer the SYN for {milliseconds(waited)}"
+        return ("no-connection", text) if waited >= UNANSWERED_SYN else None
+    if said[SERVER] == "TLS" and state.said[SERVER][:1] == ALERT and said[CLIENT] == "TLS":
+        return "protocol", f"the server refuses the TLS handshake{_alert(state.said[SERVER])}"
+    if said[SERVER] and not said[CLIENT] and state.requests:
+        alert = _alert(state.said[SERVER]) if said[SERVER] == "TLS" else ""
+        return "protocol", f"the client speaks Kafka's protocol, the server {said[SERVER]}{alert}"
+    if said[CLIENT] and state.said[SERVER] and said[CLIENT] != said[SERVER]:
+        return "protocol", f"the client speaks {said[CLIENT]}, the server {said[SERVER] or 'another protocol'}"
+    if said[CLIENT] and by_server and not state.said[SERVER]:
+        return "protocol", f"the client speaks {said[CLIENT]}, and the server {state.close} the connection in answer"
+    if by_server and state.complete and not state.said[CLIENT]:
+        wait = milliseconds(state.ended - state.began)
+        return "closed-early", f"the server {state.close} the connection before any request, after {wait}"
+    return None
+
+
+ALERT = b"\x15"
+"""How an alert of TLS begins."""
+ALERTS = {
+    10: "unexpected message", 22: "record overflow", 40: "handshake failure", 42: "bad certificate",
+    46: "certificate unknown", 48: "unknown CA", 70: "protocol version", 80: "internal error",
+    112: "unrecognized name", 116: "certificate required",
+}  # fmt: skip
+"""The alerts with which TLS handshakes fail (RFC 8446, section 6)."""
+PROTOCOLS = {
+    "TLS": rb"[\x15\x16]\x03",
+    "HTTP": rb"HTTP/|<!DO|<htm|(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|CONNECT|PRI) ",
+    "SSH": rb"SSH-",
+}
+"""How other protocols begin. As lengths these bytes are above that of any frame of Kafka."""
+
+
+def protocol_of(data: bytes) -> str:
+    """The protocol of an end that begins with these bytes, empty for one that may be Kafka's."""
+    return next((name for name, start in PROTOCOLS.items() if re.match(start, data)), "")
+
+
+def _alert(data: bytes) -> str:
+    """The alert of TLS in the first bytes of an end, if there is one."""
+    if data[:1] != ALERT or len(data) < 7:
+        return ""
+    return f", with the alert {ALERTS.get(data[6], data[6])}"

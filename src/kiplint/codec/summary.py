@@ -1,0 +1,384 @@
+"""The summary of a capture: why connections and requests failed, its connections, RPCs, errors and latencies."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from kiplint.codec.capture import Capture
+from kiplint.codec.catalog import Catalog
+from kiplint.codec.conversation import Captured
+from kiplint.codec.frames import API_VERSIONS, Frame
+from kiplint.codec.problems import RULES
+from kiplint.codec.state import CLIENT, ConnectionState, connection_problem
+from kiplint.codec.tcp import Address, address_text
+from kiplint.model.error_codes import ErrorCode
+
+NAME, VERSION = "clientSoftwareName", "clientSoftwareVersion"
+LOOPBACK = ("127.0.0.1", "::1")
+MOST_NUMBERS = 10
+"""How many frames of a cause are named."""
+Pairs = Sequence[tuple[Captured, Frame]]
+"""The frames of a capture, each with what it reads as and the problems of both."""
+
+
+class ConnectionFailure(NamedTuple):
+    """A connection that failed before a request was answered: the rule, how, and its ends."""
+
+    rule: str
+    message: str
+    client: Address
+    server: Address
+
+
+def connection_failures(capture: Capture, pairs: Pairs) -> list[ConnectionFailure]:
+    """The connections that failed, of the servers that the capture shows, or names, as Kafka's; else of all."""
+    addresses = {state.server for state in capture.states} | set(_advertised(pairs))
+    served = {state.server for state in capture.states if state.accepted}
+    failures = []
+    for state in (*capture.states, *capture.others):
+        host, port = state.server
+        is_kafka = not capture.states or state.server in addresses or ("", port) in addresses
+        is_other_loopback = host in LOOPBACK and any((other, port) in served for other in LOOPBACK if other != host)
+        if is_kafka and not is_other_loopback and (problem := connection_problem(state)):
+            failures.append(ConnectionFailure(f"connection/{problem[0]}", problem[1], state.client, state.server))
+    return failures
+
+
+def _advertised(pairs: Pairs) -> Iterator[Address]:
+    """The addresses that answers name; those of host names have an empty host."""
+    for captured, frame in pairs:
+        if captured.direction == "response" and frame.value:
+            value = frame.value
+            for node in (*(value.get("brokers") or ()), *(value.get("coordinators") or ()), value):
+                host, port = node.get("host"), node.get("port")
+                if isinstance(host, str) and isinstance(port, int):
+                    yield (host if re.fullmatch(r"[0-9.]+|.*:.*", host) else ""), port
+
+
+class Latency(msgspec.Struct, frozen=True):
+    """How long answers took, in milliseconds, as percentiles (nearest rank)."""
+
+    answers: int
+    p50: float
+    p95: float
+    max: float
+
+    @classmethod
+    def of(cls, times: Iterable[float]) -> Latency | None:
+        """The latency of answers, None without any."""
+        ranked = sorted(times)
+        p50, p95 = (ranked[-(-percent * len(ranked) // 100) - 1] if ranked else 0.0 for percent in (50, 95))
+        return cls(len(ranked), p50, p95, ranked[-1]) if ranked else None
+
+
+class Cause(msgspec.Struct, frozen=True):
+    """What is wrong, once for all frames or connections of which it is true."""
+
+    rule: str
+    severity: str
+    subject: Annotated[str, Meta(description="The RPC or message and its version, or the address of the server.")]
+    message: Annotated[str, Meta(description="Its numbers are those of the median.")]
+    count: Annotated[int, Meta(description="How many frames, or connections of which no frame was read.")]
+    connections: int
+    servers: list[str]
+    frames: Annotated[list[int], Meta(description=f"The numbers of the first {MOST_NUMBERS} frames.")]
+
+
+class ConnectionTraffic(msgspec.Struct, frozen=True):
+    """The ends and frames of a connection."""
+
+    connection: int
+    client: Annotated[str, Meta(description="HOST:PORT.")]
+    server: Annotated[str, Meta(description="HOST:PORT.")]
+    requests: int
+    responses: int
+    unanswered: int
+    client_ids: list[str]
+    software: Annotated[str, Meta(description="The client's software and its version, from ApiVersions.")]
+    api_versions: Annotated[list[int], Meta(description="The versions of ApiVersions that the client tried, in order.")]
+    problems: Annotated[int, Meta(description="The frames with problems.")]
+    closed_by: Annotated[str | None, Meta(description="`client` or `broker`, whoever closed first; null if open.")]
+    reset: Annotated[bool, Meta(description="It was closed by RST, not by FIN.")]
+
+
+class ErrorTraffic(ErrorCode, frozen=True):
+    """How often an error code was sent, and in how many responses."""
+
+    count: int
+    frames: int
+
+
+class ApiTraffic(msgspec.Struct, frozen=True):
+    """The frames of one version of an RPC."""
+
+    api_key: int
+    api_version: int
+    name: Annotated[str, Meta(description="Empty where no set has the RPC.")]
+    requests: int
+    responses: int
+    request_bytes: int
+    response_bytes: int
+    offered: Annotated[str, Meta(description="The versions that servers offered in ApiVersions, empty if unknown.")]
+    failed: Annotated[int, Meta(description="The responses with an error code that is not 0.")]
+    latency: Latency | None
+
+
+class FrameKey(msgspec.Struct, frozen=True):
+    """What identifies a frame."""
+
+    api_key: int
+    api_version: int
+    client_port: int
+    correlation_id: int
+
+
+class UnansweredRequest(FrameKey, frozen=True):
+    """A request without a captured response."""
+
+    pending: Annotated[
+        bool | UnsetType,
+        Meta(description="True if the capture ended first: no later request is answered, and the connection is open."),
+    ] = UNSET
+
+
+class BrokenFrame(FrameKey, frozen=True):
+    """The first problem of a frame."""
+
+    direction: str
+    stream_offset: Annotated[int, Meta(description="In bytes from the start of the direction's stream.")]
+    rule: str
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame.")]
+    message: str
+    number: Annotated[int, Meta(description="The place of the frame in the capture, from 1 on.")]
+
+
+class CaptureSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """The contents of a capture, or of the frames of it that were selected."""
+
+    packets: int
+    payload_bytes: int
+    retransmitted_segments: int
+    seconds: float
+    tcp_connections: int
+    other_connections: Annotated[int, Meta(description="TCP connections of other protocols.")]
+    unclear_connections: Annotated[int, Meta(description="Connections that do not show which end is the client.")]
+    server: Annotated[str | None, Meta(description="HOST:PORT, null unless there is exactly one.")]
+    servers: list[str]
+    frames: int
+    requests: int
+    responses: int
+    unpaired_responses: Annotated[int, Meta(description="Responses without a captured request.")]
+    incomplete: Annotated[int, Meta(description="Frames that were not captured to their end.")]
+    causes: Annotated[list[Cause], Meta(description="What is wrong, errors first, then by count.")]
+    connections: list[ConnectionTraffic]
+    by_api: list[ApiTraffic]
+    errors: list[ErrorTraffic]
+    latency: Latency | None
+    client_ids: Annotated[dict[str, int], Meta(description="The number of requests by client id.")]
+    unanswered: list[UnansweredRequest]
+    problems: list[BrokenFrame]
+
+
+def summarize(
+    catalog: Catalog,
+    capture: Capture,
+    pairs: Pairs,
+    offers: Mapping[int, str],
+    failures: Sequence[ConnectionFailure] = (),
+) -> CaptureSummary:
+    """The summary of a capture; `pairs` are its frames, or some of them, in their order; see `offered_versions`."""
+    requests = sum(captured.direction == "request" for captured, _ in pairs)
+    unanswered = sorted(
+        (captured for captured, _ in pairs if captured.answered is False and captured.direction == "request"), key=_api
+    )
+    servers = sorted({address_text(captured.server) for captured, _ in pairs})
+    is_whole = len(pairs) == len(capture.frames)
+    return CaptureSummary(
+        packets=capture.packets,
+        payload_bytes=capture.payload,
+        retransmitted_segments=capture.repeated,
+        seconds=round(capture.seconds, 1),
+        tcp_connections=len(capture.states if is_whole else {captured.connection for captured, _ in pairs}),
+        other_connections=capture.protocols.total(),
+        unclear_connections=capture.unclear,
+        server=servers[0] if len(servers) == 1 else None,
+        servers=servers,
+        frames=len(pairs),
+        requests=requests,
+        responses=len(pairs) - requests,
+        unpaired_responses=capture.unpaired,
+        incomplete=sum(not captured.whole for captured, _ in pairs),
+        causes=_causes(pairs, failures),
+        connections=[*_connections(pairs, capture.states)],
+        by_api=_by_api(catalog, pairs, offers),
+        errors=_errors(frame for _, frame in pairs),
+        latency=Latency.of(captured.latency for captured, _ in pairs if captured.latency is not None),
+        client_ids=_client_ids(pairs),
+        unanswered=[_unanswered(captured) for captured in unanswered],
+        problems=[_broken(captured, frame) for captured, frame in pairs if frame.problems],
+    )
+
+
+def _api(captured: Captured) -> tuple[int, int, float]:
+    return captured.api_key, captured.api_version, captured.time
+
+
+class _Occurrence(NamedTuple):
+    message: str
+    connection: object
+    server: str
+    number: int = 0
+
+
+def _causes(pairs: Pairs, failures: Sequence[ConnectionFailure]) -> list[Cause]:
+    """What is wrong: the same rule, subject and text but for numbers is the same cause."""
+    groups: dict[tuple[str, str, str], list[_Occurrence]] = {}
+    for captured, frame in pairs:
+        of_bytes = [problem for problem in frame.problems if not problem.rule.startswith("connection/")]
+        for problem in (*of_bytes[:1], *(problem for problem in frame.problems if problem not in of_bytes)):
+            name = frame.message
+            if problem.rule.startswith("connection/"):
+                name = name.removesuffix("Request").removesuffix("Response")
+            subject = f"{name} {captured.api_version}" if name else "unknown frame"
+            server = address_text(captured.server)
+            occurrence = _Occurrence(problem.message, captured.connection, server, captured.number)
+            groups.setdefault((problem.rule, subject, _pattern(problem.message)), []).append(occurrence)
+    for failure in failures:
+        server = address_text(failure.server)
+        occurrence = _Occurrence(failure.message, failure.client, server)
+        groups.setdefault((failure.rule, server, _pattern(failure.message)), []).append(occurrence)
+    causes = [_cause(rule, subject, occurrences) for (rule, subject, _), occurrences in groups.items()]
+    return sorted(causes, key=lambda cause: (cause.severity != "error", -cause.count))
+
+
+def _pattern(message: str) -> str:
+    return re.sub(r"\d+", "#", message)
+
+
+def _cause(rule: str, subject: str, occurrences: Sequence[_Occurrence]) -> Cause:
+    messages = sorted((occurrence.message for occurrence in occurrences), key=lambda text: (len(text), text))
+    return Cause(
+        rule=rule,
+        severity=RULES[rule].severity,
+        subject=subject,
+        message=messages[len(messages) // 2],
+        count=len(occurrences),
+        connections=len({occurrence.connection for occurrence in occurrences}),
+        servers=sorted({occurrence.server for occurrence in occurrences}),
+        frames=[occurrence.number for occurrence in occurrences if occurrence.number][:MOST_NUMBERS],
+    )
+
+
+def _connections(pairs: Pairs, states: Sequence[ConnectionState]) -> Iterator[ConnectionTraffic]:
+    by_number: dict[int, list[tuple[Captured, Frame]]] = {}
+    for pair in pairs:
+        by_number.setdefault(pair[0].connection, []).append(pair)
+    for number, frames in sorted(by_number.items()):
+        state = states[number]
+        requests = [pair for pair in frames if pair[0].direction == "request"]
+        handshakes = [(captured, frame.value or {}) for captured, frame in requests if captured.api_key == API_VERSIONS]
+        software = (f"{value.get(NAME)} {value.get(VERSION)}" for _, value in handshakes if value.get(NAME))
+        yield ConnectionTraffic(
+            connection=number,
+            client=address_text(state.client),
+            server=address_text(state.server),
+            requests=len(requests),
+            responses=len(frames) - len(requests),
+            unanswered=sum(captured.answered is False for captured, _ in requests),
+            client_ids=list(_client_ids(requests)),
+            software=next(software, ""),
+            api_versions=[captured.api_version for captured, _ in handshakes],
+            problems=sum(bool(frame.problems) for _, frame in frames),
+            closed_by=None if state.ended_by is None else "client" if state.ended_by == CLIENT else "broker",
+            reset=state.is_reset,
+        )
+
+
+def _errors(frames: Iterable[Frame]) -> list[ErrorTraffic]:
+    counts: Counter[int] = Counter()
+    carriers: Counter[int] = Counter()
+    errors: dict[int, ErrorCode] = {}
+    for frame in frames:
+        if frame.errors:
+            counts.update(error.code for error in frame.errors)
+            carriers.update({error.code for error in frame.errors})
+            errors |= {error.code: error for error in frame.errors}
+    return [
+        ErrorTraffic(code, errors[code].name, errors[code].retriable, count, carriers[code])
+        for code, count in counts.most_common()
+    ]
+
+
+def offered_versions(pairs: Pairs) -> dict[int, str]:
+    """By API key: the ranges of versions that servers offered."""
+    ranges: dict[int, dict[str, None]] = {}
+    for captured, frame in pairs:
+        if captured.api_key == API_VERSIONS and captured.direction == "response":
+            for row in (frame.value or {}).get("apiKeys") or []:
+                if "maxVersion" in row:
+                    low, high = row["minVersion"], row["maxVersion"]
+                    ranges.setdefault(row["apiKey"], {})[f"{low}-{high}" if low != high else str(low)] = None
+    return {key: ", ".join(texts) for key, texts in ranges.items()}
+
+
+class _ApiPairs(NamedTuple):
+    requests: list[Captured]
+    responses: list[tuple[Captured, Frame]]
+
+
+def _by_api(catalog: Catalog, pairs: Pairs, offers: Mapping[int, str]) -> list[ApiTraffic]:
+    by_api: dict[tuple[int, int], _ApiPairs] = {}
+    for captured, frame in pairs:
+        api = by_api.setdefault((captured.api_key, captured.api_version), _ApiPairs([], []))
+        if captured.direction == "request":
+            api.requests.append(captured)
+        else:
+            api.responses.append((captured, frame))
+    return [
+        ApiTraffic(
+            api_key=api_key,
+            api_version=version,
+            name=next((message.base_name for message in catalog.keyed("request", api_key)), ""),
+            requests=len(requests),
+            responses=len(responses),
+            request_bytes=sum(len(captured.data) + 4 for captured in requests),
+            response_bytes=sum(len(captured.data) + 4 for captured, _ in responses),
+            offered=offers.get(api_key, ""),
+            failed=sum(bool(frame.errors) for _, frame in responses),
+            latency=Latency.of(captured.latency for captured, _ in responses if captured.latency is not None),
+        )
+        for (api_key, version), (requests, responses) in sorted(by_api.items())
+    ]
+
+
+def _client_ids(pairs: Pairs) -> dict[str, int]:
+    headers = [frame.header for captured, frame in pairs if captured.direction == "request" and frame.header]
+    counts = Counter(header["clientId"] for header in headers if header.get("clientId") is not None)
+    return dict(sorted(counts.items()))
+
+
+def _unanswered(captured: Captured) -> UnansweredRequest:
+    key = captured.api_key, captured.api_version, captured.client[1], captured.correlation_id
+    return UnansweredRequest(*key, captured.pending or UNSET)
+
+
+def _broken(captured: Captured, frame: Frame) -> BrokenFrame:
+    problem = frame.problems[0]
+    return BrokenFrame(
+        captured.api_key,
+        captured.api_version,
+        captured.client[1],
+        captured.correlation_id,
+        captured.direction,
+        captured.stream_offset,
+        problem.rule,
+        problem.offset,
+        problem.message,
+        captured.number,
+    )
