@@ -26,7 +26,7 @@ from kiplint.codec import capture, cut, frames, records
 from kiplint.codec.catalog import open_catalog
 from kiplint.codec.frames import split
 from kiplint.codec.records import read_batches
-from kiplint.codec.tcp import Piece, Run, Segment
+from kiplint.codec.tcp import Arrival, Run, Segment
 from kiplint.commands.decode import inputs
 from kiplint.commands.decode.options import DecodeCommand
 from kiplint.commands.decode.result import DecodedFrame
@@ -207,7 +207,7 @@ def test_zeros_are_not_searched_for_frames() -> None:
 
 
 def test_a_frame_of_a_capture(lower: Callable[..., None]) -> None:
-    run = Run(0, struct.pack(">i", 12) + b"\0" * 12, (Piece(0, 0.0, 0),))
+    run = Run(0, struct.pack(">i", 12) + b"\0" * 12, (Arrival(0, 0.0, 0),))
     sign = cut.Sign(re.compile(b"x"), *[lambda *_: False] * 3)
     for most, rules in ((12, [None]), (11, ["codec/too-large"])):
         lower(cut, "FRAME_BYTES", most)

@@ -85,7 +85,7 @@ def decode(
     response: str | None = ...,
     body: str | None = ...,
     input_format: Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"] = ...,
-    list: bool = ...,
+    rows: bool = ...,
     where: str | None = ...,
     frame: int | None = ...,
     offsets: bool = ...,

@@ -110,7 +110,7 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
         pos = _search(data, 0, sign)
     while 0 <= pos <= len(data) - 4:
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
-        _, time, acknowledged = run.piece_at(run.offset + pos)
+        _, time, acknowledged = run.arrival_at(run.offset + pos)
         if 0 <= size <= FRAME_BYTES:
             chunk = data[pos + 4 : pos + 4 + size]
             yield Cut(run.offset + pos, time, acknowledged, chunk, len(chunk) == size)

@@ -34,7 +34,7 @@ class Segment(NamedTuple):
     acknowledged: int = 0
 
 
-class Piece(NamedTuple):
+class Arrival(NamedTuple):
     """Where the bytes of a segment begin in their direction, when they came, and what they acknowledge (0: nothing)."""
 
     offset: int
@@ -47,12 +47,12 @@ class Run(NamedTuple):
 
     offset: int
     data: bytes
-    pieces: tuple[Piece, ...]
+    arrivals: tuple[Arrival, ...]
 
-    def piece_at(self, offset: int) -> Piece:
+    def arrival_at(self, offset: int) -> Arrival:
         """The segment with the byte at an offset of the direction."""
-        at = bisect_right(self.pieces, offset, key=lambda piece: piece.offset)
-        return self.pieces[max(at - 1, 0)]
+        at = bisect_right(self.arrivals, offset, key=lambda arrival: arrival.offset)
+        return self.arrivals[max(at - 1, 0)]
 
 
 class SegmentStream:
@@ -145,19 +145,19 @@ class SegmentStream:
         """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first byte known of."""
         ordered = sorted(self._segments, key=lambda segment: (segment[0], -len(segment[1])))
         first = int(self._first) if ordered else 0
-        runs: list[tuple[int, list[bytes], list[Piece]]] = []
+        runs: list[tuple[int, list[bytes], list[Arrival]]] = []
         end = -1
         for place, data, time, acknowledged in ordered:
             if place < 0 and self.synchronized:
                 continue  # a keep-alive repeats the byte before the stream
             offset = place - first
             if not runs or offset > end:
-                runs.append((offset, [data], [Piece(offset, time, acknowledged)]))
+                runs.append((offset, [data], [Arrival(offset, time, acknowledged)]))
             elif offset + len(data) > end:
-                runs[-1][2].append(Piece(end, time, acknowledged))
+                runs[-1][2].append(Arrival(end, time, acknowledged))
                 runs[-1][1].append(data[end - offset :])
             end = max(end, offset + len(data))
-        return [Run(offset, b"".join(parts), tuple(pieces)) for offset, parts, pieces in runs]
+        return [Run(offset, b"".join(parts), tuple(arrivals)) for offset, parts, arrivals in runs]
 
 
 class Ending(NamedTuple):

@@ -33,7 +33,9 @@ class DecodeCommand(Command, frozen=True):
             "their lengths, a capture (pcap, pcapng), record batches of a log, or a JSON object a line."
         ),
     ] = "auto"
-    list: Annotated[bool, Option("List the frames, a line each, and the summary of a capture behind them.")] = False
+    rows: Annotated[
+        bool, Option("List the frames, a line each, and the summary of a capture behind them.", flag="--list")
+    ] = False
     where: Annotated[
         str | None,
         Option(

@@ -48,8 +48,8 @@ def decode(
 
     An input is text (hexadecimal or base64), the path of a file, `-` for standard input, or bytes. Requests state their
     message. `response` (KEY@VERSION) is the request that the frames answer; with `body` (MESSAGE@VERSION) the bytes
-    have no header. `where` (an expression over the columns of `FrameRow`) and `frame` (a number) choose frames; `list`
-    adds their rows. Secrets are overwritten unless `secrets` is set. `spans` keeps the places of values where text
+    have no header. `where` (an expression over the columns of `FrameRow`) and `frame` (a number) choose frames; `rows`
+    keeps their rows. Secrets are overwritten unless `secrets` is set. `spans` keeps the places of values where text
     shows them: of a capture only in frames with problems. Without `values` the frames of a capture have only the values
     that rules read. `each` takes every frame as soon as it is decoded; the result then has no frames, and of findings
     only those of connections. The status is `findings` where bytes have problems. Raises UsageError for invalid input
@@ -143,12 +143,12 @@ class _Decoder:
     def selection(self) -> Iterator[tuple[DecodedFrame, FrameRow | None]]:
         """The frames that --where and --frame choose, with their rows where the result has rows."""
         options, last = self.options, 0
-        if not options.where and options.frame is None and not options.list:
+        if not options.where and options.frame is None and not options.rows:
             for entry in self._entries():
                 yield self._select(entry), None
             return
         holds = condition(options.where, FrameRow, "frame") if options.where else lambda row: True
-        listed = options.list or (options.where and options.frame is None)
+        listed = options.rows or (options.where and options.frame is None)
         for entry, row in _frame_rows(self._entries()):
             last = max(last, row.number)
             if options.frame in (None, row.number) and holds(row):
