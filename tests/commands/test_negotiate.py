@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.commands.negotiate.result import ClientListDocument, ClientsDocument
+from kiplint.commands.negotiate.clients.result import ClientListDocument, ClientsDocument
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
 from kiplint.compat.tree import load

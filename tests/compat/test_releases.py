@@ -10,7 +10,7 @@ import pytest
 
 import kiplint
 from conftest import ROOT
-from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.compat.negotiation.releases import release_matrix
 from kiplint.engine.errors import UsageError
 from kiplint.model.schemas import SchemaSet

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 import kiplint
-from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.engine.rule import RULES_PAGES

@@ -14,7 +14,7 @@ import pytest
 
 import kiplint
 from conftest import ROOT
-from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show, show_all
 from kiplint.pipeline.answers.documents import ReportDocument

@@ -17,8 +17,8 @@ from playwright.sync_api import Browser, ViewportSize
 import kiplint
 from compat.test_served import both_modes
 from conftest import ROOT
-from kiplint.commands.negotiate.result import MatrixResult
-from kiplint.commands.negotiate.run import negotiate_all
+from kiplint.commands.negotiate.matrix.result import MatrixResult
+from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.compat.judge import BREAKS

@@ -53,7 +53,7 @@ class NegotiateCommand(Command, frozen=True):
             "FILE",
         ),
     ] = None
-    repo: RepositoryOption = None
+    repository: RepositoryOption = None
     unstable: Annotated[bool, Option("The brokers offer unstable versions too.")] = False
     mode: Annotated[
         Literal["zookeeper", "kraft"] | None,
@@ -66,7 +66,7 @@ class NegotiateCommand(Command, frozen=True):
     clients: Annotated[
         str | None,
         Option(
-            "Which of these released clients work with the brokers: all, or CLIENT@VERSION,... "
+            "Which releases of clients work with each broker: of all clients, or of CLIENT or CLIENT@VERSION,... "
             "Every argument is then a broker.",
             "RELEASES",
         ),
@@ -92,37 +92,66 @@ class NegotiateCommand(Command, frozen=True):
         versions that a client sends without negotiation, and what it does not do because a broker does not list a
         version. A capture shows only the versions that were used.
         """
-        from kiplint.cli.output import present
-        from kiplint.commands.negotiate.run import known_clients, negotiate, negotiate_all, negotiate_clients
         from kiplint.engine.errors import UsageError
 
-        sets = (self.client, *self.brokers) if self.client is not None else ()
         if self.list_clients or self.clients is not None:
             if self.matrix or self.feature or self.sasl or self.open or self.output_format.startswith("html"):
                 raise UsageError("--clients and --list-clients go with neither --matrix, --feature, --sasl nor a page")
-            if self.list_clients and (sets or self.clients is not None):
-                raise UsageError("--list-clients takes no arguments and no --clients")
             if self.clients is None:
-                return present(known_clients(), self.output_format, self.color)
-            clients = negotiate_clients(
-                *sets, clients=self.clients, unstable=self.unstable, mode=self.mode, repository=self.repo
-            )
-            return present(clients, self.output_format, self.color)
+                return self._list_clients()
+            return self._negotiate_clients()
         if self.client is None:
             raise UsageError("Missing argument 'CLIENT'.")
         if not self.brokers:
             raise UsageError("Missing argument 'BROKER...'.")
-        if self.matrix:
-            if self.feature or self.sasl:
-                raise UsageError("--matrix goes with neither --feature nor --sasl")
-            matrix = negotiate_all(*sets, unstable=self.unstable, mode=self.mode, repository=self.repo)
-            return present(matrix, self.output_format, self.color, opened=self.open)
+        return self._negotiate_all() if self.matrix else self._negotiate()
+
+    def _negotiate(self) -> int:
+        from kiplint.cli.output import present
+        from kiplint.commands.negotiate.run import negotiate
+
         result = negotiate(
-            *sets,
+            *self._sets,
             feature=self.feature,
             unstable=self.unstable,
             mode=self.mode,
             sasl=self.sasl,
-            repository=self.repo,
+            repository=self.repository,
         )
         return present(result, self.output_format, self.color, opened=self.open)
+
+    def _negotiate_all(self) -> int:
+        from kiplint.cli.output import present
+        from kiplint.commands.negotiate.matrix.run import negotiate_all
+        from kiplint.engine.errors import UsageError
+
+        if self.feature or self.sasl:
+            raise UsageError("--matrix goes with neither --feature nor --sasl")
+        matrix = negotiate_all(*self._sets, unstable=self.unstable, mode=self.mode, repository=self.repository)
+        return present(matrix, self.output_format, self.color, opened=self.open)
+
+    def _negotiate_clients(self) -> int:
+        from kiplint.cli.output import present
+        from kiplint.commands.negotiate.clients.run import negotiate_clients
+        from kiplint.engine.errors import UsageError
+
+        if self.list_clients:
+            raise UsageError("--list-clients takes no arguments and no --clients")
+        clients = negotiate_clients(
+            *self._sets, clients=self.clients or "", unstable=self.unstable, mode=self.mode, repository=self.repository
+        )
+        return present(clients, self.output_format, self.color)
+
+    def _list_clients(self) -> int:
+        from kiplint.cli.output import present
+        from kiplint.commands.negotiate.clients.run import known_clients
+        from kiplint.engine.errors import UsageError
+
+        if self._sets:
+            raise UsageError("--list-clients takes no arguments and no --clients")
+        return present(known_clients(), self.output_format, self.color)
+
+    @property
+    def _sets(self) -> tuple[str, ...]:
+        """All arguments."""
+        return (self.client, *self.brokers) if self.client is not None else ()

@@ -1,23 +1,15 @@
-"""Negotiation: what a client and its brokers agree on, and every release with every other."""
+"""Negotiation: what a client and its brokers agree on."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 
-from kiplint.commands.negotiate.result import ClientListResult, ClientsResult, MatrixResult, NegotiationResult
+from kiplint.commands.negotiate.brokers import Opened, broker_sets, open_brokers
+from kiplint.commands.negotiate.result import NegotiationResult
 from kiplint.commands.probe.result import ProbedOffers, read_offers
-from kiplint.compat.negotiation.clients import (
-    client_names,
-    known_rpcs,
-    release_named,
-    released_side,
-    releases,
-    releases_named,
-    use_of_clients,
-)
-from kiplint.compat.negotiation.negotiate import Named, read_features
+from kiplint.compat.negotiation.clients import client_names, known_rpcs, release_named, released_side
 from kiplint.compat.negotiation.negotiate import negotiate as agree
+from kiplint.compat.negotiation.negotiate import read_features
 from kiplint.compat.negotiation.sides import Side, client_side, ranged_side
 from kiplint.compat.roles import Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
@@ -54,7 +46,7 @@ def negotiate(
     name = os.fspath(client)
     tree = None if _is_special(name) else load_rpcs(name, repository)
     special = read_offers(name) if tree is None else None  # before the brokers, so that `-` is the client
-    opened = _open_brokers(brokers, repository)
+    opened = open_brokers(brokers, repository)
     if tree:
         side = client_side(tree.name, tree.main)
     elif special:
@@ -63,33 +55,12 @@ def negotiate(
         side = (
             _captured_client(name, opened, repository) if os.path.exists(name) else released_side(release_named(name))
         )
-    broker_sets, notes = _broker_sets(opened, side.schemas)
-    negotiation = agree(side, broker_sets, features, unstable=unstable, mode=mode, sasl=sasl)
+    sets, notes = broker_sets(opened, side.schemas)
+    negotiation = agree(side, sets, features, unstable=unstable, mode=mode, sasl=sasl)
     unread = broken(tree, *(broker for broker in opened if isinstance(broker, Tree)))
     failing = negotiation.in_trouble or any(not feature.usable for feature in negotiation.features)
     status: Status = "error" if unread or notes else "findings" if failing else "ok"
     return NegotiationResult(negotiation, status=status, broken=unread, notes=tuple(notes))
-
-
-Opened = Sequence[Tree | ProbedOffers]
-"""Brokers: the trees of schema sets, and the answers of probed brokers."""
-
-
-def _open_brokers(brokers: Sequence[Path], repository: Path | None) -> Opened:
-    return [read_offers(os.fspath(broker)) or load_rpcs(broker, repository) for broker in brokers]
-
-
-def _broker_sets(opened: Opened, known: SchemaSet) -> tuple[list[Named], list[str]]:
-    """The brokers as sets, with the layouts of the known set where they are probed; and warnings."""
-    sets: list[Named] = []
-    notes: list[str] = []
-    for broker in opened:
-        if isinstance(broker, Tree):
-            sets.append((broker.name, broker.main))
-        else:
-            sets += broker.sets(known)
-            notes += [f"warning: {address} is left out: {error}" for address, error in broker.failed.items()]
-    return sets, notes
 
 
 def _is_special(client: str) -> bool:
@@ -140,46 +111,3 @@ def _captured_client(name: str, opened: Opened, repository: Path | None) -> Side
     note = "only the versions of the captured requests are known; the client may have more"
     note += "; the capture is too long, and its end is not read" * capture.limited
     return ranged_side(name, sent, _first_set(opened), note)
-
-
-def known_clients() -> ClientListResult:
-    """The released clients whose versions are known, each with its versions and their sources."""
-    return ClientListResult(releases())
-
-
-def negotiate_clients(
-    *brokers: Path,
-    clients: str = "all",
-    unstable: bool = False,
-    mode: Mode | None = None,
-    repository: Path | None = None,
-) -> ClientsResult:
-    """What released clients can do with all of the brokers, and from which release on a client works.
-
-    `clients` is `all`, or a list with commas of releases such as `librdkafka@2.8.0`, or of clients for all their
-    releases. The status is `findings` where a release loses an RPC. Raises UsageError and SourceError as `negotiate`
-    does.
-    """
-    chosen = releases_named(clients)
-    if not brokers:
-        raise UsageError("released clients need at least one broker")
-    opened = _open_brokers(brokers, repository)
-    sets, notes = _broker_sets(opened, known_rpcs())
-    rows = use_of_clients(chosen, sets, unstable=unstable, mode=mode)
-    unread = broken(*(broker for broker in opened if isinstance(broker, Tree)))
-    works = all(use.status == "works" for row in rows for use in row.releases)
-    status: Status = "error" if unread or notes else "ok" if works else "findings"
-    names = tuple(name for name, _ in sets)
-    return ClientsResult(names, rows, status=status, broken=unread, notes=tuple(notes))
-
-
-def negotiate_all(
-    *sets: Path, unstable: bool = False, mode: Mode | None = None, repository: Path | None = None
-) -> MatrixResult:
-    """Every set as the client of every set, itself included. Raises UsageError and SourceError as `negotiate` does."""
-    trees = [load_rpcs(name, repository) for name in sets]
-    names = [tree.name for tree in trees]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"{name} is named twice")
-    return MatrixResult.of([(tree.name, tree.main) for tree in trees], broken(*trees), unstable=unstable, mode=mode)

@@ -1,11 +1,11 @@
-"""Negotiations for people: how each connection begins, what needs attention, and all RPCs; and matrices."""
+"""Negotiations for people: how each connection begins, what needs attention, and all RPCs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final, TextIO
 
-from kiplint.commands.negotiate.result import ClientListResult, ClientsResult, MatrixResult, NegotiationResult
+from kiplint.commands.negotiate.result import NegotiationResult
 from kiplint.compat.negotiation.result import (
     TROUBLE,
     BrokerMode,
@@ -25,8 +25,6 @@ from kiplint.text.words import plural
 
 _LABEL = 11
 """The width of the labels' column."""
-
-MATRIX_COLUMNS = ("client", "brokers", "RPCs", "without a common version, or refused")
 
 _GRAVE: Final[dict[Outcome, str]] = {
     "no-common-version": "No version in common",
@@ -58,49 +56,6 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         [_summary(negotiation, color)],
     ]
     out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
-
-
-def write_matrix(result: MatrixResult, out: TextIO, *, color: bool) -> None:
-    """Write the pairs in trouble, and how many are not."""
-    rows = [[(cell, "") for cell in row] for row in result.matrix.runs()]
-    lines = [title("Pairs in trouble", color), *table(MATRIX_COLUMNS, rows, color, width_of(out))]
-    out.write("\n".join([*lines, paint(f"  {printable(result.matrix.note)}", DIM, color)]) + "\n")
-
-
-def write_clients(result: ClientsResult, out: TextIO, *, color: bool) -> None:
-    """Write from which release on each client works, what other releases lose, and their numbers."""
-    width = width_of(out)
-    codes = {"works": "", "limited": _YELLOW, "refused": _RED}
-    firsts = [
-        [(row.client, BOLD), (row.works_from or "none", "" if row.works_from else _RED), (row.releases[-1].version, "")]
-        for row in result.clients
-    ]
-    uses = [use for row in result.clients for use in row.releases]
-    losing = [
-        [(f"{use.client}@{use.version}", ""), (use.status, codes[use.status]), (", ".join(use.brief), "")]
-        for use in uses
-        if use.brief
-    ]
-    lines = [title(f"Released clients with {', '.join(result.brokers)}", color)]
-    lines += table(("client", "works from", "newest known"), firsts, color, width)
-    if losing:
-        lines += ["", title("What releases lose", color), *table(("release", "", "without"), losing, color, width)]
-    if any(rpc.unserved for use in uses for rpc in use.lost):
-        lines.append(paint("  *: on a path that sends this version without negotiation", DIM, color))
-    counts = result.document.summary
-    verbs = (
-        (counts.works, "works", "work"),
-        (counts.limited, "is limited", "are limited"),
-        (counts.refused, "is refused", "are refused"),
-    )
-    parts = [f"{number} {singular if number == 1 else many}" for number, singular, many in verbs if number]
-    out.write("\n".join([*lines, "", f"{plural(counts.releases, 'release')}: {', '.join(parts)}"]) + "\n")
-
-
-def write_client_list(result: ClientListResult, out: TextIO, *, color: bool) -> None:
-    """Write the releases with their notes."""
-    rows = [[(release.name, BOLD), (release.released or "", ""), (release.note, "")] for release in result.releases]
-    out.write("\n".join(table(("release", "date", "note"), rows, color, width_of(out))) + "\n")
 
 
 def _connection(exchange: Exchange, ids: Telemetry, mode: BrokerMode, color: bool, width: int | None) -> Iterator[str]:

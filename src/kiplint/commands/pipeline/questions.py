@@ -89,7 +89,7 @@ class MatrixCommand(Command, frozen=True):
             from msgspec.structs import replace
 
             from kiplint.cli.output import present
-            from kiplint.commands.negotiate.result import MatrixResult
+            from kiplint.commands.negotiate.matrix.result import MatrixResult
 
             made = MatrixResult.of(definitions(reader), mode=self.mode)
             other = only_known(reader, made.other) if made.other else None

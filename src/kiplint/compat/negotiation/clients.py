@@ -2,7 +2,8 @@
 
 `clients.json` has a release on a line: the versions of each RPC; those sent on some path without negotiation
 (`fixed`); short lists of which the highest fitting version is taken (`picks`); those of the default settings (`usual`);
-and the files that say so. It is read when a client is named.
+those of a path where the paths differ (`paths`, measured at the release where it can be installed); and the files that
+say so. It is read when a client is named.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ class ClientRelease(msgspec.Struct, frozen=True, omit_defaults=True):
         dict[str, str], Meta(description="Lists; a path uses the highest that is not above the broker's highest.")
     ] = {}
     usual: Annotated[dict[str, str], Meta(description="The versions that the default settings send.")] = {}
+    paths: Annotated[
+        dict[str, dict[str, str]],
+        Meta(description="By RPC: the versions on each path (producer, consumer, admin ...), where they differ."),
+    ] = {}
     needs: Annotated[tuple[Need, ...], Meta(description="What it does only where a broker lists a version.")] = ()
     note: str = ""
 
@@ -60,6 +65,10 @@ class _ClientsFile(msgspec.Struct, frozen=True):
     rpcs: dict[str, tuple[int, str]]
     """API key and flexible versions."""
     releases: tuple[ClientRelease, ...]
+
+
+JAVA = ("java", "kafka-clients", "apache-kafka-java", "kafka")
+"""What people call Kafka's own client."""
 
 
 @cache
@@ -86,9 +95,12 @@ def release_named(name: str) -> ClientRelease:
     client, _, version = name.partition("@")
     versions = [release.version for release in releases() if release.client == client]
     if versions:
-        known = f"{client}@{versions[-1]}; known are {', '.join(versions)}"
+        examples = f"{client}@{versions[-1]}; known are {', '.join(versions)}"
         missing = f"no release {version} of {client} is known" if version else f"{client} needs a release"
-        raise UsageError(f"{missing}: name one such as {known}")
+        raise UsageError(f"{missing}: name one such as {examples}")
+    if client in JAVA:
+        example = f"{version or '3.9.0'}:"
+        raise UsageError(f"a Java client has the schemas of its Kafka release: name the set, such as {example}")
     close = nearest(client, client_names(), numbered=False)
     same = f"{close}@{version}"
     hint = f"did you mean {same if same in by_name else close}?" if close else f"known are {', '.join(client_names())}"
@@ -96,15 +108,17 @@ def release_named(name: str) -> ClientRelease:
 
 
 def releases_named(names: str) -> tuple[ClientRelease, ...]:
-    """The releases in a list with commas; `all`, or a client's name for all its releases. Raises UsageError."""
-    named = [name.strip() for name in names.split(",") if name.strip()]
-    if not named:
+    """The releases in a list with commas, by client and version; `all`, or a client's name for all its releases.
+
+    Raises UsageError.
+    """
+    words = [name.strip() for name in names.split(",") if name.strip()]
+    if not words:
         raise UsageError("no client is named: name all, or releases such as librdkafka@2.8.0,sarama@1.42.1")
-    chosen: dict[str, ClientRelease] = {}
-    for name in named:
-        fitting = [release for release in releases() if name in ("all", release.client)] or [release_named(name)]
-        chosen |= {release.name: release for release in fitting}
-    return tuple(chosen.values())
+    for word in words:
+        if word != "all" and word not in client_names():
+            release_named(word)
+    return tuple(release for release in releases() if not {"all", release.client, release.name}.isdisjoint(words))
 
 
 def known_rpcs() -> SchemaSet:
@@ -133,6 +147,7 @@ def released_side(release: ClientRelease) -> Side:
             fixed=_versions(release.fixed.get(offer.name, "")),
             picks=_versions(release.picks.get(offer.name, "")),
             usual=_versions(release.usual.get(offer.name, "")),
+            paths={path: _versions(text) for path, text in release.paths.get(offer.name, {}).items()},
         )
         for key, offer in side.rpcs.items()
     }
@@ -145,68 +160,106 @@ def _versions(text: str) -> VersionRange:
     return VersionRange(interval for part in parts for interval in part.intervals) if text else NONE
 
 
+CORE = frozenset((
+    "ApiVersions", "Metadata", "Produce", "Fetch", "ListOffsets", "FindCoordinator", "JoinGroup", "SyncGroup",
+    "Heartbeat", "LeaveGroup", "OffsetCommit", "OffsetFetch",
+))  # fmt: skip
+"""The RPCs without which a client cannot produce, fetch, or use groups."""
+
+
 class LostRpc(msgspec.Struct, frozen=True):
-    """An RPC that a client cannot use with brokers that have it too, at least on some path."""
+    """An RPC that a client cannot use with a broker that has it too, at least on some path."""
 
     name: str
+    core: Annotated[bool, Meta(description="Without it a client cannot produce, fetch, or use groups.")]
     client: Annotated[str, Meta(description="The client's versions.")]
     unserved: Annotated[str, Meta(description="Only these versions are lost, which some path sends; else empty.")]
     message: str
 
 
 class ClientUse(msgspec.Struct, frozen=True):
-    """What a release of a client can do with brokers."""
+    """What a release of a client can do with a broker."""
 
     client: str
     version: str
     released: str | None
     status: Annotated[
-        Literal["works", "limited", "refused"],
-        Meta(description="limited: RPCs are lost. refused: without Metadata, or with neither Produce nor Fetch."),
+        Literal["works", "core", "fails"],
+        Meta(description="core: only RPCs are lost that are not core. fails: a core RPC is lost."),
     ]
     lost: tuple[LostRpc, ...]
     losses: Annotated[tuple[Loss, ...], Meta(description="What else it does not do; this does not change the status.")]
 
     @property
-    def brief(self) -> list[str]:
-        """What is lost, in a few words each; an asterisk marks RPCs that lose only one path."""
-        rpcs = [f"{rpc.name} {rpc.unserved}*" if rpc.unserved else f"{rpc.name} {rpc.client}" for rpc in self.lost]
-        return [*rpcs, *(loss.what for loss in self.losses)]
+    def name(self) -> str:
+        """The release, such as `librdkafka@2.8.0`."""
+        return f"{self.client}@{self.version}"
+
+
+class ClientCell(msgspec.Struct, frozen=True):
+    """The releases of a client with a broker, oldest first."""
+
+    broker: str
+    lowest: Annotated[str | None, Meta(description="The lowest release that loses no core RPC; null without any.")]
+    newest: Annotated[str | None, Meta(description="The newest such release.")]
+    releases: tuple[ClientUse, ...]
+
+    @property
+    def failing_between(self) -> list[str]:
+        """The releases between the lowest and the newest that lose a core RPC."""
+        versions = [use.version for use in self.releases]
+        if self.lowest is None or self.newest is None:
+            return []
+        between = self.releases[versions.index(self.lowest) : versions.index(self.newest)]
+        return [use.version for use in between if use.status == "fails"]
 
 
 class ClientRow(msgspec.Struct, frozen=True):
-    """A client, and the first of the known releases from which on all work."""
+    """A client with each broker, in the order of the brokers."""
 
     client: str
-    works_from: str | None
-    releases: tuple[ClientUse, ...]
+    brokers: tuple[ClientCell, ...]
 
 
 def use_of_clients(
-    chosen: Sequence[ClientRelease], brokers: Sequence[Named], *, unstable: bool = False, mode: Mode | None = None
+    named_releases: Sequence[ClientRelease],
+    brokers: Sequence[Named],
+    *,
+    unstable: bool = False,
+    mode: Mode | None = None,
 ) -> tuple[ClientRow, ...]:
-    """What releases of clients can do with all of the brokers. Raises UsageError for a mode that a broker lacks."""
-    uses = [
-        client_use(release, negotiate(released_side(release), brokers, unstable=unstable, mode=mode))
-        for release in chosen
-    ]
-    groups = groupby(sorted(uses, key=lambda use: use.client), key=lambda use: use.client)
-    return tuple(_row(client, tuple(group)) for client, group in groups)
+    """What releases of clients can do with each broker. Raises UsageError for a mode that a broker lacks."""
+    sides = [(release, released_side(release)) for release in named_releases]
+    return tuple(
+        ClientRow(client, tuple(_cell(broker, list(group), unstable, mode) for broker in brokers))
+        for client, group in (
+            (client, list(pairs)) for client, pairs in groupby(sides, key=lambda pair: pair[0].client)
+        )
+    )
 
 
-def _row(client: str, uses: tuple[ClientUse, ...]) -> ClientRow:
-    last = max((number for number, use in enumerate(uses) if use.status != "works"), default=-1)
-    return ClientRow(client, uses[last + 1].version if last + 1 < len(uses) else None, uses)
+def _cell(broker: Named, sides: Sequence[tuple[ClientRelease, Side]], unstable: bool, mode: Mode | None) -> ClientCell:
+    uses = tuple(
+        client_use(release, negotiate(side, [broker], unstable=unstable, mode=mode)) for release, side in sides
+    )
+    working = [use.version for use in uses if use.status != "fails"]
+    return ClientCell(broker[0], working[0] if working else None, working[-1] if working else None, uses)
 
 
 def client_use(release: ClientRelease, negotiation: Negotiation) -> ClientUse:
-    """What a release can do with all of the brokers that it negotiates with."""
-    rows = [row for row in negotiation.rpcs if row.in_trouble]
+    """What a release can do with the brokers that it negotiates with."""
     lost = tuple(
-        LostRpc(row.name, row.client or "none", "" if row.usable == "none" else row.unserved, row.message)
-        for row in rows
+        LostRpc(
+            row.name,
+            row.name in CORE,
+            row.client or "none",
+            "" if row.usable == "none" else row.unserved,
+            row.message,
+        )
+        for row in negotiation.rpcs
+        if row.in_trouble
     )
-    gone = {rpc.name for rpc in lost if not rpc.unserved}
-    refused = "Metadata" in gone or gone >= {"Produce", "Fetch"}
-    status: Literal["works", "limited", "refused"] = "refused" if refused else "limited" if lost else "works"
+    status: Literal["works", "core", "fails"] = (
+        "fails" if any(rpc.core for rpc in lost) else "core" if lost else "works"
+    )
     return ClientUse(release.client, release.version, release.released, status, lost, negotiation.losses)

@@ -65,7 +65,7 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
     if ours is None:
         return Agreement(broker.name, versions, status="broker-only")
     common = ours.versions & theirs.versions
-    chosen = begun.used if key == API_VERSIONS and begun.tried is not None else common.highest
+    chosen = begun.used if key == API_VERSIONS and begun.tried is not None else ours.choice(common)
     if not common or chosen is None:
         return Agreement(broker.name, versions, status="no-common-version")
     written = header_of(ours.request, chosen)
@@ -95,7 +95,7 @@ def _status(key: int, sides: tuple[Offer, Offer], chosen: int, written: int, beg
 def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agreement, ...]) -> RpcRow:
     ours = client.offers.get(key)
     usable = usable_range(key, client, brokers)
-    chosen = None if usable is None or not usable else usable.highest
+    chosen = ours.choice(usable) if ours and usable is not None else None
     if key == API_VERSIONS and chosen is not None:
         chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
     status = _whole_status(agreements, usable)
@@ -110,6 +110,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         _message(status, ours, brokers, agreements, key),
         _sent_anyway(status, ours, client, brokers, key),
         _kept(ours, brokers, key),
+        _on_other_paths(ours, usable, chosen),
         *(f"it also sends {versions} without negotiation, which {name} refuses" for name, versions in unserved.items()),
     ]
     return RpcRow(
@@ -127,6 +128,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         agreements,
         known.between_nodes,
         str(reduce(VersionRange.__or__, unserved.values())) if unserved else "",
+        ours.on_paths(usable) if ours and usable is not None else {},
     )
 
 
@@ -255,6 +257,13 @@ def _kept(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
     offered = (broker.offers[key].versions for broker in brokers if key in broker.offers)
     shared = reduce(VersionRange.__or__, (ours.kept & versions for versions in offered), NONE)
     return f"clients leave {shared} to brokers, which use it among themselves" if shared else ""
+
+
+def _on_other_paths(ours: Offer | None, usable: VersionRange | None, chosen: int | None) -> str:
+    """The versions of a client's other paths, where they differ from the version chosen."""
+    paths = ours.on_paths(usable) if ours and usable is not None else {}
+    others = [f"{path} {version}" for path, version in paths.items() if version != chosen]
+    return f"on other paths: {', '.join(others)}" if others else ""
 
 
 def _header_text(key: int, ours: Offer, agreement: Agreement, broker: Side) -> str:

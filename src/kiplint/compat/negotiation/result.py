@@ -102,7 +102,7 @@ class RpcRow(msgspec.Struct, frozen=True):
     usable: Annotated[
         str | None, Meta(description="What client and all brokers share, null when a side lacks the RPC.")
     ]
-    chosen: Annotated[int | None, Meta(description="The highest usable version.")]
+    chosen: Annotated[int | None, Meta(description="The highest usable version, on the main path of the client.")]
     request_header: int | None
     response_header: int | None
     instance_id: Annotated[bool, Meta(description="The request header carries ClientInstanceId (KIP-1313).")]
@@ -118,6 +118,10 @@ class RpcRow(msgspec.Struct, frozen=True):
             description="The versions that the client sends without negotiation, and a broker does not serve; or empty."
         ),
     ] = ""
+
+    paths: Annotated[
+        dict[str, int], Meta(description="The version on each path of a released client, where the paths differ.")
+    ] = {}
 
     @property
     def in_trouble(self) -> bool:

@@ -78,13 +78,19 @@ GET_TELEMETRY_SUBSCRIPTIONS = 71
 Hidden = Literal["", "listeners", "unstable"]
 
 
+NO_PATHS: Mapping[str, VersionRange] = {}
+MAIN_PATHS = ("consumer", "producer", "admin")
+"""The paths of a client, that which most use first."""
+
+
 class Offer(NamedTuple):
     """The versions of one RPC that a side can use.
 
     When a broker has the RPC but offers no version, `versions` are none and `hidden` is the reason. `kept` are the
     versions of a client that it does not use, because brokers keep them for themselves. `fixed` are versions that a
     client sends on some path without negotiation, of `picks` the highest that is not above the broker's highest, and
-    `usual` are the versions that its default settings send.
+    `usual` are the versions that its default settings send. `paths` are the versions on each path of a client, where
+    they differ.
     """
 
     name: str
@@ -96,6 +102,7 @@ class Offer(NamedTuple):
     fixed: VersionRange = NONE
     picks: VersionRange = NONE
     usual: VersionRange = NONE
+    paths: Mapping[str, VersionRange] = NO_PATHS
 
     @property
     def advertised(self) -> VersionRange:
@@ -106,11 +113,24 @@ class Offer(NamedTuple):
     def unserved(self, theirs: VersionRange) -> VersionRange:
         """The versions that a client sends on some path although a broker with these versions does not serve them."""
         sent = self.fixed
+        for versions in self.paths.values():
+            sent |= versions if not versions & theirs else NONE
         if self.picks:
             fitting = self.picks & VersionRange.of(0, theirs.highest)
             pick = fitting.highest if fitting else self.picks.lowest
             sent |= VersionRange.of(pick, pick)
         return sent - theirs
+
+    def on_paths(self, shared: VersionRange) -> dict[str, int]:
+        """The version on each path, where the paths differ and share a version with the broker."""
+        return {path: (versions & shared).highest for path, versions in self.paths.items() if versions & shared}
+
+    def choice(self, shared: VersionRange) -> int | None:
+        """The version that a client takes of those that it shares with a broker: the highest, on the main path."""
+        if not shared:
+            return None
+        paths = self.on_paths(shared)
+        return next((paths[path] for path in MAIN_PATHS if path in paths), shared.highest)
 
     @property
     def between_nodes(self) -> bool:

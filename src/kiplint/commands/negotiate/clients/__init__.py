@@ -1,0 +1,1 @@
+"""`kiplint negotiate --clients` and `--list-clients`: released clients."""

@@ -1,0 +1,1 @@
+"""`kiplint negotiate --matrix`: every set as the client of every other."""
