@@ -252,26 +252,53 @@ def test_released_clients_in_json(history: Path, tmp_path: Path) -> None:
     ran = kiplint("negotiate", *words, "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
     assert (ran.code, ran.err) == (1, "")
     document = msgspec.json.decode(ran.out, type=ClientsDocument)
-    assert [(row.client, row.works_from) for row in document.clients] == [("librdkafka", "1.8.2"), ("rskafka", "0.2.0")]
-    assert msgspec.to_builtins(document.summary) == {"releases": 6, "works": 5, "limited": 1, "refused": 0}
-    (lost,) = document.clients[0].releases[0].lost
-    assert (lost.name, lost.client, lost.unserved) == ("ListOffsets", "0-1", "0")
+    cells = [(row.client, cell.lowest, cell.newest) for row in document.clients for cell in row.brokers]
+    assert cells == [("librdkafka", "1.8.2", "1.8.2"), ("rskafka", "0.2.0", "0.6.0")]
+    assert msgspec.to_builtins(document.summary) == {"releases": 6, "works": 5, "core": 0, "fails": 1}
+    (lost,) = document.clients[0].brokers[0].releases[0].lost
+    assert (lost.name, lost.core, lost.client, lost.unserved) == ("ListOffsets", True, "0-1", "0")
 
 
 def test_released_clients_in_text(history: Path, tmp_path: Path) -> None:
-    words = ("--clients", "librdkafka@0.9.5,librdkafka@2.15.0", "confluent-8.0.0:", "--repo", history)
-    assert kiplint("negotiate", *words, cwd=tmp_path).out.splitlines() == [
-        "Released clients with confluent-8.0.0:",
-        "  client      works from  newest known",
-        "  librdkafka  2.15.0      2.15.0",
+    words = ("librdkafka@0.9.5", "librdkafka@2.15.0", "kafka-python@2.3.0")
+    brokers = ("2.4.0:", "confluent-8.0.0:", "--repo", history)
+    outputs = [
+        kiplint("negotiate", "--clients", ",".join(order), *brokers, cwd=tmp_path).out for order in (words, words[::-1])
+    ]
+    assert outputs[0].splitlines() == [
+        "Releases of clients that can produce, fetch and use groups",
+        "  client        2.4.0:           confluent-8.0.0:",
+        "  kafka-python  2.3.0            2.3.0",
+        "  librdkafka    0.9.5 to 2.15.0  2.15.0",
         "",
         "What releases lose",
-        "  release                    without",
-        "  librdkafka@0.9.5  refused  Produce 0-1, Fetch 0-2, ListOffsets 0*, OffsetCommit 1, JoinGroup 0, SASL GSSAPI",
+        "  release             broker            core                                                                 "
+        "optional",
+        "  kafka-python@2.3.0  confluent-8.0.0:                                                                       "
+        "DescribeLogDirs 0",
+        "  librdkafka@0.9.5    confluent-8.0.0:  Produce 0-1, Fetch 0-2, ListOffsets 0*, OffsetCommit 1, JoinGroup 0  "
+        "SASL GSSAPI",
         "  *: on a path that sends this version without negotiation",
         "",
-        "2 releases: 1 works, 1 is refused",
+        "3 releases with 2 brokers: 4 work, 1 lose optional RPCs, 1 lose core RPCs",
     ]
+    assert outputs[0] == outputs[1]  # whatever the order of the releases
+
+
+def test_versions_by_path(history: Path, tmp_path: Path) -> None:
+    """Measured: consumers and producers of kafka-python 2.0.2 stay below what its admin client negotiates."""
+    words = ("kafka-python@2.0.2", "3.6.0:", "--repo", history)
+    lines = kiplint("negotiate", *words, cwd=tmp_path).out.splitlines()
+    place = lines.index("Other versions on some paths of the client (2)")
+    assert [line.split(None, 1) for line in lines[place + 1 : place + 3]] == [
+        ["Metadata", "consumer 1, producer 1, admin 5"],
+        ["OffsetFetch", "consumer 1, admin 3"],
+    ]
+    document = json.loads(kiplint("negotiate", *words, "--output-format", "json", cwd=tmp_path).out)
+    rows = {rpc["name"]: (rpc["chosen"], rpc["paths"]) for rpc in document["rpcs"]}
+    assert rows["Metadata"] == (1, {"consumer": 1, "producer": 1, "admin": 5})
+    assert rows["OffsetFetch"] == (1, {"consumer": 1, "admin": 3})
+    assert rows["Fetch"] == (4, {})
 
 
 def test_the_list_of_clients(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.compat.negotiation.clients import (
+    ClientCell,
     ClientUse,
     client_use,
     release_named,
@@ -31,7 +32,7 @@ def schemas(history: Path, tag: str) -> SchemaSet:
 
 def uses(history: Path, tag: str) -> dict[str, ClientUse]:
     rows = use_of_clients(releases(), [(tag, schemas(history, tag))])
-    return {f"{use.client}@{use.version}": use for row in rows for use in row.releases}
+    return {use.name: use for row in rows for use in row.brokers[0].releases}
 
 
 def lost(use: ClientUse) -> list[str]:
@@ -122,15 +123,26 @@ def test_the_clients_of_kip_896_work_with_4_0(history: Path) -> None:
     result = uses(history, "confluent-8.0.0")
     working = {client: result[f"{client}@{version}"].status for client, version in KIP_896.items()}
     # Sarama declares JoinGroup up to 5 and OffsetCommit up to 4; consumer_group.go and offset_manager.go send 0-1 and 1.
-    assert working == {"librdkafka": "works", "kafkajs": "works", "sarama": "limited", "kafka-python": "works"}
+    assert working == {"librdkafka": "works", "kafkajs": "works", "sarama": "fails", "kafka-python": "works"}
     before = {name: result[name].status for name in ("librdkafka@1.6.1", "kafkajs@1.12.0", "kafka-python@1.4.7")}
     # The KIP looked at no older release: those two of kafkajs and kafka-python send nothing that 4.0 has removed.
-    assert before == {"librdkafka@1.6.1": "limited", "kafkajs@1.12.0": "works", "kafka-python@1.4.7": "works"}
+    assert before == {"librdkafka@1.6.1": "fails", "kafkajs@1.12.0": "works", "kafka-python@1.4.7": "works"}
 
 
-def test_refused_are_clients_that_can_neither_produce_nor_fetch(history: Path) -> None:
+def test_core_rpcs_are_apart_from_optional_ones(history: Path) -> None:
     result = uses(history, "confluent-8.0.0")
-    assert [name for name, use in result.items() if use.status == "refused"] == ["librdkafka@0.9.5"]
+    assert {name for name, use in result.items() if use.status == "core"} == {
+        "kafka-python@2.1.5",
+        "kafka-python@2.3.0",
+    }
+
+
+def test_releases_that_fail_between_others_are_named(history: Path) -> None:
+    """Releases are compared in their order; what fails between the lowest and the newest that work is named."""
+    by_name = uses(history, "confluent-8.0.0")
+    names = ("librdkafka@0.9.5", "librdkafka@1.8.2", "librdkafka@1.3.0", "librdkafka@2.8.0")
+    cell = ClientCell("b", "1.8.2", "2.8.0", tuple(by_name[name] for name in names))
+    assert cell.failing_between == ["1.3.0"]
 
 
 def test_versions_that_are_only_advertised(history: Path) -> None:
@@ -197,6 +209,7 @@ def test_the_first_exchange_of_a_client(history: Path) -> None:
         ("librdkafak@1.3.0", "no client librdkafak is known; did you mean librdkafka@1.3.0?"),
         ("franzgo@1.0.1", "no client franzgo is known; did you mean franz-go?"),
         ("zzz@1", "no client zzz is known; known are aiokafka, franz-go,"),
+        ("java@3.6.0", "a Java client has the schemas of its Kafka release: name the set, such as 3.6.0:"),
         (",", "no client is named: name all, or releases such as librdkafka@2.8.0,sarama@1.42.1"),
     ],
 )
@@ -208,6 +221,6 @@ def test_unknown_names(names: str, says: str) -> None:
 
 def test_a_list_of_releases() -> None:
     assert [release.name for release in releases_named("rskafka, kafkajs@2.2.4,rskafka@0.2.0")] == [
-        "rskafka@0.2.0", "rskafka@0.3.0", "rskafka@0.5.0", "rskafka@0.6.0", "kafkajs@2.2.4",
+        "kafkajs@2.2.4", "rskafka@0.2.0", "rskafka@0.3.0", "rskafka@0.5.0", "rskafka@0.6.0",
     ]  # fmt: skip
     assert releases_named("all") == releases()

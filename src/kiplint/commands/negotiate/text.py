@@ -156,6 +156,11 @@ def _attention(negotiation: Negotiation, color: bool, width: int | None) -> Iter
     if deprecated:
         head = paint(f"Agreed on a deprecated version ({len(deprecated)})", _YELLOW, color)
         yield [head, *_messages(deprecated, color, width)]
+    other_paths = [row for row in ours if {*row.paths.values()} - {row.chosen}]
+    if other_paths:
+        head = title(f"Other versions on some paths of the client ({len(other_paths)})", color)
+        cells = [[(row.name, BOLD), (_paths(row), "")] for row in other_paths]
+        yield [head, *table(("RPC", ""), cells, color, width)[1:]]
     for status, heading in _WAYS.items():
         rows = [row for row in ours if row.status == status]
         if rows:
@@ -169,6 +174,10 @@ def _attention(negotiation: Negotiation, color: bool, width: int | None) -> Iter
             title(f"Between brokers and controllers, not for clients ({len(apart)})", color),
             *paragraph(briefs, width=width),
         ]
+
+
+def _paths(row: RpcRow) -> str:
+    return ", ".join(f"{path} {version}" for path, version in row.paths.items())
 
 
 def _messages(rows: list[RpcRow], color: bool, width: int | None) -> list[str]:
