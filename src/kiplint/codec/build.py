@@ -143,9 +143,9 @@ class _Builder:
             else:
                 self.sized(slot.kind, slot.compact, False, element, place)
 
-    def tags(self, known: Iterable[Slot], value: dict[str, Any], path: str) -> None:
-        """Write the tag section: known tags that do not have their default, and unknown ones, by number."""
-        slots = {slot.field.tag or 0: slot for slot in known}
+    def tags(self, tagged_slots: Iterable[Slot], value: dict[str, Any], path: str) -> None:
+        """Write the tag section: tagged_slots tags that do not have their default, and unknown ones, by number."""
+        slots = {slot.field.tag or 0: slot for slot in tagged_slots}
         sections = self.unknown_tags(set(slots), value.get(UNKNOWN_TAGS) or [], path)
         for tag, slot in slots.items():
             key = key_of(slot)
@@ -157,14 +157,14 @@ class _Builder:
         for tag, data in sorted(sections.items()):
             self.out += varint(tag) + varint(len(data)) + data
 
-    def unknown_tags(self, known: set[int], entries: Any, path: str) -> dict[int, bytes]:
+    def unknown_tags(self, own_tags: set[int], entries: Any, path: str) -> dict[int, bytes]:
         sections: dict[int, bytes] = {}
         place = _join(path, UNKNOWN_TAGS)
         for entry in entries if isinstance(entries, list) else [entries]:
             tag = entry.get("tag") if isinstance(entry, dict) else None
             if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 0x7FFFFFFF:
                 self.note("value-invalid", f'{place} has {_shown(entry)}, not {{"tag": number, "data": base64}}', place)
-            elif tag in known:
+            elif tag in own_tags:
                 self.note("value-invalid", f"{place} has tag {tag}, which this version knows", place)
             elif tag in sections:
                 self.note("tag-duplicate", f"{place} has tag {tag} twice", place)

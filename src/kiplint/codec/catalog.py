@@ -233,8 +233,8 @@ def chosen_response(catalog: Catalog, text: str) -> tuple[int, int]:
     if name.isdecimal():
         messages = catalog.keyed("response", int(name))
     else:
-        named = catalog.named(f"{name.removesuffix('Response')}Response")
-        messages = [message for message in named if message.type == "response"]
+        responses = catalog.named(f"{name.removesuffix('Response')}Response")
+        messages = [message for message in responses if message.type == "response"]
     message, _ = _having(messages, version, name, catalog)
     if message.api_key is None:
         raise UsageError(f"{message.name} has no API key")
@@ -251,8 +251,8 @@ def _split(text: str, expected: str) -> tuple[str, int]:
 def _having(messages: list[Message], version: int, name: str, catalog: Catalog) -> tuple[Message, int]:
     message = having(messages, version)
     if message is None and messages:
-        known = VersionRange(pair for message in messages for pair in message.valid.intervals)
-        raise UsageError(f"{messages[0].name} has no version {version}; its valid versions are {known}")
+        versions = VersionRange(pair for message in messages for pair in message.valid.intervals)
+        raise UsageError(f"{messages[0].name} has no version {version}; its valid versions are {versions}")
     if message is None:
         raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
     return message, version

@@ -182,8 +182,8 @@ def _of_unknown_type(body: Layout) -> Iterator[Slot]:
 def filled(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """The values of a body with the default of every absent tagged field, at every depth."""
     slots = (*body.slots, *(body.tags or ()))
-    known = {key_of(slot): slot for slot in slots}
-    whole = {key: _filled(known[key], inner) if key in known else inner for key, inner in value.items()}
+    slots_by_key = {key_of(slot): slot for slot in slots}
+    whole = {key: _filled(slots_by_key[key], inner) if key in slots_by_key else inner for key, inner in value.items()}
     return whole | {key_of(slot): default_of(slot) for slot in body.tags or () if key_of(slot) not in whole}
 
 

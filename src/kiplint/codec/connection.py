@@ -163,7 +163,7 @@ def _ids_in_flight(calls: Sequence[RpcCall]) -> Iterator[Breach]:
 
 def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> Iterator[Breach]:
     """SASL that fails, and requests before it ends; the latter only where no frame of the connection is missing."""
-    begun, done = False, math.inf
+    begun, ended = False, math.inf
     for place, call in enumerate(calls):
         values = _values(call.response)
         code = values.get("errorCode")
@@ -183,8 +183,8 @@ def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> 
                 text = f"the broker refuses the credentials: SCRAM ends with {token.decode(errors='replace')}"
                 yield Breach(place, "response", "authentication", text, "authBytes")
             elif values and not token.startswith(b"r="):  # the first of two answers of SCRAM
-                done = min(done, call.answered)
-        elif begun and call.sent < done and state and state.complete and call.api_key != API_VERSIONS:
+                ended = min(ended, call.answered)
+        elif begun and call.sent < ended and state and state.complete and call.api_key != API_VERSIONS:
             text = "the request was sent before SASL had ended"
             yield Breach(place, "request", "before-authentication", text, "requestApiKey")
     if state and calls:

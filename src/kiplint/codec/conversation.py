@@ -202,14 +202,14 @@ class _Talk:
             if after_handshake and not sign.test(frame.data, 0, len(frame.data)):
                 self.tokens += 1
                 continue
-            named = struct.unpack_from(">hhi", frame.data) if len(frame.data) >= 8 else (-1, -1, -1)
-            after_handshake = after_handshake or named[:2] == (SASL_HANDSHAKE, 0)
-            yield self._captured("request", frame, named)
+            ids = struct.unpack_from(">hhi", frame.data) if len(frame.data) >= 8 else (-1, -1, -1)
+            after_handshake = after_handshake or ids[:2] == (SASL_HANDSHAKE, 0)
+            yield self._captured("request", frame, ids)
 
-    def _captured(self, direction: Direction, frame: Cut, named: tuple[int, int, int]) -> Captured:
+    def _captured(self, direction: Direction, frame: Cut, ids: tuple[int, int, int]) -> Captured:
         client, server = (self.connection.ends[side] for side in self.sides)
         return Captured(
-            self.number, client, server, direction, frame.time, frame.offset, *named, frame.data, frame.whole,
+            self.number, client, server, direction, frame.time, frame.offset, *ids, frame.data, frame.whole,
             problem=frame.problem,
         )  # fmt: skip
 

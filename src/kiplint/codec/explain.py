@@ -224,8 +224,8 @@ class _Walk:
             else:
                 out.append(self.primitive(slot.kind, slot.compact, False, inner, depth + 1, slot.kind))
 
-    def tags(self, known: tuple[Slot, ...], out: dict[str, Any], path: str, depth: int) -> None:
-        start, slots = self.at.pos, {slot.field.tag: slot for slot in known}
+    def tags(self, tagged_slots: tuple[Slot, ...], out: dict[str, Any], path: str, depth: int) -> None:
+        start, slots = self.at.pos, {slot.field.tag: slot for slot in tagged_slots}
         count = self.at.varint("the count of tagged fields", path)
         self.at.row(start, depth, path, "tag section", count)
         tags: set[int] = set()

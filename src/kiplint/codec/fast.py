@@ -27,8 +27,8 @@ def make_reader(body: Layout, title: str) -> Reader:
     """Compile a reader whose values can be written as JSON: bytes become base64, floats JSON numbers."""
     source = _ReaderSource()
     name = source.function("read", lambda: source.body(body))
-    made: Reader = source.out.compile(title)[name]
-    return made
+    reader: Reader = source.out.compile(title)[name]
+    return reader
 
 
 class _ReaderSource:
@@ -80,12 +80,12 @@ class _ReaderSource:
 
     def body(self, body: Layout) -> str:
         values = [(key_of(slot), self.slot(slot)) for slot in body.slots]
-        shown = "{" + ", ".join(f"{key!r}: {value}" for key, value in values) + "}"
+        fields = "{" + ", ".join(f"{key!r}: {value}" for key, value in values) + "}"
         if body.tags is None:
-            return shown
+            return fields
         count, result = self.fixed("B", "t"), self.out.name("d")
         self.flush()
-        self.out.line(f"{result} = {shown}")
+        self.out.line(f"{result} = {fields}")
         entries = ", ".join(f"{slot.field.tag}: ({key_of(slot)!r}, {self.tagged(slot)})" for slot in body.tags)
         self.out.line(f"if {count}: pos = read_tags(data, pos - 1, {result}, {{{entries}}})")
         return result
@@ -186,14 +186,14 @@ class _ReaderSource:
 
     def flat(self, body: Layout, count: str, result: str) -> None:
         """Unpack structs of the same width together: all their fields are fixed, and none has tags."""
-        shown = ", ".join(f"{key_of(slot)!r}: {self.primitive(slot.kind, False, False)}" for slot in body.slots)
+        fields = ", ".join(f"{key_of(slot)!r}: {self.primitive(slot.kind, False, False)}" for slot in body.slots)
         if body.tags is not None:
             self.fixed("B")
         run, self.out.run = self.out.run, []
         unpack, size = self.out.packed("".join(code for code, _ in run), "iter_unpack")
         names = "".join(f"{name}, " for _, name in run)
         self.out.line(f"end = pos + {count} * {size}")
-        self.out.line(f"{result} = [{{{shown}}} for {names}in {unpack}(data[pos:end])]; pos = end")
+        self.out.line(f"{result} = [{{{fields}}} for {names}in {unpack}(data[pos:end])]; pos = end")
 
     def looped(self, slot: Slot, count: str, result: str) -> None:
         self.out.line(f"{result} = []")
@@ -206,7 +206,7 @@ class _ReaderSource:
             self.out.line(f"{result}.append({element})")
 
 
-def read_tags(data: bytes, pos: int, out: dict[str, Any], known: dict[int, tuple[str, Reader]]) -> int:
+def read_tags(data: bytes, pos: int, out: dict[str, Any], readers: dict[int, tuple[str, Reader]]) -> int:
     """Read a tag section that has tags into the values; unknown tags are kept as they are."""
     count, pos = read_varint(data, pos)
     before = -1
@@ -218,8 +218,8 @@ def read_tags(data: bytes, pos: int, out: dict[str, Any], known: dict[int, tuple
         if tag <= before or end > len(data):
             raise Malformed
         before = tag
-        if tag in known:
-            key, reader = known[tag]
+        if tag in readers:
+            key, reader = readers[tag]
             out[key], pos = reader(data, pos)
             if pos != end:
                 raise Malformed
@@ -288,8 +288,8 @@ class SourceCode:
 
     def packed(self, codes: str, method: str) -> tuple[str, int]:
         """The name of a method of the `Struct` for a run of format codes (big-endian, no gaps), and the run's size."""
-        made = struct.Struct(">" + codes)
-        return self.constant(method, codes, lambda: getattr(made, method)), made.size
+        fields = struct.Struct(">" + codes)
+        return self.constant(method, codes, lambda: getattr(fields, method)), fields.size
 
     def compile(self, title: str) -> dict[str, Any]:
         """Run the module, and give its names."""

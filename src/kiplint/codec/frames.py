@@ -218,8 +218,8 @@ _FATAL = (
 
 
 def _unknown_version(messages: list[Message], version: int, offset: int) -> ByteProblem:
-    known = VersionRange(pair for message in messages for pair in message.valid.intervals)
-    text = f"no set has {messages[0].name} {version}; the versions are {known}"
+    versions = VersionRange(pair for message in messages for pair in message.valid.intervals)
+    text = f"no set has {messages[0].name} {version}; the versions are {versions}"
     return ByteProblem("codec/unknown-version", offset, text)
 
 

@@ -157,14 +157,16 @@ def each_tag(body: Layout) -> Iterator[Variant]:
     return _variants(body, lambda slot, tagged: tagged, rich_value)
 
 
-def _variants(body: Layout, chosen: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]) -> Iterator[Variant]:
+def _variants(
+    body: Layout, is_special: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]
+) -> Iterator[Variant]:
     base = minimal(body)
     for slots, tagged in ((body.slots, False), (body.tags or (), True)):
         for slot in slots:
             key = key_of(slot)
-            if chosen(slot, tagged):
+            if is_special(slot, tagged):
                 yield key, base | {key: value(slot)}
-            for path, inner in _variants(slot.body, chosen, value) if slot.body else ():
+            for path, inner in _variants(slot.body, is_special, value) if slot.body else ():
                 whole: Any = [inner] if slot.array else inner
                 yield f"{key}{'[0]' if slot.array else ''}.{path}", base | {key: whole}
 

@@ -55,8 +55,8 @@ def encode_object(catalog: Catalog, values: Any) -> EncodedObject:
         rule = "codec/layout-unusable" if header else "codec/header-unknown"
         problem = ByteProblem(rule, 0, header.unusable if header else "no set has its header")
         return _encoded(message.name, version, number, b"", (problem,))
-    named = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
-    front, more = header.encode({**named, **(values.get("header") or {})})
+    api = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
+    front, more = header.encode({**api, **(values.get("header") or {})})
     moved = tuple(msgspec.structs.replace(problem, offset=problem.offset + len(front)) for problem in problems)
     return _encoded(message.name, version, number, front + body, (*more, *moved))
 

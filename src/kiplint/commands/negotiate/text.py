@@ -105,8 +105,8 @@ def _exchange(exchange: Exchange) -> Iterator[tuple[str, str]]:
 def _error(exchange: Exchange) -> str:
     if not exchange.error:
         return ""
-    named = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
-    return f" with {UNSUPPORTED_VERSION}{named}"
+    supported = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
+    return f" with {UNSUPPORTED_VERSION}{supported}"
 
 
 def _fields(exchange: Exchange, *, sent: bool) -> str:
@@ -115,8 +115,8 @@ def _fields(exchange: Exchange, *, sent: bool) -> str:
         parts.append("ClientSoftwareName and ClientSoftwareVersion (KIP-511)")
     both = [name for name, there in (("ClusterId", exchange.cluster_id), ("NodeId", exchange.node_id)) if there is sent]
     if both:
-        known = ", once bootstrapped" if sent else ""
-        parts.append(f"{' and '.join(both)} (KIP-1242{known})")
+        later = ", once bootstrapped" if sent else ""
+        parts.append(f"{' and '.join(both)} (KIP-1242{later})")
     return ", ".join(parts)
 
 

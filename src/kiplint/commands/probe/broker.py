@@ -154,8 +154,8 @@ def _named(frame: Frame, refused: int) -> int:
     """The next version to try, below the refused version."""
     # Only the error code is reliable (KIP-511); what follows may name the highest version.
     rows = (frame.value or {}).get("apiKeys") or []
-    named = [row.get("maxVersion", 0) for row in rows if row.get("apiKey") == API_VERSIONS]
-    return max(min(named[-1], refused - 1), 0) if named else 0
+    highest = [row.get("maxVersion", 0) for row in rows if row.get("apiKey") == API_VERSIONS]
+    return max(min(highest[-1], refused - 1), 0) if highest else 0
 
 
 def error_text(code: int) -> str:
@@ -181,8 +181,8 @@ def authenticate(client: Client, sasl: Sasl) -> None:
     if value.get("errorCode") == ILLEGAL_SASL_STATE:
         raise ProbeError("the port does not use SASL: leave --sasl out")
     if value.get("errorCode"):
-        known = ", ".join(map(str, value.get("mechanisms") or [])) or "none"
-        raise ProbeError(f"the broker does not support {sasl.mechanism}; it supports {known}")
+        mechanisms = ", ".join(map(str, value.get("mechanisms") or [])) or "none"
+        raise ProbeError(f"the broker does not support {sasl.mechanism}; it supports {mechanisms}")
     talk = sasl.talk()
     token = next(talk)
     while True:
@@ -243,21 +243,21 @@ class KnownSets(NamedTuple):
 
 def apis_of(sets: KnownSets, address: str, answer: ApiVersionsAnswer, *, sasl: bool) -> tuple[Api, ...]:
     """The RPCs of an answer, by API key. Over SASL no RPC is refused: the first request has no instance id."""
-    known = {row["apiKey"]: sets.known(row["apiKey"]) for row in _rows(answer)}
-    offers = [Offered(row["apiKey"], known[row["apiKey"]][0], *_versions(row)) for row in _rows(answer)]
+    rpcs = {row["apiKey"]: sets.known(row["apiKey"]) for row in _rows(answer)}
+    offers = [Offered(row["apiKey"], rpcs[row["apiKey"]][0], *_versions(row)) for row in _rows(answer)]
     client = sets.client
     broker = broker_side(address, offered_set(served(offers), client.schemas), unstable=True)
     header = header_of(sets.catalog.keyed("request", API_VERSIONS)[0], answer.version)
     exchange = Exchange(address, answer.tried[0], used=answer.version, checked=header >= WITH_INSTANCE_ID and not sasl)
     apis = {
-        offer.api_key: _api(offer, known[offer.api_key], agree(offer.api_key, client, broker, exchange))
+        offer.api_key: _api(offer, rpcs[offer.api_key], agree(offer.api_key, client, broker, exchange))
         for offer in offers
     }
     return tuple(api for _, api in sorted(apis.items()))
 
 
-def _api(offer: Offered, known: tuple[str, VersionRange], agreed: Agreement) -> Api:
-    name, versions = known
+def _api(offer: Offered, rpc: tuple[str, VersionRange], agreed: Agreement) -> Api:
+    name, versions = rpc
     unknown = VersionRange.of(max(offer.lowest, 0), offer.highest) - (versions if name else NONE)
     return Api(
         api_key=offer.api_key,
@@ -354,8 +354,8 @@ def _mechanisms(questions: Questions, host: str, port: int, deadline: Deadline) 
     finally:
         connection.close()
     value = frame.value or {}
-    known = value.get("mechanisms") or []
-    return ", ".join(map(str, known)) if value.get("errorCode") in (0, UNSUPPORTED_MECHANISM) else ""
+    mechanisms = value.get("mechanisms") or []
+    return ", ".join(map(str, mechanisms)) if value.get("errorCode") in (0, UNSUPPORTED_MECHANISM) else ""
 
 
 def _log_in(client: Client, questions: Questions) -> None:

@@ -48,15 +48,15 @@ class Tls(NamedTuple):
             if os.path.exists(file) and not os.path.isfile(file):
                 raise ProbeError(f"the certificates cannot be used: {file} is not a file")
         try:
-            made = ssl.create_default_context(cafile=self.ca)
+            context = ssl.create_default_context(cafile=self.ca)
             if self.certificate:
-                made.load_cert_chain(self.certificate, self.key, password="")
+                context.load_cert_chain(self.certificate, self.key, password="")
         except (OSError, ssl.SSLError) as error:
             raise ProbeError(f"the certificates cannot be used: {error}") from None
         if self.insecure:
-            made.check_hostname = False
-            made.verify_mode = ssl.CERT_NONE
-        return made
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
 
 
 class Deadline:
@@ -186,15 +186,15 @@ def _connected(host: str, port: int, deadline: Deadline) -> socket.socket:
     """A connection to the first address of the host that answers; all of them share the deadline."""
     failure: OSError = OSError("the host has no address")
     for family, kind, protocol, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-        made = socket.socket(family, kind, protocol)
+        connection = socket.socket(family, kind, protocol)
         try:
-            made.settimeout(deadline.left())
-            made.connect(place)
+            connection.settimeout(deadline.left())
+            connection.connect(place)
         except OSError as error:
-            made.close()
+            connection.close()
             failure = error
         else:
-            return made
+            return connection
     raise failure
 
 
@@ -228,10 +228,10 @@ def _refusal(error: OSError, tls: Tls, *, answered: bool) -> str:
 def greeting(host: str, port: int, deadline: Deadline, data: bytes) -> bytes:
     """The first bytes of a port's answer to data, on a connection of its own; empty without an answer."""
     try:
-        with _connected(host, port, deadline) as made:
-            made.settimeout(min(deadline.left(), 2.0))
-            made.sendall(data)
-            return made.recv(64)
+        with _connected(host, port, deadline) as connection:
+            connection.settimeout(min(deadline.left(), 2.0))
+            connection.sendall(data)
+            return connection.recv(64)
     except OSError:
         return b""
 

@@ -119,9 +119,9 @@ class ProbedOffers(msgspec.Struct, frozen=True):
     offers: dict[str, list[Offered]]
     failed: dict[str, str]
 
-    def sets(self, known: SchemaSet) -> list[tuple[str, SchemaSet]]:
-        """The brokers as schema sets, with the layouts of the known set."""
-        return [(address, offered_set(served(rows), known)) for address, rows in self.offers.items()]
+    def sets(self, layouts: SchemaSet) -> list[tuple[str, SchemaSet]]:
+        """The brokers as schema sets, with the layouts of another set."""
+        return [(address, offered_set(served(rows), layouts)) for address, rows in self.offers.items()]
 
 
 def read_offers(name: str) -> ProbedOffers | None:

@@ -46,14 +46,14 @@ def faults(codec: Codec) -> Iterator[Fault]:
     data, problems = codec.encode(rich(codec.body))
     if problems:
         return
-    chosen: dict[tuple[str, bool, bool], _Length] = {}
+    by_encoding: dict[tuple[str, bool, bool], _Length] = {}
     for length in _lengths(codec, data):
-        chosen.setdefault((length.family, length.compact, length.nullable), length)
-    seen: set[tuple[str, str, bool]] = set()
-    for length in chosen.values():
+        by_encoding.setdefault((length.family, length.compact, length.nullable), length)
+    earlier: set[tuple[str, str, bool]] = set()
+    for length in by_encoding.values():
         for fault in _of_length(data, length):
-            if (key := (fault.kind, length.family, length.compact)) not in seen:
-                seen.add(key)
+            if (key := (fault.kind, length.family, length.compact)) not in earlier:
+                earlier.add(key)
                 yield fault
     yield Fault("trailing-bytes", "", data + b"\0", len(data))
     if codec.body.tags is not None:

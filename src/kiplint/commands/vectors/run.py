@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.codec.catalog import Catalog, open_catalog
 from kiplint.codec.codec import Codec
@@ -28,6 +28,9 @@ MOST_OF_MESSAGE: Final = 16 * MOST_BYTES
 """The most bytes of the vectors of a message. Versions above the one that reaches it have no vectors."""
 BYTES_OF_A_VALUE: Final = 4
 """The least number of bytes that a value counts as: encoding takes time even if it writes none."""
+
+
+HIGHEST_TAG: Final = "Kafka's Java classes read the tag 2147483647, and cannot write it again"
 
 
 class Vector(msgspec.Struct, frozen=True):
@@ -57,6 +60,9 @@ class Vector(msgspec.Struct, frozen=True):
     offset: Annotated[
         int | None, Meta(description="The offset in the body of the fault that a reader must refuse.")
     ] = None
+    note: Annotated[str | UnsetType, Meta(description="What a known reader does otherwise; absent without any.")] = (
+        UNSET
+    )
 
 
 DOCUMENTS: Final = {"vectors": Vector}
@@ -118,10 +124,11 @@ def _vectors(catalog: Catalog, message: Message, version: int, whole: Counter) -
             field=field,
             value=None if "offset" in others else codec.read(data),
             hex=data.hex(),
+            note=HIGHEST_TAG if kind.startswith("unknown-tags") else UNSET,
             **own | others,
         )
 
-    known: set[bytes] = set()
+    earlier: set[bytes] = set()
     least = BYTES_OF_A_VALUE * unfolded(message, UNFOLDED_FIELDS)[0]
     for kind, variants in _kinds(codec.body):
         room = Counter(MOST_BYTES)
@@ -130,8 +137,8 @@ def _vectors(catalog: Catalog, message: Message, version: int, whole: Counter) -
             size = max(len(data), least)
             if not whole.take(size) or not room.take(size):
                 break
-            if not problems and data not in known:
-                known.add(data)
+            if not problems and data not in earlier:
+                earlier.add(data)
                 yield vector(kind, field, data)
     if header_codec and header and own and header_codec.body.tags is not None:
         tagged = header | {UNKNOWN_TAGS: [*UNKNOWN]}

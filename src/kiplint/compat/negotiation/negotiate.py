@@ -65,28 +65,28 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
     if ours is None:
         return Agreement(broker.name, versions, status="broker-only")
     common = ours.versions & theirs.versions
-    chosen = begun.used if key == API_VERSIONS and begun.tried is not None else ours.choice(common)
-    if not common or chosen is None:
+    version = begun.used if key == API_VERSIONS and begun.tried is not None else ours.choice(common)
+    if not common or version is None:
         return Agreement(broker.name, versions, status="no-common-version")
-    written = header_of(ours.request, chosen)
+    written = header_of(ours.request, version)
     deprecated = ours.request.deprecated | theirs.request.deprecated
     current = common - deprecated
     return Agreement(
         broker.name,
         versions,
-        chosen,
+        version,
         written,
-        header_of(ours.response, chosen),
-        _status(key, (ours, theirs), chosen, written, begun),
-        chosen in deprecated,
-        current.highest if current and chosen in deprecated else None,
+        header_of(ours.response, version),
+        _status(key, (ours, theirs), version, written, begun),
+        version in deprecated,
+        current.highest if current and version in deprecated else None,
     )
 
 
-def _status(key: int, sides: tuple[Offer, Offer], chosen: int, written: int, begun: Exchange) -> Outcome:
+def _status(key: int, sides: tuple[Offer, Offer], version: int, written: int, begun: Exchange) -> Outcome:
     ours, theirs = sides
-    answers = header_of(ours.response, chosen), header_of(theirs.response, chosen)
-    if written != header_of(theirs.request, chosen) or answers[0] != answers[1]:
+    answers = header_of(ours.response, version), header_of(theirs.response, version)
+    if written != header_of(theirs.request, version) or answers[0] != answers[1]:
         return "header-differs"
     exempt = key in (API_VERSIONS, SASL_HANDSHAKE)
     return "refused" if begun.checked and written < WITH_INSTANCE_ID and not exempt else "agreed"
@@ -95,12 +95,12 @@ def _status(key: int, sides: tuple[Offer, Offer], chosen: int, written: int, beg
 def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agreement, ...]) -> RpcRow:
     ours = client.offers.get(key)
     usable = usable_range(key, client, brokers)
-    chosen = ours.choice(usable) if ours and usable is not None else None
-    if key == API_VERSIONS and chosen is not None:
-        chosen = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
+    version = ours.choice(usable) if ours and usable is not None else None
+    if key == API_VERSIONS and version is not None:
+        version = min((agreement.chosen for agreement in agreements if agreement.chosen is not None), default=None)
     status = _whole_status(agreements, usable)
-    known = ours or next(broker.offers[key] for broker in brokers if key in broker.offers)
-    header = header_of(ours.request, chosen) if ours and chosen is not None else None
+    first = ours or next(broker.offers[key] for broker in brokers if key in broker.offers)
+    header = header_of(ours.request, version) if ours and version is not None else None
     unserved = {
         broker.name: versions
         for broker in brokers
@@ -110,23 +110,23 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         _message(status, ours, brokers, agreements, key),
         _sent_anyway(status, ours, client, brokers, key),
         _kept(ours, brokers, key),
-        _on_other_paths(ours, usable, chosen),
+        _on_other_paths(ours, usable, version),
         *(f"it also sends {versions} without negotiation, which {name} refuses" for name, versions in unserved.items()),
     ]
     return RpcRow(
-        known.name,
+        first.name,
         key,
         status,
         str(ours.versions) if ours else None,
         None if usable is None else str(usable),
-        chosen,
+        version,
         header,
-        header_of(ours.response, chosen) if ours and chosen is not None else None,
+        header_of(ours.response, version) if ours and version is not None else None,
         header is not None and header >= WITH_INSTANCE_ID,
         any(agreement.deprecated for agreement in agreements),
         "; ".join(filter(None, notes)),
         agreements,
-        known.between_nodes,
+        first.between_nodes,
         str(reduce(VersionRange.__or__, unserved.values())) if unserved else "",
         ours.on_paths(usable) if ours and usable is not None else {},
     )
@@ -236,10 +236,10 @@ def _refused_by_default(client: Side, offer: Offer, theirs: Sequence[Offer | Non
 
 def _deprecated(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
     """Which side declares the version deprecated, and the version to use instead: of both sides, else of the broker."""
-    chosen = agreement.chosen or 0
+    version = agreement.chosen or 0
     sides = (("the client", ours), (agreement.broker, theirs))
-    naming = [name for name, offer in sides if chosen in offer.request.deprecated]
-    note = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {chosen} deprecated"
+    naming = [name for name, offer in sides if version in offer.request.deprecated]
+    note = f"{' and '.join(naming)} {'calls' if len(naming) == 1 else 'call'} version {version} deprecated"
     if agreement.best is not None:
         return f"{note}; version {agreement.best} is not"
     others = theirs.versions - theirs.request.deprecated
@@ -259,21 +259,21 @@ def _kept(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
     return f"clients leave {shared} to brokers, which use it among themselves" if shared else ""
 
 
-def _on_other_paths(ours: Offer | None, usable: VersionRange | None, chosen: int | None) -> str:
-    """The versions of a client's other paths, where they differ from the version chosen."""
+def _on_other_paths(ours: Offer | None, usable: VersionRange | None, main_version: int | None) -> str:
+    """The versions of a client's other paths, where they differ from that on its main path."""
     paths = ours.on_paths(usable) if ours and usable is not None else {}
-    others = [f"{path} {version}" for path, version in paths.items() if version != chosen]
+    others = [f"{path} {version}" for path, version in paths.items() if version != main_version]
     return f"on other paths: {', '.join(others)}" if others else ""
 
 
 def _header_text(key: int, ours: Offer, agreement: Agreement, broker: Side) -> str:
-    theirs, chosen = broker.offers[key], agreement.chosen or 0
+    theirs, version = broker.offers[key], agreement.chosen or 0
     pairs = [
-        ("request", header_of(ours.request, chosen), header_of(theirs.request, chosen)),
-        ("response", header_of(ours.response, chosen), header_of(theirs.response, chosen)),
+        ("request", header_of(ours.request, version), header_of(theirs.request, version)),
+        ("response", header_of(ours.response, version), header_of(theirs.response, version)),
     ]
     kind, client, server = next(pair for pair in pairs if pair[1] != pair[2])
-    return f"version {chosen}: {kind} header {client} for the client, {server} for {agreement.broker}"
+    return f"version {version}: {kind} header {client} for the client, {server} for {agreement.broker}"
 
 
 Needs = Mapping[str, VersionRange]

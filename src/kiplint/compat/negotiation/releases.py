@@ -98,25 +98,25 @@ def release_matrix(
     Raises UsageError for a mode that no set has.
     """
     modes = [modes_of(schemas) for _, schemas in sets]
-    if not any(mode in known or not known for known in modes):
+    if not any(mode in own_modes or not own_modes for own_modes in modes):
         for name, schemas in sets:
             check_mode(name, schemas, mode)
     clients = [client_side(name, schemas) for name, schemas in sets]
     brokers = [
-        broker_side(name, schemas, unstable=unstable, mode=mode if mode in known else None)
-        for (name, schemas), known in zip(sets, modes, strict=True)
+        broker_side(name, schemas, unstable=unstable, mode=mode if mode in own_modes else None)
+        for (name, schemas), own_modes in zip(sets, modes, strict=True)
     ]
-    known: dict[tuple[Any, Any], tuple[RpcCell, ...]] = {}
+    cells: dict[tuple[Any, Any], tuple[RpcCell, ...]] = {}
     pairs: dict[Pair, tuple[RpcCell, ...]] = {}
     client_keys, broker_keys = ([_comparison_key(side) for side in sides] for sides in (clients, brokers))
     for client, client_key in zip(clients, client_keys, strict=True):
         for broker, broker_key in zip(brokers, broker_keys, strict=True):
-            if (client_key, broker_key) not in known:
-                known[client_key, broker_key] = tuple(_cells(client, broker))
-            pairs[client.name, broker.name] = known[client_key, broker_key]
+            if (client_key, broker_key) not in cells:
+                cells[client_key, broker_key] = tuple(_cells(client, broker))
+            pairs[client.name, broker.name] = cells[client_key, broker_key]
     releases = (
-        ReleaseOffers(client.name, _versions(client), _versions(broker), broker.mode, known_modes)
-        for client, broker, known_modes in zip(clients, brokers, modes, strict=True)
+        ReleaseOffers(client.name, _versions(client), _versions(broker), broker.mode, own_modes)
+        for client, broker, own_modes in zip(clients, brokers, modes, strict=True)
     )
     return ReleaseMatrix(tuple(releases), pairs)
 

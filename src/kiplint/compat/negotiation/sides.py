@@ -46,21 +46,21 @@ def served(offers: Iterable[Offered]) -> Iterator[Offered]:
         yield row._replace(lowest=lowest)
 
 
-def offered_set(offers: Iterable[Offered], known: SchemaSet) -> SchemaSet:
+def offered_set(offers: Iterable[Offered], layouts: SchemaSet) -> SchemaSet:
     """The set of a broker with these versions.
 
-    The layouts come from the known set, the client's, as a broker does not announce them. The set declares no
-    listeners, so that all RPCs that are offered are served. An RPC that the known set lacks has no fields.
+    The layouts are those of another set, the client's, as a broker does not announce them. The set declares no
+    listeners, so that all RPCs that are offered are served. An RPC that this set lacks has no fields.
     """
-    return SchemaSet(tuple(half for offer in offers for half in _halves(offer, known)))
+    return SchemaSet(tuple(half for offer in offers for half in _halves(offer, layouts)))
 
 
-def _halves(offer: Offered, known: SchemaSet) -> Iterator[Message]:
+def _halves(offer: Offered, layouts: SchemaSet) -> Iterator[Message]:
     versions = str(VersionRange.of(max(offer.lowest, 0), offer.highest))
     if versions == "none":
         return
     for kind, suffix in (("request", "Request"), ("response", "Response")):
-        owner = known.key_owners.get((kind, offer.api_key))
+        owner = layouts.key_owners.get((kind, offer.api_key))
         if owner is None:
             name = offer.name or f"Api{offer.api_key}"
             spec = MessageSpec(name=f"{name}{suffix}", type=kind, valid_versions=versions, api_key=offer.api_key)  # type: ignore[arg-type]
@@ -184,10 +184,10 @@ def client_side(name: str, schemas: SchemaSet) -> Side:
     return Side(name, schemas, _by_key(offer and _without_kept(offer) for offer in offers))
 
 
-def ranged_side(name: str, versions: Mapping[int, VersionRange], known: SchemaSet, note: str = "") -> Side:
-    """A client with known versions by API key, and the layouts and names of a set."""
+def ranged_side(name: str, versions: Mapping[int, VersionRange], layouts: SchemaSet, note: str = "") -> Side:
+    """A client with these versions by API key, and the layouts and names of a set."""
     rows = [Offered(key, "", sent.lowest, sent.highest) for key, sent in sorted(versions.items())]
-    side = client_side(name, offered_set(rows, known))
+    side = client_side(name, offered_set(rows, layouts))
     offers = {key: offer._replace(versions=versions[key] - offer.kept) for key, offer in side.rpcs.items()}
     return Side(name, side.schemas, offers, habits=Habits(note))
 
@@ -200,11 +200,11 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
     (`unstable.api.versions.enable`).
     """
     modes = modes_of(schemas)
-    chosen: Mode = mode or (modes[-1] if modes else "kraft")
+    own_mode: Mode = mode or (modes[-1] if modes else "kraft")
     offers = {rpc.api_key: _offer(rpc, unstable=unstable) for rpc in schemas.rpcs if not rpc.is_coordinator}
-    served = {rpc.api_key for rpc in schemas.rpcs if not rpc.is_coordinator and is_served(rpc, schemas, chosen)}
+    served = {rpc.api_key for rpc in schemas.rpcs if not rpc.is_coordinator and is_served(rpc, schemas, own_mode)}
     offered = (offer and (offer if key in served else _hidden(offer)) for key, offer in offers.items())
-    return Side(name, schemas, _by_key(offered), chosen)
+    return Side(name, schemas, _by_key(offered), own_mode)
 
 
 def stable_versions(rpc: Rpc) -> VersionRange:
@@ -243,14 +243,14 @@ def check_mode(name: str, schemas: SchemaSet, mode: Mode | None) -> None:
         raise UsageError(f"{name} cannot run in {TITLES[mode]} mode, only in {has} mode; leave --mode {mode} out")
 
 
-def mode_of(client: Side, broker: Side, chosen: Mode | None, *, unstable: bool) -> BrokerMode:
+def mode_of(client: Side, broker: Side, requested: Mode | None, *, unstable: bool) -> BrokerMode:
     """The mode of a broker, and the client's RPCs that only this mode, or only the other mode, offers."""
     others = [mode for mode in modes_of(broker.schemas) if mode != broker.mode]
     if not others:
         return BrokerMode(broker.name, broker.mode)
     other = broker_side(broker.name, broker.schemas, unstable=unstable, mode=others[0])
     only, not_here = (tuple(_more(client, *pair)) for pair in ((broker, other), (other, broker)))
-    return BrokerMode(broker.name, broker.mode, chosen is None, only, not_here)
+    return BrokerMode(broker.name, broker.mode, requested is None, only, not_here)
 
 
 def _more(client: Side, broker: Side, other: Side) -> Iterator[str]:
