@@ -144,7 +144,7 @@ class _Builder:
                 self.sized(slot.kind, slot.compact, False, element, place)
 
     def tags(self, tagged_slots: Iterable[Slot], value: dict[str, Any], path: str) -> None:
-        """Write the tag section: tagged_slots tags that do not have their default, and unknown ones, by number."""
+        """Write the tag section: own tags that do not have their default, and unknown ones, by number."""
         slots = {slot.field.tag or 0: slot for slot in tagged_slots}
         sections = self.unknown_tags(set(slots), value.get(UNKNOWN_TAGS) or [], path)
         for tag, slot in slots.items():

@@ -104,6 +104,7 @@ MOST_ERROR = 100
 SOME_TIME = 0x018B_CFE5_6800
 """14 November 2023 in milliseconds."""
 Variant = tuple[str, dict[str, Any]]
+IsSpecial = Callable[[Slot, bool], bool]
 """The path of the field that is special, and the values of the body."""
 
 
@@ -157,9 +158,7 @@ def each_tag(body: Layout) -> Iterator[Variant]:
     return _variants(body, lambda slot, tagged: tagged, rich_value)
 
 
-def _variants(
-    body: Layout, is_special: Callable[[Slot, bool], bool], value: Callable[[Slot], Any]
-) -> Iterator[Variant]:
+def _variants(body: Layout, is_special: IsSpecial, value: Callable[[Slot], Any]) -> Iterator[Variant]:
     base = minimal(body)
     for slots, tagged in ((body.slots, False), (body.tags or (), True)):
         for slot in slots:

@@ -60,9 +60,7 @@ class Vector(msgspec.Struct, frozen=True):
     offset: Annotated[
         int | None, Meta(description="The offset in the body of the fault that a reader must refuse.")
     ] = None
-    note: Annotated[str | UnsetType, Meta(description="What a known reader does otherwise; absent without any.")] = (
-        UNSET
-    )
+    note: Annotated[str | UnsetType, Meta(description="What a reader does otherwise; absent without any.")] = UNSET
 
 
 DOCUMENTS: Final = {"vectors": Vector}
