@@ -81,8 +81,9 @@ def shown(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
 
 
 def test_the_capture_of_the_guide_is_what_its_script_writes(tmp_path: Path) -> None:
-    runpy.run_path(str(ROOT / "scripts" / "make_capture.py"))["main"](tmp_path / "client.pcap")
-    assert (tmp_path / "client.pcap").read_bytes() == (ROOT / "fixtures" / "bytes" / "client.pcap").read_bytes()
+    runpy.run_path(str(ROOT / "scripts" / "make_capture.py"))["main"](tmp_path)
+    for name in ("client.pcap", "hung-up.pcap"):
+        assert (tmp_path / name).read_bytes() == (ROOT / "fixtures" / "bytes" / name).read_bytes()
 
 
 def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:

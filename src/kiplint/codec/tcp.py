@@ -196,8 +196,8 @@ class TcpConnection:
             self._openers.add(1 - side if flags & ACK else side)
         if flags & (FIN | RST):
             self._closers.add(side)
-            ending = Ending(time, side, bool(flags & RST))
-            self.ending = min(self.ending or ending, ending)
+            if self.ending is None or time < self.ending.time:
+                self.ending = Ending(time, side, bool(flags & RST))
         if flags & RST:
             self._resetters.add(side)
         else:
