@@ -296,8 +296,3 @@ class SourceCode:
         code = compile("\n".join(self._finished) + "\n", f"<{title!a}>", "exec")
         exec(code, self.names)  # built from a layout: names and defaults stand in it as literals
         return self.names
-
-    @property
-    def text(self) -> str:
-        """The module as text, for people."""
-        return "\n".join(self._finished)

@@ -348,36 +348,32 @@ def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
     frame = entry.frame
     name = f"{frame.message} {frame.version}" if frame.message else "a frame"
     where = f", {problem.path}" if problem.path else ""
-    column = 1 if entry.line else entry.start + problem.offset + 1
-    line = max(entry.line, 1)
     client = f" from {address_text(entry.captured.client)}" if entry.captured else ""
-    place = (entry.source, str(entry.line), str(entry.start + problem.offset), frame.message)
-    return Finding(
-        rule=problem.rule,
-        severity=RULES[problem.rule].severity,
-        message=f"{name}{where}{client}: {problem.message} (byte {problem.offset})",
-        path=entry.source,
-        **asdict(Span(line, column, line, column + 1)),
-        pointer="",
-        message_name=frame.message,
-        source="",
-        fingerprint=fingerprint(problem.rule, *place),
-        fixable=False,
-    )
+    text = f"{name}{where}{client}: {problem.message} (byte {problem.offset})"
+    column = 1 if entry.line else entry.start + problem.offset + 1
+    place = (str(entry.line), str(entry.start + problem.offset), frame.message)
+    return _located(problem.rule, text, entry.source, max(entry.line, 1), column, frame.message, place)
 
 
 def _connection_finding(source: str, failure: ConnectionFailure) -> Finding:
-    client, server = address_text(failure.client), address_text(failure.server)
+    ends = address_text(failure.client), address_text(failure.server)
+    return _located(failure.rule, f"{' to '.join(ends)}: {failure.message}", source, 1, 1, "", ends)
+
+
+def _located(
+    rule: str, text: str, source: str, line: int, column: int, message_name: str, place: tuple[str, ...]
+) -> Finding:
+    """The finding of a rule at one byte; `place` tells it from the others of the rule in the source."""
     return Finding(
-        rule=failure.rule,
-        severity=RULES[failure.rule].severity,
-        message=f"{client} to {server}: {failure.message}",
+        rule=rule,
+        severity=RULES[rule].severity,
+        message=text,
         path=source,
-        **asdict(Span(1, 1, 1, 2)),
+        **asdict(Span(line, column, line, column + 1)),
         pointer="",
-        message_name="",
+        message_name=message_name,
         source="",
-        fingerprint=fingerprint(failure.rule, source, client, server),
+        fingerprint=fingerprint(rule, source, *place),
         fixable=False,
     )
 

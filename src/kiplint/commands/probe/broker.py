@@ -13,6 +13,7 @@ from kiplint.codec.connection import CLUSTER_ID, RpcCall, ServerIdentity, identi
 from kiplint.codec.exchange import problem_objects
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_response
 from kiplint.codec.problems import ByteProblem
+from kiplint.codec.state import protocol_of
 from kiplint.codec.wire import uuid_text
 from kiplint.commands.probe.connection import (
     BrokerConnection,
@@ -25,7 +26,6 @@ from kiplint.commands.probe.connection import (
     client_hello,
     greeting,
     no_frame,
-    speaks_tls,
 )
 from kiplint.commands.probe.result import Api, ProbedBroker
 from kiplint.compat.negotiation.negotiate import agree
@@ -336,7 +336,7 @@ def _explained(error: ProbeError, questions: Questions, host: str, port: int, de
             return "the port speaks Kafka's protocol without TLS: leave --tls out"
         return f"{error}; {no_frame(answer)}" if answer else str(error)
     closed = isinstance(error, ClosedError) and not questions.tls
-    if closed and speaks_tls(greeting(host, port, deadline, client_hello())):
+    if closed and protocol_of(greeting(host, port, deadline, client_hello())) == "TLS":
         return "the port speaks TLS: use --tls"
     return str(error)
 

@@ -15,6 +15,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Literal, NamedTuple
 
+from kiplint.codec.state import protocol_of
 from kiplint.limits import ANSWER_BYTES
 
 
@@ -244,19 +245,15 @@ def client_hello() -> bytes:
     return outgoing.read()
 
 
-def speaks_tls(data: bytes) -> bool:
-    """Whether bytes begin as an alert or a handshake of TLS."""
-    return data[:2] in (b"\x15\x03", b"\x16\x03")
-
-
 def no_frame(data: bytes) -> str:
     """What an answer is that is not a frame of Kafka's protocol."""
-    if speaks_tls(data):
-        return "the port speaks TLS: use --tls"
-    if data.startswith((b"HTTP", b"<htm", b"<!DO")):
-        return "the port speaks HTTP, not Kafka's protocol"
-    if data[:4] == b"SSH-":
-        return "the port speaks SSH, not Kafka's protocol"
+    protocol = protocol_of(data)
+    if protocol:
+        return (
+            "the port speaks TLS: use --tls"
+            if protocol == "TLS"
+            else f"the port speaks {protocol}, not Kafka's protocol"
+        )
     size = int.from_bytes(data[:4], "big", signed=True)
     return f"the answer is not a frame of Kafka's protocol: it begins {data[:8].hex(' ')}, a length of {size} bytes"
 
