@@ -238,6 +238,11 @@ CASES = {
         "protocol",
         f"{SERVES}: the client speaks TLS, and the server closed the connection in answer",
     ),
+    "a client that speaks TLS, and a server that waits": Case(
+        lambda talk: talk.opened().add(0, data=CLIENT_HELLO).add(1).wait(5).fin(0),
+        "protocol",
+        f"{SERVES}: the client speaks TLS, and the server does not answer",
+    ),
     "a server that speaks TLS": Case(
         lambda talk: talk.opened().request(API_VERSIONS, **HELLO).add(1, data=ALERT).fin(1),
         "protocol",
@@ -376,12 +381,18 @@ def test_honest_connections_have_no_causes(schemas: Path, tmp_path: Path) -> Non
 
 
 def test_connections_to_servers_of_others_are_not_judged(schemas: Path, tmp_path: Path) -> None:
-    """A refused connection counts where it goes to an address that serves Kafka, or that Metadata names."""
+    """A refused connection counts where Metadata names its address, or a host with a client of Kafka tries it."""
     segments = Talk(schemas).versions().metadata().segments
-    for number, address in enumerate((("10.0.0.2", 9093), ("10.0.0.2", 443), ("10.0.0.3", 9092))):
-        segments += Talk(schemas, ("10.0.0.1", number), address, 5.0).add(0, SYN).add(1, RST | ACK).segments
+    for client, address in (
+        ("10.0.0.9", ("10.0.0.2", 9093)), ("10.0.0.1", ("10.0.0.3", 9092)), ("10.0.0.1", ("10.0.0.2", 443)),
+        ("10.0.0.9", ("10.0.0.2", 9094)),
+    ):  # fmt: skip
+        segments += Talk(schemas, (client, 1), address, 5.0).add(0, SYN).add(1, RST | ACK).segments
     refused = "the server refuses the connection: it answers the SYN with RST, 1 times"
-    assert causes(schemas, written(segments, tmp_path / "talk.pcap")) == [f"10.0.0.2:9093: {refused}"]
+    assert causes(schemas, written(segments, tmp_path / "talk.pcap")) == [
+        f"10.0.0.2:9093: {refused}",
+        f"10.0.0.3:9092: {refused}",
+    ]
 
 
 def packet(protocol: int, payload: bytes) -> bytes:

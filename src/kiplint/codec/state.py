@@ -72,8 +72,9 @@ def connection_problem(state: ConnectionState) -> tuple[str, str] | None:
         return "protocol", f"the client speaks Kafka's protocol, the server {said[SERVER]}{alert}"
     if said[CLIENT] and state.said[SERVER] and said[CLIENT] != said[SERVER]:
         return "protocol", f"the client speaks {said[CLIENT]}, the server {said[SERVER] or 'another protocol'}"
-    if said[CLIENT] and by_server and not state.said[SERVER]:
-        return "protocol", f"the client speaks {said[CLIENT]}, and the server {state.close} the connection in answer"
+    if said[CLIENT] and state.complete and state.ended_by is not None and not state.said[SERVER]:
+        answer = f"{state.close} the connection in answer" if by_server else "does not answer"
+        return "protocol", f"the client speaks {said[CLIENT]}, and the server {answer}"
     if by_server and state.complete and not state.said[CLIENT]:
         wait = milliseconds(state.ended - state.began)
         return "closed-early", f"the server {state.close} the connection before any request, after {wait}"

@@ -20,6 +20,8 @@ from kiplint.codec.tcp import Address, address_text
 from kiplint.model.error_codes import ErrorCode
 
 NAME, VERSION = "clientSoftwareName", "clientSoftwareVersion"
+USER_PORTS = 1024
+"""The first port that is not one of the system; brokers listen on such ports."""
 LOOPBACK = ("127.0.0.1", "::1")
 MOST_NUMBERS = 10
 """How many frames of a cause are named."""
@@ -37,13 +39,18 @@ class ConnectionFailure(NamedTuple):
 
 
 def connection_failures(capture: Capture, pairs: Pairs) -> list[ConnectionFailure]:
-    """The connections that failed, of the servers that the capture shows, or names, as Kafka's; else of all."""
+    """The connections that failed: to servers that the capture shows or names as Kafka's, and of hosts of its clients.
+
+    Where the capture has no request of Kafka, all that failed.
+    """
+    hosts = {state.client[0] for state in capture.states}
     addresses = {state.server for state in capture.states} | set(_advertised(pairs))
     served = {state.server for state in capture.states if state.accepted}
     failures = []
     for state in (*capture.states, *capture.others):
         host, port = state.server
         is_kafka = not capture.states or state.server in addresses or ("", port) in addresses
+        is_kafka = is_kafka or (not state.accepted and state.client[0] in hosts and port >= USER_PORTS)
         is_other_loopback = host in LOOPBACK and any((other, port) in served for other in LOOPBACK if other != host)
         if is_kafka and not is_other_loopback and (problem := connection_problem(state)):
             failures.append(ConnectionFailure(f"connection/{problem[0]}", problem[1], state.client, state.server))
