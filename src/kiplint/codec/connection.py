@@ -134,7 +134,8 @@ def _unanswered(calls: Sequence[RpcCall], state: ConnectionState) -> Iterator[Br
         if not call.unanswered or (call.api_key == PRODUCE and values.get("acks") == 0):
             continue
         waited = min(state.ended, state.until) - call.sent
-        patience = PATIENCE + max((values.get(name) or 0 for name in WAITS), default=0) / 1000
+        waits = (wait for name in WAITS if isinstance(wait := values.get(name), int))
+        patience = PATIENCE + max(waits, default=0) / 1000
         text = ""
         if place < latest:
             text = "later requests were answered, this one was not"
@@ -175,7 +176,7 @@ def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> 
                 text = f"the broker refuses {mechanism} with {error_of(code)}; it supports {mechanisms}"
                 yield Breach(place, "response", "authentication", text, "errorCode")
         elif call.api_key == SASL_AUTHENTICATE:
-            token = base64.b64decode(values.get("authBytes") or "")
+            token = _token(values.get("authBytes"))
             if code:
                 text = f"the broker refuses the credentials: {values.get('errorMessage') or error_of(code)}"
                 yield Breach(place, "response", "authentication", text, "errorCode")
@@ -189,6 +190,14 @@ def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> 
             yield Breach(place, "request", "before-authentication", text, "requestApiKey")
     if state and calls:
         yield from _early_end(len(calls) - 1, calls[-1], state)
+
+
+def _token(text: Any) -> bytes:
+    """The bytes of a SASL token; none where a definition has another type for it."""
+    try:
+        return base64.b64decode(text or "")
+    except (TypeError, ValueError):
+        return b""
 
 
 def _early_end(place: int, last: RpcCall, state: ConnectionState) -> Iterator[Breach]:
@@ -271,7 +280,8 @@ def _cluster(place: int, values: Mapping[str, Any]) -> Iterator[Breach]:
     """The cluster id (KIP-78) and the controller in an answer of Metadata or DescribeCluster."""
     if values.get("clusterId") is not None:
         yield from _cluster_id(place, "response", values["clusterId"])
-    nodes = [node.get("nodeId", node.get("brokerId")) for node in values.get("brokers") or ()]
+    brokers = [node for node in values.get("brokers") or () if isinstance(node, dict)]
+    nodes = [node.get("nodeId", node.get("brokerId")) for node in brokers]
     controller = values.get("controllerId", NO_NODE)
     if nodes and controller not in (NO_NODE, *nodes):
         text = f"the controller is node {controller}; the brokers are {', '.join(map(str, nodes[:MOST_NODES]))}"

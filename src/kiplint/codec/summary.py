@@ -62,7 +62,8 @@ def _advertised(pairs: Pairs) -> Iterator[Address]:
     for captured, frame in pairs:
         if captured.direction == "response" and frame.value:
             value = frame.value
-            for node in (*(value.get("brokers") or ()), *(value.get("coordinators") or ()), value):
+            nodes = (*(value.get("brokers") or ()), *(value.get("coordinators") or ()), value)
+            for node in (node for node in nodes if isinstance(node, dict)):
                 host, port = node.get("host"), node.get("port")
                 if isinstance(host, str) and isinstance(port, int):
                     yield (host if re.fullmatch(r"[0-9.]+|.*:.*", host) else ""), port
