@@ -21,6 +21,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.render.findings.text import write
+from kiplint.text.files import LinkText
 from kiplint.text.lines import Lines, decode_text
 from tools import rules_of
 
@@ -29,9 +30,12 @@ FIXTURES = HERE.parent / "fixtures"
 SNAPSHOTS = HERE / "snapshots"
 OTHERS = {"sets", "history", "negotiate", "bytes", "mission"}
 """Directories of fixtures that are not those of a pack."""
-TOO_LARGE = "syntax/too-large"
-"""The rule whose bad example is made here: a megabyte has no place in the repository."""
 PADDING = b"// Lines that say nothing.\n" * 40_000
+MADE = {
+    "syntax/too-large": lambda good: PADDING + good,
+    "syntax/linked-file": lambda good: LinkText(b"/proc/self/environ"),
+}
+"""The rules whose bad example is made here, of the good one: a megabyte or a link has no place in the repository."""
 
 POINTLESS = {"syntax/byte-order-mark", "syntax/empty-file", "syntax/too-large"}
 """The rules whose findings are about something that takes up no column."""
@@ -87,9 +91,9 @@ def rendered(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 
 def files_of(rule: Rule, kind: str) -> list[Input]:
     """The files of an example, their paths relative to it."""
-    if (rule.id, kind) == (TOO_LARGE, "bad"):
+    if kind == "bad" and rule.id in MADE:
         (good,) = files_of(rule, "good")
-        return [Input(good.path, PADDING + good.data)]
+        return [Input(good.path, MADE[rule.id](good.data))]
     folder = FIXTURES / rule.id / kind
     result = sorted(file for file in folder.rglob("*") if file.is_file())
     return [Input(file.relative_to(folder).as_posix(), file.read_bytes()) for file in result]
@@ -163,7 +167,7 @@ def test_every_pack_has_a_file_of_its_own() -> None:
 
 
 def test_every_fixture_belongs_to_a_rule() -> None:
-    known = {f"{rule}/{kind}" for rule in RULES for kind in ("good", "bad")} - {f"{TOO_LARGE}/bad"}
+    known = {f"{rule}/{kind}" for rule in RULES for kind in ("good", "bad")} - {f"{rule}/bad" for rule in MADE}
     folders = [path.relative_to(FIXTURES) for path in FIXTURES.glob("*/*/*") if path.is_dir()]
     mine = [folder for folder in folders if folder.parts[0] not in OTHERS and folder.parent.as_posix() not in CHANGES]
     assert {folder.as_posix() for folder in mine} == known

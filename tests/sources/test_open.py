@@ -13,8 +13,9 @@ from zipfile import ZipFile
 
 import pytest
 
+from kiplint.model.load import load
 from kiplint.sources.disk import STDIN
-from kiplint.sources.open import open_sets
+from kiplint.sources.open import open_sets, text_of_tree
 from kiplint.sources.schema_files import LARGEST_ENTRY
 from sources.support import GOOD, OTHER, TREE, error, everything, make_repository, paths, sets, write
 
@@ -72,6 +73,39 @@ def test_errors(tmp_path: Path) -> None:
     assert error("zzz") == "no such file or directory: zzz"
     assert error("o.json") == "o.json is JSON, but not a message definition (it has no validVersions)"
     assert error("dangling.json") == "cannot read dangling.json: it is not a file"
+
+
+def test_a_link_is_followed_only_to_what_is_walked_itself(tmp_path: Path) -> None:
+    """A link of a pull request to the runner's files: nothing of them is read, however the file comes into the set."""
+    secret = b'{"name": "SECRET", "type": "data", "validVersions": "0"}'
+    outside = {
+        "outside/Secret.json": secret,
+        "repo/.git/config.json": secret,
+        "repo/set/.env": secret,
+        "repo/set/.aws/a.json": secret,
+    }
+    write(tmp_path, {**outside, "repo/set/ARequest.json": GOOD, "repo/set/below/BRequest.json": GOOD})
+    targets: dict[str, str | Path] = {
+        "Absolute": tmp_path / "outside/Secret.json",
+        "Above": "../../outside/Secret.json",
+        "Chain": "Above.json",
+        "Environment": "/proc/self/environ",
+        "Git": "../.git/config.json",
+        "Hidden": ".env",
+        "HiddenFolder": ".aws/a.json",
+        "Inside": "below/BRequest.json",
+    }
+    for name, target in targets.items():
+        (tmp_path / f"repo/set/{name}.json").symlink_to(target)
+    texts = {f"{name}.json": str(target).encode() for name, target in targets.items()}
+    expected = {**texts, "ARequest.json": GOOD, "Inside.json": GOOD}
+    walked, beside = sets("repo/set")[0], sets("repo/set/ARequest.json")[0]
+    named = sets(*(f"repo/set/{name}" for name in expected))[0]
+    for schemas in (walked, beside, named):
+        assert {os.path.basename(file.path): file.data for file in schemas.files} == expected
+    problems = {load(file.path, file.data).problems for file in walked.files if file.data != GOOD}
+    assert {(problem.kind, problem.start) for (problem,) in problems} == {("linked-file", 0)}
+    assert text_of_tree("repo/set", "Environment.json") == ""
 
 
 def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:

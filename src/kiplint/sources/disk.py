@@ -18,7 +18,7 @@ from kiplint.sources.schema_files import (
     sorted_out,
     with_context,
 )
-from kiplint.text.files import open_file, read_file, standard_input
+from kiplint.text.files import IS_LINK, LinkText, open_file, read_file, standard_input
 from kiplint.text.show import printable
 
 STDIN = "-"
@@ -41,13 +41,13 @@ def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep)
     for path, data in named.items():
         if data is None and not os.path.isfile(path):
             raise SourceError(f"cannot read {shown(path)}: it is not a file")
-    files = [SchemaFile(shown(path), read(path) if data is None else data) for path, data in named.items()]
-    taken = {file.path for file in files}
-    beside = _listing(directory or ".")[1] if os.path.isdir(directory or ".") else []
-    place = shown(directory or ".")
-    known = ((_below(place, path), path) for path in beside)
-    others = (entry for entry in known if entry[0] not in taken and keep(entry[1]))
-    context = (SchemaFile(name, read(path, listed=True), reported=False) for name, path in others)
+    root = directory or os.curdir
+    files = [SchemaFile(shown(path), read(path, root) if data is None else data) for path, data in named.items()]
+    named_paths = {file.path for file in files}
+    place = shown(root)
+    siblings = ((_below(place, path), path) for path in (_listing(root)[1] if os.path.isdir(root) else ()))
+    others = (sibling for sibling in siblings if sibling[0] not in named_paths and keep(sibling[1]))
+    context = (SchemaFile(name, read(path, root, listed=True), reported=False) for name, path in others)
     return with_context(place, files, context)
 
 
@@ -61,17 +61,34 @@ def shown(path: str) -> str:
     return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
-def read(path: str, *, listed: bool = False) -> bytes:
-    """The bytes of a file, of an oversized one only the beginning; raises SourceError when it cannot be read."""
+def read(path: str, root: str, *, listed: bool = False) -> bytes:
+    """The bytes of a file of a set whose directory is `root`, of an oversized one only the beginning.
+
+    A link is followed only to a file below the root that is walked itself; else its text is all that is read. Raises
+    SourceError for a file that cannot be read.
+    """
     try:
-        data = read_file(path, LARGEST_ENTRY, cut=True, listed=listed)
-        if len(data) < LARGEST_ENTRY:
-            return data
-        with open_file(path) as file:
-            file.seek(LARGEST_ENTRY)
-            return data + marks_of(file.read)[0]
+        return _read(path, listed=listed)
+    except OSError as error:
+        if error.errno not in IS_LINK:
+            raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
+    try:
+        top, target = os.path.join(os.path.realpath(root), ""), os.path.realpath(path)
+        *folders, name = target.removeprefix(top).split(os.sep)
+        if target.startswith(top) and all(map(is_walked, folders)) and name.endswith(".json"):
+            return _read(target)
+        return LinkText(os.fsencode(os.readlink(path)))
     except OSError as error:
         raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
+
+
+def _read(path: str, *, listed: bool = False) -> bytes:
+    data = read_file(path, LARGEST_ENTRY, cut=True, listed=listed, links=False)
+    if len(data) < LARGEST_ENTRY:
+        return data
+    with open_file(path, links=False) as file:
+        file.seek(LARGEST_ENTRY)
+        return data + marks_of(file.read)[0]
 
 
 def read_stdin(most: int) -> bytes:
@@ -112,7 +129,7 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         folders, paths = _listing(directory)
         waiting += reversed(folders)
         place = shown(directory)
-        files = [SchemaFile(_below(place, path), read(path, listed=True)) for path in paths if keep(path)]
+        files = [SchemaFile(_below(place, path), read(path, top, listed=True)) for path in paths if keep(path)]
         definitions, left_out = sorted_out(files, certain=directory == top)
         if definitions:
             relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")

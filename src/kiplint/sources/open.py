@@ -102,7 +102,9 @@ def text_of_tree(name: str, path: str, repository: str | None = None) -> str:
         folder = "" if name.lower().endswith(ARCHIVES) else os.path.abspath(name)
         while folder and not os.path.isfile(os.path.join(folder, path)):
             folder = os.path.dirname(folder) if folder != os.path.dirname(folder) else ""
-        return read_file(os.path.join(folder, path), LARGEST_ENTRY).decode(errors="replace") if folder else ""
+        return (
+            read_file(os.path.join(folder, path), LARGEST_ENTRY, links=False).decode(errors="replace") if folder else ""
+        )
     except (OSError, SourceError):
         return ""
 
@@ -248,6 +250,6 @@ def _inner(folder: str, top: str) -> str:
 def _bytes_of(path: str) -> bytes:
     """The bytes of a file, none where it is gone."""
     try:
-        return read_file(path, LARGEST_ENTRY, cut=True, listed=True)
+        return read_file(path, LARGEST_ENTRY, cut=True, listed=True, links=False)
     except OSError:
         return b""

@@ -9,8 +9,10 @@ from typing import Final, Literal
 
 import msgspec
 
+from kiplint.text.files import LinkText
+
 Kind = Literal["definition", "malformed", "broken", "other"]
-"""`meant`: taken for a definition if others are in its directory; `broken`: empty, or not text."""
+"""`malformed`: a definition if others are in its directory; `broken`: empty, not text, or a link out of the set."""
 
 _PROPERTIES: Final = """
     name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable headerVersions
@@ -48,7 +50,11 @@ def kind_of(data: bytes, name: str = "") -> Kind:
     """
     if re.fullmatch(_DEFINITION_NAME, name) and data.strip() in (b"{}", b"[]"):
         return "malformed"
-    if name in FOREIGN or (_may_be_ours(data) and re.match(_OURS, data)):
+    if name in FOREIGN:
+        return "other"
+    if isinstance(data, LinkText):
+        return "broken"
+    if _may_be_ours(data) and re.match(_OURS, data):
         return "other"
     if _has_marks(data) and (_has_marks(_first_properties(data)) or _is_definition(data)):
         return "definition"

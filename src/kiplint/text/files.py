@@ -27,24 +27,34 @@ def _flags(names: str) -> int:
 _READING: Final = os.O_RDONLY | _flags("BINARY CLOEXEC NOCTTY NONBLOCK NOINHERIT")
 _WRITING: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _flags("BINARY CLOEXEC NOFOLLOW NOINHERIT")
 _SENDING: Final = os.O_WRONLY | os.O_CREAT | _flags("CLOEXEC NOCTTY NONBLOCK NOINHERIT")
+_NO_LINKS: Final = _flags("NOFOLLOW")
 _OF_THE_SYSTEM: Final = ("/dev", "/proc")
 
 _LEAST: Final = 1 << 12
 """The minimum of bytes to read at once; the size that the system reports for its own files is 0."""
 
 
-def open_file(path: str) -> BinaryIO:
-    """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon."""
-    return os.fdopen(_opened(path)[0], "rb")
+class LinkText(bytes):
+    """The path in a symbolic link, as git stores it; it stands for the bytes of a file that is not to be read."""
 
 
-def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, listed: bool = False) -> bytes:
+def open_file(path: str, *, links: bool = True) -> BinaryIO:
+    """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon.
+
+    Unless `links` are followed, a link is none: the `errno` is then one of `IS_LINK`.
+    """
+    return os.fdopen(_opened(path, links=links)[0], "rb")
+
+
+def read_file(
+    path: str, most: int = TEXT_BYTES, *, cut: bool = False, listed: bool = False, links: bool = True
+) -> bytes:
     """The bytes of a regular file; raises OSError as `open_file` does, and for one of more than `most` bytes.
 
     One that may be `cut` has its beginning read then: `most` bytes. One that was `listed` as regular a moment ago is
     not looked at twice before it is opened.
     """
-    file, size = _opened(path, listed=listed)
+    file, size = _opened(path, listed=listed, links=links)
     try:
         pieces: list[bytes] = []
         remaining = most if cut else most + 1
@@ -140,12 +150,18 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
         raise
 
 
-def _opened(path: str, *, listed: bool = False) -> tuple[int, int]:
+IS_LINK: Final = (errno.ELOOP, errno.EMLINK)
+"""What opening a link is an error of, depending on the system."""
+
+
+def _opened(path: str, *, listed: bool = False, links: bool = True) -> tuple[int, int]:
     """The descriptor of a file, and its size as the system reports it."""
     try:
+        if not links and not _NO_LINKS and os.path.islink(path):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
         if not listed:
             _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
-        file = os.open(path, _READING)
+        file = os.open(path, _READING if links else _READING | _NO_LINKS)
     except ValueError:
         raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
     try:

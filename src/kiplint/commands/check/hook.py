@@ -51,7 +51,9 @@ def _is_changed(names: tuple[str, ...]) -> bool:
         if objects.run("diff-index", "--cached", "--name-only", HEAD, "--", *literal):
             return True
         blobs = ((name, objects.find(f"{HEAD}:./{os.path.relpath(name)}")) for name in _files(names))
-        return any(blob and _lines(blob.data) != _lines(read(name)) for name, blob in blobs)
+        return any(
+            blob and _lines(blob.data) != _lines(read(name, os.path.dirname(name) or os.curdir)) for name, blob in blobs
+        )
     except SourceError:
         return False
 
@@ -82,9 +84,10 @@ def _losing(base: str) -> tuple[str, ...]:
 
 def _is_definition(name: str) -> bool:
     """Whether a file is a definition, or is not another kind of file and lies beside a definition."""
-    kind = kind_of(read(name), os.path.basename(name))
+    folder = os.path.dirname(name) or os.curdir
+    kind = kind_of(read(name, folder), os.path.basename(name))
     if kind in ("definition", "other"):
         return kind == "definition"
-    folder = os.path.dirname(name) or os.curdir
-    beside = (os.path.join(folder, file) for file in os.listdir(folder) if file.endswith(".json"))
-    return any(kind_of(read(path), os.path.basename(path)) == "definition" for path in beside if os.path.isfile(path))
+    paths = (os.path.join(folder, file) for file in os.listdir(folder) if file.endswith(".json"))
+    files = ((read(path, folder), os.path.basename(path)) for path in paths if os.path.isfile(path))
+    return any(kind_of(*file) == "definition" for file in files)

@@ -15,10 +15,10 @@ from kiplint.compat.roles import Mode
 from kiplint.compat.tree import Tree, broken, load_rpcs
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.limits import INPUT_BYTES
+from kiplint.limits import INPUT_BYTES, TEXT_BYTES
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import Status
-from kiplint.sources.disk import STDIN, read, read_input
+from kiplint.sources.disk import STDIN, read_input
 from kiplint.text.files import open_file
 from kiplint.versions import NONE, VersionRange
 
@@ -42,7 +42,7 @@ def negotiate(
     """
     if not brokers:
         raise UsageError("negotiate takes a client and at least one broker")
-    features = read_features(os.fspath(feature), read(os.fspath(feature))) if feature else {}
+    features = read_features(os.fspath(feature), read_input(os.fspath(feature), TEXT_BYTES)) if feature else {}
     name = os.fspath(client)
     tree = None if _is_special(name) else load_rpcs(name, repository)
     special = read_offers(name) if tree is None else None  # before the brokers, so that `-` is the client
