@@ -24,6 +24,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from hostile import FORGED
+from kiplint.cli.process import WorkflowLog
 from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
 from kiplint.pipeline.answers.documents import QueryDocument, ReportDocument
 from kiplint.render.formats import write
@@ -45,6 +46,7 @@ NAMES = [
     "世界 🎉 é",
 ]
 NAME = NAMES[5]
+COMMAND = "::add-matcher::FooRequest.json"
 FOLDER = "new\x1b[31m\u202e"
 PACK = {
     "pack": "odd",
@@ -93,6 +95,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
         b"".join(b"# %s\n```json\n%s\n```\n" % (NAME.encode(), path.read_bytes()) for path in (top / FOLDER).glob("X*"))
     )
     (top / "values.json").write_text(json.dumps({NAME: NAME}))
+    (top / COMMAND).write_bytes(definition(field(COMMAND), validVersions="##[add-mask]error"))
     (top / "broken").mkdir()
     (top / "broken" / f"{NAME.replace(chr(0), '')}.json").write_bytes(b'{"validVersions": "0", "fields": [,')
     return top
@@ -181,6 +184,7 @@ def cases(command: str, lines: Sequence[tuple[str, ...]]) -> Iterator[tuple[str,
 
 
 CASES = [case for command, lines in (TABLE | OTHERS).items() for case in cases(command, lines)]
+CASES += cases("check", [("check", COMMAND)])
 
 
 def without_nul(word: str) -> str:
@@ -193,15 +197,45 @@ def run(here: Path, words: tuple[str, ...], form: str) -> Ran:
     stdin = (here / FOLDER / "X0Request.json").read_bytes()
     if words[0] == "encode":
         stdin = json.dumps({"message": NAMES[0], "version": 0, "value": {}}).encode()
-    return kiplint(*named, cwd=here, stdin=stdin, env={"GITHUB_STEP_SUMMARY": str(here / "summary.md")})
+    variables = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(here / "summary.md")}
+    return kiplint(*named, cwd=here, stdin=stdin, env=variables)
 
 
-def lines_are_text(out: str, form: str = "") -> None:
-    """Nothing acts on a terminal, and no line is a command of a workflow."""
+ANNOTATION = r"::(error|warning|notice) (file=[^,:]+(,(line|endLine|col|endColumn)=\d+)*,)?title=[^,:]+::.+"
+
+
+def lines_are_text(out: str, form: str = "text") -> None:
+    """Nothing acts on a terminal, and no line is a command of a workflow but kiplint's own annotations."""
     for line in out.split("\n"):
         assert line.isprintable(), [char for char in line if not char.isprintable()]
-        assert not line.lstrip().startswith("##[")
-        assert form == "github" or not line.lstrip().startswith("::")
+        if line.lstrip().startswith("::"):
+            assert form in ("", "github")  # which is the usual format in a workflow
+            assert re.fullmatch(ANNOTATION, line)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"a ##[error]b\n::add-mask::x\n", b"a ##\\u005berror]b\n:\\u003aadd-mask::x\n"),
+        (b" \t\x1b[1m::a::b\r\xe3\x80\x80::a::b", b" \t\x1b[1m:\\u003aa::b\r\xe3\x80\x80:\\u003aa::b"),
+        (b"###[x] # #[ ##\n[ a::b: ::c\n: :d\n", b"###\\u005bx] # #[ ##\n[ a::b: ::c\n: :d\n"),
+        (b'{"a": "##[x]"}', b'{"a": "##\\u005bx]"}'),
+    ],
+)
+def test_a_workflow_command_is_broken_wherever_writes_divide_it(data: bytes, expected: bytes) -> None:
+    for size in range(1, len(data) + 1):
+        out = io.BytesIO()
+        log = WorkflowLog(out)
+        assert sum(log.write(data[at : at + size]) for at in range(0, len(data), size)) == len(data)
+        assert out.getvalue() == expected
+
+
+def test_bytes_are_no_text_in_a_workflow(here: Path) -> None:
+    (here / "values.json").write_text(json.dumps({"f": "::a::##[b]"}))
+    (here / "bytes").mkdir()
+    (here / "bytes/BData.json").write_bytes(definition(field("F", "string"), name="BData", type="data", apiKey=None))
+    words = ("encode", "BData@0", "--set", "bytes", "--json", "values.json", "--output-format", "binary")
+    assert kiplint(*words, cwd=here, env={"GITHUB_ACTIONS": "true"}).out == "\0\n::a::##[b]"
 
 
 @pytest.mark.parametrize(("command", "words", "form"), CASES, ids=lambda value: str(value)[:40] if value else "-")
@@ -215,6 +249,7 @@ def test_nothing_is_more_than_text(here: Path, command: str, words: tuple[str, .
         ran = run(here, words, form)
     lines_are_text(ran.out, form)
     lines_are_text(ran.err)
+    assert "##[" not in ran.out + ran.err
     assert "internal error" not in ran.err
     means_the_same(ran.out, "text" if "--statistics" in words else form)
     if (here / "summary.md").exists():

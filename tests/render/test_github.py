@@ -74,7 +74,7 @@ def test_a_hostile_name_stays_in_its_annotation() -> None:
     assert [part.partition("=")[0] for part in head.split(",")] == [
         "file", "line", "endLine", "col", "endColumn", "title",
     ]  # fmt: skip
-    assert data.startswith("A%0A::error file=x::boo%0D")
+    assert data.startswith("A\\u000a::error file=x::boo\\u000d##\\u005berror]")
     assert line.isprintable()
 
 

@@ -16,9 +16,9 @@ def main() -> None:
     """
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    from kiplint.cli.process import COMPLETE, settle
+    from kiplint.cli.process import COMPLETE, prepare_streams
 
-    settle()
+    prepare_streams()
     gc.disable()  # finished sets are taken apart by hand; the benchmark `collector` measures the gain
     from kiplint.cli.process import attempt, run
     from kiplint.cli.reader import read

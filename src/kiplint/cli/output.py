@@ -5,6 +5,7 @@ With `--open` a page of HTML goes to a file, a temporary one where none is named
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections import Counter
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kiplint.cli.options import PAGE, Reporting
-from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, use_color, warn
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, unguarded, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import format_names, write
 from kiplint.text.files import open_to_write
@@ -58,10 +59,12 @@ def report(command: str, reporting: Reporting, work: Callable[[], Report], *, st
     except Exception as error:
         github = [output for output in outputs if output.format == "github"]
         if github:
-            from kiplint.render.findings.github import record_failure
+            from kiplint.render.findings.github import annotation_of_failure, record_failure
 
-            annotate = any(output.is_out for output in github)
-            record_failure(command, describe(error) or type(error).__name__, annotate=annotate)
+            reason = describe(error) or type(error).__name__
+            if any(output.is_out for output in github):
+                unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())
+            record_failure(command, reason)
         raise
     for note in result.notes if not reporting.quiet else ():
         warn(note)
@@ -191,7 +194,11 @@ def _write_file(output: Output, result: RunResult) -> None:
 def _write_out(result: Report, output: Output, statistics: bool) -> None:
     """Write a result to standard output; with `statistics` text is the counts alone, and annotations precede them."""
     counts_only = statistics and output.format in ("text", "github")
-    if not (counts_only and output.format == "text"):
+    if output.format == "github":
+        annotations = io.StringIO()
+        write(output.format, result, annotations)
+        unguarded(sys.stdout).write(annotations.getvalue().encode())
+    elif not counts_only:
         write(output.format, result, sys.stdout, color=output.color)
     if counts_only:
         counts = Counter((finding.rule, finding.severity) for finding in result.findings)

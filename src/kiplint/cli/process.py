@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType
-from typing import Final, NoReturn, TextIO
+from typing import Any, BinaryIO, Final, NoReturn, TextIO
 
 from kiplint.engine.errors import UsageError
 from kiplint.render.table import SEVERITY, paint
@@ -56,10 +57,11 @@ class Ended(BaseException):
         self.code = code
 
 
-def settle() -> None:
-    """Replace closed standard streams.
+def prepare_streams() -> None:
+    """Replace closed standard streams, and guard the log of a GitHub workflow.
 
-    Their descriptors are taken, as the next file to be opened would get them, and with them what is printed.
+    The descriptors of closed streams are taken, as the next file to be opened would get them, and with them what is
+    printed.
     """
     for number in range(3):
         try:
@@ -70,6 +72,64 @@ def settle() -> None:
         sys.stdout = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), encoding="utf-8")
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), encoding="utf-8")
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        sys.stdout, sys.stderr = _guarded(sys.stdout), _guarded(sys.stderr)
+
+
+class WorkflowLog(io.BufferedIOBase):
+    """A stream whose lines are no commands to GitHub, which are `##[` anywhere, and `::` at the start of a line.
+
+    The last character of these becomes a JSON escape, so that JSON stays the same JSON.
+    """
+
+    def __init__(self, out: BinaryIO) -> None:
+        self.out = out
+        self._line = b""  # what the last line has so far, as far as it matters for what follows
+
+    def write(self, data: Any, /) -> int:
+        """Write bytes."""
+        text = self._line + bytes(data)
+        harmless = re.sub(COMMAND, lambda match: match[0][:-1] + b"\\u%04x" % match[0][-1], text)
+        self.out.write(harmless[len(self._line) :])
+        line = re.split(b"[\r\n]", harmless)[-1]
+        self._line = b"x" + line[-2:] if re.match(_WORDS, line) else line
+        return len(data)
+
+    def writable(self) -> bool:
+        """Whether it can be written to."""
+        return True
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        self.out.flush()
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self.out.fileno()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return self.out.isatty()
+
+
+_BLANK: Final = rb"(?:\x1b\[[0-9;]*(?:m|\Z)|[^\r\n!-~])*+"
+"""What may stand before a command: colours, and all that is no printable ASCII."""
+COMMAND: Final = rb"##\[|(?:\A|(?<=[\r\n]))" + _BLANK + rb"::"
+_WORDS: Final = _BLANK + rb"(?::[^:]|[!-9;-~])"
+
+
+def _guarded(stream: TextIO) -> TextIO:
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    form: dict[str, Any] = {name: getattr(stream, name) for name in ("encoding", "errors", "line_buffering")}
+    log: Any = WorkflowLog(stream.detach())
+    return io.TextIOWrapper(log, **form)
+
+
+def unguarded(stream: TextIO) -> BinaryIO:
+    """The bytes of a standard stream, flushed, for annotations, and for what is not text."""
+    stream.flush()
+    return stream.buffer.out if isinstance(stream.buffer, WorkflowLog) else stream.buffer
 
 
 def heed_signals() -> None:

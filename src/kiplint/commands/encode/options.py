@@ -63,7 +63,7 @@ def _encode_message(options: EncodeCommand) -> int:
     import sys
 
     from kiplint.cli.output import finish
-    from kiplint.cli.process import label
+    from kiplint.cli.process import label, unguarded
     from kiplint.commands.encode.run import encode, parse_object, parse_values
     from kiplint.render.findings.json import encoded, pretty
     from kiplint.text.show import printable
@@ -83,8 +83,7 @@ def _encode_message(options: EncodeCommand) -> int:
     for problem in result.problems:
         print(f"{label('error')}[{problem.rule}]: {printable(problem.message)}", file=sys.stderr)
     if not result.problems and options.output_format == "binary":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(result.data)
+        unguarded(sys.stdout).write(result.data)
     elif not result.problems:
         print(base64.b64encode(result.data).decode() if options.output_format == "base64" else result.data.hex())
     return finish(result)

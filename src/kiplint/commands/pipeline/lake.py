@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kiplint.cli.process import CLEAN, Ended
+from kiplint.cli.process import CLEAN, Ended, unguarded
 from kiplint.engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def write_rows(batches: RecordBatchReader, form: str, limit: int | None) -> int:
     if form == "parquet" and sys.stdout.isatty():
         raise UsageError("Parquet cannot be written to a terminal: write it to a file, as in > rows.parquet")
     left = sys.maxsize if limit is None else limit
-    out = sys.stdout.buffer
+    out = unguarded(sys.stdout) if form == "parquet" else sys.stdout.buffer
     make = pq.ParquetWriter if form == "parquet" else csv.CSVWriter
     flat: Callable[[RecordBatch], RecordBatch] = (lambda batch: batch) if form == "parquet" else _flat
     empty = pa.RecordBatch.from_pylist([], batches.schema)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -74,8 +73,9 @@ def annotation(finding: Finding, path: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as the data of a workflow command: on one line, with everything escaped that could act on a terminal."""
-    return printable(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+    """Text as the data of a workflow command: on one line, without another command, and harmless to a terminal."""
+    plain = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return printable(plain.replace("##[", "##\\u005b"))
 
 
 def escape_property(text: str) -> str:
@@ -150,10 +150,13 @@ def record(report: Report) -> None:
         raise UsageError(f"cannot write {error.filename or 'for GitHub'}: {error.strerror}") from None
 
 
-def record_failure(command: str, message: str, *, annotate: bool) -> None:
-    """Write the error to the same files, and as an annotation if `annotate`."""
-    if annotate:
-        sys.stdout.write(f"::error title=kiplint {command}::{escape(message)}\n")
+def annotation_of_failure(command: str, message: str) -> str:
+    """The workflow command for an error that leaves no report."""
+    return f"::error title=kiplint {command}::{escape(message)}\n"
+
+
+def record_failure(command: str, message: str) -> None:
+    """Write the error to the same files."""
     with suppress(OSError):  # the error itself matters more than where it could not be written
         _append(SUMMARY, lambda out: write_failure(command, message, out))
         _append(OUTPUT, lambda out: out.write("status=error\n"))
