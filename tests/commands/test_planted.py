@@ -1,8 +1,11 @@
-"""A repository whose configuration names a command wherever git allows it: no command of kiplint runs any of them."""
+"""A repository of strangers: no command of kiplint runs what its configuration names, nor passes over who owns it."""
 
 from __future__ import annotations
 
+import json
+import os
 import pkgutil
+import re
 import subprocess
 from pathlib import Path
 
@@ -127,7 +130,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "rollout": [["HEAD~1:", "HEAD:"]],
     "rules": [[]],
     "schema": [["check"]],
-    "show": [["XRequest", "HEAD:s"]],
+    "show": [["XRequest", "HEAD:s"], ["X", "--history"]],
     "vectors": [["HEAD:s"]],
 }
 
@@ -177,6 +180,35 @@ def test_no_command_runs_it(ran: Path) -> None:
             done = run_kiplint(name.replace("_", "-"), *words, cwd=where)
             assert "Usage:" not in done.err, (name, words)
             assert not ran.exists(), (name, words, ran.read_text())
+
+
+def test_each_command_that_needs_git_says_who_owns_the_repository(ran: Path) -> None:
+    foreign = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
+    for name, runs in COMMANDS.items():
+        for words in runs:
+            done = run_kiplint(name.replace("_", "-"), *words, cwd=ran.parent / "repository", env=foreign)
+            marks = {"--as-hook", "--changed-since", "--history", *re.findall(r"\w+(?:~1)?:s?(?= |$)", " ".join(words))}
+            reads_git = bool(marks & {*words}) or (name == "review" and "none" not in words)
+            assert ("git config --global --add safe.directory" in done.err) is reads_git, (name, words, done)
+            assert not reads_git or done.code == 2
+
+
+@pytest.mark.parametrize("replacement", ["refs/replace", "info/grafts"])
+def test_a_commit_is_compared_as_it_was_made(tmp_path: Path, replacement: str) -> None:
+    """Whatever the repository puts in the place of it, or of its parents."""
+    git(tmp_path, "init", "-q")
+    for valid in ("0-1", "0-2", "0-3"):
+        (tmp_path / "XRequest.json").write_bytes(definition(field("A"), validVersions=valid))
+        git(tmp_path, "add", "-A")
+        git(tmp_path, "commit", "-q", "-m", valid)
+    first, second, head = (git(tmp_path, "rev-parse", name) for name in ("HEAD~2", "HEAD~1", "HEAD"))
+    if replacement == "refs/replace":
+        git(tmp_path, "replace", head, second)
+    else:
+        (tmp_path / ".git/info").mkdir(exist_ok=True)
+        (tmp_path / ".git/info/grafts").write_text(f"{head} {first}\n")
+    done = run_kiplint("diff", "HEAD~1:", "HEAD:", "--output-format", "json", cwd=tmp_path)
+    assert [change["versions"] for change in json.loads(done.out)["changes"]] == ["3"]
 
 
 def test_no_stage_of_the_pipeline_runs_it(ran: Path) -> None:

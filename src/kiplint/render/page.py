@@ -11,6 +11,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -22,7 +23,8 @@ from markupsafe import Markup
 
 from kiplint import __version__
 from kiplint.render.links import linked, own_address
-from kiplint.sources.git import is_revision, open_repository
+from kiplint.sources.git import open_repository
+from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import as_json_text, printable
 from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
@@ -139,8 +141,9 @@ def provenance() -> Provenance:
     program = sys.argv[0].replace(os.sep, "/")
     is_command = program.rpartition("/")[2] in ("kiplint", "kiplint.exe") or program.endswith("kiplint/__main__.py")
     words = shlex.join(["kiplint", *sys.argv[1:]]) if is_command else ""
-    pushed = os.environ.get("GITHUB_SHA", "")
-    commit = pushed or (is_revision("HEAD") and open_repository(None).run("rev-parse", "HEAD")) or ""
+    commit = pushed = os.environ.get("GITHUB_SHA", "")
+    with suppress(SourceError):
+        commit = pushed or open_repository(None).run("rev-parse", "--verify", "--quiet", "HEAD")
     return Provenance(
         f"{time:%Y-%m-%d %H:%M} UTC",
         re.sub(r"(?<=://)[^/@\s]*@", "", words),

@@ -20,7 +20,9 @@ _LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "
 """The variables that locate a repository, which hooks set: `git rev-parse --local-env-vars` without configuration."""
 
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
-"""No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run."""
+_QUIET |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
+"""No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run; and each object
+and each parent as the commit has it, not what the repository puts in its place."""
 
 _TAME = tuple(
     word
@@ -107,11 +109,13 @@ class GitObject(NamedTuple):
     width: int
 
 
-def _trusting(stderr: bytes) -> str:
-    """Git's own advice how to trust a repository of another owner, or empty."""
-    words = stderr.decode("utf-8", "surrogateescape").splitlines()
-    command = next((line.strip() for line in words if "safe.directory" in line and "git config" in line), "")
-    return f"; if you trust it: {command}" if command else ""
+def _require_trust(where: str, stderr: bytes) -> None:
+    """Raise SourceError, with git's own advice, if git does not read a repository because it is somebody else's."""
+    if "dubious ownership" in (reason := complaint(stderr)):
+        lines = stderr.decode("utf-8", "surrogateescape").splitlines()
+        command = next((line.strip() for line in lines if "safe.directory" in line and "git config" in line), "")
+        advice = f"; if you trust it: {command}" if command else ""
+        raise SourceError(f"git does not read the repository {where}: {reason}{advice}") from None
 
 
 class Objects:
@@ -165,10 +169,13 @@ class Objects:
         return [answer for answer in answers if answer]
 
     def run(self, *command: str) -> str:
-        """The output of a git command in the repository, or empty if it fails."""
+        """The output of a git command, or empty if it fails; raises SourceError for a repository of another owner."""
         process = start(self._options, command, self._env)
-        out, _ = finish(process)
-        return "" if process.returncode else out.decode("utf-8", "surrogateescape")
+        out, stderr = finish(process)
+        if process.returncode:
+            _require_trust(self.where, stderr)
+            return ""
+        return out.decode("utf-8", "surrogateescape")
 
     def tell(self, command: Sequence[str], data: bytes, most: int, seconds: float) -> bytes:
         """The output of a git command with `data` on its standard input, which must fit into a pipe.
@@ -260,9 +267,8 @@ class Objects:
     def _fail(self) -> NoReturn:
         self._git.kill()
         whole = self._git.stderr.read()
+        _require_trust(self.where, whole)
         reason = complaint(whole)
-        if "dubious ownership" in reason:
-            raise SourceError(f"git does not read the repository {self.where}: {reason}{_trusting(whole)}") from None
         if "not a git repository" in reason:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
         raise SourceError(f"git cannot read the repository {self.where}: {reason}") from None
@@ -407,10 +413,10 @@ def read_blob(name: str, path: str, repository: str | None = None) -> bytes:
 
 
 def is_revision(name: str, repository: str | None = None) -> bool:
-    """Whether a name is an existing revision; False where there is no repository."""
+    """Whether a name is a revision; none is without a repository. Raises SourceError for an unreadable repository."""
     try:
         return not name.startswith("-") and open_repository(repository).find(name + "^{tree}") is not None
-    except SourceError:
+    except NoRepositoryError:
         return False
 
 
@@ -418,10 +424,7 @@ def is_unborn(revision: str, repository: str | None = None) -> bool:
     """Whether a revision is HEAD of a repository without any commit."""
     if revision != "HEAD" or is_revision(revision, repository):
         return False
-    try:
-        opened = open_repository(repository)
-    except SourceError:
-        return False
+    opened = open_repository(repository)
     return bool(opened.run("rev-parse", "--git-dir")) and not opened.run("rev-list", "--all", "--max-count=1")
 
 

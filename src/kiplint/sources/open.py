@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 
 from kiplint.sources import disk
@@ -189,9 +190,11 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
 
     if ":" in name:
         return open_revision(name, repository)
-    hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
-    shown = name or "''"
-    raise SourceError(f"no such file or directory: {shown}{hint}")
+    hint = ""
+    with suppress(SourceError):
+        hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
+    quoted = name or "''"
+    raise SourceError(f"no such file or directory: {quoted}{hint}")
 
 
 def _refuse_bundle(name: str) -> None:
