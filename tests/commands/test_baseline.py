@@ -196,8 +196,8 @@ def test_the_configuration_may_name_it(known: Path) -> None:
     (known / ".git").mkdir()  # the configuration and the baseline are in one work tree now
     assert kiplint(*words, "--update-baseline", cwd=known).err == "known.json holds 199 findings: 0 new, 1 dropped\n"
     (known / "kiplint.toml").write_text('baseline = "known.json"\n')
-    assert kiplint("check", "a", "b", cwd=known).out.count(RULE) == 1
-    assert kiplint("check", "a", "b", "--isolated", cwd=known).out.count(RULE) == 200
+    assert kiplint("check", "a", "b", "--all", cwd=known).out.count(RULE) == 1
+    assert kiplint("check", "a", "b", "--all", "--isolated", cwd=known).out.count(RULE) == 200
 
 
 def test_revisions_are_known_by_their_names(here: Path) -> None:

@@ -207,9 +207,8 @@ UNREADABLE = Path("/proc/self/mem")
 
 @pytest.mark.skipif(not UNREADABLE.exists(), reason="needs Linux's /proc")
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "X.json").symlink_to(UNREADABLE)
-    assert kiplint("check", "X.json", cwd=tmp_path) == (2, "", "error: cannot read X.json: Input/output error\n")
-    assert kiplint("check", ".", cwd=tmp_path) == (2, "", "error: cannot read X.json: Input/output error\n")
+    problem = f"error: cannot read {UNREADABLE}: Input/output error\n"
+    assert kiplint("check", str(UNREADABLE), cwd=tmp_path) == (2, "", problem)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

@@ -105,7 +105,7 @@ def test_the_search_and_the_copy_button(site: str) -> None:
         block = page.locator("div.highlight:has(.gp)").first
         block.hover()
         block.locator("button").first.click()
-        assert page.evaluate("navigator.clipboard.readText()") == "kiplint check example"
+        assert page.evaluate("navigator.clipboard.readText()") == "kiplint check example --all"
         for query, first in {
             "ignore a rule": "guide/suppressing.html",
             "header-missing": "reference/rules/kip-1313.html",

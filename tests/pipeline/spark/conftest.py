@@ -41,9 +41,10 @@ def engine() -> Engine:
 
 
 @pytest.fixture(scope="session")
-def bundle(corpus: Path) -> str:
-    """Kafka's own history."""
-    return str(corpus / "kafka-schema-history.bundle")
+def bundle(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Kafka's own history, or a repository with fewer commits of trunk and every tag."""
+    whole = str(corpus / "kafka-schema-history.bundle")
+    return whole if WHOLE else thinned(whole, tmp_path_factory.mktemp("history") / "thinned.git")
 
 
 @pytest.fixture(scope="session")
@@ -57,9 +58,8 @@ def kafka(
     """The lake of Kafka's own history, and of three forks; the whole one is made with the settings that users have."""
     place = tmp_path_factory.mktemp("kafka")
     made = Lake(place / "lake")
-    trunk = bundle if WHOLE else thinned(bundle, place / "thinned.git")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
-    requested = Request((f"kafka={trunk}#trunk", f"kafka={bundle}#{TAGS}", *forks))
+    requested = Request((f"kafka={bundle}#trunk", f"kafka={bundle}#{TAGS}", *forks))
     with _unhurried(spark) if WHOLE else nullcontext():
         run(made, requested, engine, lambda: spark, SILENT)
     return made

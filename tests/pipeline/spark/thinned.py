@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from itertools import pairwise
 from pathlib import Path
 
 WHOLE = "KIPLINT_EQUALITY_SAMPLE" in os.environ
 """Whether the tests are to work on every commit."""
 
-KNOWN = (
+NAMED = (
     "844f6aeadb",
     "5a7c806951",
     "ebd7370f13",
@@ -31,22 +30,35 @@ BLOBS = 1804 if WHOLE else 1341
 """How many commits the trunk has, how many releases there are, and how many distinct files of trunk, these and forks."""
 
 
-def thinned(bundle: str, where: Path, known: tuple[str, ...] = KNOWN, each: int = EACH) -> Path:
-    """A repository in which trunk has one commit out of so many, those known, what is before these, and the newest.
+def thinned(bundle: str, where: Path) -> str:
+    """A repository whose trunk has one commit out of `EACH`, the `NAMED` ones, what is before these, and the newest.
 
-    Commits keep their ids and trees: it is git's replacements that give them other parents.
+    The commits of trunk have their trees, dates and messages, and other ids; the tags are those of the bundle.
     """
     subprocess.run(["git", "clone", "-q", "--mirror", bundle, where], check=True, capture_output=True)
-    every = _git(where, "rev-list", "--first-parent", "--reverse", "trunk").split()
-    named = {at for at, commit in enumerate(every) if commit.startswith(known)}
-    chosen = sorted({len(every) - 1, *range(0, len(every), each), *named, *(at - 1 for at in named)})
-    grafts = [f"{every[new]} {every[old]}\n" for old, new in pairwise(chosen)]
-    (where / "info").mkdir(exist_ok=True)
-    (where / "info" / "grafts").write_text("".join(grafts))
-    _git(where, "replace", "--convert-graft-file")
-    return where
+    commits = _git(where, "rev-list", "--first-parent", "--reverse", "trunk").split()
+    named = {at for at, commit in enumerate(commits) if commit.startswith(NAMED)}
+    positions = sorted({len(commits) - 1, *range(0, len(commits), EACH), *named, *(at - 1 for at in named)})
+    parent: list[str] = []
+    for commit in (commits[at] for at in positions):
+        name, email, date, message = _git(where, "show", "-s", "--format=%cn%n%ce%n%cI%n%B", commit).split("\n", 3)
+        person = {"NAME": name, "EMAIL": email, "DATE": date}
+        environment = {
+            f"GIT_{role}_{fact}": value for role in ("AUTHOR", "COMMITTER") for fact, value in person.items()
+        }
+        tree = f"{commit}^{{tree}}"
+        copy = _git(where, "commit-tree", tree, *parent, "-m", message, environment=environment).strip()
+        parent = ["-p", copy]
+    _git(where, "update-ref", "refs/heads/trunk", copy)
+    return str(where)
 
 
-def _git(repository: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", repository, *words], check=True, capture_output=True, text=True)
-    return done.stdout
+def _git(repository: Path, *words: str, environment: dict[str, str] | None = None) -> str:
+    ran = subprocess.run(
+        ["git", "-C", repository, *words],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(environment or {})},
+    )
+    return ran.stdout
