@@ -49,7 +49,9 @@ MISTAKES = {
     ("compat/response-not-bumped", "new"): {"rpc/versions-differ"},
     ("compat/unstable-changed", "old"): {"style/latest-unstable"},
     ("compat/tag-changed", "old"): {"tags/gap"},
+    ("compat/tag-changed", "good"): {"tags/gap"},
     ("compat/ignorable-changed", "old"): {"conventions/useless-ignorable"},
+    ("compat/ignorable-changed", "good"): {"conventions/useless-ignorable"},
     ("compat/new-field-not-ignorable", "new"): {"conventions/informative-not-ignorable"},
 }
 """What `check` finds in one side of an example; in all others nothing, so that the change is all there is to see."""
@@ -93,10 +95,15 @@ def text(changes: list[ChangeFinding], old: Tree, new: Tree) -> str:
     return out.getvalue()
 
 
+def _has_help(rule: Rule) -> bool:
+    return bool(rule.spec.help or any(case.help for case in rule.spec.says))
+
+
 @every_rule
 def test_example_is_there(rule: Rule) -> None:
     folder = FIXTURES / rule.id
-    assert {path.name for path in folder.iterdir()} == {"old", "new"}
+    right = {"good"} if _has_help(rule) else set()
+    assert {path.name for path in folder.iterdir()} == {"old", "new"} | right
     for path, data in (*side(rule, "old"), *side(rule, "new")):
         assert f'"name": "{Path(path).stem}"' in data.decode()
 
@@ -141,10 +148,23 @@ def test_changes_lie_inside_their_file(rule: Rule) -> None:
 
 
 @every_rule
+def test_following_the_help_removes_the_change_and_adds_none(rule: Rule) -> None:
+    """The texts of the help stand in the snapshots; `good` is what somebody writes who follows them."""
+    good = side(rule, "good")
+    if rule.pack == "compat" and good:
+        assert all(
+            change.help for change in compare(rule, side(rule, "old"), side(rule, "new"))[0] if change.rule == rule.id
+        )
+    changes, _, _ = compare(rule, side(rule, "old"), good or side(rule, "old"))
+    assert {(change.rule, change.severity) for change in changes if change.breaks != "none"} == set()
+    assert rule.id not in {change.rule for change in changes}
+
+
+@every_rule
 def test_example_has_no_other_mistake(rule: Rule) -> None:
     config = Config()
     rules = make_ruleset(config, load_rules(config, ""))
-    for name in ("old", "new"):
+    for name in ("old", "new", "good"):
         findings = check_set([Input(path, data) for path, data in side(rule, name)], rules).findings
         assert {finding.rule for finding in findings} == MISTAKES.get((rule.id, name), set())
 
@@ -172,6 +192,7 @@ def test_breaks_are_proved(rule: Rule) -> None:
 @every_rule
 def test_rule_is_documented(rule: Rule) -> None:
     assert rule.spec.breaks in BREAKS
+    assert rule.pack != "compat" or rule.spec.breaks == "none" or _has_help(rule)
     assert rule.source
     assert rule.title[0].isupper()
     assert not rule.title.endswith(".")
@@ -245,7 +266,8 @@ def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]
     example = run_example(rule, FIXTURES / rule.id)
     assert {change.rule for change in example.changes} == {rule.id}
     report = text(*example).rstrip().rpartition("\n")[0].rstrip()
-    shown = output.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0].partition("\n\nParameters")[0]
+    shown = output.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
+    shown = shown.partition("\n\nRight")[0].partition("\n\nParameters")[0]
     assert shown == textwrap.indent(report, "  ")
     assert "Wrong" not in output.splitlines()
 

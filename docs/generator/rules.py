@@ -14,6 +14,7 @@ import msgspec
 from generator.markdown import anchor, code, fence, page, place, prose, table
 from generator.precision import record
 from kiplint.commands.check.run import CheckResult
+from kiplint.commands.explain import change_report
 from kiplint.commands.rules import PACKS_OF_BYTES, rules_of_bytes
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
@@ -131,6 +132,9 @@ def _facts(rule: Rule) -> Iterator[str]:
         yield f"- {f'When {code(case.when)}' if case.when else 'Else'}: {code(case.message)}"
     if spec.instead:
         yield f"- To write instead: {code(spec.instead)}"
+    yield from (
+        f"- Help: {code(text)}" for text in dict.fromkeys([*(case.help for case in spec.says), spec.help]) if text
+    )
     if spec.fix:
         yield f"- Fix: {spec.fix}"
 
@@ -170,6 +174,9 @@ def _examples(rule: Rule) -> Iterator[str]:
         result = check_example(rule, folder / "bad")
         yield "Wrong:"
         yield fence(rendered("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
+    elif (folder / "old").is_dir():
+        yield "The change:"
+        yield fence(change_report(rule, folder, color=False))
     files = list(_telling(folder))
     if files:
         yield "Right:"
@@ -178,9 +185,10 @@ def _examples(rule: Rule) -> Iterator[str]:
 
 
 def _telling(folder: Path) -> Iterable[Path]:
-    """The good files in which the example differs from the bad one; all of them when it lacks files instead."""
+    """The good files in which the example differs from the wrong one; all of them when it lacks files instead."""
     good = sorted((folder / "good").glob("*.json"))
-    changed = [file for file in good if not _same(file, folder / "bad" / file.name)]
+    wrong = folder / ("new" if (folder / "new").is_dir() else "bad")
+    changed = [file for file in good if not _same(file, wrong / file.name)]
     return changed or good
 
 

@@ -56,13 +56,15 @@ def sections(rule: Rule, color: bool) -> list[str]:
         parts.append(f"Source: {printable(rule.source)}")
     examples = printed_examples(rule, Path(shipped("fixtures")))
     if "old" in examples:
-        parts.append(f"{paint('Example', BOLD, color)}\n{_change(rule, examples['old'][0].parents[1], color)}")
+        parts.append(
+            f"{paint('Example', BOLD, color)}\n"
+            + indent(change_report(rule, examples["old"][0].parents[1], color=color), "  ")
+        )
     if "bad" in examples:
+        parts.append(f"{paint('Wrong', BOLD, color)}\n{_finding(rule, examples['bad'][0].parent, color)}")
+    if "good" in examples:
         texts = (indent(file.read_text(errors="replace").strip(), "  ") for file in examples["good"])
-        parts += [
-            f"{paint('Wrong', BOLD, color)}\n{_finding(rule, examples['bad'][0].parent, color)}",
-            f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts),
-        ]
+        parts.append(f"{paint('Right', BOLD, color)}\n" + "\n\n".join(texts))
     if rule.params:
         values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
@@ -91,7 +93,7 @@ def _finding(rule: Rule, bad: Path, color: bool) -> str:
     return indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
 
 
-def _change(rule: Rule, folder: Path, color: bool) -> str:
+def change_report(rule: Rule, folder: Path, *, color: bool) -> str:
     """The report of the change from `old` to `new`, without the line that counts."""
     from kiplint.commands.diff.text import write_diff
     from kiplint.compat.judge import run_example
@@ -99,7 +101,7 @@ def _change(rule: Rule, folder: Path, color: bool) -> str:
     changes, old, new = run_example(rule, folder)
     out = StringIO()
     write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
-    return indent(out.getvalue().rstrip().rpartition("\n")[0].rstrip(), "  ")
+    return out.getvalue().rstrip().rpartition("\n")[0].rstrip()
 
 
 def _toml(value: object) -> str:

@@ -275,6 +275,22 @@ class Change(msgspec.Struct, frozen=True, dict=True):
         return ""
 
     @fact
+    def next_version(self) -> int:
+        """The version that may differ: the highest of the new set if the old one lacks it, else the one after it."""
+        highest = self.message.valid.highest
+        return highest if self.former and highest > self.former.valid.highest else highest + 1
+
+    @fact
+    def bump(self) -> str:
+        """What adds that version, with `, then ` after it; empty where the new set has it."""
+        message = self.message
+        if self.next_version in message.valid:
+            return ""
+        if message.is_rpc:
+            return f"run `kiplint migrate bump {message.base_name}`, then "
+        return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
+
+    @fact
     def header(self) -> int:
         """For a change of headers: the header version now; else -1."""
         header = self.new.get("header")

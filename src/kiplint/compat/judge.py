@@ -18,6 +18,7 @@ from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.layout import unfolded
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
+from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -175,6 +176,7 @@ def _finding(
         fingerprint=fingerprint(violation.rule.id, name, change.field, versions, change.kind),
         fixable=False,
         url=violation.rule.url,
+        help=printable(violation.help),
         breaks=breaks,
         kind=change.kind,
         message_type=change.message_type,

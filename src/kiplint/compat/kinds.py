@@ -72,6 +72,12 @@ class ValidVersionsChange(Change, frozen=True, dict=True):
 
     key, attribute = "validVersions", "valid"
 
+    @fact
+    def span(self) -> VersionRange:
+        """From the lowest to the highest version that is valid in one of the sets."""
+        both = self.message.valid | (self.former.valid if self.former else NONE)
+        return VersionRange.of(both.lowest, both.highest)
+
 
 class VersionDropped(ValidVersionsChange, frozen=True, dict=True):
     """Released versions are no longer valid."""
@@ -259,6 +265,11 @@ class FieldChange(Change, frozen=True, dict=True):
         """The field's path, names joined by dots."""
         field = self.fields[1] or self.fields[0]
         return field.path if field else ""
+
+    @fact
+    def old_field(self) -> Field | None:
+        """The field in the old set; None where it is new."""
+        return self.fields[0]
 
     @fact
     def old_name(self) -> str:
@@ -544,6 +555,11 @@ class TagReused(FieldChange, frozen=True, dict=True):
     """A tag number was reused with another meaning."""
 
     key, old_key = "tag", "tag"
+
+    @fact
+    def free_tag(self) -> int:
+        """The first number above all tags of the struct, in both sets."""
+        return 1 + max(_tag(other) for field in self.fields if field for other in field.owner.fields)
 
     @fact
     def old_type(self) -> str:

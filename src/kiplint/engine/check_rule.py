@@ -151,6 +151,7 @@ def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
         yield from _case_texts(case)
     yield "message", spec.message, _template
     yield "instead", spec.instead, _template
+    yield "help", spec.help, _template
     yield "at", spec.at, _place
 
 
@@ -159,6 +160,7 @@ def _case_texts(case: Case) -> Iterator[tuple[str, str, Check]]:
         yield "says", case.when, _expression
     yield "says", case.message, _template
     yield "says", case.instead, _template
+    yield "says", case.help, _template
     yield "says", case.at, _place
 
 

@@ -81,6 +81,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             "for the nearest object that can have it; an object for a field that is missing; left out for nothing."
         ),
     ] = ""
+    help: Annotated[str, Meta(description="What to do: an edit or a command; left out for nothing.")] = ""
     place: Annotated[str, Meta(description="The pointer with names for indexes; left out for the whole message.")] = ""
 
     @property
@@ -95,8 +96,13 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def summary(self) -> str:
-        """The message and the correct text, in one line."""
-        return f"{self.message}; write {self.instead}" if self.instead else self.message
+        """The message and what to do, in one line."""
+        return f"{self.message}; {self.advice}" if self.advice else self.message
+
+    @property
+    def advice(self) -> str:
+        """What to do, in words: the help of the rule, or what to write; empty where the message says it."""
+        return self.help or (f"write {self.instead}" if self.instead else "")
 
     @property
     def former_place(self) -> tuple[str, Span] | None:

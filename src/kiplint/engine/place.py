@@ -135,6 +135,7 @@ def _finding(violation: Violation, span: Span, pointer: str, place: str) -> Find
         fixable=False,
         url=rule.url,
         instead=printable(violation.instead),
+        help=printable(violation.help),
         place=place,
     )
 

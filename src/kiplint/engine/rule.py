@@ -81,6 +81,7 @@ class Case(_RuleObject):
     message: Annotated[str, Meta(description="What is wrong, with {expression} holes.", max_length=MOST_TEXT)]
     when: Annotated[str, Meta(description="Whether it is this case; left out in a last case for all others.")] = ""
     instead: Annotated[str, Meta(description="What to write, with holes.", max_length=MOST_TEXT)] = ""
+    help: Annotated[str, Meta(description="What to do, with holes.", max_length=MOST_TEXT)] = ""
     at: Annotated[str, Meta(description="The property to point to.")] = ""
     severity: Annotated[Level | None, Meta(description="How bad the case is.")] = None
 
@@ -122,6 +123,7 @@ class RuleSpec(_RuleObject):
             max_length=MOST_TEXT,
         ),
     ] = ""
+    help: Annotated[str, Meta(description="What to do: an edit or a command, with holes.", max_length=MOST_TEXT)] = ""
     says: Annotated[
         list[Case],
         Meta(

@@ -295,7 +295,7 @@ def _param(value: Any) -> Any:
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """A rule that an element violates: severity, message, place, and the correct text (`instead`)."""
+    """A rule that an element violates: severity, message, place, the correct text (`instead`), and what to do (`help`)."""
 
     rule: Rule
     severity: Level
@@ -303,6 +303,7 @@ class Violation(msgspec.Struct, frozen=True):
     anchor: Anchor
     element: Any
     instead: str = ""
+    help: str = ""
 
     @classmethod
     def of(cls, hit: Hit) -> Violation:
@@ -318,6 +319,7 @@ class Violation(msgspec.Struct, frozen=True):
             anchor=anchor(element if description.element is None else description.element, description.at),
             element=element,
             instead=description.instead,
+            help=description.help,
         )
 
 

@@ -118,7 +118,7 @@ LONGEST_SHOWN = 500
 
 
 class Description(msgspec.Struct, frozen=True):
-    """The message of a violation, the element and property it is about, and the correct text.
+    """The message of a violation, the element and property it is about, the correct text, and what to do.
 
     `severity` is empty for the rule's own severity.
     """
@@ -127,6 +127,7 @@ class Description(msgspec.Struct, frozen=True):
     element: Any
     at: str = ""
     instead: str = ""
+    help: str = ""
     severity: str = ""
 
 

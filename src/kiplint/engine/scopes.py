@@ -61,9 +61,9 @@ def needs_set(rule: Rule) -> bool:
     if rule.each in ("rpc", "set"):
         return True
     spec = rule.spec
-    written = [spec.when, spec.expect, spec.message, spec.at, spec.instead, *spec.let.values()]
+    written = [spec.when, spec.expect, spec.message, spec.at, spec.instead, spec.help, *spec.let.values()]
     written += [level.when for level in spec.levels]
-    written += [text for case in spec.says for text in (case.when, case.message, case.at, case.instead)]
+    written += [text for case in spec.says for text in (case.when, case.message, case.at, case.instead, case.help)]
     return not _set_facts().isdisjoint(re.findall(r"\w+", " ".join(written)))
 
 
@@ -197,7 +197,14 @@ class EditedSet:
 
     def _found(self, path: str) -> list[Finding]:
         texts: list[object] = [
-            (violation.rule.id, violation.severity, violation.message, violation.anchor, violation.instead)
+            (
+                violation.rule.id,
+                violation.severity,
+                violation.message,
+                violation.anchor,
+                violation.instead,
+                violation.help,
+            )
             for violation in self._violations[path]
         ]
         known = self._findings.get(path)

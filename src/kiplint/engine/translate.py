@@ -184,8 +184,9 @@ class RuleTranslator:
         element, at = self.place(case.at or spec.at)
         arguments = [self.text(case.message), element.tree, *([self.text(at)] if at else [])]
         keywords = []
-        if instead := case.instead or spec.instead:
-            keywords.append(ast.keyword("instead", self.text(instead)))
+        for name in ("instead", "help"):
+            if template := getattr(case, name) or getattr(spec, name):
+                keywords.append(ast.keyword(name, self.text(template)))
         if severity := self._severity(case):
             keywords.append(ast.keyword("severity", severity))
         return ast.Call(ast.Name("Description", ast.Load()), arguments, keywords)

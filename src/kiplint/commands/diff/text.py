@@ -35,7 +35,7 @@ def write_diff(
     width = width_of(out)
     others = []
     for change in changes:
-        if change.breaks in GRAVE or change.severity == "error":
+        if _is_grave(change):
             finding = excerpt(change, lines(change.path), color, width)
             out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
         else:
@@ -66,7 +66,7 @@ def write_changes(changes: Sequence[ChangeFinding], compared: int, out: TextIO) 
     out.write(f"### {summary_line(changes, compared)}\n\n")
     ranked = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
     rows = (
-        (change.severity, change.breaks.replace("none", "nothing"), change.rule, _place(change), change.message)
+        (change.severity, change.breaks.replace("none", "nothing"), change.rule, _place(change), _what(change))
         for change in ranked
     )
     write_table(ENTRY_COLUMNS, rows, out)
@@ -80,6 +80,14 @@ def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
         out.write("\nProof, by example messages:\n\n")
     for change, witness in proofs:
         out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
+
+
+def _is_grave(change: ChangeFinding) -> bool:
+    return change.breaks in GRAVE or change.severity == "error"
+
+
+def _what(change: ChangeFinding) -> str:
+    return change.summary if _is_grave(change) else change.message
 
 
 def _place(change: ChangeFinding) -> str:

@@ -94,7 +94,9 @@ def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | Non
             f"{paint(str(finding.line), BLUE, color)} {bar} {text}",
             f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
         ]
-    if finding.instead:
+    if finding.help:
+        rows += led((f"{margin} = help: ", ""), (finding.help, BOLD), width, color)
+    elif finding.instead:
         rows += led((f"{margin} = help: write ", ""), (finding.instead, BOLD), width, color)
     if finding.remark:
         rows += led((f"{margin} ", ""), (f"= {finding.remark}", DIM), width, color)
