@@ -158,6 +158,8 @@ def _finding(
     violation: Violation, change: Change, breaks: Breaks, proof: Proof, locators: tuple[_Locators, _Locators]
 ) -> ChangeFinding:
     spot, old_spot = change.spot or change.old_spot or Spot(""), change.old_spot
+    if at := violation.rule.spec.at:
+        spot = spot._replace(key=at)
     span = locators[1 if change.spot else 0].span(spot)
     old_place = {}
     if old_spot:

@@ -53,10 +53,11 @@ Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 Topic = Literal[
     "rpc-versions", "flexibility", "half", "api-key", "message-type", "message-name", "stability", "listeners",
     "field-type", "field-versions", "field-tag", "field-default", "field-ignorable", "field-entity", "field-key",
+    "struct-tags",
 ]  # fmt: skip
-"""What a rule is about, of a message (the first row) or of a field."""
-FIELD = "field-"
-"""The beginning of the topics of fields."""
+"""What a rule is about, of a message (the first row), of a field, or of all fields of a struct or message."""
+FIELD, STRUCT = "field-", "struct-"
+"""The beginnings of the topics of fields and of structs."""
 HALF = "half"
 """The topic of rules about an RPC without its request or its response."""
 

@@ -295,7 +295,7 @@ def _param(value: Any) -> Any:
 
 
 class Violation(msgspec.Struct, frozen=True):
-    """A rule that an element violates: severity, message, place, the correct text (`instead`), and what to do (`help`)."""
+    """A rule that an element violates: severity, message, place, what to write (`instead`) and to do (`help`)."""
 
     rule: Rule
     severity: Level

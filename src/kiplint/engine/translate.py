@@ -183,10 +183,8 @@ class RuleTranslator:
         spec = self.rule.spec
         element, at = self.place(case.at or spec.at)
         arguments = [self.text(case.message), element.tree, *([self.text(at)] if at else [])]
-        keywords = []
-        for name in ("instead", "help"):
-            if template := getattr(case, name) or getattr(spec, name):
-                keywords.append(ast.keyword(name, self.text(template)))
+        templates = {name: getattr(case, name) or getattr(spec, name) for name in ("instead", "help")}
+        keywords = [ast.keyword(name, self.text(template)) for name, template in templates.items() if template]
         if severity := self._severity(case):
             keywords.append(ast.keyword("severity", severity))
         return ast.Call(ast.Name("Description", ast.Load()), arguments, keywords)

@@ -91,8 +91,8 @@ class Container:
 
     @rule_fact
     def tag_twins(self) -> dict[int, str]:
-        """By index of a field: the name of another field with the same tag, of an older one if the base is known."""
-        return _twins(self.tagged_fields, lambda field: field.tag)
+        """By index of a field: the name of another field with the same tag: one older in the base, else before it."""
+        return _twins(self.tagged_fields, lambda field: field.tag, lambda field: (_age(field), -field.index))
 
     @rule_fact
     def next_tag(self) -> int:

@@ -300,8 +300,13 @@ class SchemaSet:
 
     @rule_fact
     def skipped_api_keys(self) -> dict[int, int]:
-        """By API key: the unused key before it, for the first key that leaves a gap in a set numbered from 0."""
-        keys = sorted({key for kind, key in self.key_owners if kind == "request"})
+        """By API key: the unused key before it, for the first key that leaves a gap in a set numbered from 0.
+
+        A file that cannot be read may have the key.
+        """
+        if self.unread:
+            return {}
+        keys = sorted({key for kind, key in self.key_owners if kind in ("request", "response")})
         gap = next((place for place, key in enumerate(keys) if place != key), 0)
         return {keys[gap]: gap} if gap >= _ENOUGH_KEYS else {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -24,7 +25,7 @@ from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Configuration
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.engine.rule import FIELD, Topic
+from kiplint.engine.rule import FIELD, STRUCT, Topic
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
@@ -255,6 +256,9 @@ def _causes(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str, 
     for topic in topics:
         if topic.startswith(FIELD):
             yield from (("field", topic, path, element) for element in elements if element)
+        elif topic.startswith(STRUCT):
+            if struct := re.fullmatch(r"(.*/fields)(?:/\d+(?:/\w+)?)?", pointer):
+                yield "field", topic, path, struct[1]
         else:
             yield "message", name, topic
 
@@ -263,7 +267,8 @@ def _entry(group: Sequence[Item]) -> Entry:
     ranked = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
     (main, origin), *others = ranked
     changes = tuple(finding for finding, _ in ranked if isinstance(finding, ChangeFinding))
-    fixes = main.choices or next((finding.choices for finding, _ in others if finding.fix), ())
+    as_severe = (finding for finding, _ in ranked if finding.fix and finding.severity == main.severity)
+    fixes = next((finding.choices for finding in as_severe), ())
     fields = {name: getattr(main, name) for name in Finding.__struct_fields__}
     return Entry(
         **fields,

@@ -32,7 +32,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         source = lines(entry.path) if entry.path in result.sources else None
         out.write(excerpt(entry, source, color, width).rstrip() + "\n")
         for line in _also(entry):
-            out.write("\n".join(fold(f"  = {line}", width)) + "\n")
+            out.write("\n".join(fold(f"{' ' * len(str(entry.line))} = {line}", width)) + "\n")
         for change in entry.changes:
             out.write(proof(change, color, width))
         out.write("\n")
