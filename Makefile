@@ -170,8 +170,8 @@ editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs N
 code-server: ## install code-server, a VS Code that runs in a browser, for the test of the extension; needs Node.js 20
 	@scripts/install_code_server.sh
 
-snapshots: $(VENV)/installed-dev $(VENV)/packs ## accept what the rules now say about their fixtures
-	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update
+snapshots: $(VENV)/installed-dev $(VENV)/packs ## accept what the rules now say about their fixtures, and the plans of Spark
+	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py tests/pipeline/spark/test_plans.py --snapshot-update
 
 clean: ## remove .venv, caches and build results
 	@rm -rf $(VENV) .venv-oldest build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

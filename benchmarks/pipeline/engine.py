@@ -13,12 +13,11 @@ from benchmarks.pipeline.variation import Template, Variation, variations
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.scopes import Scopes, check_both
-from kiplint.pipeline.lake.schema import batch
+from kiplint.pipeline.lake.schema import array, columns, table
 from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.stages.lint import sets_in_arrow
-from kiplint.pipeline.workers import ROWS, sets_in
+from kiplint.pipeline.stages.lint import lint_in_arrow
+from kiplint.pipeline.workers import Use, rows_of, sorted_sets
 
-A_BATCH = 1000
 ROUNDS = 4
 A_TURN = 7
 """The variations that are checked at a time: some two thousand definitions, in about a second."""
@@ -69,7 +68,7 @@ class Sample:
     def worker(self) -> dict[str, float]:
         """CPU seconds for each definition in what a worker does with it: reading rows, engine, rows of findings."""
         engine = Engine.of(self.rules)
-        lint = sets_in_arrow(engine)
+        lint = lint_in_arrow(engine)
         sums: Counter[str] = Counter()
         for variation in self.variations:
             sums.update(_measured(variation, lint, engine.rules))
@@ -82,26 +81,31 @@ class Sample:
                 check_set([Input(name, data) for name, data in files], self.rules)
 
 
-def _measured(
-    variation: Variation, lint: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], rules: Scopes
-) -> dict[str, float]:
-    batches = list(_batches(variation))
+def _measured(variation: Variation, lint: Callable[[pa.Table], pa.Table], rules: Scopes) -> dict[str, float]:
+    group = _group(variation)
     works: dict[str, Callable[[], object]] = {
-        "read": lambda: list(sets_in(batches)),
+        "read": lambda: _sets(group),
         "engine": lambda: [check_both(files, {name for name, _ in files}, rules) for files in variation.sets.values()],
-        "all": lambda: list(lint(batches)),
+        "all": lambda: lint(group),
     }
     rounds = [{name: _timed(work)[1] for name, work in works.items()} for _ in range(ROUNDS)]
     return {name: min(times[name] for times in rounds) for name in works}
 
 
-def _batches(variation: Variation) -> Iterator[pa.RecordBatch]:
-    rows: list[tuple[object, ...]] = []
-    for number, files in enumerate(variation.sets.values()):
-        tree = f"{number:064}"
-        rows += [(number // 3, f"{at:040}", data, [tree], [name], [True]) for at, (name, data) in enumerate(files)]
-    for at in range(0, len(rows), A_BATCH):
-        yield batch(ROWS, rows[at : at + A_BATCH])
+def _sets(group: pa.Table) -> object:
+    return sorted_sets(
+        (use["tree"], Use(use["name"], blob, data)) for blob, data, uses in rows_of(group) for use in uses
+    )
+
+
+def _group(variation: Variation) -> pa.Table:
+    """A variation as a task gets it: a row for each text, with its uses."""
+    rows = [
+        (f"{at:040}", data, [{"tree": f"{number:064}", "name": name, "fresh": True}])
+        for number, files in enumerate(variation.sets.values())
+        for at, (name, data) in enumerate(files)
+    ]
+    return table({**columns("blob, data binary"), "uses": array(columns("tree, name, fresh boolean"))}, rows)
 
 
 def _timed(work: Callable[[], object]) -> tuple[float, float]:

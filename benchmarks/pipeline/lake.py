@@ -7,7 +7,7 @@ Contents are laid out by their ids, as `ingest` lays them out, and not by the se
 
 import itertools
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1, sha256
 from pathlib import Path
@@ -16,10 +16,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.pipeline.variation import Template, Variation, variations
-from kiplint.pipeline.lake.delta import Part, Parts
+from kiplint.pipeline.lake.delta import Parts, parts_named, write_rows
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.lake.schema import TableFrame, arrow_schema, batch
-from kiplint.pipeline.tables import Blobs, Files, Roots, Sets, Sources, Trees
+from kiplint.pipeline.lake.schema import TableFrame, arrow_schema, batch, table
+from kiplint.pipeline.tables import Blobs, Files, Revisions, Roots, Sources, Trees
 
 A_LINE = 100
 """Revisions of one source."""
@@ -37,16 +37,17 @@ def write_lake(path: Path, templates: Sequence[Template], definitions: int) -> i
     count = -(-definitions // len(templates))
     with lake.writing():
         tables = _Tables(lake)
-        for variation in itertools.islice(variations(templates), count):
-            _add(tables, variation)
+        revisions = [_add(tables, variation) for variation in itertools.islice(variations(templates), count)]
         for number in range(-(-count // A_LINE)):
             size = min(A_LINE, count - number * A_LINE)
-            tables.add(Sources, [(_source(number), "main", "git", "", size, None)])
-        lake.publish(lake.snapshot(), tables.close(), "ingest")
+            tables.add(Sources, [(_source(number), "main", "git", "", size, None, "")])
+        rows = write_rows(table(Revisions.COLUMNS, revisions), Revisions, lake.storage, lake.ticket())
+        lake.publish(lake.snapshot(), {**tables.close(), Revisions.NAME: rows}, "ingest")
     return count * len(templates)
 
 
-def _add(tables: "_Tables", variation: Variation) -> None:
+def _add(tables: "_Tables", variation: Variation) -> tuple[object, ...]:
+    """Add the contents of a variation; its revision."""
     trees = []
     for directory, files in variation.sets.items():
         ids = [(name, _blob_id(data), data) for name, data in files]
@@ -60,16 +61,15 @@ def _add(tables: "_Tables", variation: Variation) -> None:
     tables.add(Trees, [(root, directory, tree) for directory, tree in trees])
     tables.add(Roots, [(root[:40], root)])
     time = BEGIN + timedelta(hours=variation.number)
-    tables.add(Sets, [(_source(line), "main", position, root[:40], time, None, root, *[None] * 6)])
+    return _source(line), "main", position, root[:40], time, None, root, "", "", [], None, [], [], None
 
 
 class _Tables:
-    """The tables that are being written: one part each, of as many files as there are piles in use."""
+    """The tables that are being written: as many files of each as there are piles in use."""
 
     def __init__(self, lake: Lake) -> None:
         self._lake = lake
-        self._places: dict[str, str] = {}
-        self._files: dict[tuple[type[TableFrame], int], tuple[pq.ParquetWriter, list[tuple[Any, ...]]]] = {}
+        self._files: dict[tuple[type[TableFrame], int], tuple[str, pq.ParquetWriter, list[tuple[Any, ...]]]] = {}
         self._blobs: set[str] = set()
 
     def add_blob(self, blob: str, data: bytes) -> None:
@@ -80,13 +80,11 @@ class _Tables:
 
     def add(self, kind: type[TableFrame], rows: Iterable[tuple[Any, ...]], pile: int = 0) -> None:
         if (kind, pile) not in self._files:
-            if kind.NAME not in self._places:
-                self._places[kind.NAME] = self._lake.stage(kind.NAME)
-            place = self._lake.path / self._places[kind.NAME]
-            place.mkdir(parents=True, exist_ok=True)
-            writer = pq.ParquetWriter(place / f"{pile}.parquet", arrow_schema(kind.COLUMNS), compression="zstd")
-            self._files[kind, pile] = (writer, [])
-        writer, held = self._files[kind, pile]
+            name = f"{kind.NAME}/{self._lake.ticket()}-0.parquet"
+            (self._lake.path / name).parent.mkdir(parents=True, exist_ok=True)
+            writer = pq.ParquetWriter(self._lake.path / name, arrow_schema(kind.COLUMNS), compression="zstd")
+            self._files[kind, pile] = (name, writer, [])
+        _, writer, held = self._files[kind, pile]
         held.extend(rows)
         if len(held) >= A_GROUP:
             writer.write_batch(batch(kind.COLUMNS, held))
@@ -94,18 +92,13 @@ class _Tables:
 
     def close(self) -> dict[str, Parts]:
         """Write what is held, and say the files of each table."""
-        for (kind, _), (writer, held) in self._files.items():
+        parts: dict[str, Parts] = {}
+        for (kind, _), (name, writer, held) in self._files.items():
             if held:
                 writer.write_batch(batch(kind.COLUMNS, held))
             writer.close()
-        return {name: tuple(_parts(self._lake, place)) for name, place in self._places.items()}
-
-
-def _parts(lake: Lake, folder: str) -> Iterator[Part]:
-    for name in lake.storage.list(folder):
-        file = lake.path / folder / name
-        if rows := pq.read_metadata(file).num_rows:
-            yield Part(f"{folder}/{name}", rows, file.stat().st_size)
+            parts[kind.NAME] = (*parts.get(kind.NAME, ()), *parts_named(self._lake.storage, {name: ""}))
+        return parts
 
 
 def _source(number: int) -> str:

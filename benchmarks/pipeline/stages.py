@@ -15,6 +15,7 @@ WORTH_SAYING = 0.01
 FIGURES = ("seconds", "JVM CPU", "shuffled in MB", "shuffled out MB", "spilled MB")
 
 _WORDS = {
+    "FlatMapGroupsInArrow": "lint",
     "MapInArrow": "lint",
     "Scan parquet": "read",
     "ShuffledHashJoin": "join",

@@ -12,17 +12,18 @@ from kiplint.pipeline.tables import TABLES, Runs
 
 INTRODUCTION = """\
 What `kiplint pipeline run` writes: Delta tables, a directory each, which any reader of Delta opens, and for
-`kiplint pipeline query` a view of the same name.
+`kiplint pipeline query` a view of the same name. `revisions`, `spans` and `drift` are partitioned by `source`. The log
+of each table has its description, a comment for each column, and the statistics of each file.
 
 Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one schema set, a `root` all
-sets of a revision; what several revisions share is there once.
+sets of a revision; what several revisions share is there once. A type with `?` can be null.
 
 More views put them together:
 
 """
 ANSWERS = """
 
-These answer a question each, in DuckDB's SQL alone (not with `--master` or `--remote`):
+These answer a question each:
 
 """
 
@@ -38,6 +39,9 @@ def _views(views: Mapping[str, str]) -> str:
 
 
 def _section(kind: type[TableFrame]) -> str:
-    rows = ([code(name), code(column)] for name, column in kind.COLUMNS.items())
+    rows = (
+        [code(name), code(column + ("" if name in kind.REQUIRED else "?")), prose(kind.COMMENTS[name])]
+        for name, column in kind.COLUMNS.items()
+    )
     about = " ".join((inspect.getdoc(kind) or "").split())
-    return f"## {kind.NAME}\n\n{prose(kind.ABOUT)} {prose(about)}\n\n{table(['column', 'type'], rows)}"
+    return f"## {kind.NAME}\n\n{prose(kind.ABOUT)} {prose(about)}\n\n{table(['column', 'type', ''], rows)}"

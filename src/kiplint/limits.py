@@ -104,7 +104,7 @@ _BROKER = "an error of that broker"
 ANSWER_BYTES = Limit(1 << 20, "bytes", "the answer of a broker", beyond=_BROKER)
 ANSWER_ROWS = Limit(1_000, "rows in an array", "the answer of a broker", beyond=_BROKER)
 QUERY_CHARACTERS = Limit(100_000, "characters", "a query to a lake", "shorten it")
-QUERY_MEMORY = Limit(4 << 30, "bytes of memory", "a query to a lake", "choose fewer rows or columns")
+QUERY_MEMORY = Limit(2 << 30, "bytes of memory", "a query to a lake", "choose fewer rows or columns")
 LAKE_VERSIONS = Limit(1_000_000, "versions in its log", "a lake")
 
 LIMITS = tuple(limit for limit in globals().values() if isinstance(limit, Limit))

@@ -5,28 +5,23 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from conftest import ROOT
 from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.delta import Parts, write_rows
 from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.lake.schema import TableFrame, table
 from kiplint.pipeline.tables import TABLES
 from tools import Ran, environment, kiplint
 
 Content: TypeAlias = dict[str, list[tuple[Any, ...]]]
 KIPLINT = (sys.executable, "-m", "kiplint")
-QUICK = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.ui.enabled": "false",
-}
-"""Settings that make a small run short: there is little that compiled or adapted queries would be faster at."""
+QUICK = {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"}
+"""Settings that make a small run short."""
 
 
 @contextmanager
@@ -47,6 +42,18 @@ def content(path: str | Path) -> Content:
     reader = Reader(Lake(path))
     there = (kind for kind in TABLES.values() if kind.NAME in reader.snapshot.tables)
     return {kind.NAME: sorted((tuple(row.values()) for row in reader.rows(kind)), key=repr) for kind in there}
+
+
+def put(lake: Lake, kind: type[TableFrame], rows: Iterable[tuple[object, ...]]) -> Parts:
+    """Rows of a table, which belong to no version of it yet."""
+    return write_rows(table(kind.COLUMNS, rows), kind, lake.storage, lake.ticket())
+
+
+def filled(kind: type[TableFrame], rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """Rows with a value for each column."""
+    nothing = {"string": "", "int": 0, "bigint": 0, "boolean": False}
+    plain = {name: nothing.get(of) if name in kind.REQUIRED else None for name, of in kind.COLUMNS.items()}
+    return (tuple({**plain, **{name: row[name] for name in row if name in plain}}.values()) for row in rows)
 
 
 def pipeline(*words: str | Path, cache: Path, start: Sequence[str | Path] = KIPLINT, **others: str) -> None:

@@ -8,24 +8,26 @@ from pathlib import Path
 import msgspec
 
 import kiplint
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import judge
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.pipeline.lake.schema import batch, columns
+from kiplint.pipeline.lake.schema import array, columns, table
 from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.stages.compare import _row
-from kiplint.pipeline.stages.lint import files_in_arrow
+from kiplint.pipeline.stages.lint import lint_in_arrow
 from kiplint.pipeline.tables import Changes, Findings
 from kiplint.render.findings.json import encoded
-from tools import changes_between, definition, field
+from tools import definition, field
 
 
 def test_columns_are_the_fields_of_the_json_output() -> None:
     old, new = (make_tree(name, [("", [("X.json", text)])]) for name, text in zip("on", TEXTS, strict=True))
     rules = make_ruleset(Config(), load_rules(Config(), ""))
-    (change,) = changes_between(rules, old, new)
-    shown = msgspec.to_builtins(change)
-    row = dict(zip(Changes.COLUMNS, _row(("old", "new"), change), strict=False))
+    ((change, finding),) = judge(compare_trees(old, new), rules, old.sources, new.sources)
+    shown = msgspec.to_builtins(finding)
+    row = dict(zip(Changes.COLUMNS, _row(("old", "new"), change, finding), strict=True))
     assert {name: value for name, value in row.items() if name in shown} == {
         **{name: value for name, value in shown.items() if name in row},
         "old": '{"layout": "A int32"}',
@@ -37,6 +39,7 @@ def test_columns_are_the_fields_of_the_json_output() -> None:
         "old_root": "old",
         "root": "new",
         "unproven": False,
+        "api_key": change.message.api_key,
     }
 
 
@@ -46,13 +49,14 @@ def test_findings_are_the_fields_of_check(tmp_path: Path) -> None:
     )
     shown = msgspec.to_builtins(kiplint.check(tmp_path, config={}).document)["findings"]
     engine = Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
-    batches = [
-        batch(columns("name, blob, data binary"), [("XRequest.json", "b", (tmp_path / "XRequest.json").read_bytes())])
-    ]
-    result = [
-        dict(zip(Findings.COLUMNS, row, strict=True)) for _, rows in files_in_arrow(engine)(batches) for row in rows
-    ]
-    own = {"tree": None, "name": "XRequest.json", "blob": "b"}
+    uses = [{"tree": "t", "name": "XRequest.json", "fresh": True}]
+    texts = table(
+        {**columns("blob, data binary"), "uses": array(columns("tree, name, fresh boolean"))},
+        [("b", (tmp_path / "XRequest.json").read_bytes(), uses)],
+    )
+    rows = lint_in_arrow(engine)(texts).to_pylist()
+    result = [{name: row[name] for name in Findings.COLUMNS} for row in rows if row["tree"] is None]
+    own = {"tree": None, "name": "XRequest.json", "blob": "b", "other_half": None}
     assert [row["rule"] for row in result if row["fix"] or row["instead"]]
     by_fingerprint = {finding["fingerprint"]: finding for finding in shown}
     for row in result:

@@ -93,7 +93,7 @@ def test_a_worker_dies(
             assert reached.exists(), running.result()
         finally:
             started.kill("doomed")  # what it was given would never end
-        begun, hushed, rest = running.result().partition('Setting Spark log level to "ERROR".')
+        begun, hushed, rest = running.result().partition('Setting Spark log level to "OFF".')
     assert hushed
     assert begun.count("\n") < 20
     assert not re.search(r"\[Stage | (?:INFO|WARN) ", rest)

@@ -16,7 +16,7 @@ def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_address_that_is_none() -> None:
     error = complaint(lambda: session.make_session(remote="http://127.0.0.1"))
-    assert error.startswith("Spark does not start: ")
+    assert error.startswith("Spark does not start at http://127.0.0.1: ")
     assert "\n" not in error
 
 

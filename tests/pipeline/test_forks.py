@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import subprocess
 from io import StringIO
 from pathlib import Path
 
@@ -18,7 +20,9 @@ from kiplint.pipeline.answers.documents import ForkMessage
 from kiplint.pipeline.answers.forks import forks
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
-from pipeline.support import ask, printed
+from kiplint.pipeline.tables import Revisions, Trees
+from pipeline.support import ask, filled, printed, put
+from pipeline.test_listing import revisions
 from tools import complaint
 
 
@@ -97,3 +101,47 @@ def test_as_a_command(lake: Lake) -> None:
     assert '<span class="tag error">a merge breaks 3</span>' in page
     assert printed("forks", place, "--output-format", "markdown").startswith("## 1 fork against sample 2.0.0\n")
     assert ask("forks", place, "--merging", "3.0.0").code == 2
+
+
+def test_the_base_of_a_fork_is_what_git_says(tmp_path: Path) -> None:
+    """Forks that leave upstream anywhere and merge it now and then, against `git merge-base`."""
+    chance = random.Random(1)
+    place, names = str(tmp_path / "repository"), [f"fork{number}" for number in range(20)]
+    stream, marks = [], 0
+
+    def commit(line: str, before: int, merged: int = 0) -> int:
+        nonlocal marks
+        marks += 1
+        links = f"from :{before}\n" * bool(before) + f"merge :{merged}\n" * bool(merged)
+        head = f"commit refs/heads/{line}\nmark :{marks}\ncommitter M <m@example.com> {1700000000 + marks} +0000\n"
+        stream.append(f"{head}data 1\nx\n{links}M 100644 inline {line}.json\ndata {len(str(marks))}\n{marks}\n")
+        return marks
+
+    main = [commit("main", 0)]
+    main += [commit("main", main[0] + step) for step in range(30)]
+    for name in names:
+        base = chance.randrange(20)
+        last = main[base]
+        for _ in range(chance.randrange(1, 9)):
+            merged = chance.randrange(base, len(main)) if chance.random() < 0.4 else 0
+            base = merged or base
+            last = commit(name, last, main[merged] if merged else 0)
+    subprocess.run(["git", "init", "-q", "-b", "main", place], check=True)
+    subprocess.run(["git", "-C", place, "fast-import", "--quiet"], input="".join(stream).encode(), check=True)
+
+    lake = Lake(tmp_path / "lake")
+    sources = ["up=" + place + "#main", *(f"{name}={place}#{name}" for name in names)]
+    rows = [{**row, "root": row["tree"]} for source in sources for row in revisions(source)[:-1]]
+    with lake.writing():
+        parts = {
+            "revisions": put(lake, Revisions, filled(Revisions, rows)),
+            "trees": put(lake, Trees, sorted({(row["root"], "", row["root"]) for row in rows})),
+        }
+        lake.publish(replace(lake.snapshot(), request={"sources": sources}), parts, "ingest")
+    bases = {row["source"]: row["base_commit"] for row in Reader(lake).duck.rows("SELECT * FROM behind_upstream")}
+    merge_base = ["git", "-C", place, "merge-base", "main"]
+    assert bases == {
+        name: subprocess.run([*merge_base, name], check=True, capture_output=True, text=True).stdout.strip()
+        for name in names
+    }
+    assert len({*bases.values()}) > 5

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from pyspark.sql import SparkSession
 
 from kiplint.commands.pipeline.text import grids
 from kiplint.pipeline.answers.matrix import matrix, pair_matrix
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.lake.schema import table
-from kiplint.pipeline.stage import Work
-from kiplint.pipeline.stages.matrix import PAIRS_WITHOUT_CELLS
-from kiplint.pipeline.tables import Cells, Sets, Trees
+from kiplint.pipeline.tables import Matrix, Revisions, Trees
+from pipeline.support import put
 from tools import complaint
 
 RELEASES = [("a", "1.0"), ("a", "2.0"), ("b", "1.0")]
@@ -24,10 +20,10 @@ RELEASES = [("a", "1.0"), ("a", "2.0"), ("b", "1.0")]
 
 def cell(client: tuple[str, str], broker: tuple[str, str]) -> tuple[object, ...]:
     agrees = client[0] == broker[0]
-    values: dict[str, Any] = dict.fromkeys(Cells.COLUMNS)
+    values: dict[str, Any] = dict.fromkeys(Matrix.COLUMNS)
     values |= {"client_root": " ".join(client), "broker_root": " ".join(broker)}
     values |= {"api_key": 3, "name": "Metadata", "broker_name": "Metadata" if agrees else "Weather"}
-    values |= {"status": "agreed" if agrees else "no-common-version", "deprecated": False}
+    values |= {"status": "agreed" if agrees else "no-common-version", "deprecated": False, "instance_id": False}
     return tuple(values.values())
 
 
@@ -35,7 +31,7 @@ def cell(client: tuple[str, str], broker: tuple[str, str]) -> tuple[object, ...]
 def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     lake = Lake(tmp_path_factory.mktemp("matrix") / "lake")
     rows: dict[Any, list[tuple[object, ...]]] = {
-        Sets: [
+        Revisions: [
             (
                 source,
                 "tags",
@@ -44,18 +40,15 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Reader:
                 None,
                 name,
                 "empty" if name == "0.9" else f"{source} {name}",
-                *[None] * (len(Sets.COLUMNS) - 7),
+                *("A", "s", [], None, [], [], None),
             )
             for at, (source, name) in enumerate([*RELEASES, ("a", "0.9")])
         ],
         Trees: [(" ".join(release), "", "t") for release in RELEASES],
-        Cells: [cell(client, broker) for client in RELEASES for broker in RELEASES],
+        Matrix: [cell(client, broker) for client in RELEASES for broker in RELEASES],
     }
     with lake.writing():
-        parts = {
-            kind.NAME: write_table(table(kind.COLUMNS, some), lake.storage, lake.stage(kind.NAME))
-            for kind, some in rows.items()
-        }
+        parts = {kind.NAME: put(lake, kind, some) for kind, some in rows.items()}
         lake.publish(replace(lake.snapshot(), request={"across": True}), parts, "matrix")
     return Reader(lake)
 
@@ -83,13 +76,3 @@ def test_a_pair_is_named_by_its_sources(reader: Reader) -> None:
     assert pair_matrix(reader, "a:2.0", "2.0").client == "2.0"
     assert complaint(lambda: pair_matrix(reader, "2.1", "2.0")).startswith("there is no release 2.1 in the lake")
     assert complaint(lambda: pair_matrix(reader, "0.9", "2.0")) == "release 0.9 has no definitions"
-
-
-@pytest.mark.parametrize(("across", "missing"), [(True, 3), (False, 2)])
-def test_cells_are_made_for_pairs_of_contents_that_have_none(reader: Reader, across: bool, missing: int) -> None:
-    work = Work(cast(SparkSession, None), reader.lake, reader.snapshot)
-    assert work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(across))).num_rows == 0
-    known = [row for row in reader.rows(Cells) if row["client_root"] != "a 2.0"]
-    fewer = table(Cells.COLUMNS, ([*row.values()] for row in known))
-    result = work.query(PAIRS_WITHOUT_CELLS.replace("$across", str(across)), cells=fewer).to_pylist()
-    assert [row["client_root"] for row in result] == ["a 2.0"] * missing

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from kiplint.pipeline.answers.query import query
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.lake.schema import TableFrame, table
-from kiplint.pipeline.tables import Files, Messages, Sets, Spans, Trees
+from kiplint.pipeline.lake.schema import TableFrame
+from kiplint.pipeline.tables import Files, Messages, Revisions, Spans, Trees
+from pipeline.support import filled, put
 
 SQL = {
     "SELECT lineage, event, author, pull_request, kips, release FROM events WHERE rule = 'rpc/versions-differ' "
@@ -58,7 +58,7 @@ SQL = {
 
 @pytest.mark.parametrize("sql", SQL)
 def test_views_of_the_sample_history(lake: Lake, sql: str) -> None:
-    assert [tuple(row.values()) for row in query(Reader(lake), sql, 20).rows] == SQL[sql]
+    assert [tuple(row.values()) for row in query(Reader(lake), sql, 20, 60).rows] == SQL[sql]
 
 
 def test_a_base_by_content_and_what_is_unreleased(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_base_by_content_and_what_is_unreleased(tmp_path: Path) -> None:
 
     valid = {"a": "0-1", "b": "0-2", "c": "0-3", "d": "0-2"}
     rows: dict[type[TableFrame], list[dict[str, Any]]] = {
-        Sets: [
+        Revisions: [
             *(revision("up", "trunk", at, root) for at, root in enumerate("abc")),
             revision("up", "tags", 1, "b", "1.0"),
             revision("fork", "trunk", 5, "d"),
@@ -91,14 +91,7 @@ def test_a_base_by_content_and_what_is_unreleased(tmp_path: Path) -> None:
     }
     lake = Lake(tmp_path / "lake")
     with lake.writing():
-        parts = {
-            kind.NAME: write_table(
-                table(kind.COLUMNS, ([row.get(name) for name in kind.COLUMNS] for row in some)),
-                lake.storage,
-                lake.stage(kind.NAME),
-            )
-            for kind, some in rows.items()
-        }
+        parts = {kind.NAME: put(lake, kind, filled(kind, some)) for kind, some in rows.items()}
         lake.publish(replace(lake.snapshot(), request={"sources": ["up=x", "fork=y"]}), parts, "spans")
     reader = Reader(lake)
     assert [row["rule"] for row in reader.duck.rows("SELECT rule FROM unreleased_findings")] == ["new"]

@@ -25,7 +25,7 @@ def no_session() -> NoReturn:
 def begun(lake: Lake, request: Request) -> Snapshot:
     """The lake of a run that came no further than to its stages."""
     engine = Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
-    watcher = Watcher(lambda *_: None, lambda _: None)
+    watcher = Watcher(lambda: None, lambda *_: None, lambda _: None)
     return run(lake, request, engine, no_session, watcher, stages=())
 
 

@@ -10,12 +10,11 @@ import pytest
 
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake import upkeep
-from kiplint.pipeline.lake.delta import write_table
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.lake.schema import table
 from kiplint.pipeline.lake.storage import Storage, claim, unclaim
 from kiplint.pipeline.lake.upkeep import optimize
 from kiplint.pipeline.tables import Problems
+from pipeline.support import put
 from tools import complaint
 
 
@@ -102,7 +101,7 @@ def test_no_secret_is_shown(text: str, shown: str) -> None:
 def _grow(lake: Lake, problem: str) -> None:
     with lake.writing():
         state = lake.snapshot()
-        rows = write_table(table(Problems.COLUMNS, [("ingest", "x", problem)]), lake.storage, lake.stage("problems"))
+        rows = put(lake, Problems, [("ingest", "x", problem)])
         lake.publish(state, {"problems": (*lake.parts("problems", state.tables.get("problems")), *rows)}, "ingest")
 
 
@@ -119,7 +118,7 @@ def test_a_lake_in_an_object_store(bucket: str, tmp_path: Path, monkeypatch: pyt
     assert reader.duck.rows("SELECT count(*) AS n FROM problems") == [{"n": len(result)}]
     mine = Storage(f"{bucket}/lakes/mine")
     mine.write("problems/mine/canary.parquet", b"mine")
-    assert optimize(Lake(place), 0).compacted == 1
+    assert optimize(Lake(place), 0).tables == 1
     assert mine.read("problems/mine/canary.parquet", 100) == b"mine"
     after = Reader(Lake(place))
     assert sorted(row["problem"] for row in after.rows(Problems)) == result
@@ -132,7 +131,7 @@ def test_a_second_writer_of_an_object_store_is_refused(bucket: str) -> None:
 
     def slow() -> None:
         with lake.writing():
-            lake.stage("problems")
+            lake.ticket()
             _grow(Lake(str(lake)), "quick")
             lake.publish(lake.snapshot(), {}, "ingest")
 

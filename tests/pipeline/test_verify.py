@@ -34,7 +34,7 @@ def copy(lake: Lake, tmp_path: Path) -> Lake:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("table", ["findings", "sets", "spans", "blobs", "offers"])
+@pytest.mark.parametrize("table", ["findings", "revisions", "spans", "blobs", "offers"])
 def test_damage_is_named(copy: Lake, table: str, way: str) -> None:
     snapshot = copy.snapshot()
     assert list(verify(copy, snapshot)) == []

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from kiplint.pipeline.fetching import TO_READ, TO_WALK, read_in_arrow, walk_in_arrow
-from kiplint.pipeline.lake.delta import PROBLEMS
 from kiplint.pipeline.lake.schema import batch
-from kiplint.pipeline.listing import list_source, read_source
+from pipeline.test_listing import revisions
 
 
 @pytest.fixture
@@ -35,19 +34,16 @@ def _running(begun: list[subprocess.Popen[bytes]]) -> int:
 def test_git_is_stopped_where_another_source_begins(
     history: Path, tmp_path: Path, begun: list[subprocess.Popen[bytes]]
 ) -> None:
-    tasks, piles = [], []
+    tasks, piles, running = [], [], []
     for name in "abc":
         place = tmp_path / name
         subprocess.run(["git", "clone", "--quiet", "--bare", history, place], check=True)
-        line = list_source(read_source(f"{name}={place}#main"), ())
-        revisions = line.revisions.table.select(["key", "tree"]).to_pylist()
-        tasks.append((name, line.kind, line.location, revisions))
-    seen = []
-    for table, rows in walk_in_arrow(())([batch(TO_WALK, tasks)]):
-        seen.append(_running(begun))
-        if table != PROBLEMS:
-            _, location, folders, *_ = cast("tuple[Any, ...]", rows[0])
-            piles.append(("git", location, [file["blob"] for file in folders[0]["files"]]))
-    assert max(seen) <= 1
-    seen = [_running(begun) for table, _ in read_in_arrow([batch(TO_READ, piles)]) if table != PROBLEMS]
-    assert (len(seen), max(seen), _running(begun)) == (3, 1, 0)
+        steps = [{name: row[name] for name in ("position", "key", "tree")} for row in revisions(f"{name}={place}#main")]
+        tasks.append((name, "git", str(place), steps[:-1]))
+    for rows in walk_in_arrow(())([batch(TO_WALK, tasks)]):
+        running.append(_running(begun))
+        row = rows.to_pylist()[0]
+        piles.append(("git", row["location"], [file["blob"] for file in row["folders"][0]["files"]]))
+    assert max(running) <= 1
+    running = [_running(begun) for _ in read_in_arrow([batch(TO_READ, piles)])]
+    assert (len(running), max(running), _running(begun)) == (3, 1, 0)

@@ -13,12 +13,12 @@ from hashlib import sha1, sha256
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.lake.delta import PROBLEMS, Batches, Output, Row, one_line
-from kiplint.pipeline.lake.schema import Columns, array, columns, text
-from kiplint.pipeline.lake.storage import STAGING, Storage, require_place, store_of, without_secret
+from kiplint.pipeline.lake.delta import Batches, one_line
+from kiplint.pipeline.lake.schema import Columns, array, batch, columns, text
+from kiplint.pipeline.lake.storage import Storage, require_place, store_of, without_secret
 from kiplint.pipeline.tables import Blobs
 from kiplint.pipeline.workers import in_a_task
 from kiplint.sources.cleanup import at_end, close
@@ -27,6 +27,9 @@ from kiplint.sources.history import Folder, Folders, Walker, followed
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 A_PIECE: Final = 1 << 20
 _making: Final = Lock()
@@ -61,14 +64,14 @@ def on_this_machine(place: str, name: str = "") -> str:
     the place. Raises SourceError and OSError.
     """
     if store_of(place):
-        return _made(place, state_of(place), name or place)
+        return _local_copy(place, state_of(place), name or place)
     if os.path.isfile(place) and is_bundle(place):
         stat = os.stat(place)
-        return _made(place, f"{stat.st_size} {stat.st_mtime_ns}", name or place)
+        return _local_copy(place, f"{stat.st_size} {stat.st_mtime_ns}", name or place)
     return place
 
 
-def _made(place: str, state: str, name: str) -> str:
+def _local_copy(place: str, state: str, name: str) -> str:
     folder = scratch() / f"kiplint-{sha256(f'{place} {state}'.encode()).hexdigest()[:20]}"
     with _alone(folder.with_suffix(".lock")):
         if not folder.is_dir():
@@ -145,7 +148,8 @@ def _alone(lock: Path) -> Iterator[None]:
 
 GIT, FILES = "git", "files"
 """The kinds of sources: a repository or bundle, and a directory or archive."""
-TO_WALK: Columns = {**columns("source, kind, location"), "revisions": array(columns("key, tree"))}
+Row = tuple[object, ...]
+TO_WALK: Columns = {**columns("source, kind, location"), "revisions": array(columns("position int, key, tree"))}
 WALKED: Columns = {
     **columns("key, location"),
     "folders": array({**columns("directory, folder"), "files": array(columns("name, blob"))}),
@@ -160,26 +164,23 @@ AT_ONCE = 64
 T = TypeVar("T")
 
 
-def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[Output]]:
+def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
     """Batches of `TO_WALK` to rows of `WALKED`: one for each revision."""
 
-    def work(batches: Batches) -> Iterator[Output]:
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         for task in _one_place_after_another(batches):
-            rows = list(_walk(task, patterns))
-            yield STAGING, rows
-            yield PROBLEMS, [(row[0], row[3]) for row in rows if row[3] is not None]
+            yield batch(WALKED, _walk(task, patterns))
 
     return leaving_nothing(work)
 
 
-def read_in_arrow(batches: Batches) -> Iterator[Output]:
+def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Batches of `TO_READ` to rows of `Blobs`."""
 
-    def work(batches: Batches) -> Iterator[Output]:
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         for task in _one_place_after_another(batches):
             for rows in _read(task):
-                yield Blobs.NAME, rows
-                yield PROBLEMS, [(row[0], row[4]) for row in rows if row[4] is not None]
+                yield batch(Blobs.COLUMNS, rows)
 
     return leaving_nothing(work)(batches)
 
@@ -231,7 +232,7 @@ def _walk(task: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[Row]:
             continue
         before = revision["key"], current
         rows = []
-        for folder in (_chosen(listed, patterns) for listed in current):
+        for folder in (_matching_files(folder, patterns) for folder in current):
             files = None
             if folder.id not in known_folders:
                 known_folders.add(folder.id)
@@ -243,12 +244,12 @@ def _walk(task: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[Row]:
 def _look_into_git(location: str, trees: list[str]) -> Iterator[Callable[[], Folders]]:
     """What looks into each tree: by what follows what; where git cannot say that, each is walked by itself."""
     try:
-        known = list(followed(_repository(location), trees))
+        trees_folders = list(followed(_repository(location), trees))
     except SourceError:
         walker: list[Walker] = []
         yield from (partial(_look, location, tree, walker) for tree in trees)
         return
-    yield from (partial(tuple, folders) for folders in known)
+    yield from (partial(tuple, folders) for folders in trees_folders)
 
 
 def _look(location: str, tree: str, walker: list[Walker]) -> Folders:
@@ -272,7 +273,7 @@ def _look_into_files(location: str) -> Callable[[], Folders]:
     return look
 
 
-def _chosen(folder: Folder, patterns: tuple[str, ...]) -> Folder:
+def _matching_files(folder: Folder, patterns: tuple[str, ...]) -> Folder:
     if not patterns:
         return folder
     before = f"{folder.path}/" if folder.path else ""

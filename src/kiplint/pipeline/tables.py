@@ -2,267 +2,395 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from kiplint.pipeline.lake.schema import Columns, TableFrame, array, columns
 
-LINE = ("source", "lineage")
 RPC = ("request", "response")
-RANGES = columns("lowest int, highest int")
-HEADERS = columns("lowest int, highest int, header int")
+RANGES = array(columns("lowest int, highest int"))
+HEADERS = array(columns("lowest int, highest int, header int"))
+VERSIONS = array(columns("table, version bigint"))
+STAGE: Columns = {**columns("stage, code"), "inputs": VERSIONS}
+TAGS = array(columns("path, tag int, layout"))
 SAME, ONLY, COLLISION = "same", "only-in-fork", "collision"
 """The values of `drift.status`."""
 FINDING, CHANGE = "finding", "change"
 """The values of `spans.what`."""
 
 
-class Sources(TableFrame):
-    """`kind` is git or files (a directory or archive); `lineage` a branch, `tags`, or empty for what has no history.
+class Blobs(TableFrame):
+    """Each content is read once. `data` is cut off behind the largest size that is checked."""
 
-    `as_of` is null where the last run has read the line, else the state that it has stayed in since.
+    ABOUT = "The distinct contents of all JSON files."
+    SCHEMA = """
+    blob         string!    git's id of the content
+    kind         string!    definition, malformed (meant to be one), broken (empty or no text), other or unreadable
+    size         int        the bytes of the content
+    data         binary     the content; null for other JSON, and for what is unreadable
+    problem      string     why the content is unreadable
     """
+
+
+class Files(TableFrame):
+    """A tree is a set's files: the id is made of their names and contents, and is the same wherever they lie."""
+
+    ABOUT = "The definition files of each distinct schema set: name and content."
+    SCHEMA = """
+    tree         string!    the schema set
+    name         string!    the file's name in its directory
+    blob         string!    the file's content
+    """
+
+
+class Trees(TableFrame):
+    """A root is all schema sets of a revision, with their directories."""
+
+    ABOUT = "The schema sets of each distinct content of a revision: directory and tree."
+    SCHEMA = """
+    root         string!    the content of a revision
+    directory    string!    the directory of the set, from the top
+    tree         string!    the schema set
+    """
+
+
+class Roots(TableFrame):
+    """So that each is walked once."""
+
+    ABOUT = "By id of a git tree, or state of a directory: the content that it holds."
+    SCHEMA = """
+    key          string!    the id of the git tree, or of the state of a directory or archive
+    root         string!    the content
+    """
+
+
+class Sources(TableFrame):
+    """A line of history is a branch, the tags of a repository, or a single directory or archive."""
 
     ABOUT = "The lines of history of each source: where they are, and how many revisions each has."
-    COLUMNS: ClassVar[Columns] = columns("source, lineage, kind, location, sets bigint, as_of timestamp")
-
-
-class Sets(TableFrame):
-    """`position` counts from 0 along the lineage; `release` is the tag; `root` names the content, see `trees`.
-
-    The columns from `author` (as `.mailmap` has it) on are read out of the commit: its first line, the pull request
-    behind it, and the numbers of KIPs and of JIRA's issues (KAFKA-1) anywhere in its message. `mail`, the address of
-    the author, is null unless the run had `--mail`.
+    SCHEMA = """
+    source       string!    the name of the source
+    lineage      string!    the line of history: a branch, `tags`, or empty for what has no history
+    kind         string!    git, or files for a directory or archive
+    location     string!    where the source is
+    revisions    bigint!    how many revisions the line has
+    as_of        timestamp  null where the last run has read the line, else the state that it has stayed in since
+    state        string!    stands for the revisions: equal where nothing is new
     """
 
+
+class Revisions(TableFrame):
+    """The columns from `author` on are read out of the commit."""
+
     ABOUT = "The revisions of each line of history, in order: commits of a branch, tags, or a single directory."
-    COLUMNS: ClassVar[Columns] = columns(
-        "source, lineage, position int, commit, time timestamp, release, root, author, subject, parents array<string>, "
-        "pull_request int, kips array<string>, jiras array<string>, mail"
-    )
+    PARTITIONED = True
+    SCHEMA = """
+    source       string!    the name of the source
+    lineage      string!    the line of history
+    position     int!       counts from 0 along the line
+    commit       string!    the id of the commit; empty for a directory or archive
+    time         timestamp  when it was committed
+    release      string     the tag
+    root         string!    the content of the revision
+    author       string!    the author's name, as `.mailmap` has it
+    subject      string!    the first line of the commit's message
+    parents      array<string>  the ids of the commit's parents
+    pull_request int        the number of the pull request behind the commit
+    kips         array<string>  the KIPs that the message names, as KIP-1313
+    jiras        array<string>  the issues of JIRA that the message names, as KAFKA-1
+    mail         string     the author's mail address; null unless the run had `--mail`
+    """
 
 
-PLACE: Columns = dict(list(Sets.COLUMNS.items())[:7])
-"""The columns of `sets` without what commits say of themselves."""
+PLACE: Columns = dict(list(Revisions.COLUMNS.items())[:7])
+"""The columns of `revisions` without what commits say of themselves."""
 OLD = ("root", "commit", "release", "position")
 STEPS = f"""
-SELECT {", ".join(PLACE)}, {", ".join(f"lag({name}) OVER along AS old_{name}" for name in OLD)} FROM sets
-WHERE release IS NULL OR root IN (SELECT root FROM trees)
+SELECT {", ".join(PLACE)}, {", ".join(f"lag({name}) OVER along AS old_{name}" for name in OLD)} FROM {{revisions}}
+WHERE release IS NULL OR root IN (SELECT root FROM {{trees}})
 WINDOW along AS (PARTITION BY source, lineage ORDER BY position)
 """
 """The revisions, each beside the one before it on its line; a release without definitions is in no step."""
 
 
-class Trees(TableFrame):
-    """A tree is a set's files: the id is made of their names and contents, and is the same wherever they lie."""
+class Findings(TableFrame):
+    """The columns from `rule` on are the fields of `check`'s JSON output; `path` is in `set_findings`."""
 
-    ABOUT = "The schema sets of each distinct content of a revision: directory and tree."
-    COLUMNS: ClassVar[Columns] = columns("root, directory, tree")
-
-
-class Files(TableFrame):
-    """`name` is the file's name in its directory, `blob` its content."""
-
-    ABOUT = "The definition files of each distinct schema set: name and content."
-    COLUMNS: ClassVar[Columns] = columns("tree, name, blob")
-
-
-class Blobs(TableFrame):
-    """`blob` is git's id of the content; `kind` is definition, malformed (meant to be one), broken (empty, or no text),
-    other JSON, or unreadable.
-
-    `data` is null but for the first three, and cut off behind the largest size that is checked; `problem` says why a
-    content is unreadable.
+    ABOUT = "What check finds, once for each distinct file, or set where the set has a say."
+    SCHEMA = """
+    tree         string     the schema set that the finding was made in; null for what a file has by itself
+    name         string!    the file's name in its directory
+    blob         string!    the file's content
+    rule         string!    the id of the rule
+    severity     string!    error, warning or info
+    message      string!    what is wrong
+    line         int!       the first line, from 1
+    column       int!       the first column, from 1
+    end_line     int!       the last line
+    end_column   int!       the column behind the end
+    pointer      string!    the JSON pointer of the place
+    message_name string!    the name of the message; empty for a file without one
+    rule_source  string!    where the rule comes from, such as a KIP
+    fingerprint  string!    the same for a finding wherever it moves in its file
+    place        string!    the names that lead to the spot: the fingerprint's part without rule and message
+    fixable      boolean!   whether there is a fix
+    url          string!    the documentation of the rule; empty for none
+    fix          string!    the fix as JSON text, paths are names in the set's directory; empty for none
+    instead      string!    what should stand there; empty where that is not known
+    other_half   string     the file that would have the missing half of an RPC; null for other findings
     """
-
-    ABOUT = "The distinct contents of all JSON files: each is read once."
-    COLUMNS: ClassVar[Columns] = columns("blob, kind, size int, data binary, problem")
 
 
 class Messages(TableFrame):
-    """Version ranges are text in Kafka's notation, and numbers where they are joined on.
-
-    `headers` are the header versions of the valid versions, declared (KIP-1313) or derived. `listeners` is null where
-    the definition says nothing of them.
-    """
+    """Version ranges are text in Kafka's notation, and numbers where they are joined on."""
 
     ABOUT = "The message that each distinct definition defines."
-    COLUMNS: ClassVar[Columns] = {
-        **columns("blob, message_name, type, api_key int, valid, lowest int, highest int, flexible"),
-        "deprecated": array(RANGES),
-        **columns("unstable boolean, listeners array<string>"),
-        "headers": array(HEADERS),
-        **columns("declares_headers boolean, fields int"),
-    }
+    SCHEMA = f"""
+    blob         string!    the content of the definition
+    message_name string!    the name of the message
+    type         string!    request, response, header, metadata, data, coordinator-key or coordinator-value
+    api_key      int        the API key of a request or response, the number of a coordinator's record
+    valid        string!    the valid versions
+    lowest       int        the lowest valid version; null where there is none
+    highest      int        the highest valid version
+    flexible     string!    the flexible versions
+    deprecated   {RANGES}  the deprecated versions
+    unstable     boolean!   whether the highest version is unstable
+    listeners    array<string>  the listeners of a request; null where the definition says nothing of them
+    headers      {HEADERS}  the header versions of the valid versions, declared (KIP-1313) or derived
+    declares_headers boolean!  whether the definition declares header versions
+    fields       int!       how many fields it has
+    """
 
 
 class Fields(TableFrame):
-    """`path` is the names from the message down, joined by dots; it is present from `lowest` to `highest`."""
+    """A field of a struct is there once for each place of the struct."""
 
     ABOUT = "The fields of each distinct definition."
-    COLUMNS: ClassVar[Columns] = columns(
-        "blob, message_name, path, type, versions, lowest int, highest int, nullable, tagged, tag int, "
-        "ignorable boolean, map_key boolean, default, entity_type"
-    )
+    SCHEMA = """
+    blob         string!    the content of the definition
+    message_name string!    the name of the message
+    path         string!    the names from the message down, joined by dots
+    type         string!    the type
+    versions     string!    the versions, as the definition has them
+    lowest       int        the lowest version in which the field is present; null where there is none
+    highest      int        the highest version in which it is present
+    nullable     string!    the nullable versions
+    tagged       string!    the tagged versions
+    tag          int        the tag
+    ignorable    boolean!   whether a writer may drop it
+    map_key      boolean!   whether it is a key of its array
+    default      string!    the default
+    entity_type  string!    what the value identifies
+    """
 
 
 class Layouts(TableFrame):
-    """One row for each largest range of versions with one layout.
-
-    `layout` is equal where the bytes are, tagged fields aside; `names` where the fields are called the same as well;
-    `tags` has the tagged fields, with the path of their struct. `shape` is for people: each field's
-    path, and how it travels.
-    """
+    """One row for each largest range of versions with one layout."""
 
     ABOUT = "The wire layouts of each distinct definition, by range of versions."
-    COLUMNS: ClassVar[Columns] = {
-        **columns("blob, message_name, type, lowest int, highest int, layout, names"),
-        "tags": array(columns("path, tag int, layout")),
-        "shape": "array<string>",
-    }
-
-
-class Findings(TableFrame):
-    """`tree` is the set that a finding was made in, null for those that a file has by itself.
-
-    The columns from `rule` on are the fields of `check`'s JSON output; `rule_source` is its `source`, `path` is in
-    `set_findings`, and `fix` is JSON text, empty for none; its paths are names in the set's directory.
-    `place` is the fingerprint's part without rule and message: the names that lead to the spot.
+    SCHEMA = f"""
+    blob         string!    the content of the definition
+    message_name string!    the name of the message
+    type         string!    the type of the message
+    lowest       int!       the lowest version of the range
+    highest      int!       the highest version of the range
+    layout       string!    equal where the bytes are, tagged fields aside
+    names        string!    equal where the fields are called the same as well
+    tags         {TAGS}  the tagged fields, with the path of their struct
+    shape        array<string>  for people: each field's path, and how it travels
     """
-
-    ABOUT = "What check finds, once for each distinct file, or set where the set has a say."
-    COLUMNS: ClassVar[Columns] = columns(
-        "tree, name, blob, rule, severity, message, line int, column int, end_line int, end_column int, pointer, "
-        "message_name, rule_source, fingerprint, place, fixable boolean, url, fix, instead"
-    )
 
 
 class Changes(TableFrame):
-    """The columns from `rule` on are the fields of `diff`'s JSON output; `old`, `new` and `proof` are JSON text."""
+    """The columns from `rule` on are the fields of `diff`'s JSON output."""
 
     ABOUT = "What diff tells of each distinct pair of neighbouring contents."
-    COLUMNS: ClassVar[Columns] = columns(
-        "old_root, root, rule, severity, breaks, kind, message_name, message_type, versions, field, path, line int, "
-        "column int, old, new, message, end_line int, end_column int, proof, unproven boolean, url, old_path, "
-        "old_line int, old_column int"
-    )
+    SCHEMA = """
+    old_root     string!    the content before
+    root         string!    the content after
+    rule         string!    the id of the rule about such changes
+    severity     string!    error, warning or info
+    breaks       string!    wire, storage, support, semantics, source or none
+    kind         string!    the precise kind of the change
+    message_name string!    the name of the message
+    message_type string!    the type of the message
+    versions     string!    the versions that the change affects; empty for none
+    field        string!    the path of the field; empty for a change of the whole message
+    path         string!    the path of the file
+    line         int!       the first line, from 1
+    column       int!       the first column, from 1
+    old          string!    the old side, as JSON text
+    new          string!    the new side, as JSON text
+    message      string!    what changed
+    end_line     int!       the last line
+    end_column   int!       the column behind the end
+    proof        string!    bytes that one side writes and the other misreads or refuses, as JSON text
+    unproven     boolean!   whether a proof may be missing because the message has too many fields to try all
+    url          string     the documentation of the rule
+    old_path     string     the path of the file before
+    old_line     int        its first line before
+    old_column   int        its first column before
+    api_key      int        the API key of a request or response, the number of a coordinator's record
+    """
+
+
+class Pairs(TableFrame):
+    """So that none is compared twice."""
+
+    ABOUT = "The pairs of contents that were compared, changes or not."
+    SCHEMA = """
+    old_root     string!    the content before
+    root         string!    the content after
+    released     string!    stands for the releases that decided what is released; empty where the older content did
+    """
 
 
 class Spans(TableFrame):
-    """`what` is finding or change; `key` is the same for one finding wherever its file lies, and across renames.
+    """A finding is introduced in the first revision that has it, and fixed in the first one after without it.
 
-    A finding is introduced in the first revision that has it, and fixed in the first one after that has it no more;
-    without `fixed_commit` it is still open. A change has no end. `first_release` is the first release of the source
-    that has it, `fixed_release` the first one after without it; both null when it was never released. A change that
-    came `before_first_release` is in all releases, and between no two of them. A release has what it descends from
-    (git's merge base with the line); `backports` are releases that do not, and have it all the same.
-
-    `ended` says how a finding ended: `fixed`, `suppressed` by a comment, `message removed`, or `version removed` where
-    the step dropped versions of its message. `from_beginning` is true for what the line's first revision had. The inner
-    columns name, where a merge brought it, the last commit behind that merge that touched the file.
+    A change has no end. A release has what it descends from (git's merge base with the line); `backports` are releases
+    that do not descend from a revision with it, and have it all the same. The `inner` columns name, where a merge
+    brought it, the last commit behind that merge that touched the file.
     """
 
     ABOUT = "When each finding was introduced and fixed, and when each change came in, by commit and release."
-    COLUMNS: ClassVar[Columns] = columns(
-        "source, lineage, what, key, rule, severity, breaks, message_name, field, path, message, "
-        "introduced_position int, introduced_commit, introduced_time timestamp, fixed_position int, fixed_commit, "
-        "fixed_time timestamp, open boolean, first_release, fixed_release, before_first_release boolean, "
-        "from_beginning boolean, ended, inner_commit, inner_author, inner_subject, backports array<string>"
-    )
-
-
-class Cells(TableFrame):
-    """The view `matrix` has these rows for each pair of releases.
-
-    `lowest` to `highest` are the versions in common, `chosen` is the one used, `status` as in `negotiate`. `name` is
-    the client's, `broker_name` the broker's: two messages may claim one API key. `mode` is that of the broker, kraft or
-    zookeeper; `reason` says in words why they do not agree.
+    PARTITIONED = True
+    SCHEMA = """
+    source       string!    the name of the source
+    lineage      string!    the line of history
+    what         string!    finding or change
+    key          string!    the same for a finding wherever its file lies, and across renames of its message
+    rule         string!    the id of the rule
+    severity     string!    error, warning or info
+    breaks       string     what a change breaks; null for a finding
+    message_name string!    the name of the message
+    field        string!    the field of a change; empty for a finding
+    path         string!    the path of the file
+    message      string!    what is wrong, or what changed
+    introduced_position int!  the position of the first revision that has it
+    introduced_commit string!  the id of its commit
+    introduced_time timestamp  its time
+    fixed_position int      the position of the first revision after that without it; null while it is open
+    fixed_commit string     the id of its commit
+    fixed_time   timestamp  its time
+    open         boolean    whether the newest revision has the finding; null for a change
+    first_release string    the first release of the source that has it; null when it was never released
+    fixed_release string    the first release after that without it
+    before_first_release boolean!  whether a change came before the first release, and so is in all
+    from_beginning boolean!  whether the line's first revision has the finding
+    ended        string     how a finding ended: fixed, suppressed, message removed or version removed
+    inner_commit string     the id of the commit behind the merge
+    inner_author string     its author
+    inner_subject string    the first line of its message
+    backports    array<string>  the releases that it was backported to
     """
 
+
+class Offers(TableFrame):
+    """A client uses `lowest` to `highest`, a broker offers up to `offered`."""
+
+    ABOUT = "The versions of each RPC that a content has as a client, and offers as a broker."
+    SCHEMA = f"""
+    root         string!    the content of a revision
+    api_key      int!       the API key
+    name         string!    the name of the RPC
+    lowest       int!       the lowest version
+    highest      int!       the highest version of a client
+    offered      int        the highest version of a broker; null where it is for other listeners, or unstable
+    request_headers {HEADERS}  the header versions of the request
+    response_headers {HEADERS}  the header versions of the response
+    deprecated   {RANGES}  the deprecated versions of the request
+    names_software boolean!  whether the request has ClientSoftwareName (KIP-511)
+    mode         string     how a broker runs: kraft where it can, else zookeeper; null where its messages do not tell
+    """
+
+
+class Matrix(TableFrame):
+    """The view `release_matrix` has these rows for each pair of releases."""
+
     ABOUT = "For each pair of contents of releases, client and broker, and each RPC: what they agree on."
-    COLUMNS: ClassVar[Columns] = columns(
-        "client_root, broker_root, api_key int, name, lowest int, highest int, chosen int, "
-        "request_header int, response_header int, instance_id boolean, deprecated boolean, status, broker_name, "
-        "client_lowest int, client_highest int, broker_lowest int, broker_highest int, mode, reason"
-    )
+    SCHEMA = """
+    client_root  string!    the content of the client
+    broker_root  string!    the content of the broker
+    api_key      int!       the API key
+    name         string!    the client's name of the RPC; the broker's where the client has none
+    lowest       int        the lowest version in common
+    highest      int        the highest version in common
+    chosen       int        the version that is used
+    request_header int      the header version of the request
+    response_header int     the header version of the response
+    instance_id  boolean!   whether the request header carries ClientInstanceId (KIP-1313)
+    deprecated   boolean!   whether a side calls the version deprecated
+    status       string!    as in `negotiate`
+    broker_name  string     the broker's name of the RPC: two messages may claim one API key
+    client_lowest int       the lowest version of the client
+    client_highest int      the highest version of the client
+    broker_lowest int       the lowest version of the broker
+    broker_highest int      the highest version of the broker
+    mode         string     the broker's mode, kraft or zookeeper
+    reason       string     why they do not agree
+    """
 
 
 class Drift(TableFrame):
     """One row for each range of versions of a message in the newest set of a fork's line of history.
 
-    Requests and responses meet by the API key that they claim, others by their names, so `upstream_name` may be
-    another one; `difference` says what collides, `field` the first that travels otherwise, `layout` and
-    `upstream_layout` all that travels. `same`: upstream has, or had, these versions with this layout.
-    `collision`: it has them with other layouts only, and never had this one. `only-in-fork`: it never had these
-    versions. `renamed` says of the same bytes that fields have other names, `new_tags` are tags that upstream's layout
-    has not, which breaks nobody. The upstream columns name the last revision, and the last release, that has the
-    layout, or the one that collides.
+    Requests and responses meet by the API key that they claim, others by their names. `same`: upstream has, or had,
+    these versions with this layout. `collision`: it has them with other layouts only, and never had this one.
+    `only-in-fork`: it never had these versions.
     """
 
     ABOUT = "For each message and version of each fork: same as upstream, only in the fork, or a collision."
-    COLUMNS: ClassVar[Columns] = columns(
-        "source, lineage, commit, message_name, type, lowest int, highest int, status, renamed boolean, "
-        "new_tags array<int>, path, upstream_lineage, upstream_commit, upstream_release, api_key int, upstream_name, "
-        "difference, field, layout, upstream_layout"
-    )
+    PARTITIONED = True
+    SCHEMA = """
+    source       string!    the name of the fork
+    lineage      string!    the line of history
+    commit       string!    the newest commit of the line
+    message_name string!    the name of the message
+    type         string!    the type of the message
+    lowest       int!       the lowest version of the range
+    highest      int!       the highest version of the range
+    status       string!    same, only-in-fork or collision
+    renamed      boolean!   whether the same bytes have fields of other names
+    new_tags     array<int>  the tags that upstream's layout has not, which breaks nobody
+    path         string!    the path of the file
+    upstream_lineage string  upstream's line with the last revision that has the layout, or the one that collides
+    upstream_commit string  the commit of that revision
+    upstream_release string  the last release that has it
+    api_key      int        the API key
+    upstream_name string    upstream's name of the message
+    difference   string     what collides
+    field        string     the first field that travels otherwise
+    layout       string     all that travels, in the fork
+    upstream_layout string  all that travels, in upstream
+    """
 
 
 class Problems(TableFrame):
-    """`subject` is what the problem is about: a source, a commit, a file."""
+    """A run goes on without what it cannot read."""
 
     ABOUT = "What could not be read or worked on, and why."
-    COLUMNS: ClassVar[Columns] = columns("stage, subject, problem")
-
-
-class Offers(TableFrame):
-    """The versions of each RPC in each content: a client uses `lowest` to `highest`, a broker offers up to `offered`.
-
-    `offered` is null where a broker has the RPC but offers none of it: other listeners serve it, or its only version
-    is unstable. `names_software` says that the request has ClientSoftwareName (KIP-511); `mode` is how a broker of
-    that content runs: kraft where it can, else zookeeper, null where its messages do not tell.
+    SCHEMA = """
+    stage        string!    the stage, or `sources` and `history` for what lies before them
+    subject      string!    what the problem is about: a source, a commit, a file
+    problem      string!    what is wrong
     """
-
-    ABOUT = "The versions of each RPC that a content has as a client, and offers as a broker."
-    COLUMNS: ClassVar[Columns] = {
-        **columns("root, api_key int, name, lowest int, highest int, offered int"),
-        "request_headers": array(HEADERS),
-        "response_headers": array(HEADERS),
-        "deprecated": array(RANGES),
-        **columns("names_software boolean, mode"),
-    }
-
-
-class Roots(TableFrame):
-    """The content of each git tree of a revision (or state of a directory), so that it is walked once."""
-
-    ABOUT = "By id of a git tree, or state of a directory: the content that it holds."
-    COLUMNS: ClassVar[Columns] = columns("key, root")
-
-
-class Pairs(TableFrame):
-    """The pairs of contents that were compared, changes or not.
-
-    `released` stands for the releases of the lake that decided what is released, empty where the older content did.
-    """
-
-    ABOUT = "The pairs of contents that were compared."
-    COLUMNS: ClassVar[Columns] = columns("old_root, root, released")
 
 
 TABLES: dict[str, type[TableFrame]] = {kind.NAME: kind for kind in TableFrame.__subclasses__()}
 
 
 class Runs(TableFrame):
-    """The last row of all is the newest state. `stage` is what the run had done by then: a stage, or `begin`, `end`,
-    `request`, `optimize`.
-
-    `request` is the request of the run as JSON text: sources, paths, upstream, configuration. `tables` has the version
-    of each table, `stages` what each stage has worked on. States before the number `oldest` are gone.
-    """
+    """The last row of all is the newest state. States before the number `oldest` are gone."""
 
     ABOUT = "The states of the lake: a row for each stage that was published."
-    COLUMNS: ClassVar[Columns] = {
-        **columns("number bigint, run, stage, published timestamp, writer, sources array<string>, request"),
-        "tables": array(columns("table, version bigint")),
-        "stages": array({**columns("stage, code"), "inputs": array(columns("table, version bigint"))}),
-        "oldest": "bigint",
-    }
+    SCHEMA = f"""
+    number       bigint!    counts the states from 1
+    run          string!    the token of the run
+    stage        string!    what the run had done by then: a stage, or begin, end, request, optimize
+    published    timestamp!  when
+    writer       string!    the process that wrote it
+    sources      array<string>  the sources of the run, as they were named
+    request      string!    the request of the run as JSON text: sources, paths, upstream, configuration
+    tables       {VERSIONS}  the version of each table
+    stages       {array(STAGE)}  what each stage has worked on
+    oldest       bigint!    the first state whose files are still there
+    """

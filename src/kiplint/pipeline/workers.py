@@ -1,49 +1,36 @@
-"""What the workers of stages get, chunk by chunk: the texts of sets, each with all its uses in the chunk."""
+"""What tasks in Python get: the texts of sets, chunk by chunk, each text with all its uses in the chunk."""
 
 from __future__ import annotations
 
 import gc
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow as pa
-
-from kiplint.pipeline.lake.schema import Columns, columns
 from kiplint.pipeline.tables import Blobs
+from kiplint.pipeline.work import Work
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
-
-    from kiplint.pipeline.stage import Work
-
 
 MOST_BYTES = 16 << 20
 """The sum of the sizes of a chunk's sets, each counted in full."""
-SENT_EVERYWHERE = 1 << 16
-"""Up to so many rows without texts are broadcast to the tasks that read texts; more are shuffled."""
-USES = columns("chunk bigint, blob, tree array<string>, name array<string>, fresh array<boolean>")
-ROWS: Columns = {"chunk": "bigint", "blob": "string", "data": "binary", **dict(list(USES.items())[2:])}
-USES_OF = """
-SELECT c.chunk, f.blob, list(f.tree) AS tree, list(f.name) AS name, list(f.fresh) AS fresh
-FROM placed f JOIN chunks c USING (tree) GROUP BY ALL ORDER BY ALL
-"""
 
 
 class Use(NamedTuple):
-    """One file of a set; `fresh` states that it is checked alone here, and nowhere else."""
+    """One file of a set: its name, content and bytes."""
 
     name: str
     blob: str
     data: bytes
-    fresh: bool
 
 
-def settle() -> None:
-    """Prepare a worker process: the objects of a definition are taken apart when it is done, none is collected.
+def without_collector() -> None:
+    """Run without the garbage collector, in a process that Spark keeps for the next task.
 
-    Spark collects after each task all the same. What has outlived one, the compiled rules above all, is put aside, so
-    that it is not looked through again. Only there: a process that ends by itself would complain of what is left.
+    The objects of a definition are taken apart when it is done. Spark collects after each task all the same; what has
+    outlived one, the compiled rules above all, is put aside, so that it is not looked through again.
     """
     gc.disable()
     if in_a_task():
@@ -52,58 +39,28 @@ def settle() -> None:
 
 def in_a_task() -> bool:
     """Whether this process is an executor's, at work on a task; Spark keeps it for the next."""
-    known = sys.modules.get("pyspark.taskcontext")
-    return bool(known and known.TaskContext.get())
+    module = sys.modules.get("pyspark.taskcontext")
+    return bool(module and module.TaskContext.get())
 
 
-def chunk_numbers(groups: Iterable[object], sizes: Iterable[int]) -> list[int]:
-    """The numbers of chunks for rows in order: neighbours of one group, up to `MOST_BYTES` together."""
-    numbers: list[int] = []
-    number, filled, before = -1, 0, object()
-    for group, size in zip(groups, sizes, strict=True):
-        filled += size
-        if group != before or filled > MOST_BYTES:
-            number, filled, before = number + 1, size, group
-        numbers.append(number)
-    return numbers
+def chunk_of(line: str, order: str, size: str) -> str:
+    """The number of a row's chunk, in Spark's SQL: neighbours on a line, up to `MOST_BYTES` together."""
+    return f"floor(sum({size}) OVER (PARTITION BY {line} ORDER BY {order}) / {MOST_BYTES})"
 
 
-def texts_by_chunk(work: Work, placed: pa.Table, chunks: pa.Table, items: int) -> DataFrame:
-    """Texts with their uses: the columns `ROWS`, those of one chunk together, in shares for so many items.
-
-    `placed` are files of trees (tree, name, blob, fresh), `chunks` the trees of each (chunk, tree).
-    """
-    uses = work.query(USES_OF, placed=placed, chunks=chunks)
-    tasks = work.tasks(items)
-    joined = join_blobs(work, work.local(USES, uses), uses.num_rows, tasks)
-    return joined.select(*ROWS).repartition(work.shares(tasks), "chunk").sortWithinPartitions("chunk")
+def with_texts(work: Work, uses: DataFrame) -> DataFrame:
+    """Rows with the column `blob`, and the text of each in `data`."""
+    return work.table(Blobs, "blob", "data").join(uses, "blob")
 
 
-def join_blobs(work: Work, rows: DataFrame, count: int, tasks: int) -> DataFrame:
-    """The rows, about so many, with the column `data`; blobs are moved at most once, and never sorted."""
-    from pyspark.sql.functions import broadcast
-
-    known = work.frame(Blobs).select("blob", "data")
-    if count <= SENT_EVERYWHERE:
-        return known.join(broadcast(rows), "blob")
-    return known.repartition(tasks, "blob").join(rows.repartition(tasks, "blob").hint("shuffle_hash"), "blob")
+def rows_of(batches: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """The rows of a group."""
+    return zip(*(column.to_pylist() for column in batches.columns), strict=True)
 
 
-def sets_in(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, dict[str, list[Use]]]]:
-    """The chunks in these rows: the number of each, and the files of its trees in the order of their names."""
-    current = -1
-    trees: dict[str, list[Use]] = {}
-    for rows in batches:
-        for chunk, blob, data, *uses in zip(*(column.to_pylist() for column in rows.columns), strict=True):
-            if chunk != current:
-                if trees:
-                    yield current, _sorted(trees)
-                current, trees = chunk, {}
-            for tree, name, fresh in zip(*uses, strict=True):
-                trees.setdefault(tree, []).append(Use(name, blob, data, fresh))
-    if trees:
-        yield current, _sorted(trees)
-
-
-def _sorted(trees: dict[str, list[Use]]) -> dict[str, list[Use]]:
-    return {tree: sorted(files) for tree, files in trees.items()}
+def sorted_sets(uses: Iterable[tuple[Any, Use]]) -> dict[Any, list[Use]]:
+    """Files by their sets, in the order of their names."""
+    sets: dict[Any, list[Use]] = {}
+    for key, use in uses:
+        sets.setdefault(key, []).append(use)
+    return {key: sorted(files) for key, files in sets.items()}

@@ -6,7 +6,6 @@ Most tests read a lake of a few commits; `make equality` makes one of every comm
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -55,13 +54,12 @@ def kafka(
     spark: SparkSession,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Lake:
-    """The lake of Kafka's own history, and of three forks; the whole one is made with the settings that users have."""
+    """The lake of Kafka's own history, and of three forks."""
     place = tmp_path_factory.mktemp("kafka")
     made = Lake(place / "lake")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
     requested = Request((f"kafka={bundle}#trunk", f"kafka={bundle}#{TAGS}", *forks))
-    with _unhurried(spark) if WHOLE else nullcontext():
-        run(made, requested, engine, lambda: spark, SILENT)
+    run(made, requested, engine, lambda: spark, SILENT)
     return made
 
 
@@ -70,23 +68,13 @@ def never() -> SparkSession:
     raise AssertionError("this needs no session")
 
 
-@contextmanager
-def _unhurried(spark: SparkSession) -> Iterator[None]:
-    interpreted = {name: value for name, value in QUICK.items() if ".codegen." in name}
-    for name in interpreted:
-        spark.conf.unset(name)
-    yield
-    for name, value in interpreted.items():
-        spark.conf.set(name, value)
-
-
 def _ignore(*_: object) -> None:
     pass
 
 
-SILENT = Watcher(_ignore, _ignore)
+SILENT = Watcher(_ignore, _ignore, _ignore)
 
 
 def heard(into: list[Done]) -> Watcher:
     """A watcher that records its calls."""
-    return Watcher(_ignore, into.append)
+    return Watcher(_ignore, _ignore, into.append)

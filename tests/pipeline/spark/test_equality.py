@@ -18,7 +18,7 @@ from kiplint.compat.tree import load
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.tables import Sets
+from kiplint.pipeline.tables import Revisions
 
 from .revisions import CHANGE, FINDING, checked, compared, rows_of
 from .thinned import BLOBS, RELEASES, REVISIONS, TAGS, WHOLE
@@ -43,7 +43,7 @@ def drawn(reader: Reader) -> tuple[list[list[dict[str, Any]]], random.Random]:
     """The revisions of each line, and where the drawing of samples stands."""
     print(f"seed {SEED}")  # shown by pytest when a test fails
     lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(reader.rows(Sets), key=lambda row: (row["lineage"], row["position"])):
+    for row in sorted(reader.rows(Revisions), key=lambda row: (row["lineage"], row["position"])):
         if row["source"] == "kafka":
             lines[row["lineage"]].append(row)
     return [lines["trunk"], lines[TAGS]], random.Random(SEED)
@@ -89,7 +89,7 @@ def test_the_matrix_is_that_of_negotiate(
     commits = {row["release"]: row["commit"] for row in tags}
     opened = cache(lambda release: load(f"{commits[release]}:", bundle).main)
     cells: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in reader.duck.rows("SELECT * FROM matrix"):
+    for row in reader.duck.rows("SELECT * FROM release_matrix"):
         cells[row["client"], row["broker"]].append(row)
     assert len(cells) == RELEASES**2
     for client, broker in chance.sample(sorted(cells), min(PAIRS, len(cells))):

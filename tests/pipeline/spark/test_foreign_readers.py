@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
 import polars
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.tables import TABLES
+from kiplint.pipeline.lake.lake import Lake, all_states
+from kiplint.pipeline.tables import TABLES, Findings
 
 
 @pytest.fixture(params=["sample", "corpus"])
@@ -21,7 +24,7 @@ def shown_lake(request: pytest.FixtureRequest) -> Lake:
     return result
 
 
-def test_three_readers_count_the_same(shown_lake: Lake) -> None:
+def test_readers_count_the_same(shown_lake: Lake, spark: SparkSession) -> None:
     rows: list[dict[str, Any]] = DeltaTable(shown_lake.storage.inner("runs")).to_pyarrow_table().to_pylist()
     state = max(rows, key=lambda row: row["number"])
     versions = {table["table"]: table["version"] for table in state["tables"]}
@@ -34,12 +37,53 @@ def test_three_readers_count_the_same(shown_lake: Lake) -> None:
         requested = duckdb.execute("SELECT count(*) FROM read_parquet($1)", [files]).fetchall() if files else [(0,)]
         lazy = polars.scan_delta(shown_lake.storage.inner(name), version=version).select(polars.len())
         here = own.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"]
-        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here)
+        base = spark.read.option("basePath", shown_lake.storage.inner(name))
+        by_spark = base.parquet(*files).count() if files else 0
+        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here, by_spark)
     assert {name: counts for name, counts in counted.items() if len(set(counts)) != 1} == {}
     assert min(counted["spans"]) > 0
 
 
+def test_every_version_of_a_table_is_of_a_stage_that_is_done(lake: Lake) -> None:
+    """So that whoever reads the newest version of a table, at any time, sees no stage half done."""
+    states = all_states(lake.storage)
+    for name in TABLES:
+        versions = {entry["version"] for entry in DeltaTable(lake.storage.inner(name)).history()}
+        assert versions == {state.tables[name] for state in states if name in state.tables}
+
+
+def test_tables_describe_themselves(lake: Lake) -> None:
+    for name, kind in TABLES.items():
+        table = DeltaTable(lake.storage.inner(name))
+        assert (table.metadata().name, table.metadata().description) == (name, kind.ABOUT)
+        assert table.metadata().partition_columns == (["source"] if kind.PARTITIONED else [])
+        fields = {field.name: field for field in table.schema().fields}
+        assert {name for name, field in fields.items() if not field.nullable} == kind.REQUIRED
+        assert all(fields[column].metadata["comment"] == comment for column, comment in kind.COMMENTS.items())
+        assert {name: name for name in fields if not kind.COMMENTS[name]} == {}
+
+
+def test_the_log_has_statistics(lake: Lake) -> None:
+    actions = pa.table(DeltaTable(lake.storage.inner("revisions")).get_add_actions(flatten=True)).to_pylist()
+    rows = sorted(
+        (row["partition.source"], row["num_records"], row["min.position"], row["max.position"]) for row in actions
+    )
+    assert rows == [("fork", 5, 0, 4), ("sample", 14, 0, 9)]
+    (sample,) = (row for row in actions if row["partition.source"] == "sample")
+    assert (sample["min.release"], sample["max.release"], sample["null_count.release"]) == ("1.0.0", "2.0.0", 10)
+    assert (sample["min.time"], sample["max.time"]) == (
+        datetime(2024, 1, 8, 12, tzinfo=UTC),
+        datetime(2024, 10, 7, 12, 0, 0, 999, tzinfo=UTC),
+    ) or sample["min.time"] < sample["max.time"]
+    longest = pa.table(DeltaTable(lake.storage.inner("findings")).get_add_actions(flatten=True)).to_pylist()
+    low, high = longest[0]["min.message"], longest[0]["max.message"]
+    messages = [row["message"] for row in Reader(lake).rows(Findings)]
+    assert len(low) <= 32 < len(min(messages))
+    assert low <= min(messages)
+    assert high >= max(messages)
+
+
 def test_times_are_in_microseconds_of_utc(lake: Lake) -> None:
-    for name, column in (("sets", "time"), ("spans", "introduced_time"), ("runs", "published")):
+    for name, column in (("revisions", "time"), ("spans", "introduced_time"), ("runs", "published")):
         kinds = polars.scan_delta(lake.storage.inner(name)).collect_schema()
         assert kinds[column] == polars.Datetime("us", "UTC")

@@ -20,7 +20,7 @@ from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.run import NAMES, Done, Request, check_stages, run
 from kiplint.pipeline.stage import Engine
-from kiplint.pipeline.tables import TABLES, Blobs, Problems, Sets
+from kiplint.pipeline.tables import TABLES, Blobs, Problems, Revisions
 
 from .conftest import SILENT, heard, never
 
@@ -78,10 +78,10 @@ def test_a_new_source_leaves_the_spans_of_others(
     before, after = _content(lake), _content(copy)
     added = [row for row in after["spans"] if row not in before["spans"]]
     assert {row.partition(", 'lineage'")[0] for row in added} == {"{'source': 'other'"}
-    assert {part.rows for part in copy.parts("spans", copy.snapshot().tables["spans"])} == {
-        len(added),
-        len(before["spans"]),
-    }
+    for table in ("spans", "revisions"):
+        parts = {*copy.parts(table, copy.snapshot().tables[table])}
+        assert {part.source for part in parts - {*lake.parts(table, lake.snapshot().tables[table])}} == {"other"}
+        assert {part.source for part in parts} == {"sample", "fork", "other"}
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_a_problem_and_no_dead_job(
     reader = Reader(made)
     problems = {(row["stage"], row["subject"]) for row in reader.rows(Problems)}
     assert problems == {("sources", "gone"), ("ingest", blob)}
-    assert {row["source"]: row["position"] for row in reader.rows(Sets)} == {"sample": 9, "hostile": 0}
+    assert {row["source"]: row["position"] for row in reader.rows(Revisions)} == {"sample": 9, "hostile": 0}
     assert sorted(row["kind"] for row in reader.rows(Blobs) if row["kind"] != "definition") == ["broken", "unreadable"]
 
 

@@ -40,6 +40,6 @@ def test_from_a_store_into_a_store(
     assert there["findings"]
     requested = ("query", str(made), "SELECT count(*) AS n FROM set_findings", "--output-format", "json")
     assert json.loads(printed(*requested)) == json.loads(printed("query", str(lake.path), *requested[2:]))
-    assert optimize(made, 0).removed == 0
+    assert optimize(made, 0).files == 0
     assert content(str(made)) == there
     assert os.listdir(tmp_path) == []

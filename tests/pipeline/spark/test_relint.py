@@ -23,7 +23,7 @@ def findings(lake: Lake) -> list[tuple[str, ...]]:
     return sorted(tuple(map(str, row.values())) for row in Reader(lake).rows(Findings))
 
 
-@pytest.mark.parametrize("changed", ["lint", "lint-sets"])
+@pytest.mark.parametrize("changed", ["lint"])
 def test_changed_rules(
     changed: str,
     lake: Lake,
@@ -54,7 +54,7 @@ def test_the_stages_of_damaged_tables_run_again(
         run(copy, Request(sources), engine, never, heard(done), repair=True)
     assert [stage.stage for stage in done] == ["ingest"]
     left = undone(lake.snapshot(), ["findings"])
-    assert lake.snapshot().stages.keys() - left.stages.keys() == {"lint", "lint-sets"}
+    assert lake.snapshot().stages.keys() - left.stages.keys() == {"lint"}
     assert lake.snapshot().tables.keys() - left.tables.keys() == {"findings"}
 
 

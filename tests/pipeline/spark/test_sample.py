@@ -10,7 +10,7 @@ import pytest
 
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.tables import Blobs, Drift, Files, Problems, Sets, Sources, Spans, Trees
+from kiplint.pipeline.tables import Blobs, Drift, Files, Problems, Revisions, Sources, Spans, Trees
 
 
 @pytest.fixture(scope="module")
@@ -19,12 +19,12 @@ def reader(lake: Lake) -> Reader:
 
 
 def test_lines(reader: Reader) -> None:
-    rows = [(row["source"], row["lineage"], row["kind"], row["sets"]) for row in reader.rows(Sources)]
+    rows = [(row["source"], row["lineage"], row["kind"], row["revisions"]) for row in reader.rows(Sources)]
     assert rows == [("sample", "main", "git", 10), ("sample", "tags", "git", 4), ("fork", "fork", "git", 5)]
 
 
 def test_releases_are_in_the_order_of_their_versions(reader: Reader) -> None:
-    tags = [row["release"] for row in reader.rows(Sets) if row["lineage"] == "tags"]
+    tags = [row["release"] for row in reader.rows(Revisions) if row["lineage"] == "tags"]
     assert tags == ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]
 
 
@@ -32,7 +32,7 @@ def test_contents_are_there_once(reader: Reader) -> None:
     blobs = [row["blob"] for row in reader.rows(Blobs)]
     files = [(row["tree"], row["name"]) for row in reader.rows(Files)]
     assert (len(blobs), len(files)) == (len(set(blobs)), len(set(files)))
-    assert {row["root"] for row in reader.rows(Sets)} == {row["root"] for row in reader.rows(Trees)}
+    assert {row["root"] for row in reader.rows(Revisions)} == {row["root"] for row in reader.rows(Trees)}
 
 
 def test_a_file_that_moved_is_the_same_tree_elsewhere(reader: Reader) -> None:
@@ -89,7 +89,7 @@ def test_the_fork_collides_where_it_changed_released_versions(reader: Reader) ->
 
 
 def test_the_matrix_has_every_pair(reader: Reader) -> None:
-    cells = reader.duck.rows("SELECT * FROM matrix")
+    cells = reader.duck.rows("SELECT * FROM release_matrix")
     assert len({(row["client"], row["broker"]) for row in cells}) == 16
     header = {(row["client"], row["broker"]): row["request_header"] for row in cells if row["name"] == "DeleteGroups"}
     assert {pair for pair, result in header.items() if result == 3} == {("2.0.0", "2.0.0")}
@@ -100,7 +100,7 @@ def test_nothing_went_wrong(reader: Reader) -> None:
 
 
 def test_commits_say_who_made_them_and_what_for(reader: Reader, history: Path) -> None:
-    rows = [row for row in reader.rows(Sets) if row["lineage"] == "main"]
+    rows = [row for row in reader.rows(Revisions) if row["lineage"] == "main"]
     command = ["git", "-C", str(history), "log", "--reverse", "--format=%an", "main"]
     assert [row["author"] for row in rows] == subprocess.run(
         command, check=True, capture_output=True, text=True

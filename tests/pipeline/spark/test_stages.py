@@ -12,10 +12,10 @@ from benchmarks.sample import WHO
 from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake.lake import Lake, Snapshot
+from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.run import Request, run
-from kiplint.pipeline.stage import A_HANDFUL, A_TASK, Engine, Work
-from kiplint.pipeline.tables import Cells
+from kiplint.pipeline.stage import Engine
+from kiplint.pipeline.tables import Matrix
 
 from .conftest import SILENT
 
@@ -112,20 +112,6 @@ def test_what_a_fork_collides_on(reader: Reader) -> None:
 
 
 def test_releases_across_sources(reader: Reader) -> None:
-    pairs = {(row["client_source"], row["broker_source"]) for row in reader.duck.rows("SELECT * FROM matrix")}
+    pairs = {(row["client_source"], row["broker_source"]) for row in reader.duck.rows("SELECT * FROM release_matrix")}
     assert pairs == {("up", "up"), ("up", "other"), ("other", "up"), ("other", "other")}
-    assert len({(row["client_root"], row["broker_root"]) for row in reader.rows(Cells)}) == 1  # the same content
-
-
-@pytest.mark.parametrize(("items", "tasks"), [(0, 1), (1, 1), (A_HANDFUL + 1, 2), (10_000, 4), (A_TASK * 9, 9)])
-def test_a_task_is_of_a_bounded_size(spark: SparkSession, tmp_path: Path, items: int, tasks: int) -> None:
-    work = Work(spark, Lake(tmp_path), Snapshot())
-    vars(work)["parallelism"] = 4
-    assert work.tasks(items) == tasks
-
-
-@pytest.mark.parametrize(("tasks", "shares"), [(1, 1), (7, 28), (61, 128), (200, 200)])
-def test_shares_are_many_for_a_core_and_no_more(spark: SparkSession, tmp_path: Path, tasks: int, shares: int) -> None:
-    work = Work(spark, Lake(tmp_path), Snapshot())
-    vars(work)["parallelism"] = 2
-    assert work.shares(tasks) == shares
+    assert len({(row["client_root"], row["broker_root"]) for row in reader.rows(Matrix)}) == 1  # the same content

@@ -29,11 +29,10 @@ def need_spark() -> None:
 
 
 @contextmanager
-def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[], SparkSession]]:
+def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
     """A function that creates the session at the first call and returns it again later; it is stopped at the end.
 
-    Ctrl-C ends it silently: Spark's own handler would call the JVM during another call, Py4J would log that, and the
-    JVM would log an error for each unfinished task.
+    Ctrl-C ends it silently: Spark's own handler would call the JVM during another call, and Py4J would log that.
     """
     from kiplint.pipeline.run import read_conf
 
@@ -45,17 +44,14 @@ def one_session(cluster: Cluster, *, quiet: bool = False) -> Iterator[Callable[[
 
         if not made:
             logging.getLogger().addHandler(logging.NullHandler())
-            made.append(make_session(cluster.master, cluster.remote, conf, quiet=quiet))
+            made.append(make_session(cluster.master, cluster.remote, conf))
             signal.signal(signal.SIGINT, signal.default_int_handler)
         return made[0]
 
     try:
         yield session
     except (KeyboardInterrupt, Ended):
-        from kiplint.pipeline.session import silence
-
         while made:
-            silence(made[-1])
             with suppress(Exception):  # whose answer was not awaited cannot be asked in order
                 made.pop().stop()
         raise

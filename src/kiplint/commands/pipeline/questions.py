@@ -83,7 +83,7 @@ class MatrixCommand(Command, frozen=True):
         if client and self.mode:
             raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {self.mode}")
         reader = open_lake(self.lake)
-        from kiplint.pipeline.answers.matrix import definitions, matrix, only_known, pair_matrix
+        from kiplint.pipeline.answers.matrix import definitions, matrix, pair_matrix, without_missing_pairs
 
         if as_page:
             from msgspec.structs import replace
@@ -91,9 +91,9 @@ class MatrixCommand(Command, frozen=True):
             from kiplint.cli.output import present
             from kiplint.commands.negotiate.matrix.result import MatrixResult
 
-            made = MatrixResult.of(definitions(reader), mode=self.mode)
-            other = only_known(reader, made.other) if made.other else None
-            result = replace(made, matrix=only_known(reader, made.matrix), other=other, status="ok")
+            result = MatrixResult.of(definitions(reader), mode=self.mode)
+            other = without_missing_pairs(reader, result.other) if result.other else None
+            result = replace(result, matrix=without_missing_pairs(reader, result.matrix), other=other, status="ok")
             form = "html" if self.open and "=" not in self.output_format else self.output_format
             return present(result, form, self.color, opened=self.open)
         answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, self.mode)
@@ -213,11 +213,11 @@ class OptimizeCommand(Command, frozen=True):
         lake = open_lake(self.lake).lake
         from kiplint.pipeline.lake.upkeep import optimize
 
-        done = optimize(lake, self.keep)
+        upkeep = optimize(lake, self.keep)
         if not self.quiet:
-            since = f"{done.oldest.published:%Y-%m-%d %H:%M}"
-            compacted, removed = plural(done.compacted, "table"), plural(done.removed, "folder")
-            states = f"states since {since} (number {done.oldest.number}) are there"
+            since = f"{upkeep.oldest.published:%Y-%m-%d %H:%M}"
+            compacted, removed = plural(upkeep.tables, "table"), plural(upkeep.files, "file")
+            states = f"states since {since} (number {upkeep.oldest.number}) are there"
             print(f"{compacted} compacted, {removed} removed; {states}")
         return CLEAN
 
@@ -238,10 +238,12 @@ class VerifyCommand(Command, frozen=True):
         """
         reader = open_lake(self.lake)
         from kiplint.pipeline.answers.documents import IntegrityDocument
-        from kiplint.pipeline.lake.upkeep import verify
+        from kiplint.pipeline.lake.upkeep import log_of, verify
 
-        parts = [part for table in reader.snapshot.tables.items() for part in reader.lake.parts(*table)]
         damaged = tuple(verify(reader.lake, reader.snapshot))
+        logs = {damage.table for damage in damaged if damage.part == log_of(damage.table)}
+        tables = (table for table in reader.snapshot.tables.items() if table[0] not in logs)
+        parts = [part for table in tables for part in reader.lake.parts(*table)]
         answer = IntegrityDocument(1, len(parts), sum(part.rows for part in parts), damaged)
         present_answer(answer, self.output_format, self.color)
         return FINDINGS if damaged else CLEAN

@@ -58,7 +58,7 @@ class RunCommand(Command, frozen=True):
     across: Annotated[
         bool, Option("Hold the releases of each source against those of the others too, in the matrix.")
     ] = False
-    mail: Annotated[bool, Option("Store the mail addresses of authors too, in the table sets.")] = False
+    mail: Annotated[bool, Option("Store the mail addresses of authors too, in the table revisions.")] = False
     config: Annotated[str | None, Option("A kiplint.toml with the rules to run.", "FILE", usual="the defaults")] = None
     cluster: Cluster = Cluster()
     quiet: Annotated[bool, Option("Print nothing but errors.", alias="-q")] = False
@@ -82,13 +82,15 @@ class RunCommand(Command, frozen=True):
 
         stages = check_stages(self.stages)
         lake = Lake(self.out)
+        if self.resume:
+            lake.repair_states()
         request = Request(self.source, self.path, self.upstream or "", self.config or "", self.across, self.mail)
         request = make_request(lake, request, resume=self.resume, add=self.add, remove=self.remove)
         console = Console(self.quiet)
         try:
-            with one_session(self.cluster, quiet=self.quiet) as session:
+            with one_session(self.cluster) as session:
                 configuration = configure(config=request.config or {})
-                watcher = Watcher(console.begun, console.done)
+                watcher = Watcher(lambda: console.started(len(request.sources), self.out), console.begun, console.done)
                 engine = Engine.of(configuration.rules(), configuration.config.released)
                 run_stages(lake, request, engine, session, watcher, stages, repair=self.resume)
         except (KeyboardInterrupt, Ended):
@@ -100,20 +102,23 @@ class RunCommand(Command, frozen=True):
 
 
 class Console:
-    """Prints a line for each stage and, on a terminal, a progress line on standard error."""
+    """Prints a line for each stage, and on standard error what is being done."""
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._color = use_color("auto", sys.stdout)
         self._progress: Progress | None = None
         self._begun = False
-        self._live = sys.stderr.isatty() and not quiet
+
+    def started(self, sources: int, lake: str) -> None:
+        """Print what the run is about, at once: its first stage may take long."""
+        if not self._quiet:
+            print(f"reading {plural(sources, 'source')} into {lake}", file=sys.stderr, flush=True)
 
     def begun(self, stage: str, spark: SparkSession) -> None:
         """Show that a stage begins."""
-
         self._begun = True
-        if self._live:
+        if not self._quiet:
             self._progress = Progress(spark, stage, sys.stderr)
 
     def done(self, done: Done) -> None:
@@ -159,14 +164,20 @@ class Console:
 
 EVERY = 0.3
 """Seconds between two looks; one takes a few milliseconds."""
+EVERY_LINE = 10.0
+"""Seconds between two lines, where each look cannot take the place of the one before."""
 
 
 class Progress:
-    """Watches the jobs of a session in a thread of its own until it is closed."""
+    """Watches the jobs of a session in a thread of its own until it is closed.
+
+    A terminal has one line, a file a line every ten seconds.
+    """
 
     def __init__(self, spark: SparkSession, stage: str, out: TextIO) -> None:
         self._stage = stage
         self._out = out
+        self._live = out.isatty()
         self._started = time.monotonic()
         self._closing = threading.Event()
         self._tasks = (0, 0)
@@ -178,21 +189,23 @@ class Progress:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop, and remove the line."""
+        """Stop, and remove the line of a terminal."""
         self._closing.set()
         self._thread.join()
         if self._connected:
             self._connected.removeProgressHandler(self._hear)  # type: ignore[arg-type]
-        self._out.write("\r\x1b[K")
-        self._out.flush()
+        if self._live:
+            self._out.write("\r\x1b[K")
+            self._out.flush()
 
     def _watch(self) -> None:
-        while not self._closing.wait(EVERY):
+        while not self._closing.wait(EVERY if self._live else EVERY_LINE):
             if self._tracker is not None:
                 self._tasks = _tasks(self._tracker)
             done, whole = self._tasks
             tasks = f", {done} of {whole} tasks" if whole else ""
-            self._out.write(f"\r\x1b[K{self._stage}: {time.monotonic() - self._started:.0f} s{tasks}")
+            line = f"{self._stage}: {time.monotonic() - self._started:.0f} s{tasks}"
+            self._out.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
             self._out.flush()
 
     def _hear(self, stages: Any, *_: Any, **__: Any) -> None:
@@ -208,5 +221,5 @@ def _tracker(spark: SparkSession) -> Any:
 
 def _tasks(tracker: Any) -> tuple[int, int]:
     stages = [tracker.getStageInfo(number) for number in tracker.getActiveStageIds()]
-    known = [stage for stage in stages if stage]
-    return sum(stage.numCompletedTasks for stage in known), sum(stage.numTasks for stage in known)
+    running = [stage for stage in stages if stage]
+    return sum(stage.numCompletedTasks for stage in running), sum(stage.numTasks for stage in running)

@@ -10,7 +10,7 @@ import msgspec
 
 from kiplint.pipeline.lake.schema import Columns, columns
 from kiplint.pipeline.lake.upkeep import DamagedPart
-from kiplint.pipeline.tables import Cells, Drift, Problems, Sources, Spans
+from kiplint.pipeline.tables import Drift, Matrix, Problems, Spans
 
 Row = dict[str, Any]
 Time = Annotated[str, msgspec.Meta(extra_json_schema={"format": "date-time"})]
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     ProblemRow: TypeAlias = Any
     CellRow: TypeAlias = Any
 else:
-    SourceRow = _struct("SourceRow", Sources.COLUMNS)
+    SourceRow = _struct("SourceRow", columns("source, lineage, kind, location, sets bigint, as_of timestamp"))
     SpanRow = _struct("SpanRow", {**Spans.COLUMNS, **columns("author, subject, pull_request int, kips array<string>")})
     DriftRow = _struct("DriftRow", Drift.COLUMNS)
     ProblemRow = _struct("ProblemRow", Problems.COLUMNS)
-    CellRow = _struct("CellRow", dict(list(Cells.COLUMNS.items())[2:]))
+    CellRow = _struct("CellRow", dict(list(Matrix.COLUMNS.items())[2:]))
 
 
 def typed(kind: type[Any], rows: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]:

@@ -24,7 +24,7 @@ SELECT release FROM releases WHERE source = $1 AND root IN (SELECT root FROM tre
 _TARGET: Final = """
 SELECT max(time) AS time, (SELECT count(*) FROM trees JOIN files USING (tree) JOIN messages USING (blob)
   WHERE root = $2 AND lowest IS NOT NULL) AS messages
-FROM sets WHERE source = $1 AND root = $2
+FROM revisions WHERE source = $1 AND root = $2
 """
 _FIXED: Final = "SELECT * FROM fixed_upstream ORDER BY source, lineage, severity, rule, message_name, path"
 _DRIFTED: Final = """
@@ -90,8 +90,8 @@ def forks(reader: Reader, sources: Iterable[str] = (), merging: str = "") -> For
     """
     reader.require(Drift, Spans, Layouts, Messages)
     target = _target(reader, merging)
-    (known,) = reader.duck.rows(_TARGET, [reader.upstream, target.root])
-    lines = list(_chosen(reader.duck.rows("SELECT * FROM behind_upstream ORDER BY ALL"), tuple(sources)))
+    (target_row,) = reader.duck.rows(_TARGET, [reader.upstream, target.root])
+    lines = list(_matching_forks(reader.duck.rows("SELECT * FROM behind_upstream ORDER BY ALL"), tuple(sources)))
     values = [[row["root"] for row in lines], [row["base_root"] for row in lines], target.root]
     lacks, breaks = _gaps(reader, target, values) if lines else (_Messages(list), _Messages(list))
     own, collisions = _drifted(reader)
@@ -100,7 +100,7 @@ def forks(reader: Reader, sources: Iterable[str] = (), merging: str = "") -> For
         fixed[_line(row)].append(row)
     rows = []
     for row in lines:
-        is_merged = known["time"] and row["base_time"] and known["time"] < row["base_time"]
+        is_merged = target_row["time"] and row["base_time"] and target_row["time"] < row["base_time"]
         messages = {
             "lacks": lacks[row["root"]],
             "own": own[_line(row)],
@@ -110,7 +110,9 @@ def forks(reader: Reader, sources: Iterable[str] = (), merging: str = "") -> For
         rows.append(
             {**row, **messages, "content": row["root"], "fixed_upstream": typed(ForkFinding, fixed[_line(row)])}
         )
-    return ForksDocument(1, reader.upstream, target.name, known["messages"], typed(ForkRow, sorted(rows, key=_worst)))
+    return ForksDocument(
+        1, reader.upstream, target.name, target_row["messages"], typed(ForkRow, sorted(rows, key=_worst))
+    )
 
 
 def _target(reader: Reader, merging: str) -> Point:
@@ -121,7 +123,7 @@ def _target(reader: Reader, merging: str) -> Point:
     return target._replace(name=target.name.removeprefix(f"{reader.upstream}:"))
 
 
-def _chosen(rows: list[Row], globs: tuple[str, ...]) -> Iterator[Row]:
+def _matching_forks(rows: list[Row], globs: tuple[str, ...]) -> Iterator[Row]:
     names = sorted({row["source"] for row in rows})
     for glob in globs:
         if not any(fnmatchcase(name, glob) for name in names):
@@ -139,12 +141,12 @@ def _gaps(reader: Reader, target: Point, values: list[Any]) -> tuple[_Messages, 
         breaks[row["root"]].append(_message(row, _union(row["pieces"]), breaks=kind, reason=reason))
     for row in reader.duck.rows(_GAPS, values):
         is_gone = row["known_lowest"] is None
-        known = NONE if is_gone else VersionRange.of(row["known_lowest"], row["known_highest"])
-        versions = VersionRange.of(row["lowest"], row["highest"]) - known
+        versions_there = NONE if is_gone else VersionRange.of(row["known_lowest"], row["known_highest"])
+        versions = VersionRange.of(row["lowest"], row["highest"]) - versions_there
         if row["what"] == "lacks":
             lacks[row["root"]].append(_message(row, versions, whole=is_gone))
             continue
-        reason = f"{target.name} has {'no such message' if is_gone else f'versions {known} only'}"
+        reason = f"{target.name} has {'no such message' if is_gone else f'versions {versions_there} only'}"
         breaks[row["root"]].append(_message(row, versions, whole=is_gone, breaks="support", reason=reason))
     return lacks, breaks
 

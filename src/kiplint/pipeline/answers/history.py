@@ -19,7 +19,7 @@ from kiplint.pipeline.answers.documents import (
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.answers.views import TAGS
 from kiplint.pipeline.lake.lake import moment_of
-from kiplint.pipeline.tables import Messages, Offers, Sets, Spans
+from kiplint.pipeline.tables import Messages, Offers, Revisions, Spans
 from kiplint.text.words import did_you_mean
 
 SUFFIXES = ("Request", "Response", "Key", "Value")
@@ -32,19 +32,19 @@ def blame(reader: Reader, subject: str, rules: list[str], *, reviewers: bool = F
     With `reviewers` also who changed its messages most in the last year of the lake. `rules` are the ids of all rules
     there are. Raises UsageError for what is neither.
     """
-    reader.require(Spans, Messages, Sets)
+    reader.require(Spans, Messages, Revisions)
     names = _distinct(reader, "SELECT message_name FROM spans UNION SELECT message_name FROM messages")
     if any(matches(subject, rule) for rule in rules):
         violated = _distinct(reader, "SELECT DISTINCT rule FROM spans")
-        column, chosen = "rule", [rule for rule in violated if matches(subject, rule)]
+        column, subjects = "rule", [rule for rule in violated if matches(subject, rule)]
     elif matching := [name for name in names if _is_meant(subject, name)]:
-        column, chosen = "message_name", matching
+        column, subjects = "message_name", matching
     else:
         hint = did_you_mean(subject, names) or did_you_mean(subject, rules)
         raise UsageError(f"no message and no rule is called {subject}{hint}")
-    events = typed(HistoryEvent, reader.duck.rows(_OF_SUBJECT.format(column), [chosen]))
-    released = _distinct(reader, "SELECT DISTINCT source FROM sets WHERE release <> ''")
-    messages = chosen if column == "message_name" else sorted({event.message_name for event in events})
+    events = typed(HistoryEvent, reader.duck.rows(_OF_SUBJECT.format(column), [subjects]))
+    released = _distinct(reader, "SELECT DISTINCT source FROM revisions WHERE release <> ''")
+    messages = subjects if column == "message_name" else sorted({event.message_name for event in events})
     people = typed(Reviewer, reader.duck.rows(_REVIEWERS, [messages])) if reviewers else None
     return BlameDocument(1, subject, events, tuple(released), people)
 
@@ -56,14 +56,15 @@ ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, 
 _REVIEWERS: Final = f"""
 WITH held AS (
   SELECT DISTINCT s.source, s.lineage, position, commit, author, time, message_name, blob
-  FROM messages JOIN files USING (blob) JOIN trees USING (tree) JOIN sets s USING (root)
+  FROM messages JOIN files USING (blob) JOIN trees USING (tree) JOIN revisions s USING (root)
   WHERE list_contains($1, message_name) AND NOT {TAGS}
 ), touched AS (
   SELECT *, lag(blob) OVER (PARTITION BY source, lineage, message_name ORDER BY position) AS old FROM held
 )
 SELECT author, count(DISTINCT commit) AS commits, max(time) AS last FROM touched
 WHERE author <> '' AND position > 0 AND blob IS DISTINCT FROM old
-  AND time > (SELECT max(time) - INTERVAL 1 YEAR FROM sets) GROUP BY author ORDER BY commits DESC, last DESC, author
+  AND time > (SELECT max(time) - INTERVAL 1 YEAR FROM revisions)
+GROUP BY author ORDER BY commits DESC, last DESC, author
 """
 _RECENT: Final = """
 SELECT * FROM events WHERE time >= $1 AND breaks IS DISTINCT FROM 'none'
@@ -85,14 +86,14 @@ def changes(reader: Reader, since: str | None = None) -> RecentDocument:
         begin = moment_of(since, end=False) if since else datetime.now(UTC) - USUAL
     except ValueError:
         raise UsageError(f"--since takes a date (2026-01-31) or a time (2026-01-31T12:00), not {since}") from None
-    reader.require(Spans, Sets)
+    reader.require(Spans, Revisions)
     return RecentDocument(1, begin.isoformat(), typed(HistoryEvent, reader.duck.rows(_RECENT, [begin])))
 
 
 _ADOPTED = """
 SELECT source, lineage, position, commit, time, release, coalesce(rpcs, 0) AS rpcs, coalesce(adopted, 0) AS adopted,
   coalesce(versions, 0) AS versions
-FROM sets LEFT JOIN (
+FROM revisions LEFT JOIN (
   SELECT root, count(*) AS rpcs, sum(highest - lowest + 1)::BIGINT AS versions, count(*) FILTER (list_bool_or(
     list_transform(request_headers, lambda entry: entry.header >= $1 AND entry.lowest <= highest))) AS adopted
   FROM offers GROUP BY root
@@ -106,7 +107,7 @@ def rollout(reader: Reader, header: int = 3) -> AdoptionDocument:
 
     A release without definitions is left out. Raises UsageError for a header that no RPC has.
     """
-    reader.require(Offers, Sets)
+    reader.require(Offers, Revisions)
     highest = reader.duck.rows(_HIGHEST)[0]["highest"]
     if highest is not None and header > highest:
         raise UsageError(f"no RPC in the lake has request header {header}: the highest is {highest}")

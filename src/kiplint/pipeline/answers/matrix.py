@@ -19,7 +19,7 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, typed
 from kiplint.pipeline.answers.points import Point, tree_at
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.tables import Blobs, Cells, Sets
+from kiplint.pipeline.tables import Blobs, Matrix, Revisions
 from kiplint.text.words import did_you_mean
 
 _PAIR: Final = "client_source, client, broker_source, broker"
@@ -28,13 +28,13 @@ SELECT {_PAIR}, c.* EXCLUDE (client_root, broker_root) FROM release_pairs JOIN (
   SELECT client_root, broker_root, {{}} GROUP BY ALL
 ) c USING (client_root, broker_root)
 """
-_STATUSES: Final = _OF_CONTENTS.format("status, count(*) AS rpcs FROM cells")
+_STATUSES: Final = _OF_CONTENTS.format("status, count(*) AS rpcs FROM matrix")
 _IN_TROUBLE: Final = _OF_CONTENTS.format(
-    "list(DISTINCT name ORDER BY name) AS names FROM cells "
+    "list(DISTINCT name ORDER BY name) AS names FROM matrix "
     "WHERE list_contains($1, status) AND NOT list_contains($2, concat(api_key, ' ', name))"
 )
 _CELLS: Final = """
-SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM matrix
+SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM release_matrix
 WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 ORDER BY api_key, name
 """
 _ORDERED: Final = "SELECT source, release FROM releases WHERE root {} (SELECT root FROM trees) ORDER BY ALL"
@@ -59,18 +59,18 @@ def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
     With a `mode` they are made of the definitions, with the brokers that can run in that mode in it. Raises UsageError
     for a mode that no release has.
     """
-    reader.require(Cells, Sets)
+    reader.require(Matrix, Revisions)
     called = _names(reader)
     order = {release: at for at, release in enumerate(called)}
     pairs: dict[Pair, Mapping[str, int]] = {}
     trouble: dict[Pair, tuple[str, ...]] = {}
     if mode:
-        made = only_known(reader, release_matrix(definitions(reader), mode=mode))
+        result = without_missing_pairs(reader, release_matrix(definitions(reader), mode=mode))
         names = {name: release for release, name in called.items()}
-        for (client, broker), cells in made.pairs.items():
+        for (client, broker), cells in result.pairs.items():
             pair = names[client], names[broker]
             pairs[pair] = Counter(cell.status for cell in cells)
-            trouble[pair] = tuple(made.trouble.get((client, broker), ()))
+            trouble[pair] = tuple(result.trouble.get((client, broker), ()))
     else:
         for row in reader.duck.rows(_STATUSES):
             pairs[_pair_of(row)] = {**pairs.get(_pair_of(row), {}), row["status"]: row["rpcs"]}
@@ -93,7 +93,7 @@ def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
 
 def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
     """The version of each RPC that a pair uses; raises UsageError for a release that is in no source, or in several."""
-    reader.require(Cells, Sets)
+    reader.require(Matrix, Revisions)
     called = _names(reader)
     ours, theirs = (_release(reader, called, name) for name in (client, broker))
     rows = reader.duck.rows(_CELLS, [*ours, *theirs])
@@ -107,7 +107,7 @@ def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
 
 def definitions(reader: Reader) -> list[tuple[str, SchemaSet]]:
     """The definitions of every release, each with what it is called."""
-    reader.require(Sets, Blobs)
+    reader.require(Revisions, Blobs)
     called = _names(reader)
     roots = {Release(row["source"], row["release"]): row["root"] for row in reader.duck.rows(_ROOTS)}
     return [
@@ -115,18 +115,20 @@ def definitions(reader: Reader) -> list[tuple[str, SchemaSet]]:
     ]
 
 
-def only_known(reader: Reader, matrix: ReleaseMatrix) -> ReleaseMatrix:
+def without_missing_pairs(reader: Reader, matrix: ReleaseMatrix) -> ReleaseMatrix:
     """A matrix without the pairs that the lake has not, which are those across sources unless it was made with them."""
-    reader.require(Cells, Sets)
+    reader.require(Matrix, Revisions)
     called = _names(reader)
-    pairs = map(_pair_of, reader.duck.rows(f"SELECT DISTINCT {_PAIR} FROM matrix"))
-    known = {(called[client], called[broker]) for client, broker in pairs}
-    return msgspec.structs.replace(matrix, pairs={pair: some for pair, some in matrix.pairs.items() if pair in known})
+    pairs = map(_pair_of, reader.duck.rows(f"SELECT DISTINCT {_PAIR} FROM release_matrix"))
+    pairs_there = {(called[client], called[broker]) for client, broker in pairs}
+    return msgspec.structs.replace(
+        matrix, pairs={pair: some for pair, some in matrix.pairs.items() if pair in pairs_there}
+    )
 
 
 def between_nodes(reader: Reader) -> list[str]:
     """The RPCs of the matrix that brokers send each other, each as its key and name."""
-    rpcs = reader.duck.rows("SELECT DISTINCT api_key, name FROM cells")
+    rpcs = reader.duck.rows("SELECT DISTINCT api_key, name FROM matrix")
     return [f"{row['api_key']} {row['name']}" for row in rpcs if is_between_nodes(row["api_key"], row["name"])]
 
 
@@ -144,8 +146,8 @@ def _names(reader: Reader) -> dict[Release, str]:
 def _release(reader: Reader, called: dict[Release, str], name: str) -> Release:
     matching = [
         release
-        for release, known in called.items()
-        if name in (known, release.name, f"{release.source}:{release.name}")
+        for release, label in called.items()
+        if name in (label, release.name, f"{release.source}:{release.name}")
     ]
     if not matching:
         if any(name in (row["release"], f"{row['source']}:{row['release']}") for row in reader.duck.rows(_UNDEFINED)):

@@ -10,18 +10,18 @@ from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.tables import Blobs, Sets
+from kiplint.pipeline.tables import Blobs, Revisions
 from kiplint.text.words import did_you_mean
 
 NEXT: Final = "next"
 SHORTEST: Final = 7
 """The characters of a commit's id that name it."""
 _FOUND: Final = """
-SELECT DISTINCT source, root, root IN (SELECT root FROM trees) AS is_defined FROM sets
+SELECT DISTINCT source, root, root IN (SELECT root FROM trees) AS is_defined FROM revisions
 WHERE release = $1 OR length($1) >= $2 AND starts_with(commit, $1) ORDER BY source
 """
 _NEWEST: Final = """
-SELECT source, arg_max(root, (time, position)) AS root, true AS is_defined FROM sets
+SELECT source, arg_max(root, (time, position)) AS root, true AS is_defined FROM revisions
 WHERE release IS NULL GROUP BY source ORDER BY source
 """
 _TEXTS: Final = """
@@ -44,7 +44,7 @@ class Point(NamedTuple):
 
 def points(reader: Reader, span: str) -> tuple[Point, Point]:
     """The two revisions of `A..B`; without B it is `next`. Raises UsageError for another text, and as `point` does."""
-    reader.require(Sets, Blobs)
+    reader.require(Revisions, Blobs)
     old, dots, new = span.partition("..")
     if not dots or not old:
         raise UsageError(f"two revisions are A..B, such as 3.5.0..3.8.0 or 3.8.0..next, not {span}")
@@ -57,7 +57,7 @@ def point(reader: Reader, name: str, source: str = "") -> Point:
 
     `next` is the newest revision of a source's branches. Raises UsageError for an unknown or ambiguous name.
     """
-    rows = reader.duck.rows("SELECT DISTINCT source, release FROM sets ORDER BY ALL")
+    rows = reader.duck.rows("SELECT DISTINCT source, release FROM revisions ORDER BY ALL")
     before, _, last = name.rpartition(":")
     sources = list(dict.fromkeys(row["source"] for row in rows))
     if before and before not in sources:
@@ -92,5 +92,9 @@ def tree_at(reader: Reader, revision: Point) -> Tree:
 def releases_of(reader: Reader, source: str, globs: Sequence[str]) -> Releases | None:
     """The releases of a source that globs name, the newest first; None where the source has none of them."""
     rows = reader.duck.rows(_RELEASES, [source])
-    known = [Point(**row) for row in rows if any(fnmatchcase(row["name"], glob) for glob in globs)]
-    return Releases([revision.name for revision in known], (tree_at(reader, each) for each in known)) if known else None
+    revisions = [Point(**row) for row in rows if any(fnmatchcase(row["name"], glob) for glob in globs)]
+    return (
+        Releases([revision.name for revision in revisions], (tree_at(reader, each) for each in revisions))
+        if revisions
+        else None
+    )

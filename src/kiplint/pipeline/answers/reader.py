@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
+from kiplint.limits import QUERY_MEMORY
 from kiplint.pipeline.answers.documents import Row
 from kiplint.pipeline.answers.views import definitions, questions
 from kiplint.pipeline.lake.delta import Parts, one_line, reading, rows_in
@@ -77,10 +78,8 @@ def _no_lake(lake: Lake) -> UsageError:
     return UsageError(f"{lake} is not a lake: `kiplint pipeline run --out {lake}` makes one")
 
 
-MEMORY: Final = "2GB"
-EXPLAIN: Final = "EXPLAIN\n"
 _CLOSED: Final = (
-    f"SET memory_limit = '{MEMORY}'",
+    f"SET memory_limit = '{QUERY_MEMORY >> 20}MiB'",
     "SET temp_directory = ''",
     "SET TimeZone = 'UTC'",
     "SET python_enable_replacements = false",
@@ -131,23 +130,15 @@ class Duck:
         try:
             yield
         except duckdb.OutOfMemoryException:
-            raise UsageError(f"the query takes more than {MEMORY} of memory") from None
+            raise UsageError(f"the query takes more than {QUERY_MEMORY.figure}; {QUERY_MEMORY.remedy}") from None
 
     @contextmanager
     def reader(self, sql: str) -> Iterator[pa.RecordBatchReader]:
-        """The rows of a query as a stream of batches; raises `duckdb.Error`."""
+        """The rows of a query as a stream of batches; raises `duckdb.Error`, which counts lines from 2."""
         with self.running():
+            self._connection.execute(f"EXPLAIN\n{sql}")  # whose errors have a place, unlike those of `sql`
             yield self._connection.sql(sql).to_arrow_reader(2048)
 
-    def parsed(self, sql: str) -> str:
-        """What DuckDB reads in a SELECT, as JSON; raises `duckdb.Error`."""
-        rows = self._connection.sql("SELECT json_serialize_sql($1)", params=[sql]).fetchall()
-        return str(rows[0][0])
-
-    def complaint(self, sql: str) -> str:
-        """What is wrong with a query, with the place in it if DuckDB knows one; empty when it can be planned."""
-        try:
-            self._connection.execute(f"{EXPLAIN}{sql}").fetchall()
-        except duckdb.Error as error:
-            return str(error)
-        return ""
+    def interrupt(self) -> None:
+        """End the query that is running in another thread."""
+        self._connection.interrupt()

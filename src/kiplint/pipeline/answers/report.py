@@ -29,7 +29,7 @@ from kiplint.pipeline.tables import (
     Findings,
     Messages,
     Offers,
-    Sets,
+    Revisions,
     Sources,
     Spans,
     Trees,
@@ -38,13 +38,14 @@ from kiplint.pipeline.tables import (
 COUNTED = (Blobs, Trees, Files, Messages, Findings, Changes)
 _OF_CLIENTS = """
 SELECT status, sum(count)::BIGINT AS cells FROM release_pairs JOIN (
-  SELECT client_root, broker_root, status, count(*) AS count FROM cells
+  SELECT client_root, broker_root, status, count(*) AS count FROM matrix
   WHERE NOT list_contains($1, concat(api_key, ' ', name)) GROUP BY ALL
 ) USING (client_root, broker_root) GROUP BY 1 ORDER BY 2 DESC, 1
 """
+_SOURCES = "SELECT source, lineage, kind, location, revisions AS sets, as_of FROM sources"
 _SPANS = f"""
 SELECT p.*, {AUTHOR} FROM spans p
-LEFT JOIN sets s ON (s.source, s.lineage, s.position) = (p.source, p.lineage, p.introduced_position)
+LEFT JOIN revisions s ON (s.source, s.lineage, s.position) = (p.source, p.lineage, p.introduced_position)
 WHERE what = 'finding' OR breaks IN ('wire', 'storage')
 """
 _DRIFT = "SELECT source, lineage, status, count(*) AS layouts FROM drift GROUP BY ALL ORDER BY ALL"
@@ -56,8 +57,8 @@ _DATA = "SELECT blob, data FROM blobs WHERE blob IN (SELECT unnest($1::VARCHAR[]
 
 def report(reader: Reader) -> ReportDocument:
     """The report: all findings and grave breaks in time. Raises UsageError where a stage is missing that it needs."""
-    sources = sorted(map(_nearby, reader.rows(Sources)), key=_line)
-    reader.require(Spans, Sets)
+    reader.require(Sources, Spans, Revisions)
+    sources = sorted(map(_nearby, reader.duck.rows(_SOURCES)), key=_line)
     spans = sorted(reader.duck.rows(_SPANS), key=_in_time)
     collisions = reader.duck.rows(_COLLISIONS, [COLLISION])
     problems = reader.duck.rows("SELECT * FROM problems ORDER BY ALL")
@@ -77,8 +78,8 @@ def report(reader: Reader) -> ReportDocument:
 
 
 def _in_time(row: Row) -> tuple[Any, ...]:
-    begun = row["introduced_time"]
-    return (*_line(row), begun.timestamp() if begun else 0, row["rule"], row["message_name"])
+    introduced_time = row["introduced_time"]
+    return (*_line(row), introduced_time.timestamp() if introduced_time else 0, row["rule"], row["message_name"])
 
 
 def _nearby(source: Row) -> Row:
@@ -93,7 +94,7 @@ def _line(row: Row) -> tuple[str, str]:
 
 _NEWEST = """
 WITH newest AS (
-  SELECT source, lineage, max(position) AS position, arg_max(root, position) AS root FROM sets GROUP BY ALL
+  SELECT source, lineage, max(position) AS position, arg_max(root, position) AS root FROM revisions GROUP BY ALL
 )
 SELECT {} FROM newest JOIN {}
 """
@@ -104,8 +105,8 @@ def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
 
     A path is the file's in its repository; with several lines, the line stands before it, as a revision does.
     """
-    reader.require(Sets)
-    lines = reader.duck.rows("SELECT DISTINCT source, lineage FROM sets")
+    reader.require(Revisions)
+    lines = reader.duck.rows("SELECT DISTINCT source, lineage FROM revisions")
     (all_files,) = reader.duck.rows(_NEWEST.format("count(*) AS count", "trees USING (root) JOIN files USING (tree)"))
     rows = reader.duck.rows(_NEWEST.format("s.*", "set_findings s USING (source, lineage, position)"))
     blobs = reader.duck.rows(_DATA, [[row["blob"] for row in rows]])

@@ -5,21 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from kiplint.pipeline.tables import RPC, STEPS, Cells, Changes, Findings
+from kiplint.pipeline.tables import RPC, STEPS, Changes, Findings, Matrix
 
+_STEPS: Final = STEPS.format(revisions="revisions", trees="trees")
 _OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"
 _PATH: Final = "CASE WHEN t.directory = '' THEN f.name ELSE concat(t.directory, '/', f.name) END AS path"
-_FILES: Final = "sets s JOIN trees t ON t.root = s.root JOIN files f ON f.tree = t.tree"
-_FOUND: Final = ", ".join(f"g.{name}" for name in list(Findings.COLUMNS)[3:])
+_FILES: Final = "revisions s JOIN trees t ON t.root = s.root JOIN files f ON f.tree = t.tree"
+_FOUND: Final = ", ".join(f"g.{name}" for name in list(Findings.COLUMNS)[6:-1])
 _CHANGED: Final = ", ".join(f"c.{name}" for name in list(Changes.COLUMNS)[2:])
 
 _SET_FINDINGS: Final = f"""
-SELECT {_OF_SET}, s.root, {_PATH}, {_FOUND}, t.tree, f.blob FROM {_FILES}
-JOIN findings g ON g.blob = f.blob AND g.name = f.name AND (g.tree IS NULL OR g.tree = f.tree)
+WITH elsewhere AS (  -- where another set of a revision has the half of an RPC that is missing
+  SELECT root, name AS other_half,
+    arg_min({{'directory': directory, 'path': path}}, string_split(directory, '/')) AS place
+  FROM (SELECT t.root, t.directory, f.name, {_PATH} FROM trees t JOIN files f USING (tree))
+  WHERE name IN (SELECT other_half FROM findings) GROUP BY ALL
+)
+SELECT {_OF_SET}, s.root, {_PATH}, g.rule, g.severity,
+  concat(g.message, CASE WHEN e.place.directory <> t.directory
+    THEN concat('; ', replace(e.other_half, '.json', ''), ' is in ', e.place.path, ', which is another set')
+    END) AS message,
+  {_FOUND}, t.tree, f.blob
+FROM {_FILES} JOIN findings g ON g.blob = f.blob AND g.name = f.name AND (g.tree IS NULL OR g.tree = f.tree)
+LEFT JOIN elsewhere e ON e.root = s.root AND e.other_half = g.other_half
 """
 _SET_CHANGES: Final = f"""
 SELECT s.source, s.lineage, s.position, s.old_commit, s.commit, s.old_release, s.release, s.time, {_CHANGED}
-FROM ({STEPS}) s JOIN changes c ON c.old_root = s.old_root AND c.root = s.root
+FROM ({_STEPS}) s JOIN changes c ON c.old_root = s.old_root AND c.root = s.root
 """
 _SET_MESSAGES: Final = f"""
 SELECT {_OF_SET}, {_PATH}, m.message_name, m.type, m.api_key, m.valid, m.lowest, m.highest, m.flexible, m.deprecated,
@@ -31,10 +43,12 @@ SELECT {_OF_SET}, {_PATH}, d.message_name, d.path AS field, d.type, d.versions, 
   d.tagged, d.tag, d.ignorable, d.map_key, d.default, d.entity_type, f.blob
 FROM {_FILES} JOIN fields d ON d.blob = f.blob
 """
-_RELEASES: Final = "SELECT source, lineage, position, release, commit, time, root FROM sets WHERE release IS NOT NULL"
+_RELEASES: Final = (
+    "SELECT source, lineage, position, release, commit, time, root FROM revisions WHERE release IS NOT NULL"
+)
 _RPCS: Final = f"""
 SELECT {_OF_SET}, o.api_key, o.name, o.lowest, o.highest, o.offered, o.request_headers, o.response_headers, o.deprecated
-FROM sets s JOIN offers o ON o.root = s.root
+FROM revisions s JOIN offers o ON o.root = s.root
 """
 _RELEASE_PAIRS: Final = """
 WITH tagged AS (SELECT DISTINCT source, release, root FROM releases)
@@ -42,9 +56,9 @@ SELECT c.source AS client_source, c.release AS client, b.source AS broker_source
   c.root AS client_root, b.root AS broker_root
 FROM tagged c JOIN tagged b ON $across OR c.source = b.source
 """
-_MATRIX: Final = f"""
-SELECT client_source, client, broker_source, broker, {", ".join(f"m.{name}" for name in list(Cells.COLUMNS)[2:])}
-FROM release_pairs p JOIN cells m ON m.client_root = p.client_root AND m.broker_root = p.broker_root
+_RELEASE_MATRIX: Final = f"""
+SELECT client_source, client, broker_source, broker, {", ".join(f"m.{name}" for name in list(Matrix.COLUMNS)[2:])}
+FROM release_pairs p JOIN matrix m ON m.client_root = p.client_root AND m.broker_root = p.broker_root
 """
 
 VIEWS: Final[Mapping[str, str]] = {
@@ -55,14 +69,14 @@ VIEWS: Final[Mapping[str, str]] = {
     "releases": "The revisions that are releases, in the order of their lines.",
     "rpcs": "The RPCs of every revision: versions for clients, what brokers offer, and headers.",
     "release_pairs": "Each release as a client and each as a broker, of a source; with `--across` of all sources.",
-    "matrix": "What each release as a client and each as a broker agree on, by RPC.",
+    "release_matrix": "What each release as a client and each as a broker agree on, by RPC.",
 }
 """What each view has, by its name."""
 
 
 def definitions(*, across: bool) -> Mapping[str, str]:
-    """The views as queries, by name; `across` pairs the releases of all sources in `matrix`."""
-    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS, _RELEASE_PAIRS, _MATRIX)
+    """The views as queries, by name; `across` pairs the releases of all sources in `release_matrix`."""
+    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS, _RELEASE_PAIRS, _RELEASE_MATRIX)
     return {name: text.replace("$across", str(across)).strip() for name, text in zip(VIEWS, texts, strict=True)}
 
 
@@ -77,7 +91,7 @@ _LIFETIMES: Final = f"""
 SELECT {_SPAN}, introduced_commit, introduced_time, fixed_commit, fixed_time, ended, first_release, fixed_release, open,
   date_diff('day', introduced_time, coalesce(fixed_time, newest)) AS days
 FROM spans
-JOIN (SELECT source, lineage, arg_max(time, position) AS newest FROM sets GROUP BY ALL) USING (source, lineage)
+JOIN (SELECT source, lineage, arg_max(time, position) AS newest FROM revisions GROUP BY ALL) USING (source, lineage)
 WHERE what = 'finding'
 """
 _RELEASED: Final = f"""
@@ -109,15 +123,15 @@ _BEHIND: Final = f"""
 WITH tips AS (
   SELECT source, lineage, {TAGS} AS is_tags, arg_max(commit, position) AS commit, arg_max(time, position) AS time,
     arg_max(root, position) AS root
-  FROM sets WHERE source <> {{upstream}} GROUP BY source, lineage
+  FROM revisions WHERE source <> {{upstream}} GROUP BY source, lineage
 ), forks AS (  -- tags repeat what the branches of a source have
   SELECT * FROM tips WHERE NOT is_tags OR source NOT IN (SELECT source FROM tips WHERE NOT is_tags)
 ), upstream AS (
-  SELECT lineage, {TAGS} AS is_tags, position, commit, time, root FROM sets
+  SELECT lineage, {TAGS} AS is_tags, position, commit, time, root FROM revisions
   WHERE source = {{upstream}} AND root IN (SELECT root FROM trees)
 ), merged AS (  -- the revisions of a line that upstream has too, and those that it merged
   SELECT source, lineage, unnest(list_append(parents[2:], commit)) AS commit
-  FROM sets SEMI JOIN forks USING (source, lineage)
+  FROM revisions SEMI JOIN forks USING (source, lineage)
 ), shared AS (
   SELECT m.source, m.lineage, arg_max(u, (u.time, u.position)) AS base FROM merged m JOIN upstream u USING (commit)
   WHERE commit <> '' GROUP BY ALL
@@ -139,7 +153,7 @@ WITH tips AS (
   SELECT f.source, f.lineage, 'content', (SELECT arg_min(u, (u.time, u.position)) FROM upstream u WHERE u.root = a.root)
   FROM forks f JOIN alike a ON a.head = f.root ANTI JOIN shared s ON s.source = f.source AND s.lineage = f.lineage
 ), steps AS (
-  SELECT root, time FROM ({STEPS}) WHERE source = {{upstream}} AND root <> old_root
+  SELECT root, time FROM ({_STEPS}) WHERE source = {{upstream}} AND root <> old_root
     AND {TAGS} = (SELECT bool_and(is_tags) FROM upstream)
 )
 SELECT f.source, f.lineage, f.commit, f.time, f.root, base_by, base.lineage AS base_lineage, base.commit AS base_commit,
@@ -168,7 +182,7 @@ SELECT p.* EXCLUDE (inner_author, inner_subject), {AUTHOR} FROM (
   UNION ALL
   SELECT {_SAME}, 'fixed', fixed_position, fixed_commit, fixed_time, fixed_release, false, NULL, NULL
   FROM spans WHERE fixed_commit IS NOT NULL
-) p LEFT JOIN sets s USING (source, lineage, position)
+) p LEFT JOIN revisions s USING (source, lineage, position)
 """
 
 QUESTIONS: Final[Mapping[str, str]] = {
@@ -181,7 +195,7 @@ QUESTIONS: Final[Mapping[str, str]] = {
     "behind_upstream": "For each line of a fork the newest revision that it shares with upstream (`base_by` commit), "
     "else the one of upstream that differs in the fewest messages (content); `behind` counts upstream's changes since.",
 }
-"""What each view that answers a question has, by its name. DuckDB alone has these."""
+"""What each view that answers a question has, by its name."""
 
 
 def questions(upstream: str) -> Mapping[str, str]:

@@ -1,8 +1,8 @@
-"""Delta tables: the files that a version has, and how they are written and read, all through Arrow; no JVM is needed.
+"""Delta tables: the files that a version has, and how they are committed, written and read.
 
-A worker writes the rows of each table into a file of its own, and returns names and sizes alone. A commit is refused
-when somebody else has made one meanwhile. What a task that failed, or was done twice, has written is in no table;
-`optimize` removes it.
+Spark writes Parquet files, and delta-rs commits them with their statistics. A commit is refused when somebody else has
+made one meanwhile. What a task that failed, or was done twice, has written is in no table; `optimize` removes it. Spark
+has no file systems of object stores of its own: there Python tasks write and read the files, only the columns needed.
 """
 
 from __future__ import annotations
@@ -10,43 +10,57 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.lake.schema import Columns, arrow_schema, batch, ddl
-from kiplint.pipeline.lake.storage import FOLDER, LOG, RUNS, Storage, require_own
+from kiplint.pipeline.lake.schema import SOURCE, Columns, TableFrame, arrow_schema, batch, columns, ddl
+from kiplint.pipeline.lake.storage import LOG, RUNS, STAGING, Storage, require_own
 from kiplint.text.show import show
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable
-    from duckdb import DuckDBPyConnection
     from pyspark.sql import DataFrame, SparkSession
 
-
-_NAME: Final = re.compile(rf"(?:{FOLDER.pattern}/)?[A-Za-z0-9][A-Za-z0-9_.=-]{{0,200}}\.parquet")
+Batches = Iterable[pa.RecordBatch]
+_ACTION: Final = ("path", "num_records", "size_bytes", f"partition.{SOURCE}")
 _SETTINGS: Final = {"delta.enableExpiredLogCleanup": "false"}
 _COLOR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _S3_ERROR: Final = re.compile(r"<Code>([^<]*)</Code>.*?<Message>([^<]*?)\.?</Message>")
 _STACK: Final = re.compile(r" 0: \S+ 1: .*")
 _LONGEST: Final = 300
+_THREADS: Final = 8
+_MOST_COLUMNS: Final = 32
+_MOST_CHARACTERS: Final = 32
+"""Statistics are of the first columns, and of texts have the beginning, as Delta writes them by default."""
 
 
 class ConflictError(Exception):
     """Somebody else has made a commit meanwhile."""
 
 
+class DamageError(UsageError):
+    """A table of a lake cannot be read; a run can make it again."""
+
+
 class Part(NamedTuple):
-    """A file of a table: its name in the lake, its rows and bytes."""
+    """A file of a table: its name in the lake, its rows and bytes, and the source that they belong to, if any."""
 
     name: str
     rows: int
     size: int
+    source: str = ""
+
+
+Parts = tuple[Part, ...]
 
 
 def names(parts: Iterable[Part]) -> list[str]:
@@ -59,81 +73,120 @@ def rows_in(parts: Iterable[Part]) -> int:
     return sum(part.rows for part in parts)
 
 
-Parts = tuple[Part, ...]
-
-
 def head_of(storage: Storage, table: str) -> int | None:
     """The newest version of a table, None where there is none. Raises UsageError."""
     if not storage.has(f"{table}/{LOG}") or _is_unborn(storage, table):
         return None
-    with reading(storage):
-        return int(_open(storage, table, None).version())
+    with reading(storage, table):
+        return int(open_table(storage, table).version())
 
 
 def _is_unborn(storage: Storage, table: str) -> bool:
     """Whether a process was killed during the first commit of a table, whose name has a # until it is complete."""
-    with reading(storage):
+    with reading(storage, table):
         there = storage.list(f"{table}/{LOG}")
     return all("#" in name for name in there) and (bool(there) or table != RUNS)
 
 
-def parts_of(storage: Storage, table: str, version: int) -> Parts:
-    """The files of a version of a table; raises UsageError if it does not exist or refers to files of others."""
-    with reading(storage):
-        known = _open(storage, table, version).get_add_actions(flatten=True)
-        inner, sizes, rows = (known.column(name).to_pylist() for name in ("path", "size_bytes", "num_records"))
-    for name in inner:
-        if not _NAME.fullmatch(name):
-            raise UsageError(
+def parts_of(storage: Storage, table: str, version: int | None) -> Parts:
+    """The files of a version of a table, by default the newest, by name; raises UsageError where it is damaged, or
+    names files elsewhere.
+    """
+    with reading(storage, table):
+        actions = pa.table(open_table(storage, table, version).get_add_actions(flatten=True))
+        columns = actions.select([name for name in _ACTION if name in actions.column_names]).to_pydict()
+    for name in columns["path"]:
+        if not name.endswith(".parquet") or ":/" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
+            raise DamageError(
                 f"{storage} is not a lake that can be read: {table}: {show(name)} is not a name of a file in it"
             )
-    require_own(storage, [f"{table}/{name}" for name in inner])
-    return tuple(
-        sorted(Part(f"{table}/{name}", row or 0, size) for name, row, size in zip(inner, rows, sizes, strict=True))
+    parts = sorted(
+        Part(f"{table}/{name}", rows or 0, *others) for name, rows, *others in zip(*columns.values(), strict=True)
     )
+    require_own(storage, names(parts))
+    return tuple(parts)
 
 
-def commit(
-    storage: Storage, table: str, columns: Columns, version: int | None, after: Parts, *, moved: bool = False
-) -> int:
-    """Give a table, which is at a version as far as is known, these files; the version that has them.
+def prepare_commit(storage: Storage, kind: type[TableFrame], head: int | None, after: Parts) -> Callable[[], int]:
+    """What gives a table, whose newest version is `head`, these files and no others, and returns the new version.
 
-    With `moved` it keeps its rows. Raises ConflictError.
+    All that takes time is done before. Raises ConflictError when it is called.
     """
     from deltalake import CommitProperties, Schema
     from deltalake.exceptions import CommitFailedError, DeltaError
-    from deltalake.transaction import create_table_with_add_actions
+    from deltalake.transaction import RemoveAction, create_table_with_add_actions
 
-    schema = Schema.from_arrow(arrow_schema(columns))
-    before: Parts = ()
-    once = CommitProperties(max_commit_retries=0)
-    try:
-        head = head_of(storage, table)
-        if head is None:
-            actions = [_action(part, data=True) for part in after]
-            place = storage.inner(table)
-            options = storage.options
-            create_table_with_add_actions(
-                place, schema, actions, mode="error", partition_by=[], configuration=_SETTINGS, storage_options=options
-            )
-            return 0
-        if version is not None:
-            before = parts_of(storage, table, version)
-            if head != version:  # left by one that was killed before it could say so
-                _open(storage, table, None).restore(version, commit_properties=once)
-                head += 1
-        had = set(before)
-        mode = "append" if version is not None and had <= set(after) else "overwrite"
-        new = [_action(part, data=not moved) for part in after if part not in had]
-        known = _open(storage, table, head)
-        known.create_write_transaction(new, mode, schema, None, commit_properties=once)
-    except CommitFailedError:
-        raise ConflictError from None
-    except DeltaError as error:
-        if "already exists" in str(error):
+    schema, by = Schema.from_arrow(kind.delta_schema()), [SOURCE] if kind.PARTITIONED else []
+    before = parts_of(storage, kind.NAME, head) if head is not None else ()
+    old, new, now = set(names(before)), set(names(after)), int(time.time() * 1000)
+    additions = _add_actions(storage, kind, [part for part in after if part.name not in old])
+    removals = [
+        RemoveAction(_inner(part), True, now, part.size, _partition(kind, part))
+        for part in before
+        if part.name not in new
+    ]
+
+    def commit() -> int:
+        try:
+            if head is None:
+                create_table_with_add_actions(
+                    storage.inner(kind.NAME),
+                    schema,
+                    additions,
+                    partition_by=by,
+                    name=kind.NAME,
+                    description=kind.ABOUT,
+                    configuration=_SETTINGS,
+                    storage_options=storage.options,
+                )
+                return 0
+            once = CommitProperties(max_commit_retries=0)
+            table = open_table(storage, kind.NAME, head)
+            table.create_write_transaction([*additions, *removals], "append", schema, by, commit_properties=once)
+        except CommitFailedError:
             raise ConflictError from None
-        raise OSError(one_line(error)) from error
-    return head + 1
+        except DeltaError as error:
+            if "already exists" in str(error):
+                raise ConflictError from None
+            raise OSError(one_line(error)) from error
+        return head + 1
+
+    return commit
+
+
+def is_current(storage: Storage, kind: type[TableFrame], version: int) -> bool:
+    """Whether a version of a table has the columns and partitions of its class; raises UsageError for damage."""
+    from deltalake import Schema
+
+    with reading(storage, kind.NAME):
+        table = open_table(storage, kind.NAME, version)
+        partitions = [SOURCE] if kind.PARTITIONED else []
+        return table.schema() == Schema.from_arrow(kind.delta_schema()) and (
+            table.metadata().partition_columns == partitions
+        )
+
+
+def open_table(storage: Storage, table: str, version: int | None = None) -> DeltaTable:
+    """A version of a table, by default the newest; raises UsageError where its log is not the lake's own."""
+    from deltalake import DeltaTable
+
+    require_own(storage, [f"{table}/{LOG}/{name}" for name in (storage.list(f"{table}/{LOG}") if storage.path else ())])
+    return DeltaTable(storage.inner(table), version=version, storage_options=storage.options)
+
+
+@contextmanager
+def reading(storage: Storage, table: str = "") -> Iterator[None]:
+    """Where a lake is read: raises UsageError when something of it is missing or damaged."""
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (OSError, pa.ArrowException, DeltaError) as error:
+        reason = f"{table}: {one_line(error)}" if table else one_line(error)
+        if not storage.path:
+            raise UsageError(f"{storage} cannot be read: {reason}") from None
+        remedy = f"`kiplint pipeline run --resume --out {storage}` makes it again"
+        raise DamageError(f"{storage} is damaged, and {remedy}: {reason}") from None
 
 
 def one_line(error: Exception | str) -> str:
@@ -144,178 +197,165 @@ def one_line(error: Exception | str) -> str:
     return _STACK.sub("", line)[:_LONGEST]
 
 
-@contextmanager
-def reading(storage: Storage) -> Iterator[None]:
-    """Where a lake is read: raises UsageError when something of it is missing or damaged."""
-    import pyarrow as pa
-    from deltalake.exceptions import DeltaError
+def _add_actions(storage: Storage, kind: type[TableFrame], parts: Iterable[Part]) -> list[Any]:
+    from deltalake.transaction import AddAction
 
-    try:
-        yield
-    except (OSError, pa.ArrowException, DeltaError) as error:
-        what = "is damaged, `kiplint pipeline run` into a new one" if storage.path else "cannot be read"
-        raise UsageError(f"{storage} {what}: {one_line(error)}") from None
+    def add(part: Part) -> Any:
+        footer = pq.read_metadata(part.name, filesystem=storage.files)
+        statistics = json.dumps(_statistics(kind, footer))
+        return AddAction(_inner(part), part.size, _partition(kind, part), int(time.time() * 1000), True, statistics)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(add, parts))
+
+
+def _inner(part: Part) -> str:
+    return part.name.partition("/")[2]
+
+
+def _partition(kind: type[TableFrame], part: Part) -> dict[str, str | None]:
+    return {SOURCE: part.source} if kind.PARTITIONED else {}
+
+
+def _statistics(kind: type[TableFrame], footer: pq.FileMetaData) -> dict[str, Any]:
+    """A file's statistics for Delta's log; raises ValueError for nulls in a column that has none."""
+    lowest: dict[str, Any] = {}
+    highest: dict[str, Any] = {}
+    nulls: dict[str, int] = {}
+    groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+    for at in range(footer.num_columns):
+        name = footer.schema.column(at).path
+        if name not in kind.COLUMNS:  # an element of a list
+            continue
+        of_groups = [group.column(at).statistics for group in groups]
+        if not all(of_groups):
+            continue
+        if sum(statistics.null_count for statistics in of_groups) and name in kind.REQUIRED:
+            raise ValueError(f"{kind.NAME}.{name} has nulls")
+        if len(nulls) < _MOST_COLUMNS:
+            nulls[name] = sum(statistics.null_count for statistics in of_groups)
+            ends = [(statistics.min, statistics.max) for statistics in of_groups if statistics.has_min_max]
+            if ends and kind.COLUMNS[name] in ("string", "int", "bigint", "timestamp"):
+                lowest[name] = _bound(min(low for low, _ in ends), highest=False)
+                highest[name] = _bound(max(high for _, high in ends), highest=True)
+    return {"numRecords": footer.num_rows, "minValues": lowest, "maxValues": highest, "nullCount": nulls}
+
+
+def _bound(value: Any, *, highest: bool) -> Any:
+    """A value that JSON has, not above the lowest or not below the highest."""
+    if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
+        return value[:_MOST_CHARACTERS] + ("\U0010ffff" if highest else "")
+    if isinstance(value, datetime):
+        rounded = value.astimezone(UTC) + timedelta(microseconds=999 if highest else 0)
+        return rounded.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return value
 
 
 def dataset(storage: Storage, parts: Iterable[Part], columns: Columns) -> Any:
     """Files as an Arrow dataset with these columns."""
     import pyarrow.dataset as ds
 
-    return ds.dataset(names(parts), schema=arrow_schema(columns), format="parquet", filesystem=storage.files)
+    schema = arrow_schema(columns)
+    by_source = ds.partitioning(pa.schema([(SOURCE, pa.string())]), flavor="hive")
+    return ds.dataset(names(parts), schema=schema, format="parquet", filesystem=storage.files, partitioning=by_source)
 
 
-@contextmanager
-def connected(
-    storage: Storage, tables: Mapping[str, tuple[Parts, Columns]], **settings: str | bool | int | float | list[str]
-) -> Iterator[DuckDBPyConnection]:
-    """A new database of DuckDB in memory, where files can be queried as tables. Raises UsageError."""
-    import duckdb
-
-    with reading(storage), duckdb.connect(config=settings) as connection:
-        for name, (parts, kinds) in tables.items():
-            connection.register(name, dataset(storage, parts, kinds))
-        yield connection
+def write_rows(rows: pa.Table, kind: type[TableFrame], storage: Storage, run: str) -> Parts:
+    """Rows of this process as new files of a table; `run` is the token of the run and a number."""
+    files = dict(_write_files(rows, storage, f"{kind.NAME}/{run}", by_source=kind.PARTITIONED))
+    return parts_named(storage, files)
 
 
-def _open(storage: Storage, table: str, version: int | None) -> DeltaTable:
-    from deltalake import DeltaTable
-
-    require_own(storage, [f"{table}/{LOG}/{name}" for name in (storage.list(f"{table}/{LOG}") if storage.path else ())])
-    return DeltaTable(storage.inner(table), version=version, storage_options=storage.options)
-
-
-def _action(part: Part, *, data: bool) -> Any:
-    from deltalake.transaction import AddAction
-
-    inner = part.name.partition("/")[2]
-    stats = json.dumps({"numRecords": part.rows})
-    return AddAction(inner, part.size, {}, int(time.time() * 1000), data, stats)
+def _write_files(rows: pa.Table, storage: Storage, stem: str, *, by_source: bool) -> Iterator[tuple[str, str]]:
+    """Write rows, and yield the name and the source of each file, whose name begins so behind the folders."""
+    folder, _, run = stem.partition("/")
+    for source in rows[SOURCE].unique().to_pylist() if by_source else [""] * bool(rows.num_rows):
+        some = rows.filter(pa.compute.equal(rows[SOURCE], source)).drop_columns([SOURCE]) if by_source else rows
+        place = f"{folder}/{SOURCE}={quote(source, safe='')}" if by_source else folder
+        name = f"{place}/{run}-{token_hex(8)}.parquet"
+        if storage.path:
+            (storage.path / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(some, name, filesystem=storage.files, compression="zstd", write_page_checksum=True)
+        yield name, source
 
 
-Row = tuple[object, ...]
-Batches = Iterable[pa.RecordBatch]
-Output = tuple[str, Sequence[Row]]
-"""Rows of a table, by its name; of PROBLEMS the subject and the text."""
+def parts_named(storage: Storage, files: Mapping[str, str]) -> Parts:
+    """Files that were just written, by their names, each with its source, empty for several."""
 
-PROBLEMS = "problems"
-WRITTEN: Columns = {"name": "string", "rows": "bigint", "size": "bigint"}
-RETURNED: Columns = {"table": "string", **WRITTEN, "subject": "string", "problem": "string"}
-A_GROUP = 16 << 20
-"""The bytes of a row group in memory, which a process holds while it writes."""
-A_BATCH = 256
-"""Rows of Python that become Arrow's at once."""
+    def part(name: str) -> Part:
+        size = storage.files.get_file_info([name])[0].size
+        return Part(name, pq.read_metadata(name, filesystem=storage.files).num_rows, size, files[name])
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return tuple(sorted(pool.map(part, files)))
 
 
-Target = tuple[Storage, str, Columns]
-"""A table to write: where, a folder for its files that is not there yet, and its columns."""
+def write_frame(df: DataFrame, kind: type[TableFrame], storage: Storage, run: str) -> Parts:
+    """The rows of a DataFrame as new files of a table; `run` is the token of the run and a number."""
+    shuffled = df.hint("rebalance", *([SOURCE] if kind.PARTITIONED else []))
+    if not storage.path:
+        return _write_in_tasks(shuffled, kind.COLUMNS, storage, f"{kind.NAME}/{run}", by_source=kind.PARTITIONED)
+    place = storage.path / STAGING / run
+    writer = shuffled.write.partitionBy(SOURCE) if kind.PARTITIONED else shuffled.write
+    writer.parquet(str(place))
+    files: dict[str, str] = {}
+    for number, file in enumerate(sorted(place.rglob("*.parquet"))):
+        folder = "" if file.parent == place else f"{file.parent.name}/"
+        name = f"{kind.NAME}/{folder}{run}-{number}.parquet"
+        (storage.path / name).parent.mkdir(parents=True, exist_ok=True)
+        file.rename(storage.path / name)
+        files[name] = unquote(folder.partition("=")[2].rstrip("/"))
+    return parts_named(storage, files)
 
 
-class PartWriter:
-    """Writes a file, if there are rows for it; many small row groups are slow to read, so rows are gathered."""
-
-    def __init__(self, storage: Storage, name: str, schema: pa.Schema) -> None:
-        self._storage = storage
-        self._name = name
-        self._schema = schema
-        self._writer: pq.ParquetWriter | None = None
-        self._held: list[pa.RecordBatch] = []
-        self._size = 0
-        self._rows = 0
-
-    def write(self, rows: pa.RecordBatch) -> None:
-        """Add rows."""
-        if not len(rows):
-            return
-        self._held.append(rows)
-        self._size += rows.nbytes
-        self._rows += rows.num_rows
-        if self._size >= A_GROUP:
-            self._flush()
-
-    def close(self) -> Part | None:
-        """The file, None without rows."""
-        if self._held:
-            self._flush()
-        if not self._writer:
-            return None
-        self._writer.close()
-        return Part(self._name, self._rows, int(self._storage.files.get_file_info([self._name])[0].size))
-
-    def _flush(self) -> None:
-        if not self._writer:
-            if self._storage.path:
-                (self._storage.path / self._name).parent.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(
-                self._name,
-                self._schema,
-                filesystem=self._storage.files,
-                compression="zstd",
-                write_page_checksum=True,
-            )
-        group = pa.Table.from_batches(self._held)
-        self._writer.write_table(group.combine_chunks().cast(self._schema))
-        self._held.clear()
-        self._size = 0
-
-
-def part_writer(storage: Storage, folder: str, columns: Columns) -> PartWriter:
-    """A writer of one more file of a folder."""
-    return PartWriter(storage, f"{folder}/part-{token_hex(8)}.parquet", arrow_schema(columns))
-
-
-def write_table(table: pa.Table, storage: Storage, folder: str) -> Parts:
-    """The rows of this process as one file in a folder that is not there yet, or none."""
-    return write_rows(table.to_batches(), table.schema, storage, folder)
-
-
-def write_rows(batches: Batches, schema: pa.Schema, storage: Storage, folder: str) -> Parts:
-    """The same as they come."""
-    writer = PartWriter(storage, f"{folder}/part-0.parquet", schema)
-    for rows in batches:
-        writer.write(rows)
-    part = writer.close()
-    return (part,) if part else ()
-
-
-def write_parts(df: DataFrame, storage: Storage, folder: str) -> Parts:
-    """The rows of a DataFrame as files in a folder that is not there yet, none without rows."""
+def stage_frame(df: DataFrame, storage: Storage, run: str, tasks: int) -> DataFrame:
+    """The rows of a DataFrame, computed and kept for this run."""
     columns = dict(df.dtypes)
-
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        writer = part_writer(storage, folder, columns)
-        for rows in batches:
-            writer.write(rows)
-        if part := writer.close():
-            yield batch(WRITTEN, [part])
-
-    return tuple(sorted(Part(*row) for row in df.mapInArrow(work, ddl(WRITTEN)).collect()))
+    if not storage.path:
+        parts = _write_in_tasks(df, columns, storage, f"{STAGING}/{run}", by_source=False)
+        return read_frame(df.sparkSession, storage, parts, columns, tasks)
+    df.write.parquet(f"{storage.path}/{STAGING}/{run}")
+    return df.sparkSession.read.schema(ddl(columns)).parquet(_literal(storage, f"{STAGING}/{run}"))
 
 
-def returning(
-    targets: Mapping[str, Target], function: Callable[[Batches], Iterator[Output]]
-) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Turn a worker's function that writes rows of several tables into a function that returns `RETURNED`."""
+WRITTEN: Columns = columns("name, source")
 
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        writers = {name: part_writer(*target) for name, target in targets.items()}
-        held: dict[str, list[Row]] = {name: [] for name in targets}
-        returned: list[Row] = []
-        for name, rows in function(batches):
-            if name == PROBLEMS:
-                returned += [(name, None, None, None, *problem) for problem in rows]
-                continue
-            held[name] += rows
-            if len(held[name]) >= A_BATCH:
-                writers[name].write(batch(targets[name][2], held[name]))
-                held[name] = []
-        for name, writer in writers.items():
-            writer.write(batch(targets[name][2], held[name]))
-            if part := writer.close():
-                returned.append((name, *part, None, None))
-        if returned:
-            yield batch(RETURNED, returned)
 
-    return work
+def _write_in_tasks(df: DataFrame, columns: Columns, storage: Storage, stem: str, *, by_source: bool) -> Parts:
+    def write(batches: Batches) -> Iterator[pa.RecordBatch]:
+        schema = arrow_schema(columns)
+        rows = pa.concat_tables(
+            [schema.empty_table(), *(pa.Table.from_batches([some]).cast(schema) for some in batches)]
+        )
+        yield batch(WRITTEN, _write_files(rows, storage, stem, by_source=by_source))
+
+    return parts_named(storage, {row["name"]: row["source"] for row in df.mapInArrow(write, ddl(WRITTEN)).collect()})
+
+
+def read_frame(spark: SparkSession, storage: Storage, parts: Parts, columns: Columns, tasks: int) -> DataFrame:
+    """These columns of files of one table."""
+    if not parts:
+        return spark.createDataFrame([], ddl(columns))
+    if storage.path:
+        table = parts[0].name.partition("/")[0]
+        reader = spark.read.schema(ddl(columns)).option("basePath", _literal(storage, table))
+        return reader.parquet(*(_literal(storage, name) for name in names(parts)))
+    names_frame = spark.createDataFrame(pa.table({"name": names(parts)})).repartition(min(len(parts), tasks))
+    return names_frame.mapInArrow(_reading(storage, columns), ddl(columns))
+
+
+def _literal(storage: Storage, name: str) -> str:
+    """The path of a file for Spark, which takes paths as globs."""
+    return re.sub(r"([\\\[\]{}*?])", r"\\\1", f"{storage.path}/{name}")
+
+
+def _reading(storage: Storage, columns: Columns) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
+    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for names_frame in batches:
+            parts = [Part(name, 0, 0) for name in names_frame.column(0).to_pylist()]
+            yield from dataset(storage, parts, columns).to_batches()
+
+    return read
 
 
 def damage_of(storage: Storage, part: Part) -> str:
@@ -332,20 +372,3 @@ def damage_of(storage: Storage, part: Part) -> str:
         return "" if rows == part.rows else f"has {rows:,} rows, and {part.rows:,} in the log"
     except (OSError, pa.ArrowException) as error:
         return f"cannot be read: {one_line(error)}"
-
-
-def read_parts(spark: SparkSession, storage: Storage, parts: Parts, columns: Columns, tasks: int) -> DataFrame:
-    """The rows of files."""
-    if storage.path:
-        return spark.read.schema(ddl(columns)).parquet(*(str(storage.path / name) for name in names(parts)))
-    listed = spark.createDataFrame(pa.table({"name": names(parts)})).repartition(min(len(parts), tasks))
-    return listed.mapInArrow(_reading(storage, columns), ddl(columns))
-
-
-def _reading(storage: Storage, columns: Columns) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for listed in batches:
-            parts = [Part(name, 0, 0) for name in listed.column(0).to_pylist()]
-            yield from dataset(storage, parts, columns).to_batches()
-
-    return work

@@ -1,18 +1,20 @@
 """The lake: Delta tables below one place, and a table `runs` that says which of their versions belong together.
 
-    LAKE/KIPLINT-LAKE            the mark; without it nothing here is written or removed
-    LAKE/TABLE/_delta_log        a table, as any reader of Delta tables opens it
-    LAKE/TABLE/TOKEN-3/          what one run, known by its token, wrote at once: Parquet files, never changed
-    LAKE/runs/                   the states of the lake: a row each
-    LAKE/staging/TOKEN-4/        what a run writes for itself alone
+    LAKE/KIPLINT-LAKE                      the mark; without it nothing here is written or removed
+    LAKE/TABLE/_delta_log                  a table, as any reader of Delta tables opens it
+    LAKE/TABLE/TOKEN-3-0.parquet           rows that one run, known by its token, wrote; files never change
+    LAKE/TABLE/source=x/TOKEN-3-1.parquet  the same in a table that is partitioned by source
+    LAKE/runs/                             the states of the lake: a row each
+    LAKE/staging/TOKEN-4/                  what Spark is writing
 
 A run that was killed leaves files that no table names, and perhaps a version of a table that no state names. The next
-run continues from the newest state, and `optimize` removes such files: those in folders with a token that `runs` has.
+run continues from the newest state, and `optimize` removes such files: those with a token that `runs` has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,15 +28,39 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.limits import LAKE_VERSIONS
-from kiplint.pipeline.lake.delta import ConflictError, Part, Parts, commit, dataset, head_of, parts_of, reading
+from kiplint.pipeline.lake.delta import (
+    ConflictError,
+    DamageError,
+    Part,
+    Parts,
+    dataset,
+    head_of,
+    is_current,
+    parts_of,
+    prepare_commit,
+    reading,
+)
 from kiplint.pipeline.lake.schema import Columns, table
-from kiplint.pipeline.lake.storage import RUNS, STAGING, Claim, Storage, claim, identity, remove, runs_here, unclaim
+from kiplint.pipeline.lake.storage import (
+    LOG,
+    RUNS,
+    STAGING,
+    Claim,
+    Storage,
+    claim,
+    identity,
+    remove,
+    runs_here,
+    unclaim,
+)
 from kiplint.pipeline.tables import TABLES, Runs
 from kiplint.text.words import did_you_mean
 
 BEGUN: Final = "begin"
 ENDED: Final = "end"
 OPTIMIZED: Final = "optimize"
+STATE: Final = re.compile(r"[0-9]{8}-[0-9a-f]{12}\.parquet")
+"""The name of a file with a state."""
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 Number = Annotated[int, msgspec.Meta(ge=0, le=int(LAKE_VERSIONS))]
 
@@ -66,10 +92,8 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 def newest(storage: Storage) -> Snapshot:
     """The newest state, an empty one for a new lake. Raises UsageError."""
-    head = head_of(storage, RUNS)
-    if head is None:
-        return Snapshot()
-    return _rows(storage, max(parts_of(storage, RUNS, head), key=lambda part: part.name))[-1]
+    parts = all_parts(storage)
+    return _rows(storage, parts[-1])[-1] if parts else Snapshot()
 
 
 def all_states(storage: Storage) -> list[Snapshot]:
@@ -80,7 +104,7 @@ def all_states(storage: Storage) -> list[Snapshot]:
 def all_parts(storage: Storage) -> Parts:
     """The files of all states, from the oldest. Raises UsageError."""
     head = head_of(storage, RUNS)
-    return tuple(sorted(parts_of(storage, RUNS, head))) if head is not None else ()
+    return parts_of(storage, RUNS, head) if head is not None else ()
 
 
 def state_as_of(storage: Storage, when: str) -> Snapshot:
@@ -100,8 +124,8 @@ def state_as_of(storage: Storage, when: str) -> Snapshot:
             raise UsageError(f"{when} is not a date (2026-01-31), a time (2026-01-31T12:00), or a run") from None
         states = [row for row in rows if row.published and row.published <= moment]
     if not states:
-        known = f"; its first is of {rows[0].published:%Y-%m-%dT%H:%M:%S}" if rows and rows[0].published else ""
-        raise UsageError(f"{storage} has no state as of {when}{did_you_mean(when, [row.run for row in rows]) or known}")
+        first = f"; its first is of {rows[0].published:%Y-%m-%dT%H:%M:%S}" if rows and rows[0].published else ""
+        raise UsageError(f"{storage} has no state as of {when}{did_you_mean(when, [row.run for row in rows]) or first}")
     if states[-1].number < rows[-1].oldest:
         raise UsageError(f"the state of {storage} as of {when} is gone: `kiplint pipeline optimize` removed it")
     return states[-1]
@@ -115,19 +139,35 @@ def moment_of(when: str, *, end: bool) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def append_state(storage: Storage, row: Snapshot) -> None:
-    """Publish a state; raises ConflictError when somebody else has published one after that with the number before."""
-    name = f"{RUNS}/{row.number:08}-{row.run}.parquet"
+def append_state(storage: Storage, row: Snapshot, previous: Snapshot) -> None:
+    """Publish a state after the previous one; raises ConflictError when somebody else has published one meanwhile."""
+    name = _file_of(row)
     sink = pa.BufferOutputStream()
     pq.write_table(table(Runs.COLUMNS, [_row_of(row)]), sink, compression="zstd")
     data = sink.getvalue().to_pybytes()
     storage.write(name, data)
-    version = row.number - 2
-    if head_of(storage, RUNS) != (version if version >= 0 else None):
+    head = head_of(storage, RUNS)
+    before = parts_of(storage, RUNS, head) if head is not None else ()
+    if (before[-1].name if before else "") != (_file_of(previous) if previous.number else ""):
         remove(storage, name)
         raise ConflictError
-    before = parts_of(storage, RUNS, version) if version >= 0 else ()
-    commit(storage, RUNS, Runs.COLUMNS, version if version >= 0 else None, (*before, Part(name, 1, len(data))))
+    prepare_commit(storage, Runs, head, (*before, Part(name, 1, len(data))))()
+
+
+def restore_states(storage: Storage) -> None:
+    """Begin the log of states anew, with the states whose files can be read."""
+    remove(storage, f"{RUNS}/{LOG}")
+    parts = []
+    for name in filter(STATE.fullmatch, storage.list(RUNS)):
+        part = Part(f"{RUNS}/{name}", 1, storage.files.get_file_info([f"{RUNS}/{name}"])[0].size)
+        with suppress(UsageError):
+            _rows(storage, part)
+            parts.append(part)
+    prepare_commit(storage, Runs, None, tuple(parts))()
+
+
+def _file_of(row: Snapshot) -> str:
+    return f"{RUNS}/{row.number:08}-{row.run}.parquet"
 
 
 def _row_of(row: Snapshot) -> tuple[object, ...]:
@@ -136,8 +176,8 @@ def _row_of(row: Snapshot) -> tuple[object, ...]:
     ]
     sources = list(row.request.get("sources", ()))
     request = msgspec.json.encode(row.request).decode()
-    known = (row.number, row.run, row.stage, row.published, row.writer, sources, request)
-    return (*known, _versions(row.tables), stages, row.oldest)
+    values = (row.number, row.run, row.stage, row.published, row.writer, sources, request)
+    return (*values, _versions(row.tables), stages, row.oldest)
 
 
 def _versions(versions: Mapping[str, int]) -> list[dict[str, object]]:
@@ -193,7 +233,7 @@ class Lake:
     def __init__(self, place: str | Path) -> None:
         self.storage = Storage(place)
         self.token = token_hex(6)
-        self._staged = 0
+        self._tickets = 0
         self._last: Snapshot | None = None
         self._parts: dict[tuple[str, int], Parts] = {}
 
@@ -254,28 +294,62 @@ class Lake:
                     unclaim(self.storage, claimed)
             self._last = None
 
-    def stage(self, table: str) -> str:
-        """A folder that does not exist yet, to write files of a table to; for another name, such as only this run uses.
+    def ticket(self) -> str:
+        """The beginning of names of files that nothing has yet: the token of this run, and a number.
 
-        The lake says first that there is such a run: what lies in folders with its token may be removed.
+        The lake says first that there is such a run: what has its token may be removed.
         """
         self._begin()
-        self._staged += 1
-        return f"{table if table in TABLES else STAGING}/{self.token}-{self._staged}"
+        self._tickets += 1
+        return f"{self.token}-{self._tickets}"
 
-    def publish(self, snapshot: Snapshot, tables: dict[str, Parts], stage: str, *, moved: bool = False) -> Snapshot:
-        """Give tables these files, then make the state that has them the newest. With `moved` the rows stay the same.
-
-        Raises ConflictError when somebody else has written meanwhile.
+    def publish(self, snapshot: Snapshot, tables: Mapping[str, Parts], stage: str) -> Snapshot:
+        """Give tables these files, one after the other as their rows refer to each other, then make the state that has
+        them the newest. Raises ConflictError when somebody else has written meanwhile.
         """
         self._begin()
+        new_parts = {
+            name: tuple(sorted(tables[name]))
+            for name in TABLES
+            if name in tables
+            and (name not in snapshot.tables or {*tables[name]} != {*self.parts(name, snapshot.tables[name])})
+        }
+        commits = {
+            name: prepare_commit(self.storage, TABLES[name], head_of(self.storage, name), parts)
+            for name, parts in new_parts.items()
+        }
         versions = dict(snapshot.tables)
-        for name, parts in sorted(tables.items()):
-            if versions.get(name) is None or set(parts) != set(self.parts(name, versions[name])):
-                version = commit(self.storage, name, TABLES[name].COLUMNS, versions.get(name), parts, moved=moved)
-                versions[name] = version
-                self._parts[name, version] = tuple(sorted(parts))
+        for name, commit in commits.items():
+            versions[name] = commit()
+            self._parts[name, versions[name]] = new_parts[name]
         return self._append(replace(snapshot, tables=versions, stage=stage))
+
+    def repair_states(self) -> None:
+        """Begin the log of states anew where it is damaged."""
+        try:
+            self.snapshot()
+        except DamageError:
+            restore_states(self.storage)
+
+    def without(self, snapshot: Snapshot, tables: Collection[str]) -> Snapshot:
+        """A state, to be published, without some tables, whose logs go; with them go all earlier states."""
+        self._begin()
+        for name in tables:
+            remove(self.storage, f"{name}/{LOG}")
+        self._parts.clear()
+        rest = {name: version for name, version in snapshot.tables.items() if name not in tables}
+        return replace(snapshot, tables=rest, oldest=self._last.number + 1 if self._last else snapshot.oldest)
+
+    def outdated(self, snapshot: Snapshot, unreadable: Collection[str]) -> set[str]:
+        """The tables of a state with other columns or partitions than their classes, or of no class of these.
+
+        Raises UsageError for a damaged one that is not among the unreadable.
+        """
+        return {
+            name
+            for name, version in snapshot.tables.items()
+            if name not in TABLES or (name not in unreadable and not is_current(self.storage, TABLES[name], version))
+        }
 
     def _clear(self) -> None:
         for name in self.storage.list(STAGING):
@@ -295,9 +369,10 @@ class Lake:
             self._last = self._append(replace(self.snapshot(), stage=BEGUN))
 
     def _append(self, snapshot: Snapshot) -> Snapshot:
-        number = (self._last or snapshot).number + 1
-        now = datetime.now(UTC)
-        made = replace(snapshot, number=number, run=self.token, published=now, writer=identity())
-        append_state(self.storage, made)
-        self._last = made
-        return made
+        previous = self._last or snapshot
+        state = replace(
+            snapshot, number=previous.number + 1, run=self.token, published=datetime.now(UTC), writer=identity()
+        )
+        append_state(self.storage, state, previous)
+        self._last = state
+        return state

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Columns = Mapping[str, str]
 """Types by column name: `string`, `int`, `bigint`, `boolean`, `binary`, `timestamp`, `array<T>`, `struct<name:T>`."""
 
+SOURCE = "source"
+"""The column that large tables are partitioned by."""
 _PLAIN = {"string": "string", "int": "int32", "bigint": "int64", "boolean": "bool_", "binary": "binary"}
 _WORD = re.compile(r"\w+|[<>:,]")
 
@@ -33,9 +35,14 @@ def ddl(columns: Columns) -> str:
     return ", ".join(f"`{name}` {kind}" for name, kind in columns.items())
 
 
+def struct(columns: Columns) -> str:
+    """A struct with these columns, as the type of one column."""
+    return "struct<" + ",".join(f"{name}:{kind}" for name, kind in columns.items()) + ">"
+
+
 def array(columns: Columns) -> str:
     """A list of structs with these columns, as the type of one column."""
-    return "array<struct<" + ",".join(f"{name}:{kind}" for name, kind in columns.items()) + ">>"
+    return f"array<{struct(columns)}>"
 
 
 def arrow_schema(columns: Columns) -> pa.Schema:
@@ -49,10 +56,10 @@ def arrow_schema(columns: Columns) -> pa.Schema:
 def arrow_type(kind: str) -> pa.DataType:
     """The Arrow type for a type; raises ValueError for a type that `Columns` does not have."""
     words = _WORD.findall(kind)
-    parsed = _parse(words)
+    arrow = _parse(words)
     if words:
         raise ValueError(f"not a column type: {kind}")
-    return parsed
+    return arrow
 
 
 def batch(columns: Columns, rows: Iterable[Sequence[object]]) -> pa.RecordBatch:
@@ -125,21 +132,45 @@ def _parse(words: list[str]) -> pa.DataType:
 
 @dataclass(frozen=True)
 class TableFrame:
-    """A DataFrame whose columns are what the class says, in that order; raises ValueError for any other."""
+    """A DataFrame whose columns are what the class says, in that order; raises ValueError for any other.
+
+    `SCHEMA` has a line for each column: its name, its type, with `!` where it is never null, and what it means.
+    """
 
     df: DataFrame
     NAME: ClassVar[str]
-    COLUMNS: ClassVar[Columns]
     ABOUT: ClassVar[str]
+    SCHEMA: ClassVar[str]
+    PARTITIONED: ClassVar[bool] = False
+    """Whether the table is partitioned by its first column, `source`."""
+    COLUMNS: ClassVar[Columns]
+    COMMENTS: ClassVar[Mapping[str, str]]
+    REQUIRED: ClassVar[frozenset[str]]
 
     def __init_subclass__(cls) -> None:
         cls.NAME = cls.__name__.lower()
+        lines = [line.split(None, 2) for line in cls.SCHEMA.strip().splitlines()]
+        cls.COLUMNS = {name: kind.rstrip("!") for name, kind, _ in lines}
+        cls.COMMENTS = {name: comment for name, _, comment in lines}
+        cls.REQUIRED = frozenset(name for name, kind, _ in lines if kind.endswith("!"))
 
     def __post_init__(self) -> None:
-        actual, expected = self.df.dtypes, list(self.COLUMNS.items())
-        if actual != expected:
-            off = [f"{name} {kind}" for name, kind in actual if (name, kind) not in expected]
-            missing = [f"{name} {kind}" for name, kind in expected if (name, kind) not in actual]
+        types, column_types = self.df.dtypes, list(self.COLUMNS.items())
+        if types != column_types:
+            off = [f"{name} {kind}" for name, kind in types if (name, kind) not in column_types]
+            missing = [f"{name} {kind}" for name, kind in column_types if (name, kind) not in types]
             columns = ("misses", missing), ("has", off)
             differences = "; ".join(f"{what} {', '.join(names)}" for what, names in columns if names)
             raise ValueError(f"not a table {self.NAME}: it {differences or 'has its columns in another order'}")
+
+    @classmethod
+    def delta_schema(cls) -> pa.Schema:
+        """The Arrow schema of the Delta table, with comments, and without nulls where there are none."""
+        import pyarrow as pa
+
+        return pa.schema(
+            [
+                pa.field(name, arrow_type(kind), name not in cls.REQUIRED, {"comment": cls.COMMENTS[name]})
+                for name, kind in cls.COLUMNS.items()
+            ]
+        )

@@ -32,8 +32,8 @@ def without_secret(place: str) -> str:
     if not parts:
         return place
     scheme, slashes, user, host, path, rest = parts.groups()
-    known = f"{user.partition(':')[0] if scheme.lower().startswith('abfs') else '...'}@" if user else ""
-    return f"{scheme}:{slashes}{known}{host}{path}{'?...' if rest.startswith('?') else rest}"
+    owner = f"{user.partition(':')[0] if scheme.lower().startswith('abfs') else '...'}@" if user else ""
+    return f"{scheme}:{slashes}{owner}{host}{path}{'?...' if rest.startswith('?') else rest}"
 
 
 def require_no_secret(place: str) -> None:
@@ -97,9 +97,9 @@ class Storage:
             require_place(text)
             self.uri = f"{store}://{rest}"
         else:
-            known = ", ".join(f"{name}://" for name in STORES)
+            schemes = ", ".join(f"{name}://" for name in STORES)
             raise UsageError(
-                f"a lake cannot be kept at {without_secret(text)}: it takes a directory, file://, or one of {known}"
+                f"a lake cannot be kept at {without_secret(text)}: it takes a directory, file://, or one of {schemes}"
             )
         if self.path:
             self.uri = str(self.path)
@@ -198,13 +198,13 @@ _SLASH: Final = re.compile("/")
 class Claim(NamedTuple):
     """What `claim` created to make a place a lake: the marker file and the directory, if they did not exist."""
 
-    marked: bool
-    made: bool
+    new_lake: bool
+    new_directory: bool
 
 
 def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
     """Make a place a lake, unless it is a lake. Raises UsageError if it holds other files, and OSError."""
-    made = storage.path is not None and not storage.path.exists()
+    new_directory = storage.path is not None and not storage.path.exists()
     if storage.path:
         storage.path.mkdir(parents=True, exist_ok=True)
     there = set(storage.list())
@@ -212,31 +212,31 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
         try:
             storage.write(MARK, MARKED)
         except OSError:
-            if storage.path and made:  # on a full disk a directory can be made, and no file in it
+            if storage.path and new_directory:  # on a full disk a directory can be made, and no file in it
                 with suppress(OSError):
                     storage.path.rmdir()
             raise
     elif MARK not in there or _mark(storage) != MARKED:
         own = {MARK, STAGING, RUNS, *tables}
         raise UsageError(f"{storage} is neither empty nor a lake: it has {min(there - own or there)}")
-    elif RUNS not in there and (left := there & {*tables}):
-        raise UsageError(f"{storage} is not a lake that can be read: it has {min(left)}, but no {RUNS}")
+    elif RUNS not in there and (tables_there := there & {*tables}):
+        raise UsageError(f"{storage} is not a lake that can be read: it has {min(tables_there)}, but no {RUNS}")
     for name in (STAGING, *(part for table in (*tables, RUNS) for part in (table, f"{table}/{LOG}"))):
         if storage.path and (storage.path / name).is_symlink():
             raise UsageError(f"cannot write the lake {storage}: {name} is a link")
-    return Claim(not there, made)
+    return Claim(not there, new_directory)
 
 
 def unclaim(storage: Storage, claimed: Claim) -> None:
     """Leave a place as it was before it was claimed, if nothing has come to be there but empty folders."""
-    if claimed.marked and storage.path:
+    if claimed.new_lake and storage.path:
         for folder, _, _ in os.walk(storage.path, topdown=False):
             if folder != str(storage.path):
                 with suppress(OSError):  # it is not empty
                     os.rmdir(folder)
-    if claimed.marked and storage.list() == [MARK]:
+    if claimed.new_lake and storage.list() == [MARK]:
         remove(storage, MARK)
-        if storage.path and claimed.made:
+        if storage.path and claimed.new_directory:
             with suppress(OSError):
                 storage.path.rmdir()
 
@@ -245,11 +245,11 @@ def require_own(storage: Storage, files: Iterable[str]) -> None:
     """Raise UsageError where a file of a lake, or a folder above it, is a link or a device; one may not be there."""
     if storage.path is None:
         return
-    known: set[str] = set()
+    checked: set[str] = set()
     for file in files:
         folders = [file[: slash.start()] for slash in _SLASH.finditer(file)]
-        for name in (*(folder for folder in folders if folder not in known), file):
-            known.add(name)
+        for name in (*(folder for folder in folders if folder not in checked), file):
+            checked.add(name)
             with suppress(FileNotFoundError):
                 mode = os.lstat(f"{storage.path}/{name}").st_mode
                 if not (stat.S_ISDIR(mode) or (name is file and stat.S_ISREG(mode))):

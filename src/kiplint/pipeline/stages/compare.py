@@ -3,170 +3,176 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pyarrow as pa
 
+from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
-from kiplint.pipeline.lake.delta import PROBLEMS, Batches, Output, Row
-from kiplint.pipeline.lake.schema import columns, table
-from kiplint.pipeline.stage import Context, Engine, Work
-from kiplint.pipeline.tables import STEPS, Changes, Pairs
-from kiplint.pipeline.workers import Use, chunk_numbers, sets_in, settle, texts_by_chunk
+from kiplint.pipeline.lake.schema import Columns, ddl, number, table
+from kiplint.pipeline.stage import Context, Engine
+from kiplint.pipeline.tables import STEPS, Blobs, Changes, Files, Messages, Pairs, Revisions, Trees
+from kiplint.pipeline.work import Work
+from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts, without_collector
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame
 
-Pair = tuple[str, str]
-
-
-class Chunk(NamedTuple):
-    """Neighbouring pairs of contents, in order, and for each content the directories and trees of its sets.
-
-    With each pair the contents of the releases that decide what is released, None where the older content does; `forms`
-    are the sets of these releases, with the messages only that a pair of the chunk changes.
-    """
-
-    pairs: list[tuple[Pair, Sequence[str] | None]]
-    folders: dict[str, list[tuple[str, str]]]
-    forms: dict[str, list[tuple[str, str]]]
+CHUNK = ("source", "lineage", "chunk")
+PAIRS_SQL = f"""
+WITH known AS (
+  SELECT DISTINCT source, root, commit, time FROM {{revisions}} LEFT SEMI JOIN {{chosen}} USING (release)
+  WHERE root IN (SELECT root FROM {{trees}})
+), steps AS ({STEPS}), judged AS (  -- a pair that was made several times is judged by the releases before any of these
+  SELECT s.old_root, s.root, min(struct(s.source, s.lineage, s.position)) AS place,
+    if(bool_or(h.source IS NOT NULL), array_sort(collect_set(k.root)), NULL) AS released
+  FROM steps s LEFT JOIN known k ON k.source = s.source AND k.time <= s.time AND k.commit <> s.commit
+  LEFT JOIN (SELECT DISTINCT source FROM known) h ON h.source = s.source
+  WHERE s.root <> s.old_root GROUP BY s.old_root, s.root
+)
+SELECT old_root, root, place, j.released, coalesce(sha2(array_join(j.released, ' '), 256), '') AS key,
+  p.released AS compared_key
+FROM judged j LEFT JOIN {{pairs}} p USING (old_root, root)
+"""
+CHUNKS_SQL = f"""
+WITH sizes AS (
+  SELECT root, sum(size) AS size FROM (SELECT DISTINCT root FROM {{pairs}}) JOIN {{trees}} USING (root)
+  JOIN {{files}} USING (tree) JOIN {{blobs}} USING (blob) GROUP BY root
+)
+SELECT place.source, place.lineage, {chunk_of("place.source, place.lineage", "place.position", "coalesce(size, 0)")}
+  AS chunk, place.position, old_root, root, released
+FROM {{pairs}} LEFT JOIN sizes USING (root)
+"""
+USES_SQL = """
+WITH sides AS (
+  SELECT source, lineage, chunk, old_root AS root FROM {chunks}
+  UNION SELECT source, lineage, chunk, root FROM {chunks}
+)
+SELECT source, lineage, chunk, blob, struct(root, directory, name, false AS is_form) AS use
+FROM sides JOIN {trees} USING (root) JOIN {files} USING (tree)
+"""
+FORMS_SQL = """
+WITH held AS (
+  SELECT root, directory, name, blob FROM {trees} JOIN {files} USING (tree)
+), gone AS (
+  SELECT DISTINCT source, lineage, chunk, o.blob FROM {chunks} c JOIN held o ON o.root = c.old_root
+  LEFT ANTI JOIN held n ON n.root = c.root AND n.directory = o.directory AND n.blob = o.blob
+), changed AS (
+  SELECT DISTINCT source, lineage, chunk, message_name, api_key FROM gone JOIN {messages} USING (blob)
+), releases AS (
+  SELECT DISTINCT source, lineage, chunk, explode(released) AS root FROM {chunks}
+), forms AS (
+  SELECT source, lineage, chunk, root, directory, name, blob, message_name, api_key
+  FROM releases JOIN held USING (root) JOIN {messages} USING (blob)
+)
+SELECT source, lineage, chunk, blob, struct(root, directory, name, true AS is_form) AS use
+FROM forms f LEFT SEMI JOIN changed c ON c.source = f.source AND c.lineage = f.lineage AND c.chunk = f.chunk
+  AND (c.message_name = f.message_name OR c.api_key = f.api_key)
+"""
+"""The definitions of releases that decide about the changes of a chunk; an RPC's two halves have one API key."""
+COMPARED: Columns = {**Changes.COLUMNS, "problem": "string"}
+"""A change, or a problem with a pair of contents."""
 
 
 def run(work: Work, context: Context) -> None:
     """Compare the pairs that are new, or all when the rules, the engine, or earlier releases have changed."""
     globs = context.engine.released
-    names = {row["release"] for row in work.query("SELECT release FROM sets WHERE release <> ''").to_pylist()}
-    chosen = sorted(name for name in names if any(fnmatchcase(name, glob) for glob in globs))
-    pairs = work.query(_PAIRS, chosen=pa.table({"release": pa.array(chosen, pa.string())})).to_pylist()
-    if anew := work.anew("compare") or any(pair["known"] not in (None, pair["key"]) for pair in pairs):
-        for kind in (Changes, Pairs):
-            work.add(kind.NAME, (), more=False)
-    new = [pair for pair in pairs if anew or pair["known"] is None]
-    problems = [("released", f"no release of the lake matches {' or '.join(globs)}")] if globs and not chosen else []
-    if new:
-        made, failed = work.make(*_compared(work, context.engine, new), {Changes.NAME: Changes.COLUMNS})
-        problems += failed
-        work.add(Changes.NAME, made[Changes.NAME])
-    work.put(Pairs, ((pair["old_root"], pair["root"], pair["key"]) for pair in new), more=True)
-    work.note("compare", problems, anew=anew)
-
-
-_PAIRS = f"""
-WITH known AS (
-  SELECT DISTINCT source, root, commit, time FROM sets JOIN chosen USING (release)
-  WHERE root IN (SELECT root FROM trees)
-), steps AS (  -- a pair that was made several times is judged by the releases before any of these
-  SELECT s.old_root, s.root, min({{'source': s.source, 'lineage': lineage, 'position': position}}) AS place,
-    if(bool_or(s.source IN (SELECT source FROM known)),
-      coalesce(list(DISTINCT k.root ORDER BY k.root) FILTER (k.root IS NOT NULL), []), NULL) AS released
-  FROM ({STEPS}) s LEFT JOIN known k ON k.source = s.source AND k.time <= s.time AND k.commit <> s.commit
-  WHERE s.root <> s.old_root GROUP BY ALL
-)
-SELECT s.*, p.released AS known, coalesce(sha256(array_to_string(s.released, ' ')), '') AS key
-FROM steps s LEFT JOIN pairs p USING (old_root, root) ORDER BY place
-"""
-_CONTENTS = """
-SELECT root, list({'directory': directory, 'tree': tree} ORDER BY directory) AS sets, sum(size)::BIGINT AS size
-FROM trees JOIN needed USING (root) JOIN (
-  SELECT tree, sum(coalesce(size, 0)) AS size FROM files LEFT JOIN blobs USING (blob) GROUP BY tree
-) USING (tree) GROUP BY root
-"""
-_FORMS = """
-WITH held AS (
-  SELECT root, directory, tree, name, blob FROM trees JOIN files USING (tree)
-), changed AS (
-  SELECT DISTINCT chunk, message_name, api_key FROM steps s JOIN held o ON o.root = old_root
-  ANTI JOIN held n ON n.root = s.root AND n.directory = o.directory AND n.blob = o.blob
-  JOIN messages m ON m.blob = o.blob
-)
-SELECT DISTINCT r.chunk, r.root, directory, concat(r.chunk, ' ', tree) AS tree, name, blob
-FROM releases r JOIN held USING (root) JOIN messages m USING (blob)
-SEMI JOIN changed c ON c.chunk = r.chunk AND (c.message_name = m.message_name OR c.api_key = m.api_key)
-ORDER BY ALL
-"""
-"""The definitions of releases that decide about the changes of a chunk; an RPC's two halves have one API key."""
-
-
-def _compared(
-    work: Work, engine: Engine, pairs: Sequence[Mapping[str, Any]]
-) -> tuple[DataFrame, Callable[[Batches], Iterator[Output]]]:
-    """The texts that pairs need, by chunk, and the function that compares them."""
-    roots = sorted({pair[side] for pair in pairs for side in ("old_root", "root")})
-    known = work.query(_CONTENTS, needed=pa.table({"root": roots})).to_pylist()
-    contents = {row["root"]: row for row in known}
-    lines = ((pair["place"]["source"], pair["place"]["lineage"]) for pair in pairs)
-    sizes = (contents[pair["root"]]["size"] if pair["root"] in contents else 0 for pair in pairs)
-    chunks: dict[int, Chunk] = {}
-    for number, row in zip(chunk_numbers(lines, sizes), pairs, strict=True):
-        chunk = chunks.setdefault(number, Chunk([], {}, {}))
-        pair = row["old_root"], row["root"]
-        chunk.pairs.append((pair, row["released"]))
-        for root in pair:
-            sets = contents[root]["sets"] if root in contents else []
-            chunk.folders[root] = [(placed["directory"], placed["tree"]) for placed in sets]
-    placed = {(number, tree) for number, chunk in chunks.items() for sets in chunk.folders.values() for _, tree in sets}
-    trees = table(columns("chunk bigint, tree"), sorted(placed))
-    files = work.query("SELECT *, false AS fresh FROM files WHERE tree IN (SELECT tree FROM chunks)", chunks=trees)
-    if any(released for chunk in chunks.values() for _, released in chunk.pairs):
-        forms = _forms(work, chunks)
-        trees = pa.concat_tables([trees, forms.select(["chunk", "tree"]).group_by(["chunk", "tree"]).aggregate([])])
-        fresh = pa.repeat(pa.scalar(False), forms.num_rows)
-        files = pa.concat_tables([files, forms.select(["tree", "name", "blob"]).append_column("fresh", fresh)])
-    return texts_by_chunk(work, files, trees, len(pairs)), compare_in_arrow(engine, chunks)
-
-
-def _forms(work: Work, chunks: Mapping[int, Chunk]) -> pa.Table:
-    """The rows of `_FORMS`, which the chunks are given as well."""
-    steps = [(number, *pair) for number, chunk in chunks.items() for pair, _ in chunk.pairs]
-    roots = {(number, root) for number, chunk in chunks.items() for _, roots in chunk.pairs for root in roots or ()}
-    forms = work.query(
-        _FORMS,
-        steps=table(columns("chunk bigint, old_root, root"), steps),
-        releases=table(columns("chunk bigint, root"), sorted(roots)),
+    revisions, trees = (
+        work.table(Revisions, "source", "lineage", "position", "commit", "time", "release", "root"),
+        (work.table(Trees)),
     )
-    for row in forms.to_pylist():
-        folders = chunks[row["chunk"]].forms.setdefault(row["root"], [])
-        if (folder := (row["directory"], row["tree"])) not in folders:
-            folders.append(folder)
-    return forms
+    releases = [row["release"] for row in revisions.select("release").distinct().collect()] if globs else []
+    release_names = [name for name in releases if name and any(fnmatchcase(name, glob) for glob in globs)]
+    pairs = work.stage(
+        work.sql(
+            PAIRS_SQL,
+            revisions=revisions,
+            trees=trees,
+            pairs=work.table(Pairs),
+            chosen=work.local({"release": "string"}, [(name,) for name in release_names]),
+        )
+    )
+    if anew := work.anew("compare") or not pairs.where("compared_key <> key").isEmpty():
+        work.clear(Changes, Pairs)
+    new = pairs if anew else pairs.where("compared_key IS NULL")
+    problems = (
+        [("released", f"no release of the lake matches {' or '.join(globs)}")] if globs and not release_names else []
+    )
+    if count := new.count():
+        compared = work.stage(_compare(work, context.engine, new, count, trees, has_releases=bool(release_names)))
+        work.append(Changes, compared.where("problem IS NULL").drop("problem"))
+        failures = compared.where("problem IS NOT NULL").select("old_root", "root", "problem").collect()
+        problems += [(f"{row['old_root']} to {row['root']}", row["problem"]) for row in failures]
+    work.append(Pairs, new.selectExpr("old_root", "root", "key AS released"))
+    work.note({"compare": problems}, anew=anew)
 
 
-def compare_in_arrow(engine: Engine, chunks: Mapping[int, Chunk]) -> Callable[[Batches], Iterator[Output]]:
-    """Batches of `workers.ROWS` to the changes of each pair of a chunk."""
+def _compare(
+    work: Work, engine: Engine, pairs: DataFrame, count: int, trees: DataFrame, *, has_releases: bool
+) -> DataFrame:
+    """The changes of pairs: each task has the pairs of a chunk, and their texts."""
+    files = work.table(Files)
+    chunks = work.stage(
+        work.sql(CHUNKS_SQL, pairs=pairs, files=files, blobs=work.table(Blobs, "blob", "size"), trees=trees)
+    )
+    uses = work.sql(USES_SQL, chunks=chunks, files=files, trees=trees)
+    if has_releases:
+        messages = work.table(Messages, "blob", "message_name", "api_key")
+        uses = uses.union(work.sql(FORMS_SQL, chunks=chunks, files=files, trees=trees, messages=messages))
+    uses = uses.groupBy(*CHUNK, "blob").agg({"use": "collect_list"}).withColumnRenamed("collect_list(use)", "uses")
+    texts_by_chunk = work.spread(with_texts(work, uses), count, *CHUNK).groupBy(*CHUNK)
+    pairs_by_chunk = work.spread(chunks, count, *CHUNK).groupBy(*CHUNK)
+    return pairs_by_chunk.cogroup(texts_by_chunk).applyInArrow(compare_in_arrow(engine), ddl(COMPARED))
 
-    def work(batches: Batches) -> Iterator[Output]:
-        settle()
-        for number, sets in sets_in(batches):
-            yield from _changes(chunks[number], sets, engine)
 
-    return work
+def compare_in_arrow(engine: Engine) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    """Neighbouring pairs of contents, and the texts of a chunk with their uses, to the changes of each pair."""
+
+    def compare(pairs: pa.Table, texts: pa.Table) -> pa.Table:
+        without_collector()
+        uses = [
+            ((use["is_form"], use["root"], use["directory"]), Use(use["name"], blob, data))
+            for blob, data, places in rows_of(texts.select(["blob", "data", "uses"]))
+            for use in places
+        ]
+        roots: dict[tuple[bool, str], list[tuple[str, Sequence[Use]]]] = {}
+        for (is_form, root, directory), files in sorted_sets(uses).items():
+            roots.setdefault((is_form, root), []).append((directory, files))
+        rows = sorted(rows_of(pairs.select(["position", "old_root", "root", "released"])), key=lambda row: row[0])
+        return table(COMPARED, _changes(rows, roots, engine))
+
+    return compare
 
 
-def _changes(chunk: Chunk, sets: Mapping[str, Sequence[Use]], engine: Engine) -> Iterator[Output]:
-    held: dict[str, Tree] = {}
-    forms = {root: _tree(root, folders, sets) for root, folders in chunk.forms.items()}
-    for pair, released in chunk.pairs:
-        for root in held.keys() - pair:
-            _take_apart(held.pop(root))
+def _changes(
+    pairs: Sequence[tuple[Any, ...]],
+    roots: Mapping[tuple[bool, str], Sequence[tuple[str, Sequence[Use]]]],
+    engine: Engine,
+) -> Iterator[tuple[Any, ...]]:
+    trees: dict[str, Tree] = {}
+    forms = {root: _tree(root, folders) for (is_form, root), folders in roots.items() if is_form}
+    for _, *pair, released in pairs:
+        for root in trees.keys() - {*pair}:
+            _take_apart(trees.pop(root))
         for root in pair:
-            if root not in held:  # the pair before has the same content on its other side
-                held[root] = _tree(root, chunk.folders[root], sets)
-        old, new = held[pair[0]], held[pair[1]]
-        known = None if released is None else Releases(released, (forms[root] for root in released if root in forms))
+            if root not in trees:  # the pair before has the same content on its other side
+                trees[root] = _tree(root, roots.get((False, root), ()))
+        old, new = (trees[root] for root in pair)
+        releases = None if released is None else Releases(released, (forms[root] for root in released if root in forms))
         try:
-            judgements = judge(compare_trees(old, new, (), known), engine.rules.whole, old.sources, new.sources)
+            judged = judge(compare_trees(old, new, (), releases), engine.rules.whole, old.sources, new.sources)
+            yield from [(*_row((old.name, new.name), *judgement), None) for judgement in judged]
         except (UsageError, RecursionError) as error:
-            yield PROBLEMS, [(f"{pair[0]} to {pair[1]}", str(error))]
-            continue
-        yield Changes.NAME, [_row(pair, change) for _, change in judgements]
+            problem = {"old_root": old.name, "root": new.name, "problem": str(error)}
+            yield tuple(problem.get(name) for name in COMPARED)
     for tree in forms.values():
         _take_apart(tree)
 
@@ -176,22 +182,24 @@ def _take_apart(tree: Tree) -> None:
         take_apart(schema_set)
 
 
-def _tree(root: str, folders: Iterable[tuple[str, str]], sets: Mapping[str, Sequence[Use]]) -> Tree:
-    placed = sorted(folders, key=lambda pair: pair[0].split("/"))
-    return make_tree(root, ((directory, _paths(directory, sets.get(tree, ()))) for directory, tree in placed))
+def _tree(root: str, folders: Sequence[tuple[str, Sequence[Use]]]) -> Tree:
+    in_order = sorted(folders, key=lambda folder: folder[0].split("/"))
+    return make_tree(root, ((directory, _paths(directory, files)) for directory, files in in_order))
 
 
-def _paths(directory: str, files: Iterable[Use]) -> Iterator[tuple[str, bytes]]:
+def _paths(directory: str, files: Sequence[Use]) -> Iterator[tuple[str, bytes]]:
     above = f"{directory}/" if directory else ""
     return ((above + use.name, use.data) for use in files)
 
 
-def _row(pair: Pair, change: ChangeFinding) -> Row:
-    witnesses = msgspec.to_builtins(change.proof)
-    return (
-        *(*pair, change.rule, change.severity, change.breaks, change.kind, change.message_name, change.message_type),
-        *(change.versions, change.field, change.path, change.line, change.column),
-        *(json.dumps(dict(side), default=str) for side in (change.old, change.new)),
-        *(change.message, change.end_line, change.end_column, json.dumps(witnesses, default=str), change.unproven),
-        *(change.url or None, change.old_path or None, change.old_line or None, change.old_column or None),
-    )
+def _row(pair: tuple[str, str], change: Change, finding: ChangeFinding) -> tuple[Any, ...]:
+    own: dict[str, Any] = {
+        "old_root": pair[0],
+        "root": pair[1],
+        "old": json.dumps(dict(finding.old), default=str),
+        "new": json.dumps(dict(finding.new), default=str),
+        "proof": json.dumps(msgspec.to_builtins(finding.proof), default=str),
+        "api_key": number(change.message.api_key),
+    }
+    own |= {name: getattr(finding, name) or None for name in ("url", "old_path", "old_line", "old_column")}
+    return tuple(own[name] if name in own else getattr(finding, name) for name in Changes.COLUMNS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kiplint.compat.tree import FieldBudget
 from kiplint.engine.errors import UsageError
@@ -15,43 +15,61 @@ from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.pipeline.lake.delta import PROBLEMS, Batches, Output, rows_in
-from kiplint.pipeline.lake.schema import number
-from kiplint.pipeline.stage import Context, Work
+from kiplint.pipeline.lake.delta import Batches
+from kiplint.pipeline.lake.schema import Columns, array, batch, ddl, number, struct
+from kiplint.pipeline.stage import Context
 from kiplint.pipeline.tables import Blobs, Fields, Layouts, Messages
-from kiplint.pipeline.workers import settle
+from kiplint.pipeline.work import Work
+from kiplint.pipeline.workers import without_collector
 from kiplint.versions import VersionRange
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _without(columns: Columns, *names: str) -> Columns:
+    return {name: kind for name, kind in columns.items() if name not in names}
+
+
+DESCRIBED: Columns = {
+    "blob": "string",
+    "message": struct(_without(Messages.COLUMNS, "blob")),
+    "fields": array(_without(Fields.COLUMNS, "blob", "message_name")),
+    "layouts": array(_without(Layouts.COLUMNS, "blob", "message_name", "type")),
+    "problem": "string",
+}
 
 
 def run(work: Work, _: Context) -> None:
     """Describe the definitions that are new, or all when the model has changed."""
     parts, anew = work.unprocessed("describe", Blobs)
-    blobs = work.read(Blobs.COLUMNS, parts).where("data is not null").select("blob", "data")
-    columns = {kind.NAME: kind.COLUMNS for kind in (Messages, Fields, Layouts)}
-    made, problems = work.make(work.spread(blobs, rows_in(parts)), describe_in_arrow, columns)
-    for name, files in made.items():
-        work.add(name, files, more=not anew)
-    work.note("describe", problems, anew=anew)
+    if anew:
+        work.clear(Messages, Fields, Layouts)
+    texts = work.table(Blobs, "blob", "data", parts=parts).where("data IS NOT NULL")
+    described = work.stage(work.spread(texts, work.count(parts)).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
+    messages = described.where("problem IS NULL")
+    work.append(Messages, messages.select("blob", "message.*"))
+    work.append(Fields, messages.selectExpr("blob", "message.message_name", "inline(fields)"))
+    work.append(Layouts, messages.selectExpr("blob", "message.message_name", "message.type", "inline(layouts)"))
+    problems = described.where("problem IS NOT NULL").select("blob", "problem").collect()
+    work.note({"describe": [(row["blob"], row["problem"]) for row in problems]}, anew=anew)
 
 
-def describe_in_arrow(batches: Batches) -> Iterator[Output]:
-    """Batches of (blob, data) to rows of what they define; definitions without a message have none."""
-    settle()
+def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Batches of (blob, data) to what they define, rows of `DESCRIBED`; definitions without a message have none."""
+    without_collector()
     for rows in batches:
+        described: list[tuple[object, ...]] = []
         for blob, data in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             message = load("", data).message
             if message is None:
                 continue
             try:
-                described, fields, layouts = describe(message)
+                described.append((blob, *describe(message), None))
             except (UsageError, RecursionError) as error:
-                yield PROBLEMS, [(blob, str(error))]
-            else:
-                own = blob, message.name
-                yield Messages.NAME, [(blob, *described.values())]
-                yield Fields.NAME, [(*own, *field.values()) for field in fields]
-                yield Layouts.NAME, [(*own, message.type, *layout.values()) for layout in layouts]
+                described.append((blob, None, None, None, str(error)))
             take_apart(SchemaSet((message,)))
+        yield batch(DESCRIBED, described)
 
 
 def describe(message: Message) -> tuple[Mapping[str, Any], list[Mapping[str, Any]], list[Mapping[str, Any]]]:

@@ -2,143 +2,183 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
+from kiplint.engine.errors import UsageError
 from kiplint.pipeline.fetching import TO_READ, TO_WALK, WALKED, read_in_arrow, walk_in_arrow
-from kiplint.pipeline.lake.delta import Parts
-from kiplint.pipeline.lake.schema import arrow_schema, columns, table
-from kiplint.pipeline.lake.storage import STAGING
-from kiplint.pipeline.listing import LISTED, Line
-from kiplint.pipeline.stage import Context, Problem, Work
-from kiplint.pipeline.tables import Blobs, Files, Roots, Sets, Sources, Trees
+from kiplint.pipeline.lake.schema import ddl
+from kiplint.pipeline.listing import LINES, LISTED, Line, list_in_arrow
+from kiplint.pipeline.stage import Context, Problem, no_source
+from kiplint.pipeline.tables import Blobs, Files, Revisions, Roots, Sources, Trees
+from kiplint.pipeline.work import Work
 from kiplint.sources.schema_files import FOREIGN
+from kiplint.text.words import plural
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 A_TASK = 64
 """The revisions that one task walks: neighbours share most of their folders."""
-REVISIONS = {**LISTED, "line": "int", "position": "int"}
-LINES = columns("line int, source, lineage, kind, location")
+A_PILE = 2_048
+"""The contents that one task reads, each from the same place."""
 CUT_OFF = "it is a shallow clone: its history does not go back to the beginning"
-_TO_WALK = f"""
-SELECT source, kind, location, list({{'key': key, 'tree': tree}} ORDER BY position) AS revisions
-FROM (
-  SELECT *, (row_number() OVER (PARTITION BY line ORDER BY position) - 1) // {A_TASK} AS task
-  FROM (SELECT DISTINCT ON (key) key, tree, line, position FROM revisions ANTI JOIN roots USING (key)
-    ORDER BY line, position)
-) JOIN lines USING (line) GROUP BY line, task, source, kind, location ORDER BY line, task
+
+TO_WALK_SQL = f"""
+WITH new AS (
+  SELECT *, row_number() OVER (PARTITION BY key ORDER BY source, lineage, position) AS nth
+  FROM {{listed}} LEFT ANTI JOIN {{roots}} USING (key)
+), placed AS (
+  SELECT *, floor((row_number() OVER (PARTITION BY source, lineage ORDER BY position) - 1) / {A_TASK}) AS task
+  FROM new WHERE nth = 1
+)
+SELECT source, kind, path AS location, array_sort(collect_list(struct(position, key, tree))) AS revisions
+FROM placed GROUP BY source, lineage, kind, path, task
 """
-_CONTENTS = f"""
+FOLDERS_SQL = """
+SELECT key, location, item.directory, item.folder, item.files FROM {walked} LATERAL VIEW explode(folders) AS item
+"""
+TO_READ_SQL = f"""
+WITH new AS (
+  SELECT file.blob, min(location) AS location FROM {{folders}} LATERAL VIEW explode(files) AS file
+  GROUP BY file.blob
+), placed AS (
+  SELECT *, floor((row_number() OVER (PARTITION BY location ORDER BY blob) - 1) / {A_PILE}) AS pile
+  FROM new LEFT ANTI JOIN {{blobs}} USING (blob)
+)
+SELECT kind, location, array_sort(collect_list(blob)) AS blobs
+FROM placed JOIN (SELECT DISTINCT path AS location, kind FROM {{listed}}) USING (location)
+GROUP BY kind, location, pile
+"""
+DEFINITIONS_SQL = f"""
 WITH held AS (
-  SELECT key, location, item.directory, item.folder, item.directory = '' AS top, item.files
-  FROM (SELECT key, location, unnest(folders) AS item FROM walked)
+  SELECT DISTINCT folder, directory = '' AS top FROM {{folders}}
 ), listed AS (
-  SELECT folder, location, item.name, item.blob FROM (SELECT folder, location, unnest(files) AS item FROM held)
+  SELECT DISTINCT folder, file.name, file.blob FROM {{folders}} LATERAL VIEW explode(files) AS file
 ), kinds AS (
   SELECT folder, top, name, blob, kind, bool_or(kind = 'definition') OVER (PARTITION BY folder, top) AS certain
-  FROM (SELECT DISTINCT folder, top FROM held) JOIN (SELECT DISTINCT folder, name, blob FROM listed) USING (folder)
-    JOIN (SELECT blob, kind FROM blobs) USING (blob)
+  FROM held JOIN listed USING (folder) JOIN {{blobs}} USING (blob)
 ), definitions AS (  -- a file that is meant to be one counts beside definitions; one that is not a text also at the top
   SELECT folder, top, name, blob FROM kinds WHERE name NOT IN ({", ".join(f"'{name}'" for name in sorted(FOREIGN))})
     AND (kind = 'definition' OR kind = 'broken' AND (certain OR top) OR kind = 'malformed' AND certain)
-), ids AS (
-  SELECT folder, top, sha256(string_agg(name || ':' || blob, chr(10) ORDER BY name || ':' || blob)) AS tree
-  FROM definitions GROUP BY ALL
-), placed AS (
-  SELECT key, directory, tree FROM held JOIN ids USING (folder, top)
-), walks AS (
-  SELECT key, sha256(coalesce(string_agg(p.directory || ':' || p.tree, chr(10) ORDER BY p.directory || ':' || p.tree),
-    '')) AS root
-  FROM walked LEFT JOIN placed p USING (key) WHERE problem IS NULL AND same IS NULL GROUP BY key
 )
+SELECT folder, top, array_sort(collect_list(struct(name, blob))) AS files,
+  sha2(array_join(array_sort(collect_list(concat(name, ':', blob))), '\\n'), 256) AS tree
+FROM definitions GROUP BY folder, top
 """
-_NEW_BLOBS = f"""
-{_CONTENTS.partition(", kinds AS")[0]}
-SELECT location, list(blob ORDER BY blob) AS blobs FROM (
-  SELECT blob, min(location) AS location FROM listed ANTI JOIN blobs USING (blob) GROUP BY blob
-) GROUP BY location ORDER BY location
+"""The definitions of each folder, and the id of their set."""
+FILES_SQL = """
+SELECT DISTINCT tree, file.name, file.blob FROM {definitions} LEFT ANTI JOIN {trees} USING (tree)
+LATERAL VIEW explode(files) AS file
 """
-_SETS = f"""
-SELECT {", ".join(Sets.COLUMNS)} FROM revisions JOIN lines USING (line) JOIN roots USING (key)
-ORDER BY line, position
+WALKS_SQL = """
+WITH placed AS (
+  SELECT key, directory, tree FROM {folders} f JOIN {definitions} d
+  ON d.folder = f.folder AND d.top = (f.directory = '')
+), held AS (
+  SELECT key, collect_set(struct(directory, tree)) AS sets FROM placed GROUP BY key
+), roots AS (
+  SELECT key, coalesce(sets, array()) AS sets,
+    sha2(array_join(array_sort(transform(coalesce(sets, array()), s -> concat(s.directory, ':', s.tree))), '\\n'), 256)
+      AS root
+  FROM (SELECT key FROM {walked} WHERE problem IS NULL AND same IS NULL) LEFT JOIN held USING (key)
+)
+SELECT key, root, sets FROM roots
+UNION ALL
+SELECT w.key, root, sets FROM {walked} w JOIN roots r ON r.key = w.same
+"""
+TREES_SQL = """
+SELECT DISTINCT root, item.directory, item.tree FROM {walks} LEFT ANTI JOIN {trees} USING (root)
+LATERAL VIEW explode(sets) AS item
 """
 
 
 def run(work: Work, context: Context) -> None:
-    """Bring the lake's sets, trees, files and blobs up to the lines of history, or read all anew."""
+    """Bring the lake's revisions, trees, files and blobs up to the lines of history, or read all anew."""
     if anew := work.anew("ingest-walking"):
-        for kind in (Blobs, Files, Trees, Roots):
-            work.add(kind.NAME, (), more=False)
-    problems: list[Problem] = []
-    lines = context.lines if work.is_local else [line._replace(location=line.path) for line in context.lines]
-    tasks = work.query(_TO_WALK, **_listed(lines)).cast(arrow_schema(TO_WALK))
-    if tasks.num_rows:
-        walks = work.local(TO_WALK, tasks).repartition(min(tasks.num_rows, work.parallelism * 4))
-        made, problems = work.make(walks, walk_in_arrow(context.paths), {STAGING: WALKED})
-        problems += _read(work, made[STAGING], lines)
-        _settle(work, made[STAGING])
-    put_lines(work, context)
-    work.note("sources", context.problems, anew=True)
-    work.note("history", ((name, CUT_OFF) for name in context.cut), anew=True)
-    work.note("ingest", problems, anew=anew)
+        work.clear(Blobs, Files, Trees, Roots)
+    previous = {(row["source"], row["lineage"]): row for row in work.rows_of(Sources)}
+    lines = [line for line in context.lines if anew or previous.get(line[:2], {}).get("state") != line.state]
+    listed = work.stage(_list(work, lines, mail=context.mail))
+    ends = {(row["source"], row["lineage"]): row.asDict() for row in listed.where("position IS NULL").collect()}
+    failures = {place: row["problem"] for place, row in ends.items() if row["problem"] is not None}
+    problems = [*context.problems, *((source, problem) for (source, _), problem in sorted(failures.items()))]
+    if len(failures) == len(context.lines):
+        raise UsageError(no_source(problems))
+    revisions = listed.where("position IS NOT NULL")
+    count = sum(row["revisions"] or 0 for row in ends.values())
+    unreadable = _read_contents(work, revisions, count, context.paths) if count else []
+    lost = {*context.lost, *failures}
+    there = {line[:2] for line in context.lines} | lost
+    _put_revisions(work, revisions, ends.keys() - failures, previous.keys() - there)
+    _put_sources(
+        work, context.lines, previous, {place: row for place, row in ends.items() if place not in failures}, lost
+    )
+    cut_off = sorted({source for (source, _), row in ends.items() if row["cut_off"]})
+    work.note({"sources": problems, "history": [(name, CUT_OFF) for name in cut_off]}, anew=True)
+    work.note({"ingest": unreadable}, anew=anew)
+    if candidates := {source: row["candidates"] for (source, _), row in sorted(ends.items()) if row["candidates"]}:
+        names = next(iter(candidates)) + (f" and {len(candidates) - 1} more" if len(candidates) > 1 else "")
+        excluded = f"{plural(sum(candidates.values()), 'tag')} of release candidates, alphas and betas"
+        work.remarks.append(f"{names}: {excluded} left out; #tags=* takes all")
 
 
-def _listed(lines: Sequence[Line]) -> dict[str, pa.Table]:
-    """The lines, and all their revisions by the numbers of these."""
-    tables = []
-    for number, line in enumerate(lines):
-        rows = line.revisions.table
-        numbers = pa.repeat(pa.scalar(number, pa.int32()), rows.num_rows)
-        positions = pa.array(range(rows.num_rows), pa.int32())
-        tables.append(pa.Table.from_arrays([*rows.columns, numbers, positions], schema=arrow_schema(REVISIONS)))
-    known = ((at, line.source, line.lineage, line.kind, line.location) for at, line in enumerate(lines))
-    return {"revisions": pa.concat_tables(tables), "lines": table(LINES, known)}
+def _list(work: Work, lines: Iterable[Line], *, mail: bool) -> DataFrame:
+    """The revisions of lines, listed by executors: rows of `LISTED`."""
+    rows = [tuple(line) for line in lines]
+    if not rows:
+        return work.local(LISTED, ())
+    return work.spread(work.local(LINES, rows), len(rows)).mapInArrow(list_in_arrow(mail=mail), ddl(LISTED))
 
 
-def _read(work: Work, walked: Parts, lines: Sequence[Line]) -> list[Problem]:
-    """Read the contents that are new, each from one of the places that have it; the problems."""
-    kinds = {line.location: line.kind for line in lines}
-    most = work.parallelism * 2
-    tasks: list[tuple[str, str, list[str]]] = []
-    for row in work.query(_NEW_BLOBS, walked=work.lake.dataset(walked, WALKED)).to_pylist():
-        blobs = row["blobs"]
-        size = -(-len(blobs) // most)
-        tasks += [(kinds[row["location"]], row["location"], blobs[at : at + size]) for at in range(0, len(blobs), size)]
-    if not tasks:
-        return []
-    piles = work.local(TO_READ, tasks).repartition(min(len(tasks), most))
-    made, problems = work.make(piles, read_in_arrow, {Blobs.NAME: Blobs.COLUMNS})
-    work.add(Blobs.NAME, made[Blobs.NAME])
-    return problems
+def _read_contents(work: Work, listed: DataFrame, revisions: int, patterns: tuple[str, ...]) -> list[Problem]:
+    """Add the contents of revisions that are new, and return what cannot be read.
+
+    What folders hold is only known when their files are read.
+    """
+    to_walk = work.sql(TO_WALK_SQL, listed=listed, roots=work.table(Roots, "key")).select(*TO_WALK)
+    walked = work.stage(work.spread(to_walk, revisions).mapInArrow(walk_in_arrow(patterns), ddl(WALKED)))
+    folders = work.sql(FOLDERS_SQL, walked=walked)
+    to_read = work.sql(TO_READ_SQL, folders=folders, blobs=work.table(Blobs, "blob"), listed=listed).select(*TO_READ)
+    parts = work.append(Blobs, work.spread(to_read, revisions).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS)))
+    blobs, trees = work.table(Blobs, "blob", "kind"), work.table(Trees, "root", "tree")
+    definitions = work.stage(work.sql(DEFINITIONS_SQL, folders=folders, blobs=blobs))
+    walks = work.stage(work.sql(WALKS_SQL, folders=folders, definitions=definitions, walked=walked))
+    work.append(Files, work.sql(FILES_SQL, definitions=definitions, trees=trees))
+    work.append(Trees, work.sql(TREES_SQL, walks=walks, trees=trees))
+    work.append(Roots, walks.select(*Roots.COLUMNS))
+    unreadable = work.table(Blobs, "blob", "problem", parts=parts).where("problem IS NOT NULL")
+    rows = walked.where("problem IS NOT NULL").select("key", "problem").union(unreadable).collect()
+    return [(row["key"], row["problem"]) for row in rows]
 
 
-def _settle(work: Work, walked: Parts) -> None:
-    """Add the contents that are new: what folders hold is only known now that their files are read."""
-    given = {"walked": work.lake.dataset(walked, WALKED)}
-    roots = "SELECT key, root FROM walks UNION ALL SELECT w.key, root FROM walked w JOIN walks ON walks.key = w.same"
-    new = {
-        Files: "SELECT DISTINCT tree, name, blob FROM definitions JOIN ids USING (folder, top) "
-        "WHERE tree NOT IN (SELECT tree FROM files) ORDER BY ALL",
-        Trees: "SELECT DISTINCT root, directory, tree FROM walks JOIN placed USING (key) "
-        "WHERE root NOT IN (SELECT root FROM trees) ORDER BY ALL",
-        Roots: f"{roots} ORDER BY ALL",
-    }
-    for kind, rows in {kind: work.query(_CONTENTS + sql, **given) for kind, sql in new.items()}.items():
-        work.put(kind, rows, more=True)
+def _put_revisions(
+    work: Work, listed: DataFrame, lines: Set[tuple[str, str]], removed_lines: Set[tuple[str, str]]
+) -> None:
+    """Give changed lines their revisions, and take those of removed lines; others of their sources stay."""
+    if not lines and not removed_lines:
+        return
+    sources = {source for source, _ in {*lines, *removed_lines}}
+    others = work.local({"source": "string", "lineage": "string"}, sorted({*lines, *removed_lines}))
+    rows = listed.join(work.table(Roots), "key").select(*Revisions.COLUMNS)
+    stay = work.of_sources(Revisions, sources).join(others.hint("broadcast"), ["source", "lineage"], "left_anti")
+    work.replace_sources(Revisions, rows.union(stay.select(*Revisions.COLUMNS)), sources)
 
 
-def put_lines(work: Work, context: Context) -> None:
-    """Give the lake its lines: those that were listed, and those that could not be, as they were."""
-    sources: list[tuple[object, ...]] = [
-        (line.source, line.lineage, line.kind, line.path, len(line.revisions), None) for line in context.lines
+def _put_sources(
+    work: Work,
+    lines: Iterable[Line],
+    previous: Mapping[tuple[str, str], Mapping[str, Any]],
+    listed: Mapping[tuple[str, str], Mapping[str, Any]],
+    lost: Set[tuple[str, str]],
+) -> None:
+    """Give the lake its lines: those that can be read, and those that cannot as they were."""
+    rows = [
+        (*line[:4], (listed.get(line[:2]) or previous[line[:2]])["revisions"], None, line.state)
+        for line in lines
+        if line[:2] not in lost
     ]
-    sets = work.query(_SETS, **_listed(context.lines))
-    known = work.query("SELECT * FROM sources").to_pylist()
-    old = [row for row in known if (row["source"], row["lineage"]) in context.lost]
-    if old:
-        sources += [(*list(row.values())[:-1], row["as_of"] or work.snapshot.published) for row in old]
-        lost = pa.table({name: [row[name] for row in old] for name in ("source", "lineage")})
-        kept = work.query("SELECT * FROM sets SEMI JOIN lost USING (source, lineage)", lost=lost)
-        sets = pa.concat_tables([sets, kept])
-    work.put(Sets, sets)
-    work.put(Sources, sources)
+    for place in sorted(lost & previous.keys()):
+        row = {**previous[place], "as_of": previous[place]["as_of"] or work.snapshot.published}
+        rows.append(tuple(row.values()))
+    work.put_rows(Sources, rows)

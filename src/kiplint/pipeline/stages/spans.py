@@ -1,154 +1,168 @@
 """Spans: findings and changes in time, on every line of history, and the releases that have them.
 
-A task has whole sources, and asks git what descends from what.
+All of it is joins and windows by source, but for what git says: which commit a merge brought, and what descends from
+what.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, suppress
-from graphlib import TopologicalSorter
-from itertools import groupby
-from operator import itemgetter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from kiplint.pipeline.fetching import GIT, on_this_machine
-from kiplint.pipeline.lake.schema import Columns, columns, table, text
-from kiplint.pipeline.stage import Context, Work
-from kiplint.pipeline.tables import PLACE, STEPS, Blobs, Changes, Files, Findings, Messages, Sets, Spans, Trees
+from kiplint.pipeline.fetching import GIT, leaving_nothing, on_this_machine
+from kiplint.pipeline.lake.schema import Columns, columns, ddl, table, text
+from kiplint.pipeline.stage import Context
+from kiplint.pipeline.tables import (
+    RPC,
+    STEPS,
+    Blobs,
+    Changes,
+    Files,
+    Findings,
+    Messages,
+    Revisions,
+    Spans,
+    Trees,
+)
+from kiplint.pipeline.work import A_HANDFUL, Work
+from kiplint.pipeline.workers import rows_of
 from kiplint.sources.git import open_repository
 from kiplint.sources.history import TAGS, inner_commit
 from kiplint.sources.schema_files import SourceError
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
 
-A_TASK = 1_000
-"""The revisions of a task, unless a single source has more."""
-LINES = columns("task int, source, lineage, repository")
-"""Lines, and where git reads each: null for files, and where the run could not list a line. A source is in one task."""
-RENAMES = columns("source, lineage, old, last")
-"""By line of history: the name that a message has in the end, for each that it once had."""
-LONGEST_CHAIN = 1000
-INNER = columns("source, lineage, introduced_commit, path, inner_commit, inner_author, inner_subject")
-"""The commits behind the merges that brought spans."""
-BASES = columns("source, lineage, at_lineage, at_position int, base int, base_before int")
-"""For each line and release of its source the last position on the line that the release descends from.
-
-`base_before` is the base of the release before, `base` is null for a release that shares no history with the line.
-"""
-TOUCHED = f"""
-WITH now AS (SELECT {", ".join(PLACE)} FROM sets), past AS (SELECT {", ".join(PLACE)} FROM old_sets), other AS (
-  (FROM now EXCEPT FROM past) UNION ALL (FROM past EXCEPT FROM now)
-), touched AS (
-  SELECT source, lineage, bool_or(release IS NOT NULL) AS released FROM other GROUP BY ALL
-), lines AS (
-  SELECT source, lineage, bool_or(release IS NOT NULL) AS tagged FROM now GROUP BY ALL
-)
-SELECT DISTINCT l.source, l.lineage FROM lines l JOIN touched t USING (source)
-WHERE l.lineage = t.lineage OR tagged OR t.released ORDER BY ALL
-"""
-"""The lines with other revisions than before, and the releases of their sources; with other releases all lines."""
-_KEPT = "SELECT * FROM spans SEMI JOIN sets USING (source, lineage) ANTI JOIN chosen USING (source, lineage)"
-_ORDERED = f"""
-SELECT *, row_number() OVER (PARTITION BY source, lineage ORDER BY position)::INT AS rank
-FROM ({STEPS}) SEMI JOIN given USING (source, lineage) WHERE old_root IS DISTINCT FROM root
+ORDERED_SQL = f"""
+SELECT *, CAST(row_number() OVER (PARTITION BY source, lineage ORDER BY position) AS INT) AS rank
+FROM ({STEPS}) WHERE NOT old_root <=> root
 """
 """Of neighbours on a line with the same content the first, counted by `rank`, beside the revision before it."""
-_REVISIONS = f"""
-SELECT source, lineage, position, commit, release FROM ({STEPS}) SEMI JOIN given USING (source, lineage)
-ORDER BY source, lineage, position
-"""
-_CHANGED = """
+CHANGED_SQL = """
 SELECT o.source, o.lineage, o.position, o.commit, o.time, o.release, c.rule, c.severity, c.breaks, c.kind, c.old,
-  c.message_name, c.versions, c.field, c.path, c.message
-FROM ordered o JOIN changes c USING (old_root, root)
+  c.message_name, c.message_type, c.api_key, c.versions, c.field, c.path, c.message
+FROM {ordered} o JOIN {changes} c ON c.old_root = o.old_root AND c.root = o.root
 """
-_RENAMED = """
-SELECT source, lineage, old::JSON->>'name' AS old, message_name AS new FROM changed
-WHERE kind = 'message-renamed' ORDER BY position
+WHO = f"if({{0}} IN {RPC!r} AND {{1}} IS NOT NULL, concat({{0}}, ' ', {{1}}), {{2}})"
+"""What a message is known by: an RPC by its API key, any other by its name."""
+LAST_NAMES_SQL = f"""
+WITH keys AS (  -- in most lakes few API keys have been claimed by several names
+  SELECT type, api_key FROM {{messages}} WHERE type IN {RPC!r} AND api_key IS NOT NULL
+  GROUP BY type, api_key HAVING count(DISTINCT message_name) > 1
+), claims AS (
+  SELECT root, type, api_key, message_name FROM keys JOIN {{messages}} USING (type, api_key) JOIN {{files}} USING (blob)
+  JOIN {{trees}} USING (tree)
+)
+SELECT source, concat(type, ' ', api_key) AS who, max_by(message_name, struct(time, position, lineage)) AS last
+FROM {{ordered}} JOIN claims USING (root) GROUP BY source, type, api_key
+HAVING count(DISTINCT message_name) > 1 AND count(DISTINCT message_name, root) = count(DISTINCT root)
 """
-_PATH = "if(directory = '', f.name, concat_ws('/', directory, f.name))"
-_FOUND = f"""
-SELECT o.source, o.lineage, o.rank, g.rule, g.severity, g.message_name, g.place, g.blob, {_PATH} AS path,
-  concat(g.message, if(g.instead = '', '', '; write ' || g.instead)) AS message
-FROM ordered o JOIN trees t USING (root) JOIN files f USING (tree)
-JOIN findings g ON g.name = f.name AND g.blob = f.blob AND (g.tree IS NULL OR g.tree = t.tree)
+"""By source and API key the name that a message has in the end, unless two messages claim the key at once."""
+RENAMED_SQL = f"""
+SELECT source, time, position, get_json_object(old, '$.name') AS old, message_name AS new
+FROM {{changed}} WHERE kind = 'message-renamed' AND message_type NOT IN {RPC!r}
 """
-_KEY = "substring(sha256(concat_ws(chr(0), {})), 1, 32)"
-_EVENT = "{0}.position AS {1}_position, {0}.commit AS {1}_commit, {0}.time AS {1}_time, {0}.release AS {1}_release"
-LIVES = f"""
-WITH once AS (
-  SELECT source, lineage, {_KEY.format("rule, coalesce(last, message_name), place")} AS key, rank,
-    min({{'path': path, 'rule': rule, 'severity': severity, 'message_name': message_name, 'message': message,
-      'blob': blob}}) AS shown
-  FROM found LEFT JOIN (SELECT source, lineage, old AS message_name, last FROM renames)
-    USING (source, lineage, message_name) GROUP BY ALL
+RENAMED: Columns = columns("source, time timestamp, position int, old, new")
+LAST_NAMES: Columns = columns("source, who, last")
+"""By source: the name that a message has in the end, by what it is known by."""
+PATH = "if(directory = '', f.name, concat(directory, '/', f.name))"
+KEY = "substring(sha2(concat_ws('\\0', {}), 256), 1, 32)"
+EVENT = "{0}.position AS {1}_position, {0}.commit AS {1}_commit, {0}.time AS {1}_time, {0}.release AS {1}_release"
+LIVES_SQL = f"""
+WITH identified AS (
+  SELECT g.tree, g.name, blob, rule, severity, message_name, place,
+    {WHO.format("type", "api_key", "message_name")} AS who,
+    concat(message, if(instead = '', '', concat('; write ', instead))) AS message
+  FROM {{findings}} g LEFT JOIN (SELECT blob, type, api_key FROM {{messages}}) USING (blob)
+), of_trees AS (
+  SELECT f.tree, g.name, g.blob, rule, severity, message_name, place, who, message
+  FROM {{files}} f JOIN identified g ON g.name = f.name AND g.blob = f.blob WHERE g.tree IS NULL
+  UNION ALL
+  SELECT * FROM identified WHERE tree IS NOT NULL
+), once AS (
+  SELECT source, lineage, rank, min(struct({PATH} AS path, rule, severity, message_name, message, blob)) AS shown,
+    {KEY.format("rule, coalesce(last, message_name), place")} AS key
+  FROM {{ordered}} JOIN {{trees}} USING (root) JOIN of_trees f USING (tree) LEFT JOIN {{names}} USING (source, who)
+  GROUP BY source, lineage, rank, rule, coalesce(last, message_name), place
 ), islands AS (
   SELECT *, rank - row_number() OVER (PARTITION BY source, lineage, key ORDER BY rank) AS island FROM once
 ), lives AS (
   SELECT source, lineage, key, min(rank) AS first, max(rank) + 1 AS after, max_by(shown, rank) AS shown
   FROM islands GROUP BY source, lineage, key, island
 )
-SELECT l.source, l.lineage, 'finding' AS what, key, shown.rule, shown.severity, NULL AS breaks,
-  shown.message_name, '' AS field, shown.path, shown.message, {_EVENT.format("b", "introduced")},
-  {_EVENT.format("e", "fixed")}, e.position IS NULL AS open, first = 1 AS from_beginning, shown.blob
-FROM lives l JOIN ordered b ON b.source = l.source AND b.lineage = l.lineage AND b.rank = first
-LEFT JOIN ordered e ON e.source = l.source AND e.lineage = l.lineage AND e.rank = after
+SELECT l.source, l.lineage, 'finding' AS what, key, shown.rule, shown.severity, CAST(NULL AS STRING) AS breaks,
+  shown.message_name, '' AS field, shown.path, shown.message, {EVENT.format("b", "introduced")},
+  {EVENT.format("e", "fixed")},
+  e.position IS NULL AS open, first = 1 AS from_beginning, shown.blob, e.root AS fixed_root
+FROM lives l JOIN {{ordered}} b ON b.source = l.source AND b.lineage = l.lineage AND b.rank = first
+LEFT JOIN {{ordered}} e ON e.source = l.source AND e.lineage = l.lineage AND e.rank = after
 UNION ALL
-SELECT source, lineage, 'change', {_KEY.format("rule, message_name, kind, versions, field")}, rule, severity, breaks,
-  message_name, field, path, message, {_EVENT.format("c", "introduced")},
-  NULL, NULL, NULL, NULL, NULL, false, NULL FROM changed c
+SELECT source, lineage, 'change', {KEY.format("rule, coalesce(last, message_name), kind, versions, field")}, rule,
+  severity, breaks, message_name, field, path, message, {EVENT.format("c", "introduced")}, NULL, NULL, NULL, NULL, NULL,
+  false, NULL, NULL
+FROM (SELECT *, {WHO.format("message_type", "api_key", "message_name")} AS who FROM {{changed}}) c
+LEFT JOIN {{names}} USING (source, who)
 """
-_SELECTORS = r"kiplint:[ \t]*ignore(?:-file)?[ \t]*\[([^\]]*)\]"
-ENDED = f"""
-WITH gone AS (
-  SELECT l.*, root FROM lives l JOIN ordered o
-  ON o.source = l.source AND o.lineage = l.lineage AND o.position = fixed_position WHERE what = 'finding'
-), sought AS (
-  SELECT source, lineage, key, introduced_position, rule, root, blob AS old_blob,
-    unnest(list_distinct([message_name, path])) AS who FROM gone
-), placed AS (
-  SELECT root, blob, {_PATH} AS path FROM trees JOIN files f USING (tree) WHERE root IN (SELECT root FROM gone)
-), there AS (
-  SELECT root, message_name AS who, blob FROM placed JOIN (SELECT blob, message_name FROM messages) USING (blob)
-  UNION SELECT root, path, blob FROM placed
-), seen AS (
-  SELECT blob FROM there UNION SELECT blob FROM gone
-), selectors AS (
-  SELECT blob, trim(unnest(string_split(inside, ',')), ' ' || chr(9)) AS selector FROM (
-    SELECT blob, unnest(regexp_extract_all(TRY(decode(data)), '{_SELECTORS}', 1)) AS inside
-    FROM blobs SEMI JOIN seen USING (blob)
-  )
-), marks AS (  -- how many selectors mean the rule: its id, its pack, or a glob over ids
-  SELECT blob, rule, count(*) AS marks FROM selectors JOIN (SELECT DISTINCT rule FROM gone)
-  ON rule = selector OR split_part(rule, '/', 1) = selector OR selector = 'all' OR rule GLOB selector GROUP BY ALL
-), ends AS (
-  SELECT source, lineage, key, introduced_position, bool_or(t.blob IS NOT NULL) AS is_there,
-    bool_or(coalesce(m.marks, 0) > coalesce(old.marks, 0)) AS is_hidden
-  FROM sought s LEFT JOIN there t USING (root, who) LEFT JOIN marks m ON m.blob = t.blob AND m.rule = s.rule
-  LEFT JOIN marks old ON old.blob = old_blob AND old.rule = s.rule WHERE who <> '' GROUP BY ALL
-), dropped AS (
-  SELECT DISTINCT gone.source, gone.lineage, key, introduced_position, true AS is_dropped FROM gone JOIN changed c
-  ON c.source = gone.source AND c.lineage = gone.lineage AND c.position = fixed_position
-    AND c.message_name = gone.message_name AND c.rule = 'compat/version-dropped'
+SELECTORS = r"kiplint:[ \t]*ignore(?:-file)?[ \t]*\[([^\]]*)\]"
+GLOB = r"regexp_replace(regexp_replace(regexp_replace(selector, r'([^\w\s*?/-])', r'\\$1'), r'\*', '.*'), r'\?', '.')"
+MEANS = (
+    f"rule = selector OR split_part(rule, '/', 1) = selector OR selector = 'all' OR rule RLIKE concat('^', {GLOB}, '$')"
 )
-SELECT source, lineage, key, introduced_position, CASE WHEN NOT is_there THEN 'message removed'
+"""Whether a selector means a rule: its id, its pack, or a glob over ids."""
+GONE_SQL = f"""
+WITH placed AS (
+  SELECT root, blob, {PATH} AS path, message_name FROM (SELECT DISTINCT fixed_root AS root FROM {{lives}})
+  JOIN {{trees}} USING (root) JOIN {{files}} f USING (tree)
+  LEFT JOIN (SELECT blob, message_name FROM {{messages}}) USING (blob)
+), dropped AS (
+  SELECT DISTINCT source, lineage, position AS fixed_position, message_name, true AS is_dropped FROM {{changed}}
+  WHERE rule = 'compat/version-dropped'
+)
+SELECT source, lineage, key, introduced_position, rule, l.blob AS old_blob, p.blob, is_dropped FROM {{lives}} l
+LEFT JOIN placed p ON p.root = fixed_root
+  AND (p.path = l.path OR p.message_name = l.message_name AND p.message_name <> '')
+LEFT JOIN dropped USING (source, lineage, fixed_position, message_name)
+WHERE what = 'finding' AND fixed_position IS NOT NULL
+"""
+"""The findings that ended, each with the files in the first revision without it that have its path or its message."""
+ENDED_SQL = f"""
+WITH ignores AS (
+  SELECT blob, transform(flatten(transform(
+      regexp_extract_all(try_validate_utf8(CAST(data AS STRING)), r'{SELECTORS}', 1), part -> split(part, ','))),
+    selector -> trim(BOTH ' \t' FROM selector)) AS selectors
+  FROM {{blobs}} LEFT SEMI JOIN (SELECT blob FROM {{gone}} UNION SELECT old_blob FROM {{gone}}) USING (blob)
+), ends AS (
+  SELECT source, lineage, key, introduced_position, bool_or(g.blob IS NOT NULL) AS is_there,
+    bool_or(is_dropped) AS is_dropped, bool_or(coalesce(size(filter(n.selectors, selector -> {MEANS})), 0)
+      > coalesce(size(filter(o.selectors, selector -> {MEANS})), 0)) AS is_hidden
+  FROM {{gone}} g LEFT JOIN ignores n ON n.blob = g.blob LEFT JOIN ignores o ON o.blob = old_blob
+  GROUP BY source, lineage, key, introduced_position
+)
+SELECT source, lineage, 'finding' AS what, key, introduced_position, CASE WHEN NOT is_there THEN 'message removed'
   WHEN is_dropped THEN 'version removed' WHEN is_hidden THEN 'suppressed' ELSE 'fixed' END AS ended
-FROM ends LEFT JOIN dropped USING (source, lineage, key, introduced_position)
+FROM ends
 """
-_MERGED = """
-SELECT DISTINCT source, lineage, introduced_commit, path FROM lives
-WHERE introduced_commit IN (SELECT commit FROM sets WHERE len(parents) > 1) ORDER BY ALL
+MERGED_SQL = """
+SELECT DISTINCT l.source, l.lineage, introduced_commit, path FROM {lives} l JOIN {revisions} r
+ON r.source = l.source AND r.lineage = l.lineage AND r.position = l.introduced_position WHERE size(parents) > 1
 """
-RELEASED = f"""
+INNER: Columns = columns("source, lineage, introduced_commit, path, inner_commit, inner_author, inner_subject")
+"""The commits behind the merges that brought spans."""
+REVISIONS_SQL = f"SELECT source, lineage, position, commit, release FROM ({STEPS})"
+BASES: Columns = columns("source, lineage, at_lineage, at_position int, base int, base_before int")
+"""For each line and release of its source the last position on the line that the release descends from.
+
+`base_before` is the base of the release before, `base` is null for a release that shares no history with the line.
+"""
+LINES: Columns = columns("source, lineage, path")
+SPANS_SQL = f"""
 WITH begun AS (
   SELECT source, lineage, what, key, introduced_position, fixed_position, fixed_release AS gone_release
-  FROM lives WHERE introduced_release IS NOT NULL
+  FROM {{lives}} WHERE introduced_release IS NOT NULL
 ), releases AS (
-  SELECT source, lineage, position, time, release FROM sets WHERE release IS NOT NULL
+  SELECT source, lineage, position, time, release FROM {{revisions}} WHERE release IS NOT NULL
 ), shipped AS (  -- a finding is in all releases from the first to the last of a life, a change is the step to one
   SELECT b.source, b.what, b.key, b.gone_release, r.lineage AS at_lineage, r.position AS at_position,
     r.time AS at_time, r.release AS at_release
@@ -156,162 +170,169 @@ WITH begun AS (
     (r.position = introduced_position OR what = 'finding' AND r.position > introduced_position
       AND (fixed_position IS NULL OR r.position < fixed_position))
 ), met AS (
-  SELECT l.source, l.lineage, l.what, l.key, l.introduced_position AS begin, r.* EXCLUDE (source, what, key), CASE
+  SELECT l.source, l.lineage, l.what, l.key, l.introduced_position AS begin, r.at_lineage, r.at_position, r.at_release,
+    r.gone_release, CASE
     WHEN b.base IS NULL THEN if(l.introduced_time <= r.at_time, 3, NULL)
     WHEN l.introduced_position <= b.base AND if(l.what = 'change', l.introduced_position > b.base_before,
       l.fixed_position IS NULL OR l.fixed_position > b.base) THEN 1
     WHEN l.introduced_position > b.base AND l.introduced_time <= r.at_time THEN 2
-    WHEN l.introduced_position <= b.base THEN 3 END AS rank
-  FROM lives l JOIN shipped r ON r.source = l.source AND r.what = l.what AND r.key = l.key
-  LEFT JOIN bases b ON b.source = l.source AND b.lineage = l.lineage AND b.at_lineage = r.at_lineage
+    WHEN l.introduced_position <= b.base THEN 3 END AS nearness
+  FROM {{lives}} l JOIN shipped r ON r.source = l.source AND r.what = l.what AND r.key = l.key
+  LEFT JOIN {{bases}} b ON b.source = l.source AND b.lineage = l.lineage AND b.at_lineage = r.at_lineage
     AND b.at_position = r.at_position
 ), owned AS (  -- of the lives of a key, the last that a release descends from, else the first that it can have picked
   SELECT source, lineage, what, key, at_lineage, at_position, any_value(at_release) AS at_release,
     any_value(gone_release) AS gone_release,
-    min({{'rank': rank, 'nearest': if(rank = 2, begin, -begin), 'begin': begin}}) AS life
-  FROM met WHERE rank IS NOT NULL GROUP BY source, lineage, what, key, at_lineage, at_position
-), picked AS (
-  SELECT source, lineage, what, key, life.begin AS introduced_position, at_release, min(at_position) AS place FROM owned
-  WHERE life.rank = 2 GROUP BY ALL
-), backported AS (
-  SELECT * EXCLUDE (at_release, place), list(at_release ORDER BY place, at_release) AS backports
-  FROM picked GROUP BY ALL
-), firsts AS (
+    min(struct(nearness, if(nearness = 2, begin, -begin) AS nearest, begin)) AS life
+  FROM met WHERE nearness IS NOT NULL GROUP BY source, lineage, what, key, at_lineage, at_position
+), shipments AS (
   SELECT source, lineage, what, key, life.begin AS introduced_position,
-    min_by({{'first': at_release, 'gone': gone_release}}, {{'position': at_position, 'lineage': at_lineage}}) AS shipped
-  FROM owned GROUP BY ALL
+    min_by(struct(at_release AS first, gone_release AS gone), struct(at_position, at_lineage)) AS shipped,
+    array_distinct(transform(array_sort(collect_list(struct(at_position, at_release)) FILTER (WHERE life.nearness = 2)),
+      place -> place.at_release)) AS backports
+  FROM owned GROUP BY source, lineage, what, key, life.begin
 ), early AS (
   SELECT source, b.lineage, release.time AS time, b.base FROM (
-    SELECT source, min_by({{'lineage': lineage, 'position': position, 'time': time}},
-      {{'position': position, 'lineage': lineage}}) AS release FROM releases GROUP BY source
-  ) JOIN bases b USING (source) WHERE b.at_lineage = release.lineage AND b.at_position = release.position
+    SELECT source, min_by(struct(lineage, position, time), struct(position, lineage)) AS release
+    FROM releases GROUP BY source
+  ) JOIN {{bases}} b USING (source) WHERE b.at_lineage = release.lineage AND b.at_position = release.position
 ), whole AS (
-  SELECT l.* EXCLUDE (fixed_release), shipped.first AS first_release, shipped.gone AS fixed_release, ended,
-    inner_commit, inner_author, inner_subject, coalesce(backports, []) AS backports,
-    coalesce(l.what = 'change' AND shipped IS NULL
+  SELECT l.* EXCEPT (fixed_release), shipped.first AS first_release, shipped.gone AS fixed_release, ended, inner_commit,
+    inner_author, inner_subject, coalesce(backports, array()) AS backports,
+    coalesce(what = 'change' AND shipped IS NULL
       AND if(base IS NULL, introduced_time <= early.time, introduced_position <= base), false) AS before_first_release
-  FROM lives l LEFT JOIN firsts USING (source, lineage, what, key, introduced_position)
-  LEFT JOIN backported USING (source, lineage, what, key, introduced_position)
-  LEFT JOIN early USING (source, lineage) LEFT JOIN inner_commits USING (source, lineage, introduced_commit, path)
-  LEFT JOIN ended e ON what = 'finding' AND e.source = l.source AND e.lineage = l.lineage AND e.key = l.key
-    AND e.introduced_position = l.introduced_position
+  FROM {{lives}} l LEFT JOIN shipments USING (source, lineage, what, key, introduced_position)
+  LEFT JOIN early USING (source, lineage) LEFT JOIN {{inner}} USING (source, lineage, introduced_commit, path)
+  LEFT JOIN {{ended}} USING (source, lineage, what, key, introduced_position)
 )
-SELECT {", ".join(Spans.COLUMNS)} FROM whole ORDER BY source, lineage, introduced_position, what, key
+SELECT {", ".join(Spans.COLUMNS)} FROM whole
 """
 
 
 def run(work: Work, context: Context) -> None:
-    """Make the spans of lines with other revisions than before, or of all."""
-    anew = any(work.unprocessed("spans", kind)[1] for kind in (Files, Trees, Blobs, Messages, Findings, Changes))
-    chosen = work.query(TOUCHED, old_sets=() if anew else work.processed("spans", Sets))
-    work.put(Spans, () if anew else work.query(_KEPT, chosen=chosen))
-    lines = list(_lines(chosen.to_pylist(), work, context))
-    if lines:
-        given = work.local(LINES, lines).repartition(1 + lines[-1][0], "task")
-        work.put(Spans, work.ask(Spans, given, spans_of), more=True)
+    """Make the spans of sources with other revisions than before, or of all."""
+    kinds = (Files, Trees, Blobs, Messages, Findings, Changes)
+    if any(work.unprocessed("spans", kind)[1] for kind in kinds):
+        work.clear(Spans)
+        sources = {part.source for part in work.parts(Revisions)}
+    else:
+        sources = work.changed_sources("spans", Revisions)
+    if sources:
+        lines = [(line.source, line.lineage, line.path) for line in context.lines if line.kind == GIT]
+        work.replace_sources(Spans, _spans(work, sources, [line for line in lines if line[0] in sources]), sources)
 
 
-def _lines(
-    chosen: Iterable[Mapping[str, str]], work: Work, context: Context
-) -> Iterator[tuple[int, str, str, str | None]]:
-    """Rows of `LINES`, for lines in the order of their sources."""
-    listed = {line[:2]: line for line in context.lines}
-    task = filled = 0
-    for source, rows in groupby(chosen, key=itemgetter("source")):
-        lines = [(row["lineage"], listed.get((source, row["lineage"]))) for row in rows]
-        size = sum(len(line.revisions) for _, line in lines if line)
-        if filled and filled + size > A_TASK:
-            task, filled = task + 1, 0
-        filled += size
-        for lineage, line in lines:
-            place = line and (line.location if work.is_local else line.path)
-            yield task, source, lineage, place if line and line.kind == GIT else None
+def _spans(work: Work, sources: set[str], lines: Iterable[tuple[str, str, str]]) -> DataFrame:
+    sql = work.sql
+    revisions, places = work.of_sources(Revisions, sources), work.local(LINES, lines)
+    tables = {
+        "trees": work.table(Trees),
+        "files": work.table(Files),
+        "messages": work.table(Messages, "blob", "message_name", "type", "api_key"),
+    }
+    ranks = work.stage(sql(ORDERED_SQL, revisions=revisions, trees=tables["trees"]))
+    changes = work.stage(sql(CHANGED_SQL, ordered=ranks, changes=work.table(Changes)))
+    renamed = sql(RENAMED_SQL, changed=changes).groupBy("source").applyInArrow(last_names, ddl(LAST_NAMES))
+    names: DataFrame = work.stage(sql(LAST_NAMES_SQL, **tables, ordered=ranks).union(renamed))
+    findings = work.table(Findings)
+    lives = work.stage(sql(LIVES_SQL, **tables, ordered=ranks, changed=changes, names=names, findings=findings))
+    endings = work.stage(sql(GONE_SQL, **tables, lives=lives, changed=changes))
+    ended = sql(ENDED_SQL, gone=endings, blobs=work.table(Blobs, "blob", "data"))
+    merges = sql(MERGED_SQL, lives=lives, revisions=revisions)
+    steps = sql(REVISIONS_SQL, revisions=revisions, trees=tables["trees"])
+    by_source = [
+        work.spread(df, len(sources) * A_HANDFUL, "source").groupBy("source") for df in (merges, steps, places)
+    ]
+    return sql(
+        SPANS_SQL,
+        lives=lives,
+        revisions=revisions,
+        ended=ended,
+        inner=by_source[0].cogroup(by_source[2]).applyInArrow(inner_commits, ddl(INNER)),
+        bases=work.stage(by_source[1].cogroup(by_source[2]).applyInArrow(bases, ddl(BASES))),
+    )
 
 
-def spans_of(duck: DuckDBPyConnection) -> pa.Table:
-    """The spans of the lines `given`, from a connection to the tables of the lake."""
+def last_names(renamed: pa.Table) -> pa.Table:
+    """The renames of messages without an API key in a source, `RENAMED`, to `LAST_NAMES`."""
+    import networkx as nx
 
-    def register(name: str, kinds: Columns, rows: Iterable[tuple[object, ...]]) -> None:
-        duck.register(name, table(kinds, rows))
-
-    places = {(source, lineage): place for _, source, lineage, place in duck.sql("FROM given").fetchall()}
-    duck.execute(f"CREATE TEMP TABLE ordered AS {_ORDERED}")
-    duck.execute(f"CREATE TEMP TABLE changed AS {_CHANGED}")
-    register("renames", RENAMES, _last_names(duck.sql(_RENAMED).fetchall()))
-    duck.execute(f"CREATE TEMP TABLE found AS {_FOUND}")
-    duck.execute(f"CREATE TEMP TABLE lives AS {LIVES}")
-    duck.execute(f"CREATE TEMP TABLE ended AS {ENDED}")
-    register("inner_commits", INNER, _inner(duck.sql(_MERGED).fetchall(), places))
-    register("bases", BASES, _bases(duck.sql(_REVISIONS).fetchall(), places))
-    return duck.sql(RELEASED).to_arrow_table()
-
-
-def _inner(
-    merged: Iterable[tuple[str, str, str, str]], places: Mapping[tuple[str, str], str | None]
-) -> Iterator[tuple[object, ...]]:
-    """Rows of `INNER`, as far as repositories can be read here."""
-    for line, brought in groupby(merged, key=lambda row: row[:2]):
-        if place := places[line]:
-            with suppress(SourceError, OSError), closing(open_repository(on_this_machine(place))) as objects:
-                for _, _, commit, path in brought:
-                    if inner := inner_commit(objects, commit, path):
-                        yield (*line, commit, path, *map(text, inner))
+    rows = sorted(rows_of(renamed.select(list(RENAMED))), key=lambda row: (row[1] is not None, *row[1:]))
+    newest = {new: at for at, (*_, new) in enumerate(rows)}
+    names: nx.Graph[str] = nx.Graph([row[3:] for row in rows])
+    return table(
+        LAST_NAMES,
+        (
+            (rows[0][0], name, max(same, key=lambda name: newest.get(name, -1)))
+            for same in nx.connected_components(names)
+            for name in same
+        ),
+    )
 
 
-def _bases(
-    revisions: Iterable[tuple[str, str, int, str, str | None]], places: Mapping[tuple[str, str], str | None]
-) -> Iterator[tuple[object, ...]]:
-    """Rows of `BASES`; the merge bases as far as repositories can be read here."""
-    for source, rows in groupby(revisions, key=itemgetter(0)):
-        lines: dict[str, dict[str, int]] = {}
-        tagged: list[tuple[str, int, str]] = []
-        for _, lineage, position, commit, release in rows:
-            lines.setdefault(lineage, {})[commit] = position
-            if release is not None:
-                tagged.append((lineage, position, commit))
+def inner_commits(merges: pa.Table, lines: pa.Table) -> pa.Table:
+    """The merges that brought spans of a source, and its lines, to `INNER`, as far as repositories can be read here."""
+    places = {lineage: path for _, lineage, path in rows_of(lines)}
+
+    def rows(_: object) -> Iterator[tuple[object, ...]]:
+        for source, lineage, commit, path in rows_of(merges):
+            if place := places.get(lineage):
+                with suppress(SourceError, OSError):
+                    if inner := inner_commit(open_repository(on_this_machine(place)), commit, path):
+                        yield source, lineage, commit, path, *map(text, inner)
+
+    return table(INNER, leaving_nothing(rows)(()))
+
+
+def bases(revisions: pa.Table, lines: pa.Table) -> pa.Table:
+    """The revisions of a source, and its lines, to `BASES`; the merge bases as far as repositories can be read here."""
+    places = {lineage: path for _, lineage, path in rows_of(lines)}
+    positions: dict[str, dict[str, int]] = {}
+    tagged: list[tuple[str, int, str]] = []
+    rows_by_line = sorted(rows_of(revisions), key=lambda row: row[1:3])
+    for _, lineage, position, commit, release in rows_by_line:
+        positions.setdefault(lineage, {})[commit] = position
+        if release is not None:
+            tagged.append((lineage, position, commit))
+
+    def rows(_: object) -> Iterator[tuple[object, ...]]:
         tags = {lineage for lineage, *_ in tagged}
         parents: dict[str, set[str]] = {}
-        if tags and lines.keys() - tags:
-            for lineage, commits in lines.items():
-                if place := places[source, lineage]:
+        if tags and positions.keys() - tags:
+            for lineage, commits in positions.items():
+                if place := places.get(lineage):
                     _add_parents(parents, place, lineage, list(commits))
-        for lineage, positions in lines.items():
-            bases = positions if lineage in tags else descents(parents, positions)
+        for lineage, on_line in positions.items():
+            bases_by_commit = on_line if lineage in tags else descents(parents, on_line)
             for at, (at_lineage, position, commit) in enumerate(tagged):
                 own = at_lineage == lineage
                 before = tagged[at - 1] if at and tagged[at - 1][0] == at_lineage else None
-                last = position - 1 if own else bases.get(before[2]) if before else None
-                base = position if own else bases.get(commit)
-                yield source, lineage, at_lineage, position, base, -1 if last is None else last
+                last = position - 1 if own else bases_by_commit.get(before[2]) if before else None
+                base = position if own else bases_by_commit.get(commit)
+                yield rows_by_line[0][0], lineage, at_lineage, position, base, -1 if last is None else last
+
+    return table(BASES, leaving_nothing(rows)(()))
 
 
 def _add_parents(parents: dict[str, set[str]], place: str, lineage: str, commits: list[str]) -> None:
     """Add the parents of all commits that a line and its tags descend from; nothing where git cannot say them."""
     which = commits if lineage.partition("=")[0] == TAGS else commits[-1:]
-    with suppress(SourceError, OSError), closing(open_repository(on_this_machine(place))) as objects:
-        for listed in objects.run("rev-list", "--parents", *which, "--").splitlines():
-            commit, *above = listed.split()
+    with suppress(SourceError, OSError):
+        objects = open_repository(on_this_machine(place))
+        for row in objects.run("rev-list", "--parents", *which, "--").splitlines():
+            commit, *above = row.split()
             parents.setdefault(commit, set()).update(above)
 
 
 def descents(parents: Mapping[str, set[str]], places: Mapping[str, int]) -> dict[str, int]:
     """For each commit the highest of some places that it has or descends from; none without any."""
-    highest: dict[str, int] = {}
-    for commit in TopologicalSorter(parents).static_order():
-        below = [highest[parent] for parent in parents.get(commit, ()) if parent in highest]
-        if (place := max([*below, places.get(commit, -1)])) >= 0:
-            highest[commit] = place
-    return {**places, **highest}
+    import networkx as nx
 
-
-def _last_names(renamed: Iterable[tuple[str, str, str, str]]) -> Iterator[tuple[str, str, str, str]]:
-    """Rows of `RENAMES`: the names that messages have in the end, by those they had."""
-    heirs: dict[tuple[str, str], dict[str, str]] = {}
-    for source, lineage, old, new in renamed:
-        heirs.setdefault((source, lineage), {})[old] = new
-    for line, names in heirs.items():
-        for first in names:
-            last = first
-            for _ in range(LONGEST_CHAIN):  # a name that came back makes a circle
-                last = names.get(last, last)
-            yield *line, first, last
+    edges = ((parent, commit) for commit, above in parents.items() for parent in above)
+    descendants: nx.DiGraph[str] = nx.DiGraph(edges)
+    highest = dict(places)
+    for commit in nx.topological_sort(descendants):
+        ends = [highest[end] for end in (commit, *descendants.predecessors(commit)) if end in highest]
+        if ends:
+            highest[commit] = max(ends)
+    return highest

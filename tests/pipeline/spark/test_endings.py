@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-import duckdb
+from pyspark.sql import DataFrame, SparkSession
 
 from kiplint.pipeline.lake.schema import columns, table
-from kiplint.pipeline.stages.spans import ENDED
+from kiplint.pipeline.stages.spans import ENDED_SQL, GONE_SQL
 from kiplint.pipeline.tables import FINDING
 
 LINE = ("s", "main")
@@ -45,10 +46,12 @@ SPANS = {
 
 TABLES: dict[str, tuple[str, Iterable[tuple[object, ...]]]] = {
     "lives": (
-        "source, lineage, key, introduced_position int, what, rule, message_name, path, fixed_position int, blob",
-        [(*LINE, key, 0, FINDING, rule, name, path, end, blob) for key, (rule, name, path, end, blob) in SPANS.items()],
+        "source, lineage, key, introduced_position int, what, rule, message_name, path, fixed_position int, blob, fixed_root",
+        [
+            (*LINE, key, 0, FINDING, rule, name, path, end, blob, end and f"r{end}")
+            for key, (rule, name, path, end, blob) in SPANS.items()
+        ],
     ),
-    "ordered": ("source, lineage, position int, root", [(*LINE, at, f"r{at}") for at in range(1, 8)]),
     "changed": (
         "source, lineage, position int, message_name, rule",
         [(*LINE, 4, "A", "compat/version-dropped"), (*LINE, 1, "A", "compat/new-field")],
@@ -70,14 +73,15 @@ TABLES: dict[str, tuple[str, Iterable[tuple[object, ...]]]] = {
 """The columns and rows of the tables that endings follow from."""
 
 
-def test_what_was_different() -> None:
-    with duckdb.connect() as duck:
-        for name, (kinds, rows) in TABLES.items():
-            duck.register(name, table(columns(kinds), rows))
-        endings = duck.sql(ENDED)
-        assert endings.columns == ["source", "lineage", "key", "introduced_position", "ended"]
-        expected = {row[2]: row[4] for row in endings.fetchall()}
-    assert expected == {
+def test_what_was_different(spark: SparkSession) -> None:
+    frames = {name: spark.createDataFrame(table(columns(kinds), rows)) for name, (kinds, rows) in TABLES.items()}
+
+    def of(text: str, **more: DataFrame) -> DataFrame:
+        tables: dict[str, Any] = {name: df for name, df in {**frames, **more}.items() if f"{{{name}}}" in text}
+        return spark.sql(text, **tables)
+
+    ended = of(ENDED_SQL, gone=of(GONE_SQL))
+    assert {row["key"]: row["ended"] for row in ended.collect()} == {
         "fixed": "fixed",
         "no more files": "message removed",
         "no more of its name": "message removed",

@@ -1,0 +1,101 @@
+"""What each stage asks of Spark: the plans of all that it writes, and the rows that come to the driver.
+
+A Python scan, a collect, or a join that has become a product shows in the snapshot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.classic.dataframe import DataFrame
+from syrupy.assertion import SnapshotAssertion
+
+from kiplint.pipeline.lake.delta import stage_frame, write_frame
+from kiplint.pipeline.lake.lake import Lake
+from kiplint.pipeline.run import Request, Watcher, run
+from kiplint.pipeline.stage import Engine
+
+LEFT_OUT = ("Project", "Filter", "AdaptiveSparkPlan", "ColumnarToRow", "Sort ", "InputAdapter")
+SHOWN = re.compile(r"^([ :+\-]*)(\w.*)$")
+
+
+def condensed(plan: str, lake: Path) -> Iterator[str]:
+    """The operators of a plan as a tree: of scans the table and the columns, of Python the function."""
+    depths: list[int] = []
+    for line in plan.splitlines():
+        match = SHOWN.match(line)
+        if not match or line.startswith("=="):
+            continue
+        depth, text = len(match[1]), re.sub(r"#\d+L?", "", match[2])
+        while depths and depths[-1] >= depth:
+            depths.pop()
+        if text.startswith(LEFT_OUT):
+            continue
+        yield "  " * len(depths) + operator(text, lake)
+        depths.append(depth)
+
+
+def operator(text: str, lake: Path) -> str:
+    name = text.partition(" ")[0].partition("(")[0]
+    if name == "FileScan":
+        place = re.search(rf"{lake}/(\w+)", text)
+        columns = re.search(r"parquet \[([^\]]*)\]", text)
+        return f"Scan {place[1] if place else '?'} [{columns[1] if columns else ''}]"
+    if "InArrow" in name:
+        function = re.search(r"\b(\w+)\(", text.partition(" ")[2])
+        return f"{name} {function[1] if function else ''}"
+    if name == "Exchange":
+        return re.sub(r", \[plan_id=\d+\]|, ENSURE_REQUIREMENTS", "", text)
+    if "Join" in name or "Product" in name:
+        kind = re.search(r"\b(Inner|LeftOuter|LeftSemi|LeftAnti|Cross)\b", text)
+        return f"{name} {kind[1] if kind else ''}"
+    return name
+
+
+@pytest.fixture
+def plans(
+    sources: tuple[str, ...], engine: Engine, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, list[str]]:
+    """By stage, the plans of what it writes and what it takes to the driver, in their order."""
+    by_stage: dict[str, list[str]] = {}
+    stage: list[str] = []
+    lake = tmp_path / "lake"
+
+    def note(what: str, df: DataFrame) -> None:
+        with redirect_stdout(StringIO()) as out:
+            df.explain()
+        by_stage.setdefault(stage[-1], []).append("\n".join((what, *condensed(out.getvalue(), lake))))
+
+    def recorded(function: Callable[..., Any], what: str) -> Callable[..., Any]:
+        def call(df: DataFrame, *words: Any, **others: Any) -> Any:
+            note(f"{what} {words[0].NAME}" if what == "write" else what, df)
+            return function(df, *words, **others)
+
+        return call
+
+    def taken(method: Callable[..., Any], what: str) -> Callable[..., Any]:
+        def call(df: DataFrame, *words: Any) -> Any:
+            by_stage.setdefault(stage[-1], []).append(f"{what} [{', '.join(df.columns)}]")
+            return method(df, *words)
+
+        return call
+
+    monkeypatch.setattr("kiplint.pipeline.work.write_frame", recorded(write_frame, "write"))
+    monkeypatch.setattr("kiplint.pipeline.work.stage_frame", recorded(stage_frame, "stage"))
+    for name in ("collect", "count", "isEmpty", "toArrow", "toPandas", "toLocalIterator", "take", "first"):
+        monkeypatch.setattr(DataFrame, name, taken(getattr(DataFrame, name), name))
+    watcher = Watcher(lambda: None, lambda name, _: stage.append(name), lambda _: None)
+    run(Lake(lake), Request(sources), engine, lambda: spark, watcher)
+    return by_stage
+
+
+def test_plans_of_stages(plans: dict[str, list[str]], snapshot: SnapshotAssertion) -> None:
+    assert {name: "\n\n".join(texts) for name, texts in plans.items()} == snapshot
+    assert "CartesianProduct" not in str(plans)
