@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.tables import Blobs, Drift, Files, Problems, Revisions, Sources, Spans, Trees
+from pipeline.support import printed
+
+SASL = "SaslHandshakeRequest"
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +113,9 @@ def test_commits_say_who_made_them_and_what_for(reader: Reader, history: Path) -
     assert [row["parents"] for row in rows] == [[], *([row["commit"]] for row in rows[:-1])]
     assert [kip for row in rows for kip in row["kips"]] == ["KIP-9001", "KIP-9002", "KIP-1313"]
     assert [row["pull_request"] for row in rows if row["pull_request"]] == [17, 21, 34, 40]
+
+
+def test_the_readme_shows_what_blame_prints(lake: Lake) -> None:
+    """The README names the lake of `make pipeline-demo`, which is of the same commits."""
+    block = f"$ kiplint pipeline blame build/pipeline-demo/sample-lake {SASL}\n{printed('blame', str(lake), SASL)}```\n"
+    assert block in (ROOT / "README.md").read_text("utf-8")
