@@ -19,7 +19,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.pipeline.watch import ALL, DRIVER, JVM, WORKERS, Watched, watch
+from benchmarks.pipeline.watch import ALL, DRIVER, JVM, TASKS, WORKERS, Watched, watch
 from benchmarks.results import aligned
 from benchmarks.sample import WHO, arguments
 from benchmarks.timing import CommandError
@@ -28,18 +28,25 @@ from kiplint.text.words import plural
 
 PAGE = REPOSITORY / "benchmarks" / "GROWTH.md"
 SIZES = (1, 10, 100, 1_000, 2_000)
+HISTORIES, HISTORY = (1, 8, 32, 128), 1_000
+"""How many long histories there are, and how many commits each has."""
 FORKS, REPOSITORIES = 30, 300
 COMMITS = 20_000
+FLOOR = "from kiplint.pipeline.session import make_session; make_session().range(1000).repartition(2).count()"
 OPEN_FILES = 256
 TIME = 1_790_000_000
 VERSIONS = ("0", "0-1", "0-2")
 """The valid versions of a small repository's RPC, commit by commit."""
-COLUMNS = ("run", "seconds", "target", "met", "CPU s", "driver MiB", "JVM MiB", "workers MiB", "together MiB")
+MEMORY = {"driver MiB": DRIVER, "JVM MiB": JVM, "workers MiB": WORKERS, "together MiB": ALL}
+COLUMNS = ("run", "seconds", "target", "met", "CPU s", "task CPU s", *MEMORY)
 _STAGE = re.compile(r"(\w+) +([\d.]+) s  ")
 
 
 class Row(NamedTuple):
-    """A measured run, and the limit of its duration in seconds; 0 for no limit."""
+    """A measured run, and the limit of its duration in seconds; 0 for no limit.
+
+    `task CPU s` of the page are those of Spark's tasks: threads of the JVM, and workers in Python.
+    """
 
     title: str
     done: Watched
@@ -47,17 +54,23 @@ class Row(NamedTuple):
 
 
 def increment() -> Iterator[Row]:
-    """Kafka's trunk and releases: whole, with one new commit, and with nothing new; before them three commits."""
+    """Kafka's trunk and releases: whole, with one new commit, and with nothing new; before them three commits.
+
+    The floor is a session of Spark with a single job; three commits may take three times as long.
+    """
     where = empty_scratch("growth", "increment")
-    yield Row("three commits", _run(where / "little", *arguments([f"small={small(where / 'small', 1)}#main"])), 16)
+    floor = watch([sys.executable, "-P", "-c", FLOOR])
+    yield Row("the floor", floor)
+    three = _run(where / "little", *arguments([f"small={small(where / 'small', 1)}#main"]))
+    yield Row("three commits", three, 3 * floor.wall)
     repository = clone(_history(), where / "kafka")
     last = git(repository, "rev-parse", "refs/heads/trunk")
     git(repository, "update-ref", "refs/heads/trunk", f"{last}~1")
     sources = arguments((f"kafka={repository}#trunk", f"kafka={repository}#tags"))
-    yield Row("Kafka's whole history", _run(where / "lake", *sources), 42)
+    yield Row("Kafka's whole history", _run(where / "lake", *sources), 60)
     git(repository, "update-ref", "refs/heads/trunk", last)
-    yield Row("one new commit", _run(where / "lake", "--resume"), 16)
-    yield Row("nothing new", _run(where / "lake", "--resume"), 2)
+    yield Row("one new commit", _run(where / "lake", "--resume"), 25)
+    yield Row("nothing new", _run(where / "lake", "--resume"), 1)
 
 
 def forks() -> Iterator[Row]:
@@ -86,6 +99,15 @@ def sources() -> Iterator[Row]:
         )
 
 
+def histories() -> Iterator[Row]:
+    """Sources with long histories of their own: each commit changes a definition of the sample set."""
+    where = empty_scratch("growth", "histories")
+    places = [busy(where / f"history-{number}", HISTORY, f"{number}-") for number in range(max(HISTORIES))]
+    for count in HISTORIES:
+        named = arguments(f"history-{number}={place}#main" for number, place in enumerate(places[:count]))
+        yield Row(f"{plural(count, 'source')} of {HISTORY:,} commits", _run(where / f"lake-{count}", *named))
+
+
 def commits() -> Iterator[Row]:
     """A line on which each commit changes a definition of the sample set."""
     where = empty_scratch("growth", "commits")
@@ -97,6 +119,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "increment": increment,
     "forks": forks,
     "sources": sources,
+    "histories": histories,
     "commits": commits,
 }
 
@@ -134,7 +157,7 @@ def small(place: Path, number: int) -> Path:
     return _made(place, revisions)
 
 
-def busy(place: Path, count: int) -> Path:
+def busy(place: Path, count: int, prefix: str = "") -> Path:
     """A bare repository: its branch `main` begins with the sample set, then each commit changes one description."""
     texts = {file.name: file.read_text("utf-8") for file in (REPOSITORY / "fixtures/sets/broker").rglob("*.json")}
     known = {name: text for name, text in texts.items() if '"about": "' in text}
@@ -142,7 +165,7 @@ def busy(place: Path, count: int) -> Path:
     def revisions() -> Iterator[dict[str, str]]:
         yield {f"schemas/{name}": text for name, text in texts.items()}
         for number, name in zip(range(1, count), cycle(sorted(known))):
-            yield {f"schemas/{name}": known[name].replace('"about": "', f'"about": "Revision {number}: ', 1)}
+            yield {f"schemas/{name}": known[name].replace('"about": "', f'"about": "Revision {prefix}{number}: ', 1)}
 
     return _made(place, revisions())
 
@@ -199,10 +222,12 @@ def tables(rows: list[Row]) -> Iterator[str]:
     lines = [COLUMNS, ("---", *("---:" for _ in COLUMNS[1:]))]
     for row in rows:
         met = ("yes" if row.done.wall <= row.most else "no") if row.most else "-"
-        sizes = (f"{row.done.peaks.get(kind, 0):,.0f}" for kind in (DRIVER, JVM, WORKERS, ALL))
-        used = sum(row.done.moments[-1].cpu.values()) if row.done.moments else 0.0
-        target = f"<= {row.most:g}" if row.most else "-"
-        lines.append((row.title, f"{row.done.wall:,.1f}", target, met, f"{used:,.1f}", *sizes))
+        sizes = (f"{row.done.peaks.get(kind, 0):,.0f}" for kind in MEMORY.values())
+        last = row.done.moments[-1]
+        tasks = last.threads.get(TASKS, 0.0) + last.cpu.get(WORKERS, 0.0)
+        target = f"<= {row.most:.3g}" if row.most else "-"
+        seconds = (f"{sum(last.cpu.values()):,.1f}", f"{tasks:,.1f}")
+        lines.append((row.title, f"{row.done.wall:,.1f}", target, met, *seconds, *sizes))
     yield _table(lines)
     stages = {row.title: dict(filter(None, map(_stage, row.done.lines))) for row in rows}
     names = list(dict.fromkeys(name for seconds in stages.values() for name in seconds))
@@ -248,7 +273,8 @@ Written by `make bench-growth`; do not edit. `KIPLINT_CORPUS` names the director
 
 Each run is the command that users run, `kiplint pipeline run` into a new lake unless the title says otherwise, on all
 cores, the start of Spark included. Seconds are those of the clock; CPU seconds and memory (resident, at the worst
-moment) are those of all processes. The runs of `Sources` may open 256 files at once.
+moment) are those of all processes; `task CPU s` are those of Spark's tasks alone. The runs of `Sources` may open 256
+files at once.
 
 - Date: {date}
 - Machine: {machine}
