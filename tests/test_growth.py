@@ -8,15 +8,19 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from benchmarks.hostile.__main__ import NOT_RUN, Case, cases, place
-from benchmarks.hostile.grammar import growths
+from benchmarks.hostile.grammar import LINKS, growths
 
 from kiplint import commands
 from kiplint.cli.reader import names
-from tools import environment
+from kiplint.engine.config import Config
+from kiplint.engine.run import Input, check_set
+from kiplint.fixes.fixers import make_fixes
+from tools import environment, rules_of
 
 MOST_SECONDS = 120
 """Of the processor: no measure of speed, only the end of what would not end by itself."""
@@ -63,6 +67,36 @@ def test_terminates(title: str, titled: dict[str, Case], tmp_path: Path) -> None
     assert done.returncode in (0, 1, 2), done.stderr or f"ended by signal {-done.returncode}"
     assert (done.returncode == 2) == done.stderr.startswith(b"error: ")
     assert done.stderr.count(b"\n") <= 1
+
+
+def calls(action: Callable[[], object]) -> int:
+    """How many functions an action calls, those of C as well."""
+    count = 0
+
+    def note(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("name", ["types like structs", "structs that do not exist", "a chain of structs"])
+def test_twice_the_names_take_twice_the_steps(name: str) -> None:
+    rules = rules_of(Config(select=["all"]))
+
+    def steps(n: int) -> int:
+        def run() -> None:
+            check_set([Input("XRequest.json", LINKS[name](n))], rules, partial=True, fixer=make_fixes)
+
+        run()  # the first run also makes what is kept
+        return calls(run)
+
+    assert steps(800) < 2.3 * steps(400)
 
 
 def test_every_command_is_run_or_reads_nothing(titled: dict[str, Case]) -> None:

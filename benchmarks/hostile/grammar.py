@@ -245,11 +245,20 @@ def _linked(types: Sequence[Sequence[str]]) -> bytes:
     return _json(REQUEST | {"commonStructs": structs, "fields": [FIELD | {"type": "S0"}]})
 
 
+def _resembling(n: int) -> bytes:
+    """A definition of fields whose types resemble its structs, all in letters, so that numbers tell none apart."""
+    words = ["".join(chr(97 + int(digit)) for digit in f"{at:06}") for at in range(n)]
+    structs = [{"name": f"Topic{word}State", "versions": "0+", "fields": [FIELD]} for word in words]
+    fields = [FIELD | {"name": f"Of{word}", "type": f"Topic{word}Stat"} for word in words]
+    return _json(REQUEST | {"commonStructs": structs, "fields": fields})
+
+
 LINKS: Mapping[str, Callable[[int], bytes]] = {
     "a chain of structs": lambda n: _linked([*([f"S{at}"] for at in range(1, n)), ["int32"]]),
     "a cycle of structs": lambda n: _linked([[f"S{(at + 1) % n}"] for at in range(n)]),
     "a star of structs": lambda n: _linked([[f"S{at}" for at in range(1, n)], *([["S0"]] * (n - 1))]),
     "a chain with two branches": lambda n: _linked([*([f"S{at}"] * 2 for at in range(1, n.bit_length())), ["int32"]]),
+    "types like structs": _resembling,
     "structs that do not exist": lambda n: _linked([[f"No{at}" for at in range(n)]]),
     "a version for each field": lambda n: _json(
         REQUEST

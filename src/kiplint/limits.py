@@ -51,6 +51,10 @@ class Counter:
         self.left -= count
         return self.left >= 0
 
+    def refill(self, most: int) -> None:
+        """Begin again, with another amount."""
+        self.left = self.most = most
+
 
 FINDING = "a finding"
 DEFINITION_BYTES = Limit(1 << 20, "bytes", "a definition", "no definition is as long", beyond=FINDING)
@@ -83,6 +87,14 @@ RECHECKED_BYTES = Limit(
     "the fixes of a set",
     beyond="fixes are refused together where something gets worse",
 )
+SET_STEPS, BYTE_STEPS = 20_000, 8
+STEPS = Limit(
+    2_000_000,
+    f"steps of suggestions; for a schema set {SET_STEPS:,}, and {BYTE_STEPS} more for each byte, if that is less",
+    "a run",
+    beyond="the suggestion is left out",
+)
+"""What may be spent on what is no part of a report. A step takes a tenth of a microsecond or more."""
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
 KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
 INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it, or decode more by `--limit N`")
@@ -106,5 +118,13 @@ ANSWER_ROWS = Limit(1_000, "rows in an array", "the answer of a broker", beyond=
 QUERY_CHARACTERS = Limit(100_000, "characters", "a query to a lake", "shorten it")
 QUERY_MEMORY = Limit(2 << 30, "bytes of memory", "a query to a lake", "choose fewer rows or columns")
 LAKE_VERSIONS = Limit(1_000_000, "versions in its log", "a lake")
+
+suggestion_steps = Counter(STEPS)
+
+
+def steps_for(size: int) -> int:
+    """The steps for a schema set of so many bytes."""
+    return min(STEPS, SET_STEPS + BYTE_STEPS * size)
+
 
 LIMITS = tuple(limit for limit in globals().values() if isinstance(limit, Limit))

@@ -210,7 +210,7 @@ def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("trunc~3:x", "no such revision: trunc~3; did you mean trunk?"),
         ("trunk~3:x", "no such revision: trunk~3"),
         ("zzzzzz:", "no such revision: zzzzzz"),
-        ("HEAD..trunk:", "no such revision: HEAD..trunk; did you mean trunk?"),
+        ("HEAD..trunk:", "no such revision: HEAD..trunk"),
         ("{{{{:", "no such file or directory: {{{{:"),
         ("1.0.0:client", "no such path in 1.0.0: client; did you mean clients?"),
         ("1.0.0:clients/mesage/X.json", "no such path in 1.0.0: clients/mesage; did you mean clients/message?"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+from string import ascii_letters
+
 import pytest
 
 from kiplint.engine.packs import shipped_rules
-from kiplint.model.types import nearest_primitive
+from kiplint.limits import STEPS, suggestion_steps
+from kiplint.model.types import PRIMITIVES, nearest_primitive
 from kiplint.render.formats import format_names
 from kiplint.text.words import did_you_mean, nearest
 
@@ -46,6 +50,20 @@ def test_what_is_close(word: str, known: list[str], expected: str) -> None:
 )
 def test_what_is_not(word: str, known: list[str]) -> None:
     assert did_you_mean(word, known) == ""
+
+
+def test_a_run_has_so_many_steps_and_then_no_suggestions() -> None:
+    names = frozenset(f"Topic{''.join(pair)}State" for pair in product(ascii_letters, repeat=2))
+    words = [f"Topic{''.join(pair)}Stat" for pair in product(ascii_letters, repeat=2)]
+    suggestion_steps.refill(STEPS)
+    answers = [nearest(word, names) for word in words]
+    assert answers[0] == "TopicaaState"
+    assert answers[-1] == ""
+    assert suggestion_steps.left <= 0
+    assert nearest("strnig", PRIMITIVES, steps=None) == "string"
+    suggestion_steps.refill(STEPS)
+    assert [nearest(words[0], names) for _ in range(1_000)] == ["TopicaaState"] * 1_000
+    assert suggestion_steps.left == STEPS
 
 
 @pytest.mark.parametrize(

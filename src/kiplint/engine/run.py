@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.limits import steps_for, suggestion_steps
 from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems
 from kiplint.model.schemas import Rpc, SchemaSet, Surroundings
 
@@ -64,6 +65,7 @@ def check_set(
         definitions.append(load(path, data))
         if is_reported:
             reported.add(path)
+    suggestion_steps.refill(steps_for(sum(len(definition.data) for definition in definitions)))
     messages = tuple(definition.message for definition in definitions if definition.message)
     unread = unread_names(definitions)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported), base, around)

@@ -213,10 +213,9 @@ def unused_struct(case: FixerCase) -> Fixes:
     if not struct.is_common:
         return ()
     document, message = case.document, struct.message
-    strays = [field for field in _without_struct(message) if nearest(field.element_type, [struct.name])]
     edits = [
         case.written(node, field.type.replace(field.element_type, struct.name))
-        for field in strays
+        for field in message.misspelt_uses.get(struct.name, ())
         if (node := document.find(f"{field.pointer}/type")) is not None
     ]
     way = document.way(struct.pointer)
@@ -288,13 +287,6 @@ def _usual_abouts(message: Message, owner: Container, name: str, kind: str) -> S
 @lru_cache(maxsize=1)
 def _abouts(owner: Container) -> set[str]:
     return {field.about for field in owner.fields}
-
-
-@lru_cache(maxsize=1)
-def _without_struct(message: Message) -> list[Field]:
-    """The fields whose struct does not exist."""
-    known = message.structs_by_name
-    return [field for field in message.all_fields if field.is_struct and field.element_type not in known]
 
 
 _HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")

@@ -30,6 +30,7 @@ from kiplint.model.spec import MessageSpec
 from kiplint.model.words import Word, odd_words
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
+from kiplint.text.words import nearest
 from kiplint.versions import NONE, Interval, VersionRange
 
 PROTECTED: Final = {
@@ -409,6 +410,16 @@ class Message(Container):
             if field.kind.element in uses and not field.has_children:
                 uses[field.kind.element].extend(field.present.intervals)
         return {name: VersionRange(intervals) for name, intervals in uses.items()}
+
+    @rule_fact
+    def misspelt_uses(self) -> dict[str, list[Field]]:
+        """By name of a common struct that no field uses: the fields without a struct whose type is nearly that name."""
+        unused = self.common_names - self.referenced_types
+        uses: dict[str, list[Field]] = {}
+        for field in self.all_fields if unused else ():
+            if field.is_struct and field.element_type not in self.structs_by_name:
+                uses.setdefault(nearest(field.element_type, unused), []).append(field)
+        return uses
 
     @rule_fact
     def is_capitalised(self) -> bool:

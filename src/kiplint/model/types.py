@@ -65,7 +65,7 @@ def respelt(text: str) -> str:
 
 def nearest_primitive(text: str) -> str:
     """The primitive that a misspelt type name probably means, or empty."""
-    primitive = _ALIASES.get(text.lower()) or nearest(text.lower(), sorted(PRIMITIVES), 0.75, numbered=False)
+    primitive = _ALIASES.get(text.lower()) or nearest(text.lower(), PRIMITIVES, 0.75, numbered=False, steps=None)
     return primitive if text not in PRIMITIVES else ""
 
 

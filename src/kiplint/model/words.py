@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from itertools import accumulate, chain, compress, count, islice
@@ -13,7 +13,7 @@ from operator import eq
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 from kiplint.model.element import fact, set_fact, value_or
-from kiplint.model.notes import TextElement, body_start, places_of
+from kiplint.model.notes import TextElement, body_start
 from kiplint.model.usage import specs
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ def real_words() -> frozenset[str]:
 WORD: Final = "[A-Z]?[a-z]{2,}"
 SHORTEST: Final = 5
 """Shorter words are too often one letter away from another."""
+LONGEST: Final = 40
+"""Longer words are none."""
 _TOKENS: Final = bytes(code if (chr(code).isalnum() and code < 128) or chr(code) == "|" else 32 for code in range(256))
 
 
@@ -103,16 +105,13 @@ def words_of(tokens: Iterable[bytes]) -> set[str]:
     return set(map(str.lower, re.findall(WORD, b" ".join(set(tokens)).decode())))
 
 
-def times(word: str, text: str) -> int:
-    """How often a word, given in lower case, is among the words of a text."""
-    small = (text[max(at - 1, 0) : at] for at in _places(word, text))
-    return sum(not before.isalpha() for before in small) + sum(1 for _ in _places(word.capitalize(), text))
-
-
-def _places(word: str, text: str) -> Iterator[int]:
-    """Where the letters stand, with no small one behind them."""
-    ends = ((at, at + len(word)) for at in places_of(word, text))
-    return (at for at, end in ends if not ("a" <= text[end : end + 1] <= "z"))
+def counts_of(text: str) -> dict[str, int]:
+    """How often each word, in lower case, is among the words of a text."""
+    counts: dict[str, int] = {}
+    for token, number in Counter(tokens_of(text)).items():
+        for word in re.findall(WORD, token.decode()):
+            counts[word.lower()] = counts.get(word.lower(), 0) + number
+    return counts
 
 
 FEWEST: Final = 8
@@ -142,7 +141,6 @@ class Vocabulary:
     def __init__(self, messages: Iterable[Message], selected: Collection[str] | None = None) -> None:
         self._messages = tuple(messages)
         self._selected = [message for message in self._messages if selected is None or message.file in selected]
-        self._count: dict[str, int] = {}
 
     @fact
     def _texts(self) -> dict[str, list[str]]:
@@ -166,16 +164,18 @@ class Vocabulary:
         texts = self._texts
         return joined(text for message in self._messages for text in texts.get(message.file) or texts_of(message))
 
+    @fact
+    def _counts(self) -> dict[str, int]:
+        return counts_of(self._all)
+
     def count(self, word: str) -> int:
         """How often a word is there."""
-        if word not in self._count:
-            self._count[word] = times(word, self._all)
-        return self._count[word]
+        return self._counts.get(word, 0)
 
     @fact
     def near(self) -> dict[str, Near]:
         """By rare word of the selected files: the common word that is probably meant."""
-        strange = {word for word in self._words - known_words() if len(word) >= SHORTEST} - real_words()
+        strange = {word for word in self._words - known_words() if SHORTEST <= len(word) <= LONGEST} - real_words()
         if not strange:
             return {}
         whole = len(self._selected) == len(self._messages)
@@ -195,12 +195,9 @@ class Vocabulary:
     @fact
     def _files_with_slips(self) -> set[str]:
         """The selected files in which a word may be nearly another, or misspelt by the dictionary."""
-        if not (self.near or self.corrections):
-            return set()
-        whole = b"\0".join(message.data for message in self._selected).lower()
-        ends = list(accumulate(len(message.data) + 1 for message in self._selected))
-        places = chain.from_iterable(places_of(word.encode(), whole) for word in (*self.near, *self.corrections))
-        return {self._selected[bisect_right(ends, place)].file for place in places}
+        slips = {*self.near, *self.corrections}
+        words_by_file = ((file, words_of(tokens_of(joined(texts)))) for file, texts in self._texts.items() if slips)
+        return {file for file, words in words_by_file if not slips.isdisjoint(words)}
 
     def oddness(self, message: Message) -> Oddness:
         """What may be odd in a message."""
@@ -219,14 +216,15 @@ class Oddness(NamedTuple):
 
 def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int]) -> dict[str, Near]:
     """By rare word: the most common word that is one edit away, other endings aside."""
-    halves: dict[str, list[str]] = {}
-    for word in rare:
-        for shared in _halves(word):
-            halves.setdefault(shared, []).append(word)
+    slips_by_part: dict[str, list[str]] = {}
+    for slip in rare:
+        for part in _parts(slip) if count(slip) <= RAREST else ():
+            slips_by_part.setdefault(part, []).append(slip)
     nearest: dict[str, Near] = {}
     for word in words:
-        half = len(word) // 2
-        for slip in chain.from_iterable(halves.get(key, ()) for key in (f"{word[:half]}-", f"-{word[half:]}", word)):
+        if count(word) < FEWEST:
+            continue
+        for slip in {slip for part in _parts(word) for slip in slips_by_part.get(part, ())}:
             if _is_meant(word, slip, count):
                 nearest[slip] = max(
                     nearest.get(slip, Near("", 0)), Near(word, count(word)), key=lambda near: (near.times, near.word)
@@ -234,19 +232,16 @@ def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int
     return nearest
 
 
-def _halves(word: str) -> set[str]:
-    """What words one edit away share with the word: a half; or all of it, once its middle letters are swapped."""
-    sizes, half = range(len(word) - 1, len(word) + 2), len(word) // 2
-    swapped = word[: half - 1] + word[half] + word[half - 1] + word[half + 1 :]
-    return {swapped} | {f"{word[: size // 2]}-" for size in sizes} | {f"-{word[size // 2 - size :]}" for size in sizes}
+def _parts(word: str) -> list[str]:
+    """What the word shares with each word that is one edit away: all of it, or all but a letter."""
+    return [word, *(word[:at] + word[at + 1 :] for at in range(len(word) if len(word) <= LONGEST + 1 else 0))]
 
 
 def _is_meant(word: str, slip: str, count: Callable[[str], int]) -> bool:
     """Whether a word is one edit away, and so much more common that the other is a slip."""
-    if not is_one_edit(slip, word) or (kind := edit(slip, word)) == "ending" or count(slip) > RAREST:
+    if count(word) < FACTOR * count(slip) or not is_one_edit(slip, word) or (kind := edit(slip, word)) == "ending":
         return False
-    sure = kind != "consonant" or (count(slip) == 1 and len(slip) >= LONG)
-    return sure and count(word) >= max(FEWEST, FACTOR * count(slip))
+    return kind != "consonant" or (count(slip) == 1 and len(slip) >= LONG)
 
 
 def is_one_edit(first: str, second: str) -> bool:

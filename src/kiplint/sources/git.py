@@ -10,9 +10,10 @@ from typing import Any, NamedTuple, NoReturn
 from kiplint.limits import GIT_ENTRIES, GIT_LEVELS, GIT_OBJECTS, GIT_TREE, Counter
 from kiplint.sources.cleanup import at_end, forget
 from kiplint.sources.disk import home_of
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of, nearest
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of
 from kiplint.sources.tree import FileTree
 from kiplint.text.files import read_file
+from kiplint.text.words import did_you_mean
 
 _LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
 _LOCAL |= {"GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NAMESPACE", "GIT_NO_REPLACE_OBJECTS", "GIT_PREFIX"}
@@ -464,7 +465,7 @@ def _parts(name: str, path: str, objects: Objects) -> list[str]:
 def _no_revision(revision: str, objects: Objects) -> NoReturn:
     known = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
     base = re.split("[~^@]", revision, maxsplit=1)[0]
-    hint = "" if base in known else nearest(base, known)
+    hint = "" if base in known else did_you_mean(base, known, numbered=False)
     if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
         hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
     raise SourceError(f"no such revision: {revision}{hint}")
@@ -474,7 +475,7 @@ def _entry(revision: str, walked: list[str], part: str, tree: GitObject) -> Tree
     by_name = {entry.name: entry for entry in entries(tree)}
     if part not in by_name:
         before = "".join(f"{folder}/" for folder in walked)
-        hint = nearest(part, by_name, before)
+        hint = did_you_mean(part, by_name, before, numbered=False)
         raise SourceError(f"no such path in {revision}: {before}{part}{hint}")
     return by_name[part]
 

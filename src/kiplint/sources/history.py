@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 from kiplint.limits import GIT_ENTRIES, GIT_FOLDERS, GIT_LEVELS
 from kiplint.sources.git import FILE, FOLDER, Objects, entries, is_json, is_revision, open_repository
-from kiplint.sources.schema_files import SourceError, is_walked, nearest
+from kiplint.sources.schema_files import SourceError, is_walked
+from kiplint.text.words import did_you_mean
 
 _COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%aE%n%B%x00")
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
@@ -124,7 +125,7 @@ def branch(objects: Objects, name: str) -> list[Revision]:
 def _require_commit(objects: Objects, name: str) -> None:
     if name.startswith("-") or objects.find(f"{name}^{{commit}}") is None:
         known = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-        hint = nearest(name, known) or (f"; there are {', '.join(known[:5])}" if known else "")
+        hint = did_you_mean(name, known, numbered=False) or (f"; there are {', '.join(known[:5])}" if known else "")
         raise SourceError(f"no such branch in {objects.where}: {name}{hint}")
 
 

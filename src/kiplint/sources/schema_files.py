@@ -233,11 +233,3 @@ def with_context(directory: str, named: Iterable[SchemaFile], others: Iterable[S
             raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
     together = sorted((*files, *definitions(others, certain=False)), key=lambda file: file.path)
     return SchemaFiles(directory, tuple(together), lone=len(together) == 1)
-
-
-def nearest(word: str, known: Iterable[str], before: str = "") -> str:
-    """`; did you mean X?` with the closest of the known words and what goes before it, or empty if none is close."""
-    from difflib import get_close_matches
-
-    match = next(iter(get_close_matches(word, list(known)[:20_000], 1)), "")
-    return f"; did you mean {before}{match}?" if match else ""

@@ -22,12 +22,12 @@ from kiplint.sources.schema_files import (
     SourceError,
     is_walked,
     marks_of,
-    nearest,
     sorted_out,
     with_context,
 )
 from kiplint.text.files import open_file
 from kiplint.text.show import printable
+from kiplint.text.words import did_you_mean
 
 
 class FileTree(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ class FileTree(msgspec.Struct, frozen=True):
         if name in self.folders.get(above, {}):
             return self._at(above, {"": self.folders[above]}), name
         beside = self.folders.get(above)
-        hint = nearest(name, beside, path.removesuffix(name)) if beside else nearest(path, self.folders)
+        hint = did_you_mean(name, beside, path.removesuffix(name)) if beside else did_you_mean(path, self.folders)
         raise SourceError(f"no such path in {self.name}: {path}{hint}")
 
     def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> FileTree:
