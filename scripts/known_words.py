@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 from kiplint.model.load import load
-from kiplint.model.words import SHORTEST, joined, nearly, texts_of, times, tokens_of, words_of
+from kiplint.model.words import SHORTEST, counts_of, joined, nearly, texts_of
 
 _FILE = Path(__file__).parent.parent / "src/kiplint/model/kafka_words.txt"
 _RIGHT = {"matches", "strict", "table", "wrote"}
@@ -20,9 +20,9 @@ def main(directories: list[str]) -> None:
     files = (file for directory in directories for file in sorted(Path(directory).rglob("*.json")))
     messages = [message for file in files if (message := load(str(file), file.read_bytes()).message)]
     text = joined(text for message in messages for text in texts_of(message))
-    names = words_of(tokens_of(text))
-    slips = nearly(names, names, lambda word: times(word, text)).keys() - _RIGHT
-    words = sorted(word for word in names - slips if len(word) >= SHORTEST)
+    counts = counts_of(text)
+    slips = nearly(counts, counts, counts.__getitem__).keys() - _RIGHT
+    words = sorted(word for word in counts.keys() - slips if len(word) >= SHORTEST)
     _FILE.write_text(textwrap.fill(" ".join(words), 120) + "\n", encoding="ascii")
 
 

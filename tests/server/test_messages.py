@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,8 +45,7 @@ HOSTILE = (
     "null",
     '{"jsonrpc": null}',
     '{"jsonrpc": "2.0", "id": {}, "method": "shutdown"}',
-    '{"jsonrpc": "2.0", "id": 1, "method": []}',
-    '{"jsonrpc": "2.0", "id": 1, "method": "\\u001b[31m\\n::error::x"}',
+    '{"jsonrpc": "2.0", "id": 1, "method": "\\u001b[31m\\n::error::x", "params": {}}',
     '{"jsonrpc": "2.0", "method": "textDocument/didOpen"}',
     "[" * 100_000,
     '{"jsonrpc": "2.0", "id": ' + "9" * 5_000 + "}",
@@ -66,6 +66,42 @@ def test_an_invalid_request_is_reported_in_a_line_and_the_next_is_answered(tmp_p
     assert (done.returncode, done.stdout.count(b'"id": 77')) == (0, 1)
     assert all(line.startswith("warning: ") and len(line) < 500 and line.isprintable() for line in lines)
     assert len([line for line in lines if "Unable to handle" in line or "Failed to handle" in line]) == len(HOSTILE)
+
+
+ASKS: tuple[dict[str, Any], ...] = (
+    {"id": 2, "method": "textDocument/hover", "params": {}},
+    {"id": 3, "method": "textDocument/hover", "params": []},
+    {"id": "four", "method": "textDocument/hover", "params": {"textDocument": {"uri": 5}, "position": {}}},
+    {"id": 5, "method": "textDocument/hover"},
+    {"id": 6, "method": "textDocument/rename", "params": {"newName": "9"}},
+    {"id": 7, "method": "textDocument/codeAction", "params": {"context": {}}},
+    {"id": 8, "method": "textDocument/unknown", "params": {}},
+    {"id": 9, "method": "workspace/executeCommand", "params": {"command": "no"}},
+    {"id": 10, "method": []},
+    {"id": 11, "method": "shutdown"},
+    {"id": 12, "method": "textDocument/hover", "params": {}},
+    {"id": 13, "method": "workspace/symbol", "params": {"query": "x"}},
+)
+
+
+def test_every_request_has_one_answer_and_no_exception_is_logged(tmp_path: Path) -> None:
+    first = {"id": 1, "method": "initialize", "params": {"capabilities": {}}}
+    messages = [first, *ASKS, {"method": "exit"}]
+    done = served(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
+    answers = map(json.loads, re.split(r"Content-Length.*\r\nContent-Type.*\r\n\r\n", done.stdout.decode())[1:])
+    codes = [(answer["id"], answer["error"]["code"] if "error" in answer else None) for answer in answers]
+    invalid, shutting_down = -32602, -32600
+    assert codes[1:] == [
+        *((key, invalid) for key in (2, 3, "four", 5, 6, 7)),
+        (8, -32601),
+        (9, invalid),
+        (10, -32603),
+        (11, None),
+        (12, invalid),
+        (13, shutting_down),
+    ]
+    assert b"Error" not in done.stderr
+    assert b"Exception" not in done.stderr
 
 
 def test_a_document_has_the_bound_of_the_command_line(tmp_path: Path) -> None:

@@ -52,6 +52,14 @@ def test_half_a_character_is_not_a_value() -> None:
     assert (message.api_key, str(message.valid)) == (None, "0-3")
 
 
+def test_a_field_in_the_place_of_a_list_is_the_only_one() -> None:
+    message = salvage(
+        Buffer("/a/X.json", '{"validVersions": "0", "fields": { "name": "A", "type": }}', 1, "utf-16"), None
+    )
+    assert message is not None
+    assert (message.name, [field.name for field in message.all_fields]) == ("X", ["A"])
+
+
 class Typed:
     """A request that was whole, and in which something is being typed at `|`; its response is on disk."""
 

@@ -32,12 +32,12 @@ class LspCommand(Command, frozen=True):
         from kiplint.engine.errors import UsageError
 
         try:
-            from kiplint.server.app import make
+            from kiplint.server.app import ANSWERS, make
         except ModuleNotFoundError as error:
             what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
             raise UsageError(f"the language server needs {what}") from None
         gc.enable()  # other commands end too soon to need it
-        log_in_lines()
+        log_in_lines(ANSWERS)
         make().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
         return CLEAN
 
@@ -46,8 +46,11 @@ LONGEST = 200
 """The most characters of a log record that are printed: it may quote input of any size."""
 
 
-def log_in_lines() -> None:
-    """Print each record of libraries' logs from warnings on as one line; with KIPLINT_DEBUG they are complete."""
+def log_in_lines(silent: tuple[type[Exception], ...] = ()) -> None:
+    """Print each record of libraries' logs from warnings on as one line; with KIPLINT_DEBUG they are complete.
+
+    A record of a `silent` error is not printed.
+    """
     import logging  # takes 2 ms of `kiplint --help`
 
     class LogLines(logging.Handler):
@@ -56,6 +59,8 @@ def log_in_lines() -> None:
         def emit(self, record: logging.LogRecord) -> None:
             text, *_ = record.getMessage().splitlines() or [""]
             error = record.exc_info[1] if record.exc_info else None
+            if isinstance(error, silent):
+                return
             line = text[:LONGEST] + (f": {type(error).__name__}: {str(error)[:LONGEST]}" if error else "")
             with suppress(OSError):
                 warn(f"warning: {line}")

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lsprotocol import types
 from pygls.exceptions import (
@@ -15,11 +15,12 @@ from pygls.exceptions import (
     JsonRpcInternalError,
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
     PyglsError,
 )
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
-from pygls.protocol.json_rpc import RPCMessage
+from pygls.protocol.json_rpc import RPCMessage, RPCRequest
 from pygls.uris import from_fs_path, to_fs_path
 
 from kiplint import __version__
@@ -42,14 +43,42 @@ LONGEST: Final = 0.2
 LONGEST_PATH: Final = 4096
 """The most bytes of a path, as systems have it."""
 
+ANSWERS: Final = (JsonRpcInvalidParams, JsonRpcMethodNotFound)
+"""The errors that are the answer to a request, and no fault of the server."""
+
+
+class _InvalidMessage(NamedTuple):
+    """A message that has not the shape of its method."""
+
+    id: object
+    error: JsonRpcException
+
 
 class Protocol(LanguageServerProtocol):
-    """The protocol, where what is JSON need not be a message."""
+    """The protocol, in which each request has an answer, and what is JSON need not be a message."""
 
-    def handle_message(self, message: RPCMessage) -> None:
-        """Answer a message; raises JsonRpcInvalidRequest for what is none."""
-        if not hasattr(message, "jsonrpc"):
+    is_ending = False
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        """The message that some JSON is."""
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            return _InvalidMessage(data.get("id"), error)
+
+    def handle_message(self, message: RPCMessage | _InvalidMessage) -> None:
+        """Answer a message; raises JsonRpcInvalidRequest for one without an id that is invalid, or is no message."""
+        if isinstance(message, _InvalidMessage):
+            if not isinstance(message.id, (str, int)):
+                raise JsonRpcInvalidRequest("the message has not the shape of its method") from message.error
+            self._send_response(message.id, error=message.error.to_response_error())
+            return
+        if not hasattr(message, "jsonrpc") or not isinstance(getattr(message, "id", ""), (str, int)):
             raise JsonRpcInvalidRequest("the input is JSON, but not a JSON-RPC message")
+        if self.is_ending and isinstance(message, RPCRequest):
+            error = JsonRpcInvalidRequest("the server is shutting down")
+            self._send_response(message.id, error=error.to_response_error())
+            return
         super().handle_message(message)
 
 
@@ -58,6 +87,7 @@ class Session(LanguageServer):
 
     def __init__(self) -> None:
         super().__init__("kiplint", __version__, protocol_cls=Protocol)
+        self.protocol: Protocol
         self.definitions = Workspace()
         self.uris: dict[str, str] = {}
         self.findings: dict[str, list[Finding]] = {}
@@ -71,8 +101,8 @@ class Session(LanguageServer):
         return self.uris.get(path) or from_fs_path(path) or path
 
     def report_server_error(self, error: Exception, source: type[PyglsError] | type[JsonRpcException]) -> None:
-        """Report an internal error to the editor, unless reporting itself failed."""
-        if source is not JsonRpcInternalError:
+        """Report an error to the editor, unless it has it as an answer, or reporting itself failed."""
+        if source is not JsonRpcInternalError and not isinstance(error, ANSWERS):
             super().report_server_error(error, source)
 
     def open(self, uri: str, text: str, version: int | None) -> None:
@@ -258,6 +288,7 @@ def _did_change_files(ls: Session, params: types.DidChangeWatchedFilesParams) ->
 
 def _shutdown(ls: Session, params: None) -> None:
     ls.rest()
+    ls.protocol.is_ending = True
 
 
 def _workspace_symbols(ls: Session, params: types.WorkspaceSymbolParams) -> Sequence[types.SymbolInformation]:

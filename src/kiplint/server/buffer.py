@@ -262,9 +262,16 @@ def _value(node: Node, text: str) -> Any:
         return _MISSING
 
 
+def _complete(value: Any) -> Any:
+    """A value without what has none yet."""
+    if isinstance(value, dict):
+        return {key: _complete(inner) for key, inner in value.items() if inner is not _MISSING}
+    return [_complete(inner) for inner in value] if isinstance(value, list) else value
+
+
 def _merged(value: dict[str, Any], before: dict[str, Any], *, whole: bool = False) -> dict[str, Any]:
     """An object with what it lacks, and what its text has only begun, as it was before; elements go by their names."""
-    merged = {key: inner for key, inner in value.items() if inner is not _MISSING}
+    merged: dict[str, Any] = _complete(value)
     for key, inner in before.items():
         if key not in merged and (whole or key in value or key in _NEEDED):
             merged[key] = inner
