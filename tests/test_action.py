@@ -409,9 +409,19 @@ class TestFailing:
 
     def test_the_configuration_counts(self, runner: Runner) -> None:
         config = b'ignore = ["tags", "compat/layout-changed"]\nfail-on = "warning"\n'
-        change(runner.workspace, {**thing(request=GAP, response=UNTOLD), "kiplint.toml": config + LISTED})
-        done = pull_request(runner)
+        files = {**thing(request=GAP, response=UNTOLD), "kiplint.toml": config + LISTED}
+        base = change(runner.workspace, {"kiplint.toml": config + LISTED})
+        change(runner.workspace, files)
+        done = pull_request(runner, base)
         assert (done.code, done.outputs["errors"], done.outputs["warnings"]) == (1, "0", "1")
+
+    def test_that_of_the_pull_request_does_not(self, runner: Runner) -> None:
+        change(runner.workspace, {**thing(request=GAP), "kiplint.toml": b'ignore = ["*"]\n'})
+        done = pull_request(runner)
+        assert (done.code, done.outputs["errors"], done.outputs["warnings"]) == (1, "1", "1")
+        assert [annotation.file for annotation in done.log.annotations if "the change sets" in annotation.text] == [
+            "kiplint.toml"
+        ]
 
     def test_a_stale_baseline_is_reported(self, runner: Runner) -> None:
         write(runner.workspace, {**thing(response=UNTOLD), "kiplint.toml": b'baseline = "known.json"\n'})

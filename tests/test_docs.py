@@ -24,7 +24,7 @@ import kiplint.compat.kinds
 from conftest import ROOT
 from kiplint.cli.app import make_app
 from kiplint.cli.reader import read
-from kiplint.commands.rules import PACKS_OF_BYTES, rules_of_bytes
+from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.runtime import FUNCTIONS
@@ -95,13 +95,13 @@ def test_generated_pages_are_up_to_date_wherever_they_are_made(surroundings: dic
 
 def test_every_rule_and_pack_has_its_section() -> None:
     packs = {name: list(rules) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)}
-    assert _headings(_page("rules"))[1:] == [*packs, *PACKS_OF_BYTES]
+    assert _headings(_page("rules"))[1:] == [*packs, *PACKS_OF_CODE]
     for pack, rules in packs.items():
         assert _headings(_page(f"rules/{pack}")) == [pack, *(rule.id for rule in rules)]
-    for pack in PACKS_OF_BYTES:
+    for pack in PACKS_OF_CODE:
         section = _page("rules").partition(f"## {pack}\n")[2].partition("\n## ")[0]
         rows = re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE)
-        assert rows == [rule.spec.id for rule in rules_of_bytes() if rule.pack == pack]
+        assert rows == [rule.spec.id for rule in rules_of_code() if rule.pack == pack]
 
 
 def test_every_protected_rpc_has_its_rules_by_api_key() -> None:

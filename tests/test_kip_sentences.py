@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from conftest import ROOT
 from kiplint import migrate_kip_1313
 from kiplint.cli.app import make_app
-from kiplint.commands.rules import rules_of_bytes
+from kiplint.commands.rules import rules_of_code
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
@@ -31,7 +31,7 @@ KIPS = json.loads((ROOT / "docs/kips.json").read_text("utf-8"))
 ROWS = [(name, row) for name, kip in KIPS.items() for row in kip["rows"]]
 RULES = {rule.id: rule for rule in shipped_rules()}
 HELD = [(name, row) for name, row in ROWS if "break" in row]
-OF_BYTES = {rule.id for rule in rules_of_bytes()}
+OF_BYTES = {rule.id for rule in rules_of_code()}
 Messages = dict[str, dict[str, Any]]
 
 
@@ -153,7 +153,7 @@ def test_every_row_is_enforced_in_one_way() -> None:
 def test_every_rule_of_a_kip_holds_a_sentence() -> None:
     named = {row["rule"] for _, row in ROWS if "rule" in row}
     rules = {rule for rule in RULES if rule.startswith("kip-")}
-    rules |= {rule.id for rule in rules_of_bytes() if rule.pack == "connection" and rule.source.startswith("KIP-")}
+    rules |= {rule.id for rule in rules_of_code() if rule.pack == "connection" and rule.source.startswith("KIP-")}
     assert rules - named == set(), "docs/kips.json needs a row for each: see CONTRIBUTING.md"
 
 

@@ -15,7 +15,7 @@ from generator.markdown import anchor, code, fence, page, place, prose, table
 from generator.precision import record
 from kiplint.commands.check.run import CheckResult
 from kiplint.commands.explain import change_report
-from kiplint.commands.rules import PACKS_OF_BYTES, rules_of_bytes
+from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
 from kiplint.engine.verify import check_example
@@ -45,12 +45,12 @@ RPC. The keys 17 and 18 mean Kafka's RPCs in every schema set, the others in a s
 def make() -> dict[str, str]:
     """The page `reference/rules.md`, which lists all rules, and a page for each pack, by path in `docs`."""
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
-    titles = {**dict(pack_titles()), **PACKS_OF_BYTES}
-    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), *PACKS_OF_BYTES)]
+    titles = {**dict(pack_titles()), **PACKS_OF_CODE}
+    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), *PACKS_OF_CODE)]
     protected = table(["API key", "RPC", "rules"], list(_protected()))
     parts = (_pack(name, titles[name], rules) for name, rules in packs)
     index_page = page(
-        "Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_BYTES)
+        "Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_CODE)
     )
     pages = {f"reference/rules/{name}.md": _pack_page(name, titles[name], rules) for name, rules in packs}
     return {"reference/rules.md": index_page, **pages}
@@ -72,14 +72,15 @@ def _by_key(rule: Rule) -> str:
 FOUND = {
     "codec": "`kiplint decode` and `probe` report them in bytes, `encode` in values",
     "connection": "`kiplint decode` reports them in captures, and `probe` in the answers of brokers",
+    "review": "`kiplint review` reports them",
 }
 
 
 def _bytes(pack: str) -> str:
     """The rules of a pack that is code."""
-    rules = (rule for rule in rules_of_bytes() if rule.pack == pack)
+    rules = (rule for rule in rules_of_code() if rule.pack == pack)
     rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)] for rule in rules]
-    about = f"{prose(PACKS_OF_BYTES[pack])}. {FOUND[pack]}; these rules cannot be selected or ignored."
+    about = f"{prose(PACKS_OF_CODE[pack])}. {FOUND[pack]}; these rules cannot be selected or ignored."
     return "\n\n".join([f"## {pack}", about, table(["rule", "severity", "what it finds", "why"], rows)])
 
 

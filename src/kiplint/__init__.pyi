@@ -190,6 +190,7 @@ def review(
     released: Sequence[Path] = ...,
     older: bool = ...,
     rollout: Literal["auto", "always", "never"] = ...,
+    trust_head: bool = ...,
     select: Sequence[str] = ...,
     ignore: Sequence[str] = ...,
     severity: Sequence[str] | Mapping[str, object] = ...,

@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 
 from kiplint import __version__
 from kiplint.codec.problems import RULES
-from kiplint.commands.rules import rules_of_bytes
+from kiplint.commands.rules import rules_of_code
 from kiplint.engine.packs import shipped_rules
 from kiplint.text.decode import blank_comments
 from tools import Ran, definition, environment, field, kiplint
@@ -125,7 +125,7 @@ def table(ran: Ran) -> list[tuple[str, str, str]]:
 
 def test_every_rule_is_listed(tmp_path: Path) -> None:
     rows = table(kiplint("rules", cwd=tmp_path))
-    known = [*shipped_rules(), *rules_of_bytes()]
+    known = [*shipped_rules(), *rules_of_code()]
     expected = [(rule.id, "-" if rule.severity == "off" else rule.severity, rule.title) for rule in known]
     assert rows == expected
 

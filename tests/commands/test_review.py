@@ -244,6 +244,103 @@ class TestHeaders:
         assert rules == ["kip-1313/v3-missing"]
 
 
+PACK = """{ pack: "mine", title: "Mine.", rules: [
+  { id: "no-size", each: "field", expect: "name != 'Size'", message: "no {name}", why: "It is too small." }
+]}
+"""
+BASELINE = '{"version": 1, "checked": ["schemas"], "findings": []}'
+SETTINGS: dict[str, bytes] = {
+    "kiplint.toml": b'rule-packs = ["mine.json5"]\nbaseline = "known.json"\nextend = "more.toml"\n',
+    "more.toml": b'[severity]\n"fields/unknown-type" = "info"\n',
+    "mine.json5": PACK.encode(),
+    "known.json": BASELINE.encode(),
+    "pyproject.toml": b'[project]\nname = "x"\n',
+}
+CHANGED = "review/configuration-changed"
+
+
+@pytest.fixture
+def configured(checkout: Path) -> Path:
+    """The same, with a configuration, and a change after it that breaks the rule of its pack."""
+    commit(checkout, SETTINGS)
+    write(checkout, things(OLD, SIZE))
+    return checkout
+
+
+def findings_with(files: Mapping[str, bytes], **options: Any) -> list[tuple[str, str, str]]:
+    """The rules, severities and paths of the entries of a review with these files."""
+    write(Path(), files)
+    result = review("schemas", **{"base": "HEAD", **options})
+    return [(entry.rule, entry.severity, entry.path) for entry in result.findings]
+
+
+MINE = ("mine/no-size", "error", "schemas/ThingResponse.json")
+
+
+@pytest.mark.parametrize(
+    ("files", "changes"),
+    [
+        ({}, []),
+        ({"kiplint.toml": b'ignore = ["*"]'}, ["kiplint.toml"]),
+        ({"kiplint.toml": b"# A comment.\n" + SETTINGS["kiplint.toml"]}, []),
+        ({"schemas/kiplint.toml": b'ignore = ["*"]'}, ["schemas/kiplint.toml"]),
+        ({"schemas/.kiplint.toml": b"exclude = 1"}, ["schemas/.kiplint.toml"]),
+        ({"schemas/pyproject.toml": b"[tool.kiplint]\nignore = ['mine']"}, ["schemas/pyproject.toml"]),
+        ({"pyproject.toml": b"[tool.other]\nx = 1"}, []),
+        ({"more.toml": b'extend = "no.toml"'}, ["more.toml"]),
+        ({"mine.json5": b'{ pack: "mine", title: "Mine.", rules: [] }'}, ["mine.json5"]),
+        ({"known.json": b"{}"}, ["known.json"]),
+        ({"known.json": BASELINE.replace("\n", "\r\n").encode()}, []),
+    ],
+)
+def test_a_change_does_not_decide_how_it_is_reviewed(
+    configured: Path, files: dict[str, bytes], changes: list[str]
+) -> None:
+    assert findings_with(files) == [MINE, *((CHANGED, "warning", path) for path in changes)]
+
+
+def test_a_configuration_that_is_gone(configured: Path) -> None:
+    for name in SETTINGS:
+        (configured / name).unlink()
+    names = ("kiplint.toml", "more.toml", "mine.json5", "known.json")
+    assert findings_with({}) == [MINE, *((CHANGED, "warning", name) for name in names)]
+
+
+def test_the_head_is_trusted_on_request(configured: Path) -> None:
+    files = {"schemas/kiplint.toml": b'ignore = ["*"]'}
+    assert findings_with(files, trust_head=True) == [(CHANGED, "warning", "schemas/kiplint.toml")]
+    result = review("schemas", base="HEAD", trust_head=True)
+    assert result.findings[0].message == "the change sets ignore otherwise than HEAD, which this review trusts"
+    assert findings_with(files, base="none") == []
+
+
+def test_a_configuration_behind_a_link_of_the_base(checkout: Path) -> None:
+    (checkout / "kiplint.toml").symlink_to("shared/lint.toml")
+    commit(checkout, {"shared/lint.toml": SETTINGS["more.toml"], **things()})
+    write(checkout, things(OLD))
+    (checkout / "kiplint.toml").unlink()
+    assert findings_with({}) == [
+        (CHANGED, "warning", "kiplint.toml"),
+        ("fields/unknown-type", "info", "schemas/ThingResponse.json"),
+    ]
+
+
+def test_a_configuration_that_the_base_lacks(checkout: Path) -> None:
+    write(checkout, {"other.toml": b""})
+    with pytest.raises(UsageError, match=r"^cannot read the configuration other.toml: it is not in HEAD; --trust-head"):
+        review("schemas", base="HEAD", config="other.toml")
+    assert review("schemas", base="HEAD", config="other.toml", trust_head=True).findings == ()
+
+
+def test_new_ignore_comments_are_counted(checkout: Path) -> None:
+    comment = b"// kiplint: ignore-file[fields/unknown-type] It is meant so.\n"
+    commit(checkout, {"schemas/ThingRequest.json": comment + half("Request")})
+    write(checkout, {"schemas/ThingResponse.json": comment + half("Response", OLD)})
+    result = review(base="HEAD")
+    assert result.document.summary.ignores == 1
+    assert result.others == "; 1 new ignore comment; 1 older finding not shown"
+
+
 def test_the_command(checkout: Path) -> None:
     """Its JSON is that of its schema, and an option says how to name a base."""
     write(checkout, things(OLD, SIZE))

@@ -25,6 +25,7 @@ from kiplint.text.words import comma_parts, did_you_mean
 
 if TYPE_CHECKING:
     from kiplint.engine.config import Configuration
+    from kiplint.text.files import Disk
 
 Completer = Callable[..., Iterable[str | tuple[str, str]]]
 Options = TypeVar("Options", bound="Group")
@@ -328,12 +329,17 @@ class Configuring(Group, frozen=True):
     ] = None
     isolated: Annotated[bool, Option("Read no configuration.")] = False
 
-    def configuration(self, start: str, choosing: Choosing) -> "Configuration":
-        """The configuration of a run that looks at a path, with the rules that are selected. Raises UsageError."""
+    def configuration(self, start: str, choosing: Choosing, files: "Disk | None" = None) -> "Configuration":
+        """The configuration of a run that looks at a path, as the `files` have it, with the rules that are selected.
+
+        Raises UsageError.
+        """
         from kiplint.engine.config import configure
+        from kiplint.text.files import DISK
 
         return configure(
             start,
+            files or DISK,
             select=comma_parts(choosing.select),
             ignore=comma_parts(choosing.ignore),
             severity=dict(map(_severity, comma_parts(choosing.severity))),

@@ -55,16 +55,21 @@ class RulesCommand(Command, frozen=True):
         return CLEAN
 
 
-PACKS_OF_BYTES = {"codec": "What is wrong with bytes", "connection": "What is wrong with connections"}
+PACKS_OF_CODE = {
+    "codec": "What is wrong with bytes",
+    "connection": "What is wrong with connections",
+    "review": "What a pull request changes beside its definitions",
+}
 """The packs of rules that are code, with their titles. No configuration changes them."""
 
 
-def rules_of_bytes() -> list[Rule]:
-    """The rules of the problems that `decode` and `probe` report, and `encode` in values."""
+def rules_of_code() -> list[Rule]:
+    """The rules of the problems that `decode`, `probe` and `encode` report, and of those of `review` alone."""
     from kiplint.codec.problems import RULES
+    from kiplint.commands.review.result import CONFIGURATION_CHANGED
     from kiplint.engine.rule import Rule, RuleSpec
 
-    return [
+    of_bytes = [
         Rule(
             pack=name.partition("/")[0],
             spec=RuleSpec(id=name.partition("/")[2], title=problem.title, why=problem.why),
@@ -75,12 +80,13 @@ def rules_of_bytes() -> list[Rule]:
         )
         for name, problem in RULES.items()
     ]
+    return [*of_bytes, CONFIGURATION_CHANGED]
 
 
 def _all() -> list[Rule]:
     from kiplint.engine.config import configure
 
-    return [*configure().known(), *rules_of_bytes()]
+    return [*configure().known(), *rules_of_code()]
 
 
 def rule_of(name: str) -> Rule:

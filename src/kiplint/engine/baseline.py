@@ -20,7 +20,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.limits import BASELINE_BYTES
 from kiplint.text.decode import NOT_JSON, blank_comments
-from kiplint.text.files import read_file, replace_file
+from kiplint.text.files import DISK, Disk, read_file, replace_file
 from kiplint.text.show import printable
 
 VERSION = 1
@@ -168,10 +168,10 @@ def _block(lines: Iterable[str]) -> str:
     return f"[\n{inner}\n  ]" if inner else "[]"
 
 
-def read_baseline(file: str) -> Baseline | None:
+def read_baseline(file: str, files: Disk = DISK) -> Baseline | None:
     """The baseline of a file, None if there is no file; raises UsageError for anything but a baseline."""
     try:
-        return parse(read_file(file, BASELINE_BYTES), file)
+        return parse(files.read(file, BASELINE_BYTES), file)
     except FileNotFoundError:
         return None
     except OSError as error:

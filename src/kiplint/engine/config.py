@@ -15,12 +15,14 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches, misnamed
 from kiplint.limits import CONFIGURATIONS, DEFINITION_LEVELS
-from kiplint.text.files import fits, read_file, read_text
+from kiplint.text.files import DISK, Disk, fits
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
 
+Values = dict[str, Any]
+"""The keys of a configuration file, and what they are set to."""
 
 TESTS = "/src/test/resources/"
 """The directories of the messages that test Kafka's own generator."""
@@ -103,8 +105,11 @@ class Chosen(TypedDict, total=False):
     config: Path | Mapping[str, Any] | None
 
 
-def configure(start: str = ".", **overrides: Unpack[Chosen]) -> Configuration:
-    """The configuration of a run that looks at `start`, a path. Raises UsageError where it cannot be read."""
+def configure(start: str = ".", files: Disk = DISK, **overrides: Unpack[Chosen]) -> Configuration:
+    """The configuration of a run that looks at `start`, a path, as the `files` have it.
+
+    Raises UsageError where it cannot be read.
+    """
     for name in overrides.keys() - Chosen.__annotations__.keys():
         raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, [*Chosen.__annotations__])}")
     for name in ("select", "ignore"):
@@ -113,11 +118,11 @@ def configure(start: str = ".", **overrides: Unpack[Chosen]) -> Configuration:
     values = overrides.get("config")
     file = None
     if isinstance(values, Mapping):
-        config = _checked(values)
+        config = _checked(values, files)
     else:
         folder = start if os.path.isdir(start) else os.path.dirname(start)
-        file = os.fspath(values) if values else find_config(folder)
-        config = read_config(file) if file else Config()
+        file = os.fspath(values) if values else find_config(folder, files)
+        config = read_config(file, files) if file else Config()
     select, ignore, severity = overrides.get("select", ()), overrides.get("ignore", ()), overrides.get("severity", {})
     config.select = list(select) or config.select
     config.ignore = [*config.ignore, *ignore]
@@ -125,14 +130,14 @@ def configure(start: str = ".", **overrides: Unpack[Chosen]) -> Configuration:
     if config.generator == "4.3":  # its generator knows headerVersions, and requires none
         config.severity = {"kip-1313/header-missing": "off", **config.severity}
     config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
-    base = os.path.dirname(os.path.realpath(file)) if file else os.getcwd()
-    return Configuration(config, base, file, frozenset((*select, *ignore, *severity)))
+    base = os.path.dirname(files.real(file)) if file else os.getcwd()
+    return Configuration(config, base, file, frozenset((*select, *ignore, *severity)), files)
 
 
-def _checked(values: Mapping[str, Any]) -> Config:
+def _checked(values: Mapping[str, Any], files: Disk) -> Config:
     try:
         msgspec.convert(values, Config)
-        return make_config(values)
+        return make_config(values, files)
     except msgspec.ValidationError as error:
         raise UsageError(f"the configuration: {error}") from None
 
@@ -140,17 +145,18 @@ def _checked(values: Mapping[str, Any]) -> Config:
 class Configuration(msgspec.Struct, frozen=True):
     """A configuration with the arguments applied; its paths are relative to `base`.
 
-    `explicit` are the selectors of the arguments; all others come from `file`.
+    `explicit` are the selectors of the arguments; all others come from `file`, one of the `files`.
     """
 
     config: Config
     base: str
     file: str | None
     explicit: frozenset[str]
+    files: Disk = DISK
 
     def known(self) -> list[Rule]:
         """All rules there are."""
-        return load_rules(self.config, self.base)
+        return load_rules(self.config, self.base, self.files)
 
     def rules(self) -> RuleSet:
         """The rules that run. Raises UsageError; for a wrong selector of the file with its line there."""
@@ -177,7 +183,7 @@ class Configuration(msgspec.Struct, frozen=True):
         )
 
     def _place(self, word: str) -> str:
-        return f"{place_of(word, self.file)}: " if self.file else ""
+        return f"{place_of(word, self.file, self.files)}: " if self.file else ""
 
     def keeps(self, path: str) -> bool:
         """Whether a path is not excluded."""
@@ -215,13 +221,13 @@ def _fits(names: tuple[str, str], glob: str) -> bool:
     return fits(inner, glob) or fits(f"/{inner}", glob) or (os.path.isabs(glob) and fits(full, glob))
 
 
-def find_config(start: str) -> str | None:
+def find_config(start: str, files: Disk = DISK) -> str | None:
     """The configuration file nearest above `start`, or None."""
-    folder = os.path.realpath(start)
+    folder = files.real(start)
     while True:
         for name in FILES:
             file = os.path.join(folder, name)
-            if os.path.isfile(file) and (name != "pyproject.toml" or b"[tool.kiplint" in read_file(file, cut=True)):
+            if files.is_file(file) and (name != "pyproject.toml" or b"[tool.kiplint" in files.read(file, cut=True)):
                 return file
         above = os.path.dirname(folder)
         if above == folder:
@@ -229,44 +235,43 @@ def find_config(start: str) -> str | None:
         folder = above
 
 
-def read_config(file: str) -> Config:
+def read_config(file: str, files: Disk = DISK) -> Config:
     """The configuration of a file, what it extends included; raises UsageError with file, line and what to write."""
-    return msgspec.convert(_whole(file, ()), Config)
+    return msgspec.convert(_whole(file, (), files), Config)
 
 
-def make_config(values: Mapping[str, Any]) -> Config:
+def make_config(values: Mapping[str, Any], files: Disk = DISK) -> Config:
     """The configuration of a mapping, merged with the files it extends; paths are relative to the working directory."""
     base = values.get("extend")
     file = os.path.join(os.getcwd(), FILES[0])
-    return msgspec.convert(_over_base(dict(values), base, file, ()) if base else values, Config)
+    return msgspec.convert(_over_base(dict(values), base, file, (), files) if base else values, Config)
 
 
-def _over_base(values: dict[str, Any], base: str, file: str, chain: tuple[str, ...]) -> dict[str, Any]:
-
+def _over_base(values: Values, base: str, file: str, chain: tuple[str, ...], files: Disk) -> Values:
     below = os.path.join(os.path.dirname(file), base)
     try:
-        chain = once(chain, file)
-        if not os.path.lexists(below):
+        chain = once(chain, file, files)
+        if not files.exists(below):
             raise UsageError(f"there is no file {printable(below)}")
     except UsageError as error:
-        place = f"{file}:{_line(read_text(file), 'extend')}" if os.path.lexists(file) else "the configuration"
+        place = f"{file}:{_line(files.read_text(file), 'extend')}" if files.exists(file) else "the configuration"
         raise UsageError(f"{place}: extend: {error}") from None
-    return over(values, _whole(below, chain), os.path.dirname(os.path.realpath(below)), file)
+    return over(values, _whole(below, chain, files), below, file, files)
 
 
-def _whole(file: str, chain: tuple[str, ...]) -> dict[str, Any]:
+def _whole(file: str, chain: tuple[str, ...], files: Disk) -> Values:
     """The values of a file merged over the values of the file that it extends."""
-    values = _read(file)
+    values = own_values(file, files)
     base = values.get("extend")
-    return _over_base(values, base, file, chain) if base else values
+    return _over_base(values, base, file, chain, files) if base else values
 
 
-def _read(file: str) -> dict[str, Any]:
+def own_values(file: str, files: Disk) -> Values:
     """The values that a file itself gives, each as it should be."""
     import tomllib
 
     try:
-        text = read_text(file)
+        text = files.read_text(file)
         values = tomllib.loads(text)
         if _is_deep(values):
             raise RecursionError
@@ -332,28 +337,25 @@ def _line(text: str, name: str) -> int:
     return text.count("\n", 0, match.start()) + 1 if match else 1
 
 
-def place_of(word: str, file: str) -> str:
+def place_of(word: str, file: str, files: Disk = DISK) -> str:
     """The `file:line` of a word in a configuration, or in the files it extends; line 1 if it is nowhere."""
-    text = read_text(file)
+    text = files.read_text(file)
     escaped = re.escape(word)
     match = re.search(
         rf"(?m)[\"']{escaped}[\"']|(?:^|[{{,])[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text
     )
-    if not match and (base := _read(file).get("extend")):
-        return place_of(word, os.path.join(os.path.dirname(file), base))
+    if not match and (base := own_values(file, files).get("extend")):
+        return place_of(word, os.path.join(os.path.dirname(file), base), files)
     return f"{file}:{text.count(chr(10), 0, match.start()) + 1 if match else 1}"
-
-
-Values = dict[str, Any]
 
 
 LISTS: Final = ("rule-packs", "exclude")
 """The keys whose values are lists of paths or globs."""
 
 
-def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
+def once(chain: tuple[str, ...], file: str, files: Disk) -> tuple[str, ...]:
     """The chain of extended files with `file` added; raises UsageError for a cycle and for a chain that is too long."""
-    whole = os.path.realpath(file)
+    whole = files.real(file)
     if whole in chain:
         raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
     if len(chain) >= CONFIGURATIONS:
@@ -361,10 +363,9 @@ def once(chain: tuple[str, ...], file: str) -> tuple[str, ...]:
     return (*chain, whole)
 
 
-def over(values: Values, base: Values, folder: str, file: str) -> Values:
-    """The values of a file merged over its base in `folder`; the paths of the base become relative to the file."""
-    here = os.path.dirname(os.path.realpath(file))
-    moved = _moved(base, folder, here)
+def over(values: Values, base: Values, base_file: str, file: str, files: Disk) -> Values:
+    """The values of a file merged over those of its base; the paths of the base become relative to the file."""
+    moved = _moved(base, os.path.dirname(files.real(base_file)), os.path.dirname(files.real(file)))
     tables = {name for name in (*values, *moved) if isinstance(values.get(name, moved.get(name)), dict)}
     joined = {name: _joined(moved.get(name, {}), values.get(name, {})) for name in tables}
     return {**moved, **values, **joined}

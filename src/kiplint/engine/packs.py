@@ -13,7 +13,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
 from kiplint.limits import PACK_PARTS
 from kiplint.text.decode import blank_comments
-from kiplint.text.files import read_file, read_text
+from kiplint.text.files import DISK, Disk, read_file
 
 GROUP = "kiplint.packs"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -41,10 +41,10 @@ def shipped_rules() -> list[Rule]:
     return rules
 
 
-def load_pack(file: str) -> list[Rule]:
+def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
     """The rules of a user's pack, with every expression checked; raises UsageError with file and line."""
     try:
-        text = read_text(file)
+        text = files.read_text(file)
     except OSError as error:
         raise UsageError(f"cannot read the rule pack {file}: {error.strerror}") from None
     try:

@@ -19,7 +19,7 @@ from kiplint.engine.runtime import Description, RuleLimitError, Watch
 from kiplint.model.spec import FieldSpec, MessageSpec
 from kiplint.model.types import PRIMITIVES, WORDS
 from kiplint.model.words import is_one_edit
-from kiplint.text.files import WILDCARDS, fits
+from kiplint.text.files import DISK, WILDCARDS, Disk, fits
 from kiplint.text.words import did_you_mean, nearest
 from kiplint.versions import InvalidRange, VersionRange
 
@@ -376,14 +376,14 @@ def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]
     return [violation for violation in violations if (id(violation.element), violation.rule.id) not in narrowed]
 
 
-def load_rules(config: Config, base: str) -> list[Rule]:
+def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
     """All rules there are: shipped, from installed packages, and from the configuration's packs below `base`."""
     rules = packs.shipped_rules()
     extra = [*packs.installed_packs()]
     extra += [os.path.join(base, name) for name in config.rule_packs]
     names = {rule.pack for rule in rules}
     for file in extra:
-        loaded = packs.load_pack(file)
+        loaded = packs.load_pack(file, files)
         taken = {rule.pack for rule in loaded} & names
         if taken:
             raise UsageError(f"{file}: there is already a pack {taken.pop()}; give yours another name")

@@ -366,7 +366,7 @@ def _is_bare(path: str) -> bool:
 
 AT_ONCE = 64
 
-FOLDER, FILE = b"40000", b"100"
+FOLDER, FILE, LINK = b"40000", b"100", b"120000"
 """The mode of a folder, and how the modes of files begin."""
 
 
@@ -399,7 +399,7 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
             beside = {file.name: file.id for file in entries(root) if is_json(file)}
             return _tree(name, revision, walked, {"": {**beside, part: entry.id}}, objects), part
         if entry.mode != FOLDER:
-            what = {b"120000": "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
+            what = {LINK: "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
             raise SourceError(f"cannot read {revision}:{'/'.join([*walked, part])}: it is {what}")
         walked.append(part)
         root = objects.read([entry.id])[0]

@@ -73,12 +73,39 @@ def read_file(
     return b"".join(pieces)
 
 
+class Disk:
+    """The files that configurations, packs and baselines are read from; subclasses have others than those on disk."""
+
+    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
+        """The bytes of a file; raises OSError as `read_file` does."""
+        return read_file(path, most, cut=cut)
+
+    def read_text(self, path: str, most: int = TEXT_BYTES) -> str:
+        """The text of a file; raises OSError as `read` does, and for what is not UTF-8."""
+        try:
+            return self.read(path, most).decode()
+        except UnicodeDecodeError:
+            raise OSError(errno.EILSEQ, "it is not UTF-8", path) from None
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file of that name."""
+        return os.path.isfile(path)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is anything of that name."""
+        return os.path.lexists(path)
+
+    def real(self, path: str) -> str:
+        """The absolute path, links resolved."""
+        return os.path.realpath(path)
+
+
+DISK: Final = Disk()
+
+
 def read_text(path: str, most: int = TEXT_BYTES) -> str:
-    """The text of a file; raises OSError as `read_file` does, and for what is not UTF-8."""
-    try:
-        return read_file(path, most).decode()
-    except UnicodeDecodeError:
-        raise OSError(errno.EILSEQ, "it is not UTF-8", path) from None
+    """The text of a file on disk; raises OSError as `Disk.read_text` does."""
+    return DISK.read_text(path, most)
 
 
 def standard_input() -> BinaryIO:

@@ -23,6 +23,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.sources.disk import STDIN, home_of
+from kiplint.text.files import Disk
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 
@@ -36,11 +37,12 @@ UNREAD = ("syntax/", "shape/")
 
 
 class BaselineOptions(NamedTuple):
-    """The options of the run, the configured file, and the sets."""
+    """The options of the run, the configured file, the sets, and where the file is read from."""
 
     chosen: CheckCommand
     configured: str
     sets: tuple[str, ...]
+    files: Disk
 
 
 class Compared(NamedTuple):
@@ -106,7 +108,7 @@ def _file(options: BaselineOptions) -> str:
 
 
 def _read(file: str, options: BaselineOptions) -> Baseline:
-    baseline = read_baseline(file)
+    baseline = read_baseline(file, options.files)
     if baseline is not None:
         return baseline
     if options.chosen.update_baseline and options.chosen.allow_new:

@@ -117,7 +117,8 @@ def check_sets(
     if options.baseline or file or options.update_baseline or options.allow_new:
         from kiplint.commands.check.baseline import BaselineOptions
 
-        baseline = BaselineOptions(options, file and os.path.join(configuration.base, file), names)
+        path = file and os.path.join(configuration.base, file)
+        baseline = BaselineOptions(options, path, names, configuration.files)
     runs = [_Run(part, configuration, rules, baseline, strict, with_fixes) for part in parts]
     outcomes = [run.outcome() for run in runs]
     everything = _joined([outcome.everything for outcome in outcomes])

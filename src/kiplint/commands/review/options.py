@@ -57,6 +57,9 @@ class ReviewCommand(Command, frozen=True):
         Literal["auto", "always", "never"],
         Option("Report how far KIP-1313's header is: auto once a definition has headerVersions, always as findings."),
     ] = "auto"
+    trust_head: Annotated[
+        bool, Option("Take the configuration, rule packs and baseline of the work tree, not those of the base.")
+    ] = False
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -12,9 +12,23 @@ from kiplint.commands.rollout.result import RolloutRpc, RolloutSummary, rollout_
 from kiplint.compat.judge import BREAKS, ChangeFinding
 from kiplint.compat.rollout import RolloutRow
 from kiplint.engine.finding import Finding, Span
-from kiplint.engine.rule import Breaks
+from kiplint.engine.rule import Breaks, Rule, RuleSpec
 from kiplint.render.report import FindingsSummary, Report, written_by
 from kiplint.text.words import plural
+
+CONFIGURATION_CHANGED: Final = Rule(
+    pack="review",
+    spec=RuleSpec(
+        id="configuration-changed",
+        title="A change of the configuration that it is checked by",
+        why="Who changes what is checked can hide what a check would find. So `kiplint review` goes by the "
+        "configuration, the rule packs and the baseline of the base, unless --trust-head is set.",
+    ),
+    severity="warning",
+    source="",
+    params={},
+    origin="",
+)
 
 Origin = Literal["check", "diff", "rollout"]
 
@@ -62,6 +76,7 @@ class ReviewSummary(FindingsSummary, frozen=True, kw_only=True):
     older: Annotated[int, Meta(description="Findings that are older than the change.")]
     breaks: Annotated[dict[str, int], Meta(description="The number of entries that break something, by what.")]
     additions: Annotated[int, Meta(description="The number of changes that only add.")]
+    ignores: Annotated[int, Meta(description="Comments that ignore findings, and that the base does not have.")]
 
 
 class ReviewDocument(msgspec.Struct, frozen=True):
@@ -94,6 +109,8 @@ class ReviewResult(Report, frozen=True):
     """The RPCs with their request headers, once a definition has headerVersions."""
     touched: frozenset[str] = frozenset()
     """The names of the RPCs that the change touches."""
+    ignores: int = 0
+    """The number of comments that ignore findings, and that the base does not have."""
     patch: bytes = b""
     """The safe fixes of the findings as a unified diff."""
 
@@ -117,7 +134,8 @@ class ReviewResult(Report, frozen=True):
         """What is not shown, and how much is only added."""
         verb = "breaks" if len(self.additions) == 1 else "break"
         added = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
-        return added + super().others
+        ignores = f"; {plural(self.ignores, 'new ignore comment')}" if self.ignores else ""
+        return added + ignores + super().others
 
     @property
     def document(self) -> ReviewDocument:
@@ -138,5 +156,6 @@ class ReviewResult(Report, frozen=True):
                 older=self.older,
                 breaks={what: self.breaks[what] for what in BREAKS if self.breaks[what]},
                 additions=len(self.additions),
+                ignores=self.ignores,
             ),
         )

@@ -14,7 +14,8 @@ from kiplint.commands.check.options import CheckCommand
 from kiplint.commands.check.run import CheckPart, check_sets
 from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.diff.text import behind_heading
-from kiplint.commands.review.result import Also, Entry, Origin, ReviewResult
+from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
+from kiplint.commands.review.trust import BaseFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout.run import findings_of
 from kiplint.compat.judge import BREAKS, ChangeFinding
 from kiplint.compat.released import Releases, find_releases, release_tags
@@ -31,6 +32,7 @@ from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.text.files import DISK
 
 if TYPE_CHECKING:
     from kiplint.commands.review.options import ReviewCommand
@@ -49,8 +51,11 @@ def review(options: ReviewCommand) -> ReviewResult:
     """
     grave_breaks = breaks_of(options.fail_on_breaks)
     names = options.paths or (os.path.relpath(home_of(os.curdir) or os.curdir),)
-    configuration = options.configuring.configuration(names[0], options.choosing)
     since = Base("", "") if options.base == NONE else find_base(options.base, names)
+    has_base = bool(since.revision) and not is_unborn(since.revision)
+    base_files = BaseFiles(since.revision, home_of(os.curdir))
+    files = base_files if has_base and not options.trust_head else DISK
+    configuration = options.configuring.configuration(names[0], options.choosing, files)
     for name in names:
         if not os.path.lexists(name):
             if is_revision(name):
@@ -69,6 +74,10 @@ def review(options: ReviewCommand) -> ReviewResult:
     topics = {rule.id: rule.spec.topics for rule in configuration.known()}
     lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
     items: list[Item] = [(finding, "check") for finding in checked.findings]
+    if has_base:
+        folders = {*names, *map(os.path.dirname, comparison.after_sources)}
+        changed = changed_configuration(base_files, folders, trusts_head=options.trust_head)
+        items += [(finding, "check") for finding in changed]
     items += [(change, "diff") for change in worse]
     items += [(finding, "rollout") for finding in lagging]
     findings = entries_of(items, topics)
@@ -86,7 +95,7 @@ def review(options: ReviewCommand) -> ReviewResult:
         sources={**comparison.sources, **checked.sources},
         status="findings" if grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
-        rules=rule_infos(known, (*findings, *additions), IGNORE),
+        rules=rule_infos(known, (*findings, *additions), IGNORE) | rule_infos([CONFIGURATION_CHANGED], findings, ""),
         paths=checked.paths,
         notes=(*since.notes, *comparison.notes, *checked.notes),
         left_out=checked.left_out,
@@ -97,6 +106,7 @@ def review(options: ReviewCommand) -> ReviewResult:
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
         touched=frozenset(change.rpc for change in changes),
+        ignores=new_ignores(comparison.before_sources, comparison.after_sources),
         patch=patch,
     )
 
@@ -171,9 +181,14 @@ class Comparison(NamedTuple):
         return {path: data for _, after in self.trees for path, data in after.sources.items()}
 
     @property
+    def before_sources(self) -> dict[str, bytes]:
+        """The files of the base."""
+        return {path: data for before, _ in self.trees for path, data in before.sources.items()}
+
+    @property
     def sources(self) -> dict[str, bytes]:
         """The files of both sides."""
-        return {path: data for tree, _ in self.trees for path, data in tree.sources.items()} | self.after_sources
+        return self.before_sources | self.after_sources
 
     def rollout(self, configuration: Configuration) -> tuple[RolloutRow, ...]:
         """The RPCs with their request headers."""

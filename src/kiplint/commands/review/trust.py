@@ -1,0 +1,137 @@
+"""What of a change may decide how it is reviewed: nothing, so that its configuration is read as the base has it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+from kiplint.commands.review.result import CONFIGURATION_CHANGED
+from kiplint.engine.config import FILES, own_values
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding, fingerprint
+from kiplint.engine.place import parse_suppressions
+from kiplint.engine.run import IGNORE_MARK
+from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
+from kiplint.sources.disk import shown
+from kiplint.sources.git import FILE, LINK, entries, open_repository
+from kiplint.text.files import DISK, Disk
+from kiplint.text.lines import decode_text
+from kiplint.text.show import printable
+from kiplint.text.words import listed
+
+MOST_LINKS = 10
+
+
+class BaseFiles(Disk):
+    """The files of a work tree as a revision has them; those outside of the work tree are on disk."""
+
+    def __init__(self, revision: str, top: str) -> None:
+        self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
+        self.paths: dict[str, None] = {}
+        """The files of the work tree that were read."""
+
+    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
+        """The bytes of a file; raises OSError as `read_file` does."""
+        if not self._is_inside(path):
+            return super().read(path, most, cut=cut)
+        data = self._data(path)
+        if data is None:
+            raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
+        self.paths[os.path.abspath(path)] = None
+        if len(data) > most and not cut:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
+        return data[:most]
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file of that name."""
+        return self._data(path) is not None if self._is_inside(path) else super().is_file(path)
+
+    exists = is_file
+
+    def real(self, path: str) -> str:
+        """The absolute path; links outside of the work tree are resolved."""
+        return os.path.abspath(path) if self._is_inside(path) else super().real(path)
+
+    def _is_inside(self, path: str) -> bool:
+        return os.path.join(os.path.abspath(path), "").startswith(self.top)
+
+    def _data(self, path: str, links: int = 0) -> bytes | None:
+        folder, name = os.path.split(os.path.abspath(path).removeprefix(self.top))
+        repository = open_repository(None)
+        tree = repository.find(f"{self.revision}:{folder.replace(os.sep, '/')}")
+        rows = entries(tree) if tree and tree.kind == "tree" else ()
+        entry = next((entry for entry in rows if entry.name == name), None)
+        if entry is None or not entry.mode.startswith((FILE, LINK)):
+            return None
+        data = repository.read([entry.id])[0].data
+        if entry.mode.startswith(FILE):
+            return data
+        target = os.path.join(self.top, folder, os.fsdecode(data))
+        return self._data(target, links + 1) if links < MOST_LINKS and self._is_inside(target) else None
+
+
+def changed_configuration(base: BaseFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
+    """A finding for each configuration above some paths, and each pack or baseline, that the base has otherwise.
+
+    `base` has read its own configuration, with all that belongs to it.
+    """
+    folders = {folder for path in paths for folder in _folders(os.path.abspath(path), base.top)}
+    files = [*base.paths, *(os.path.join(folder, name) for folder in sorted(folders) for name in FILES)]
+    for path in dict.fromkeys(files):
+        before, after = _content(path, base), _content(path, DISK)
+        if before == after:
+            continue
+        what = "the file"
+        if isinstance(before, dict) and isinstance(after, dict):
+            what = listed(sorted(printable(key) for key in {*before, *after} if before.get(key) != after.get(key)))
+        effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
+        yield Finding(
+            rule=CONFIGURATION_CHANGED.id,
+            severity="warning",
+            message=f"the change sets {what} otherwise than {base.revision}, {effect}",
+            path=shown(path),
+            line=1,
+            column=1,
+            end_line=1,
+            end_column=1,
+            pointer="",
+            message_name="",
+            source="",
+            fingerprint=fingerprint(CONFIGURATION_CHANGED.id, shown(path)),
+            fixable=False,
+        )
+
+
+def _folders(path: str, top: str) -> Iterator[str]:
+    """The folders of a path up to the top of the work tree."""
+    while os.path.join(path, "").startswith(top):
+        yield path
+        path = os.path.dirname(path)
+
+
+def _content(path: str, files: Disk) -> object:
+    """What a configuration sets, or the bytes of another file; empty without the file."""
+    try:
+        if os.path.basename(path) in FILES:
+            return own_values(path, files) if files.is_file(path) else {}
+        return files.read(path, BASELINE_BYTES).replace(b"\r\n", b"\n")
+    except UsageError as error:
+        return str(error)
+    except OSError:
+        return b""
+
+
+def new_ignores(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> int:
+    """How many comments in the files after a change ignore findings, and are not in the files before it."""
+    return (_ignores(after) - _ignores(before)).total()
+
+
+def _ignores(sources: Mapping[str, bytes]) -> Counter[tuple[str, tuple[str, ...]]]:
+    return Counter(
+        (os.path.basename(path), suppression.selectors)
+        for path, data in sources.items()
+        if IGNORE_MARK in data
+        for suppression in parse_suppressions(decode_text(data)).items
+    )
