@@ -31,6 +31,7 @@ from kiplint.render.report import RunResult
 from kiplint.text.files import open_to_write
 
 from .browser import Visit, chromium
+from .findings import finding, report
 from .lake import lake_document
 from .test_hostile_names import NAMES, hostile_sets
 
@@ -172,8 +173,8 @@ def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Calla
     ]
     script = "items => items.map((one) => one.querySelector('summary').textContent.replace(/\\s+/g, ' ').trim())"
     assert seen.page.locator("[data-item]").evaluate_all(script) == rows
-    groups = list(dict.fromkeys((item["severity"], item["path"]) for item in ordered))
-    assert seen.texts(".group .path") == [path for _, path in groups]
+    groups = list(dict.fromkeys((item["severity"], item["path"], item["message_name"]) for item in ordered))
+    assert seen.texts(".group .path") == [path for _, path, _ in groups]
     rules = Counter((item["severity"], item["rule"]) for item in ordered)
     by_rule = sorted(rules.items(), key=lambda row: (SEVERITIES.index(row[0][0]), -row[1], row[0][1]))
     script = "rows => rows.map((row) => row.cells[0].textContent + row.cells[1].textContent)"
@@ -183,6 +184,36 @@ def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Calla
     assert {name: numbers[name] for name in result["summary"]} == {
         name: str(n) for name, n in result["summary"].items()
     }
+
+
+CROWDED: dict[str, Callable[[Path], RunResult]] = {
+    "a KIP": lambda corpora: kiplint.kip(
+        corpora.parent / "kips/kip-1313.txt", base=corpora / "kafka-trunk-2026-08/clients", config={}
+    ),
+    "a capture": lambda corpora: kiplint.decode(
+        str(corpora.parent / "bytes/capture.pcapng"), sets=[str(corpora / "kafka-trunk-2026-08/clients")]
+    ),
+    "a file": lambda _: report(*(finding(message_name=name, message=f"of {name}") for name in ("B", "A", "B", ""))),
+}
+"""Results with the findings of several messages in one file."""
+
+
+@pytest.mark.parametrize("name", CROWDED)
+def test_findings_stand_below_the_name_of_their_message(
+    name: str, corpora: Path | None, browser: Browser, tmp_path: Path
+) -> None:
+    result = CROWDED[name](corpora or pytest.skip("no corpus"))
+    page = Made(result, tmp_path / "page.html")
+    findings = page.result.findings  # type: ignore[attr-defined]
+    seen = Visit(browser, page.file)
+    script = """found => found.flatMap((one) => [...one.querySelectorAll("[data-item] .what")].map((what) =>
+      [one.querySelector("h2").firstChild.textContent.trim(), what.lastChild.textContent.trim()]))"""
+    headed = [tuple(pair) for pair in seen.page.locator(".group").evaluate_all(script)]
+    expected = [(item.message_name or os.path.basename(item.path), _flat(item.message)) for item in findings]
+    assert sorted((head, _flat(text)) for head, text in headed) == sorted(expected)
+    options = seen.page.locator("select[name=file] option").all_text_contents()
+    assert options[1:] == sorted({head for head, _ in expected})
+    seen.close()
 
 
 def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:

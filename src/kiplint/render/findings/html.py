@@ -6,7 +6,6 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import groupby
 from typing import NamedTuple, TextIO
 from urllib.parse import quote
 
@@ -47,8 +46,8 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the page."""
     items = list(items_of(report, PagesBeside(out)))
     groups = groups_of(items, report)
-    files = {group.path: group.name for group in groups}
-    numbers = {path: str(number) for number, path in enumerate(sorted(files))}
+    names = sorted({group.name for group in groups})
+    numbers = {name: str(number) for number, name in enumerate(names)}
     rules = Counter((item.finding.severity, item.finding.rule) for item in items)
     write_page(
         "render/pages/findings.html",
@@ -60,7 +59,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         severities=[Tally(name, name, report.counts[name], name) for name in SEVERITIES],
         groups=groups,
         numbers=numbers,
-        choices=sorted(((numbers[path], name) for path, name in files.items()), key=lambda choice: choice[1]),
+        choices=[(number, name) for name, number in numbers.items()],
         count=len(items),
         packed=to_pack(len(items)),
         rules=[(rule, rule) for rule in sorted({rule for _, rule in rules})],
@@ -80,7 +79,7 @@ def tallies(report: Report) -> list[Tally]:
 
 
 class ItemGroup(NamedTuple):
-    """The findings of one severity in a file: the name of its message, its path, and its address or an empty text."""
+    """The findings of one severity in a message of a file: the message's name, the path, and its address or nothing."""
 
     name: str
     path: str
@@ -89,17 +88,17 @@ class ItemGroup(NamedTuple):
 
 
 def groups_of(items: Iterable[Item], report: Report) -> list[ItemGroup]:
-    """The findings by severity and file, in their order."""
+    """The findings by severity, file and message; a finding without a message stands below the name of its file."""
     address, commit = own_address(), os.environ.get("GITHUB_SHA", "")
     base = f"{address}/blob/{commit}/" if address and commit else ""
-    groups = []
-    for (_, file), some in groupby(items, key=lambda item: (item.finding.severity, item.finding.path)):
-        path, group = encodable(file), list(some)
-        name = next((item.finding.message_name for item in group if item.finding.message_name), "")
+    groups: dict[tuple[str, str, str], ItemGroup] = {}
+    for item in items:
+        path, name = encodable(item.finding.path), encodable(item.finding.message_name)
         inside = report.in_repository(path)
         address = f"{base}{quote(inside)}" if base and not os.path.isabs(inside) else ""
-        groups.append(ItemGroup(name or path.rpartition("/")[2], path, address, group))
-    return groups
+        group = ItemGroup(name or path.rpartition("/")[2], path, address, [])
+        groups.setdefault((item.finding.severity, path, name), group).items.append(item)
+    return list(groups.values())
 
 
 def items_of(report: Report, beside: PagesBeside) -> Iterator[Item]:
