@@ -7,6 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -515,6 +516,38 @@ def test_show_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
     layouts = [(message["message_name"], layout) for message in order for layout in message["layouts"]]
     rows = [[f"{name}@{layout['lowest']}", *_flat_fields(layout)] for name, layout in layouts]
     assert seen.page.locator(".layout").evaluate_all(script) == rows
+
+
+def _paths(body: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    for field in [*body.get("fields", ()), *body.get("tags", {}).values()]:
+        yield (name := f"{path}/{field['name']}"), field
+        yield from _paths(field, name)
+
+
+def test_show_marks_the_fields_that_a_version_brings_or_encodes_otherwise(
+    visit: Callable[..., Visit], pages: Callable[[str], Made]
+) -> None:
+    expected: dict[str, Counter[str]] = {}
+    for message in pages("show").document["messages"]:
+        for old, new in pairwise(message["layouts"]):
+            marks = expected.setdefault(f"{message['message_name']}@{new['lowest']}", Counter())
+            before = dict(_paths(old))
+            for path, field in _paths(new):
+                if path not in before:
+                    marks[f"{field['name']}: new here"] += 1
+                elif any(before[path][key] != field[key] for key in ("encoding", "bytes", "tagged")):
+                    marks[f"{field['name']}: changed"] += 1
+    seen = visit("show")
+    script = """found => found.map((one) => [one.id, [...one.querySelectorAll("tr:has(.tag)")].map((row) =>
+      [row.cells[0].textContent.replace(/^\\d+: /, ""), row.querySelector(".tag").textContent])])"""
+    shown = {
+        anchor: Counter(f"{name}: {mark if mark == 'new here' else 'changed'}" for name, mark in marks)
+        for anchor, marks in seen.page.locator(".layout").evaluate_all(script)
+        if anchor in expected
+    }
+    assert shown == expected
+    words = Counter(text for text in seen.page.locator(".layout .tag").all_text_contents())
+    assert words["now compact"] > 0 == words["now"]
 
 
 def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:

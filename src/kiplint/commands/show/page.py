@@ -14,19 +14,21 @@ from kiplint.model.message import Message
 from kiplint.render.links import PagesBeside
 from kiplint.render.page import MOST_CELLS, Strip, Tally, anchors, strip, write_page
 
+TAGS = "tag section"
 PARTNERS = {"Request": "Response", "Response": "Request"}
 
 
 class LayoutRow(NamedTuple):
-    """A field of a layout: its depth, its texts, and whether it is new in this range of versions."""
+    """A field of a layout: its path of names, its depth, its texts, and what these versions change in it."""
 
+    path: tuple[str, ...]
     depth: int
     name: str
     encoding: str
     bytes: str
     default: str
     notes: str
-    new: bool
+    change: str = ""
 
 
 class MessageEntry(NamedTuple):
@@ -81,30 +83,45 @@ def _entry(message: MessageObject, anchor: str, source: Message, anchors_by_name
     partner = anchors_by_name.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""
     versions: list[tuple[LayoutObject, list[str], list[LayoutRow]]] = []
     for layout in message.layouts:
-        before = {row[:4] for row in versions[-1][2]} if versions else None
-        rows = [
-            row._replace(new=before is not None and row[:4] not in before)
-            for row in _rows(layout.fields, layout.tags, 0)
-        ]
+        rows = [*_rows(layout.fields, layout.tags, ())]
+        if versions:
+            before = {row.path: row for row in versions[-1][2]}
+            rows = [row._replace(change=_change(before.get(row.path), row)) for row in rows]
         last = min(layout.highest, layout.lowest + MOST_CELLS)
         versions.append((layout, [f"{anchor}@{version}" for version in range(layout.lowest, last + 1)], rows))
     return MessageEntry(message, anchor, partner, strip([flexible], source.valid, look), versions, source.all_fields)
 
 
-def _rows(fields: list[FieldObject] | UnsetType, tags: Tags, depth: int) -> Iterator[LayoutRow]:
+def _change(before: LayoutRow | None, row: LayoutRow) -> str:
+    """What is different in a field: that it is new, or the words of its encoding that it did not have before."""
+    if before is None:
+        return "new here" if row.encoding != TAGS else ""
+    was_tagged, is_tagged = (":" in each.name for each in (before, row))
+    words = [word for word in row.encoding.split() if word not in before.encoding.split()]
+    now = ["tagged"] * (is_tagged and not was_tagged) + words
+    gone = ["tagged"] * (was_tagged and not is_tagged)
+    gone += [
+        word for word in ("compact", "nullable") if word in before.encoding.split() and word not in row.encoding.split()
+    ]
+    return ", ".join([f"now {' '.join(now)}"] * bool(now) + [f"no longer {' or '.join(gone)}"] * bool(gone))
+
+
+def _rows(
+    fields: list[FieldObject] | UnsetType, tags: Tags, path: tuple[str, ...], depth: int = 0
+) -> Iterator[LayoutRow]:
     for field in fields or ():
-        yield from _field_rows(field, depth, field.name)
+        yield from _field_rows(field, path, depth, field.name)
     if tags is not UNSET:
-        yield LayoutRow(depth, "tagged fields", "tag section", "varint+", "", "", False)
+        yield LayoutRow((*path, TAGS), depth, "tagged fields", TAGS, "varint+", "", "")
         for tag, field in tags.items():
-            yield from _field_rows(field, depth + 1, f"{tag}: {field.name}")
+            yield from _field_rows(field, path, depth + 1, f"{tag}: {field.name}")
 
 
-def _field_rows(field: FieldObject, depth: int, name: str) -> Iterator[LayoutRow]:
+def _field_rows(field: FieldObject, path: tuple[str, ...], depth: int, name: str) -> Iterator[LayoutRow]:
     words = (("ignorable", field.ignorable), ("map key", field.map_key), (field.entity_type, field.entity_type))
     notes = ", ".join(word for word, applies in words if applies)
     is_struct = field.fields is not UNSET
     default = "" if is_struct and field.default in ([], {}) else msgspec.json.encode(field.default).decode()
-    yield LayoutRow(depth, name, field.encoding, field.bytes, default, notes, False)
+    yield LayoutRow((*path, field.name), depth, name, field.encoding, field.bytes, default, notes)
     if is_struct:
-        yield from _rows(field.fields, field.tags, depth + 1)
+        yield from _rows(field.fields, field.tags, (*path, field.name), depth + 1)
