@@ -10,7 +10,7 @@ TIMES = [f"2024-0{month}-08T12:00:00+00:00" for month in (1, 2, 5, 9)]
 
 
 def lake_document(name: str) -> dict[str, Any]:
-    """The document of a report: one line of four revisions, three findings and a break, a collision, a problem."""
+    """The document of a report: one line of four revisions, three findings and two breaks, a collision, a problem."""
     numbers = [(2, 0, 9), (2, 0, 10), (3, 0, 13), (3, 1, 14)]
     history = [
         {**MAIN, "position": at, "commit": COMMITS[at], "time": TIMES[at], "release": "1.0.0" if at == 1 else None}
@@ -27,7 +27,9 @@ def lake_document(name: str) -> dict[str, Any]:
             _row("", 0, None, "style/about-missing", "warning"),
         ],
         "breaks": [
-            {**_row(name, 2, None, "compat/layout-changed", "error"), "what": "change", "open": None, "breaks": "wire"}
+            {**_row(name, at, None, "compat/layout-changed", "error", first_release=release)}
+            | {"what": "change", "open": None, "breaks": "wire"}
+            for at, release in ((2, None), (1, "1.0.0"))
         ],
         "matrix": {"agreed": 40, "no-common-version": 2},
         "drift": [{"source": "fork", "lineage": "fork", "status": "collision", "layouts": 1}],

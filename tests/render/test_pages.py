@@ -478,12 +478,15 @@ def test_the_report_on_a_lake_shows_what_the_json_has(
     assert charts == ["sample main: from 2 RPCs in 9 versions to 3 in 14; 1 with request header 3"]
     assert seen.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
     errors = [row for row in result["findings"] if row["open"] and row["severity"] == "error"]
-    open_first = [error["rule"] for error in errors]
+    open_first = [error["rule"] for error in errors] + ["compat/layout-changed"]
     script = "found => found.filter((one) => !one.closest('.fold')).map((one) => one.dataset.rule)"
     assert seen.page.locator("[data-item]").evaluate_all(script) == open_first
     assert seen.texts("[aria-labelledby=newest] tbody td") == ["main", "1", "1", "0", "1"]
     contents = seen.page.locator(".contents a").evaluate_all("found => found.map((one) => one.hash)")
-    assert contents[:4] == ["#first", "#unreleased", "#open", "#fixed"]
+    assert contents[:5] == ["#errors", "#released", "#unreleased", "#open", "#fixed"]
+    entries = seen.texts(".contents li")
+    newest = seen.texts("[aria-labelledby=newest] tbody td")[1]
+    assert entries[:2] == [f"Open errors {newest}", "Breaks that a release has 1"]
     assert all(seen.page.locator(f"[id='{anchor[1:]}']").count() == 1 for anchor in contents)
     seen.page.locator(".contents a[href='#fixed']").click()
     assert seen.texts("#fixed .commit > summary") == ["2024-01-08 0000000000 sample main 1 of 1"]
@@ -669,8 +672,8 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
     opened = "found => found.map((one) => [one.open, one.querySelector('[data-left]').textContent])"
 
     seen = Visit(browser, page.file)
-    assert seen.texts("[data-shown]") == ["304 entries"]
-    assert seen.page.locator(rows).count() == 1
+    assert seen.texts("[data-shown]") == ["305 entries"]
+    assert seen.page.locator(rows).count() == 2
     search = seen.page.locator("[type=search]")
     search.fill("number")  # more than is opened at once, and already in the first commit
     assert seen.page.locator(commits).evaluate_all(opened) == [
@@ -679,7 +682,7 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
         [False, "0"],
         [False, "150"],
     ]
-    assert seen.page.locator(rows).count() == 152
+    assert seen.page.locator(rows).count() == 153
     search.fill("unknown-type 149")
     assert seen.page.locator(rows).filter(visible=True).locator(".key").all_text_contents() == [
         "fields/unknown-type Topics.Name"
@@ -690,14 +693,14 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
     assert {one for one, _ in seen.page.locator(commits).evaluate_all(opened)} == {False}
     seen.page.locator("summary", has_text="Breaks that no release has").click()
     seen.page.locator("summary", has_text="2" * 10).click()
-    assert seen.page.locator(rows).count() == 304 - 1
+    assert seen.page.locator(rows).count() == 305 - 1
 
     linked = Visit(browser, page.file, "unknown-type-FetchRequest~2")
     linked.page.wait_for_function("() => document.activeElement.parentElement.id === 'unknown-type-FetchRequest~2'")
     assert linked.texts(".inside p:first-child") == ["error: number 0"]
-    assert linked.page.locator(rows).count() == 151
+    assert linked.page.locator(rows).count() == 152
     linked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert linked.page.locator(rows).count() == linked.page.locator(".inside").count() == 304
+    assert linked.page.locator(rows).count() == linked.page.locator(".inside").count() == 305
     for visit in (seen, linked):
         assert (visit.said, visit.others) == ([], [])
         visit.close()

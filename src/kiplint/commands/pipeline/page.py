@@ -107,12 +107,13 @@ def _steps(points: Sequence[tuple[int, int]]) -> str:
 
 
 SECTIONS = {
-    "Open errors, and breaks that were released": "first",
+    "Open errors": "errors",
+    "Breaks that a release has": "released",
     "Breaks that no release has": "unreleased",
     "Other open findings": "open",
     "Fixed findings": "fixed",
 }
-"""The titles of the entries, in their order and in that of `STATES` behind the first, with their anchors."""
+"""The titles of the entries, in their order, with their anchors. The first two are never folded."""
 
 STATES = {"break": "breaks", "open": "open", "fixed": "fixed"}
 MARKS = {"break": "error", "open": "warning", "fixed": "good"}
@@ -144,22 +145,19 @@ class Section(NamedTuple):
 
 
 def _sections(events: Sequence[Event]) -> list[Section]:
-    """The entries by kind: what is open and grave or broke a release, and below it the rest."""
-    parts: dict[str, list[Event]] = {title: [] for title in SECTIONS}
-    first, *rest = parts
+    """The entries by kind, those that matter first."""
+    parts: dict[str, list[Event]] = {anchor: [] for anchor in SECTIONS.values()}
     for event in events:
-        shipped = event.state == "break" and (event.row.first_release or event.row.before_first_release)
-        grave = event.state == "open" and event.row.severity == "error"
-        parts[first if shipped or grave else rest[list(STATES).index(event.state)]].append(event)
+        if event.state == "break":
+            shipped = event.row.first_release or event.row.before_first_release
+            parts["released" if shipped else "unreleased"].append(event)
+        else:
+            parts["errors" if event.state == "open" and event.row.severity == "error" else event.state].append(event)
     return [
-        Section(
-            anchor,
-            title,
-            [("", part)] if title == first else list(_commits(part)),
-            title != first,
-        )
-        for (title, anchor), part in zip(SECTIONS.items(), parts.values(), strict=True)
-        if part
+        Section(anchor, title, list(_commits(part)) if folded else [("", part)], folded)
+        for title, anchor in SECTIONS.items()
+        if (part := parts[anchor])
+        for folded in (anchor not in ("errors", "released"),)
     ]
 
 
