@@ -50,6 +50,16 @@ def test_a_definition_is_checked_at_its_place(place: Path) -> None:
     ]
 
 
+def test_errors_come_before_warnings(place: Path) -> None:
+    fields = field("A", "int8", versions="0-6"), field("B", "strin")
+    (place / "kip.md").write_text(definition(*fields, listeners=["broker"]).decode())
+    _, result = document("kip.md")
+    order = [(finding["severity"], str(finding["line"])) for finding in result["findings"]]
+    heads = [line for line in run("kip.md", "--ignore", "style").out.splitlines() if line.startswith(("error", "warn"))]
+    assert [head.partition("[")[0] for head in heads] == [severity for severity, _ in order] == ["error", "warning"]
+    assert order != sorted(order, key=lambda pair: pair[1])
+
+
 def test_the_base_gives_the_rest_of_the_set(place: Path) -> None:
     (place / "kip.txt").write_text(f"Now:\n{REQUEST}\nThen:\n{BUMPED}\n")
     code, result = document("kip.txt", "--base", "base", "--against", "base")

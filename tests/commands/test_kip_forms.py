@@ -58,7 +58,7 @@ PAGES: Final = {
             (64, "AddVoterRequest", "", "unread"),
         ],
         [],
-        [(48, "rpc/versions-differ"), (72, "syntax/invalid-json"), (48, "compat/response-not-bumped")],
+        [(48, "rpc/versions-differ"), (48, "compat/response-not-bumped"), (72, "syntax/invalid-json")],
     ),
     "903.md": (
         [(4, "FetchRequest", "0-15", "read")],
@@ -73,7 +73,7 @@ PAGES: Final = {
     "966.txt": (
         [(3, "BrokerRegistrationRequest", "0-2", "changed"), (21, "DescribeTopicPartitionsRequest", "0", "new")],
         [],
-        [(8, "rpc/versions-differ"), (22, "rpc/response-missing"), (8, "compat/response-not-bumped")],
+        [(8, "rpc/versions-differ"), (8, "compat/response-not-bumped"), (22, "rpc/response-missing")],
     ),
     "1242.txt": (
         [(3, "ApiVersionsRequest", "0-5", "read")],

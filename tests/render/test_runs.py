@@ -175,7 +175,7 @@ def test_github_is_chosen_only_where_no_format_is(here: Path, runner: Runner, wo
 
 def test_github_is_chosen_only_by_github(here: Path) -> None:
     for value in ("false", ""):
-        assert kiplint("check", "set", cwd=here, env={"GITHUB_ACTIONS": value}).out.startswith("warning[style/")
+        assert kiplint("check", "set", cwd=here, env={"GITHUB_ACTIONS": value}).out.startswith("error[tags/")
 
 
 def test_quiet_and_statistics_on_github(here: Path, runner: Runner) -> None:
@@ -220,7 +220,7 @@ def test_several_formats_in_one_run(here: Path) -> None:
     words = [f"--output-format={name}=out.{name}" for name in names]
     ran = kiplint("check", "set", "--output-format", "text", *words, cwd=here)
     assert (ran.code, ran.err) == (1, "")
-    assert ran.out.startswith("warning[style/about-missing]: ")
+    assert ran.out.startswith("error[tags/gap]: ")
     assert len(valid_run(json.loads((here / "out.sarif").read_bytes()))["results"]) == 2
     assert len(ElementTree.fromstring((here / "out.junit").read_bytes()).findall(".//failure")) == 2
     assert len(json.loads((here / "out.gitlab").read_bytes())) == 2

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Final, TextIO
 
-from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.render.report import Report
+from kiplint.engine.finding import Finding
+from kiplint.render.report import Report, ranked
 from kiplint.text.show import printable
 
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", **{sign: "\\" + sign for sign in "\\|`*_[]~$"}})
@@ -48,7 +48,9 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
 
 def write_findings(findings: Iterable[Finding], out: TextIO) -> None:
     """Write a table of findings, worst first; nothing when there are none."""
-    ranked = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
-    rows = ((finding.severity, finding.rule, f"{finding.path}:{finding.line}", finding.summary) for finding in ranked)
-    if ranked:
+    rows = [
+        (finding.severity, finding.rule, f"{finding.path}:{finding.line}", finding.summary)
+        for finding in ranked(findings)
+    ]
+    if rows:
         write_table(("severity", "rule", "place", "what"), rows, out)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal, TypeVar, get_args
 
 import msgspec
 
@@ -15,6 +15,7 @@ from kiplint.engine.rule import Rule
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
+AnyFinding = TypeVar("AnyFinding", bound=Finding)
 Status = Literal["ok", "findings", "error"]
 """How a run went."""
 
@@ -223,6 +224,11 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
         counts[finding.fingerprint] += 1
         count = counts[finding.fingerprint]
         yield finding.fingerprint if count == 1 else f"{finding.fingerprint}:{count}"
+
+
+def ranked(findings: Iterable[AnyFinding]) -> list[AnyFinding]:
+    """Findings in the order in which people read them: by severity, then by place."""
+    return sorted(findings, key=lambda item: (SEVERITIES.index(item.severity), item.path, item.line, item.column))
 
 
 def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]:

@@ -18,7 +18,7 @@ from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
-from kiplint.render.report import IGNORE, at_least, rule_infos
+from kiplint.render.report import IGNORE, at_least, ranked, rule_infos
 from kiplint.sources.disk import STDIN
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
@@ -61,7 +61,7 @@ def kip(options: KipCommand) -> KipResult:
     if len(empty) == len(kips):
         raise NothingThereError(f"nothing to check: {'; '.join(map(_nothing_in, empty))}")
     reports = [_report(document, release, code, rules) for document in kips if document.definitions]
-    findings = tuple(finding for report in reports for finding in _findings(report))
+    findings = tuple(ranked(finding for report in reports for finding in _findings(report)))
     grave = at_least(findings, options.fail_on or configuration.config.fail_on)
     unread = broken(release.tree if release else None, code)
     release_sources = release.tree.sources if release else {}
@@ -93,14 +93,13 @@ def kip(options: KipCommand) -> KipResult:
 
 def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: RuleSet) -> KipReport:
     in_files = place_in_files(document, base)
-    checked = sorted(_findings_of_check(in_files, base, rules), key=lambda finding: (finding.line, finding.column))
     after = in_files.tree(base) if base else in_files.alone()
     changes = changes_of(in_files, base, after, rules) if base else ()
     changed_names = {change.message_name for change in changes}
     return KipReport(
         document.path,
         tuple(_row(definition, base, changed_names) for definition in document.definitions),
-        tuple(checked),
+        tuple(ranked(_findings_of_check(in_files, base, rules))),
         changes,
         differences_of(in_files, code, rules) if code else (),
         tuple(layouts_of(in_files, base, after)),
@@ -241,7 +240,7 @@ def changes_of(kip: PlacedKip, base: ReleaseSets, after: Tree, rules: RuleSet) -
     """What a KIP changes in a release; the places of its definitions are in the KIP."""
     judgements = judge(compare_trees(base.tree, after), rules, base.tree.sources, after.sources)
     changes = (change.at(*kip.place(change.path, change.span)) for _, change in judgements)
-    return tuple(sorted(changes, key=_place))
+    return tuple(ranked(changes))
 
 
 def differences_of(kip: PlacedKip, code: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
@@ -254,7 +253,7 @@ def differences_of(kip: PlacedKip, code: Tree, rules: RuleSet) -> tuple[ChangeFi
     files = {message.file: code.sources[message.file] for message in code.messages if message.name in names}
     now = make_tree(code.name, [("", files.items())])
     differences = judge(compare_trees(definitions, now), rules, definitions.sources, now.sources)
-    return tuple(sorted((_in_kip(difference, kip) for difference in differences), key=_place))
+    return tuple(ranked(_in_kip(difference, kip) for difference in differences))
 
 
 def layouts_of(kip: PlacedKip, base: ReleaseSets | None, after: Tree) -> Iterator[NewLayouts]:
@@ -280,7 +279,3 @@ def _in_kip(judgement: Judgement, kip: PlacedKip) -> ChangeFinding:
         span = Span(*Locator(decode_text(definition.source.data)).span("/name")) if definition else difference.span
     severity = "warning" if difference.severity == "error" else difference.severity
     return replace(difference.at(*kip.place(file, span)), severity=severity)
-
-
-def _place(change: ChangeFinding) -> tuple[str, int, int, str]:
-    return change.path, change.line, change.column, change.rule

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from kiplint.engine.finding import SEVERITIES, Finding, Span
 from kiplint.render.links import PagesBeside, own_address
 from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
-from kiplint.render.report import Report
+from kiplint.render.report import Report, ranked
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, encodable, printable
 
@@ -105,10 +105,7 @@ def items_of(report: Report, beside: PagesBeside) -> Iterator[Item]:
     """The findings, the worst first, then by file and line."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     set_of = lru_cache(maxsize=2)(lambda path: _set_of(path, report.sets))
-    findings = sorted(
-        report.findings,
-        key=lambda finding: (SEVERITIES.index(finding.severity), finding.path, finding.line, finding.column),
-    )
+    findings = ranked(report.findings)
     names = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
     for finding, anchor in zip(findings, names, strict=True):
         excerpt = tuple(_excerpt(lines(finding.path), finding.span)) if finding.path in report.sources else ()

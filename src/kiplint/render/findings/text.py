@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, TextIO
 
-from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.render.report import Report
+from kiplint.engine.finding import Finding
+from kiplint.render.report import Report, ranked
 from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, table, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
@@ -29,12 +29,11 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, lines that count them; on a terminal the worst `MOST_ON_TERMINAL`."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
-    findings, others = tuple(filter(report.is_listed, report.findings)), Counter[tuple[str, str]]()
+    findings, others = ranked(filter(report.is_listed, report.findings)), Counter[tuple[str, str]]()
     quiet = len(report.findings) - len(findings)
     if not report.whole and len(findings) > MOST_ON_TERMINAL and out.isatty():
-        ranked = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
-        findings = tuple(ranked[:MOST_ON_TERMINAL])
-        others.update((finding.severity, finding.rule) for finding in ranked[MOST_ON_TERMINAL:])
+        others.update((finding.severity, finding.rule) for finding in findings[MOST_ON_TERMINAL:])
+        del findings[MOST_ON_TERMINAL:]
     for finding in findings:
         source = lines(finding.path) if finding.path in report.sources else None
         out.write(excerpt(finding, source, color, width) + "\n")
