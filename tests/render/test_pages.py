@@ -18,6 +18,8 @@ from playwright.sync_api import Browser, ViewportSize
 import kiplint
 from compat.test_served import both_modes
 from conftest import ROOT
+from kiplint.commands.decode.options import DecodeCommand
+from kiplint.commands.decode.run import decode
 from kiplint.commands.negotiate.matrix.result import MatrixResult
 from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
@@ -95,6 +97,14 @@ def _matrix(corpora: Path | None) -> RunResult:
     return negotiate_all(*names, repository=corpora / "kafka-schema-history.bundle")
 
 
+def _decode(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        inputs, sets = FIXTURES / "bytes/client.pcap", FIXTURES / "sets/broker/clients"
+    else:
+        inputs, sets = corpora.parent / "bytes/capture.pcapng", corpora / "kafka-trunk-2026-08/clients"
+    return decode(DecodeCommand.of(str(inputs), sets=[str(sets)]), detailed=True)
+
+
 def _show(corpora: Path | None) -> RunResult:
     return show_all(corpora / "kafka-trunk-2026-08" if corpora else FIXTURES / "sets/broker")
 
@@ -112,6 +122,7 @@ RESULTS: dict[str, Callable[[Path | None], RunResult]] = {
     "rollout": _rollout,
     "negotiate": _negotiate,
     "matrix": _matrix,
+    "decode": _decode,
 }
 """Each page out of the corpus, or of the fixtures where that is absent, and when it is asked for as "shipped"."""
 
@@ -123,6 +134,7 @@ SMALL_ONES = {
     "pipeline report": lambda: _lake(None),
     "show": lambda: show_all(FIXTURES / "kip-35/api-keys-shape/good"),
     "matrix": lambda: _matrix(None),
+    "decode": lambda: _decode(None),
 }
 """The same out of little: axe takes its time."""
 
@@ -190,9 +202,6 @@ def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Calla
 CROWDED: dict[str, Callable[[Path], RunResult]] = {
     "a KIP": lambda corpora: kiplint.kip(
         corpora.parent / "kips/kip-1313.txt", base=corpora / "kafka-trunk-2026-08/clients", config={}
-    ),
-    "a capture": lambda corpora: kiplint.decode(
-        str(corpora.parent / "bytes/capture.pcapng"), sets=[str(corpora / "kafka-trunk-2026-08/clients")]
     ),
     "a file": lambda _: report(*(finding(message_name=name, message=f"of {name}") for name in ("B", "A", "B", ""))),
 }
@@ -604,6 +613,7 @@ DETAILS = {
     "small rollout": ".facts",
     "small negotiate": "table",
     "pipeline report": ".facts",
+    "small decode": ".wire",
 }
 
 
@@ -741,6 +751,50 @@ def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Vis
     assert seen.page.evaluate("() => CSS.highlights.get('hit').size") == 0
 
 
+def test_decode_shows_the_bytes_of_frames(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    frames = {frame["number"]: frame for frame in pages("decode").document["frames"]}
+    rows = pages("decode").result.entries  # type: ignore[attr-defined]
+    faulty = {
+        row.captured.number for row in rows if row.frame.problems or row.frame.errors or row.captured.is_unanswered
+    }
+    requests = {frames[number].get("request") for number in faulty} - {None}
+    seen = visit("decode")
+    expected = {f"frame-{number}" for number in faulty | requests}
+    script = """found => found.map((one) => [one.id, [...one.querySelectorAll("table")].map((table) => [
+      [...table.querySelectorAll("td:nth-child(2)")].map((cell) => cell.textContent).join(" "),
+      [...table.querySelectorAll("mark")].map((mark) => Number(mark.closest("tr").cells[0].textContent) +
+        mark.previousSibling.textContent.trim().split(" ").filter(Boolean).length)])])"""
+    tables = dict(seen.page.locator("[data-item]").evaluate_all(script))
+    assert tables.keys() == expected
+    script = "found => found.map((one) => [one.id, one.querySelector('.name').firstChild.textContent.trim()])"
+    names = dict(seen.page.locator("[data-item]").evaluate_all(script))
+    assert names == {f"frame-{number}": frames[number]["message"] for number in faulty | requests}
+    for number in faulty | requests:
+        frame, (own, *others) = frames[number], tables[f"frame-{number}"]
+        numbers = [number, frame["request"]] if number in faulty and frame.get("request") else [number]
+        assert len([own, *others]) == len(numbers)
+        for (digits, _), shown in zip([own, *others], numbers, strict=True):
+            whole = frames[shown]["hex"]
+            pieces = "".join(digits.split()).split("...")
+            assert all(piece in whole for piece in pieces)
+            assert len(pieces) > 1 or pieces == [whole]
+        assert set(own[1]) <= {problem["offset"] for problem in frame["problems"]}
+        assert bool(own[1]) is bool(frame["problems"])
+    link = seen.page.locator("h3 a").first
+    target = link.evaluate("one => one.hash.slice(1)")
+    link.evaluate("one => { one.closest('details').open = true; one.click(); }")
+    seen.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=target)
+
+
+def test_decode_lists_all_frames_where_they_are_wanted() -> None:
+    words = DecodeCommand.of(FIXTURES / "bytes/client.pcap", sets=[FIXTURES / "sets/broker/clients"], rows=True)
+    page = io.StringIO()
+    write("html", decode(words, detailed=True), page)
+    assert re.findall(r' id="(frame-\d+)"', page.getvalue()) == [f"frame-{number}" for number in range(1, 6)]
+    assert page.getvalue().count('<table class="wire">') == 5
+    assert page.getvalue().count("<mark>00</mark>") == 2
+
+
 def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     document = pages("rollout").document
     seen = visit("rollout")
@@ -794,8 +848,12 @@ def _is_dark_again(seen: Visit) -> bool:
     return seen.page.get_by_label("Dark").is_checked()
 
 
+def _bodies() -> bytes:
+    return b"\n".join(msgspec.json.encode({"message": f"{name}Request", "version": 0, "hex": "0000"}) for name in NAMES)
+
+
 @pytest.mark.parametrize(
-    "command", ["check", "long check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"]
+    "command", ["check", "long check", "decode", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"]
 )
 def test_hostile_names_are_text(
     command: str, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -805,6 +863,7 @@ def test_hostile_names_are_text(
         monkeypatch.setattr("kiplint.render.page.MOST_IN_PLACE", 0)
     results: dict[str, Callable[[], RunResult]] = {
         "check": lambda: kiplint.check(new, config={}),
+        "decode": lambda: kiplint.decode(_bodies(), input_format="jsonl", sets=[str(new)]),
         "diff": lambda: kiplint.diff(old, new),
         "rollout": lambda: kiplint.rollout(old, new),
         "negotiate": lambda: kiplint.negotiate(old, new),

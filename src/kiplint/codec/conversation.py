@@ -62,6 +62,11 @@ class Captured(msgspec.Struct, frozen=True):
     request: int | None = None
     latency: float | None = None
 
+    @property
+    def is_unanswered(self) -> bool:
+        """Whether the frame is a request whose response is missing from the capture."""
+        return self.direction == "request" and self.answered is False
+
     def decode(self, catalog: Catalog, *, spans: bool = False) -> Frame:
         """Read the frame; an incomplete frame has a header at most."""
         if self.api_key < 0 and self.problem:

@@ -94,7 +94,8 @@ class DecodeCommand(Command, frozen=True):
 
         def work(each: Callable[[DecodedFrame], object] | None = None) -> DecodeResult:
             values = not formats.isdisjoint(("json", "jsonl"))
-            result = decode(self, spans="text" in formats, values=values, each=each)
+            spans, detailed = not formats.isdisjoint(("text", "html")), "html" in formats
+            result = decode(self, spans=spans, values=values, detailed=detailed, each=each)
             note = f"warning: not all was decoded: --limit {self.limit} was reached; a larger one decodes more"
             return replace(result, notes=(*result.notes, note)) if result.limited else result
 

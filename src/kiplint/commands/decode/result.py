@@ -117,6 +117,7 @@ class DecodeResult(Report, frozen=True):
     renderers: ClassVar[Mapping[str, str]] = {
         "text": "kiplint.commands.decode.text:write",
         "markdown": "kiplint.commands.decode.text:write_markdown",
+        "html": "kiplint.commands.decode.page:write",
     }
     listing = "frames"
     unread = "left out"

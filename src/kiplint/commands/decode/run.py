@@ -42,6 +42,7 @@ def decode(
     *,
     spans: bool = True,
     values: bool = True,
+    detailed: bool = False,
     each: Callable[[DecodedFrame], object] | None = None,
 ) -> DecodeResult:
     """Decode frames, bodies, streams and captures with the layouts of `sets`; the first set that has a version counts.
@@ -50,14 +51,15 @@ def decode(
     message. `response` (KEY@VERSION) is the request that the frames answer; with `body` (MESSAGE@VERSION) the bytes
     have no header. `where` (an expression over the columns of `FrameRow`) and `frame` (a number) choose frames; `rows`
     keeps their rows. Secrets are overwritten unless `secrets` is set. `spans` keeps the places of values where text
-    shows them: of a capture only in frames with problems. Without `values` the frames of a capture have only the values
-    that rules read. `each` takes every frame as soon as it is decoded; the result then has no frames, and of findings
-    only those of connections. The status is `findings` where bytes have problems. Raises UsageError for invalid input
-    and arguments, and SourceError for sets that cannot be opened.
+    shows them: of a capture only in frames with problems; with `detailed` also in those with error codes, in their
+    requests and those without a response, and with `rows` in all. Without `values` the frames of a capture have only
+    the values that rules read. `each` takes every frame as soon as it is decoded; the result then has no frames, and of
+    findings only those of connections. The status is `findings` where bytes have problems. Raises UsageError for
+    invalid input and arguments, and SourceError for sets that cannot be opened.
     """
     if options.response and options.body:
         raise UsageError("response and body exclude each other: a body has no header")
-    decoder = _Decoder(options, spans=spans, values=values, streamed=each is not None)
+    decoder = _Decoder(options, spans=spans, values=values, detailed=detailed, streamed=each is not None)
     entries: list[DecodedFrame] = []
     rows: list[FrameRow] = []
     rules: set[str] = set()
@@ -119,7 +121,7 @@ _WITH_PLACES = 10
 class _Decoder:
     """Decodes the inputs of a run; `notes` are how they were read, `frames` how many may still be decoded."""
 
-    def __init__(self, options: DecodeCommand, *, spans: bool, values: bool, streamed: bool) -> None:
+    def __init__(self, options: DecodeCommand, *, spans: bool, values: bool, detailed: bool, streamed: bool) -> None:
         self.options = options
         self.catalog = open_catalog(options.sets or (".",), options.repository)
         self.response = chosen_response(self.catalog, options.response) if options.response else None
@@ -131,6 +133,7 @@ class _Decoder:
         self.failures: list[tuple[str, ConnectionFailure]] = []
         self._spans = spans or options.offsets
         self._values = values
+        self._detailed = detailed
         self._streamed = streamed
         """Whether frames are written as soon as they are decoded. Then only the frames of captures are counted."""
         self._capture: tuple[str, Capture, dict[int, str]] | None = None
@@ -149,7 +152,7 @@ class _Decoder:
             return
         holds = condition(options.where, FrameRow, "frame") if options.where else lambda row: True
         listed = options.rows or (options.where and options.frame is None)
-        for entry, row in _frame_rows(self._entries()):
+        for entry, row in frame_rows(self._entries()):
             last = max(last, row.number)
             if options.frame in (None, row.number) and holds(row):
                 yield self._select(entry), row if listed else None
@@ -253,9 +256,19 @@ class _Decoder:
         self._capture, self._pairs = (piece.source, capture, offered_versions(pairs)), []
         breaches = judge_capture(pairs, capture.states)
         refused = refused_versions(pairs)
+        faulty = {
+            captured.number: captured.request
+            for captured, frame in pairs
+            if breaches.get(captured.number)
+            or frame.problems
+            or captured.problem
+            or (self._detailed and (frame.errors or captured.is_unanswered))
+        }
+        requests = set(faulty.values()) if self._detailed else set()
         for captured, plain in pairs:
             frame, data, broken = plain, captured.data, breaches.get(captured.number, ())
-            if broken or plain.problems or captured.problem or captured.number == options.frame:
+            is_detailed = captured.number in requests or (self._detailed and options.rows)
+            if captured.number in faulty or is_detailed or captured.number == options.frame:
                 frame = captured.decode(catalog, spans=True) if broken or self._spans else plain
                 # A frame that was not captured to its end is not wrong.
                 problems = frame.problems if captured.whole and captured.number not in refused else ()
@@ -383,7 +396,7 @@ def _info(rule: str) -> RuleInfo:
     return RuleInfo(title=facts.title, why=facts.why, source=facts.source, severity=facts.severity, help=facts.why)
 
 
-def _frame_rows(entries: Iterable[DecodedFrame]) -> Iterator[tuple[DecodedFrame, FrameRow]]:
+def frame_rows(entries: Iterable[DecodedFrame]) -> Iterator[tuple[DecodedFrame, FrameRow]]:
     """Frames with their rows, in order."""
     clients: dict[tuple[str, int], str] = {}
     for place, entry in enumerate(entries, 1):
@@ -416,7 +429,7 @@ def _row(entry: DecodedFrame, place: int, client_id: str) -> FrameRow:
         error=names[0] if names else NONE,
         errors=names,
         problem=frame.problems[0].rule if frame.problems else "",
-        answered=captured is None or captured.direction == "response" or captured.answered is not False,
+        answered=captured is None or not captured.is_unanswered,
         client=address_text(captured.client) if captured else "",
         server=address_text(captured.server) if captured else "",
         message=frame.message,

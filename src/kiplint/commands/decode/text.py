@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple, TextIO
 
 import msgspec
 
@@ -100,7 +101,7 @@ def _others(entries: Sequence[DecodedFrame], width: int | None) -> Iterator[str]
 
 def _list_lines(result: DecodeResult, color: bool) -> Iterator[str]:
     """A line for each frame."""
-    rows = [LIST_HEAD, *map(_cells, result.rows, result.entries)]
+    rows = [LIST_HEAD, *map(_list_cells, result.rows, result.entries)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     line = "  ".join(f"%{'' if place in NUMBERS else '-'}{width}s" for place, width in enumerate(widths))
     yield paint((line % LIST_HEAD).rstrip(), DIM, color)
@@ -109,7 +110,7 @@ def _list_lines(result: DecodeResult, color: bool) -> Iterator[str]:
         yield paint(text, SEVERITY["error"], True) if color and (row.problem or row.errors) else text
 
 
-def _cells(row: FrameRow, entry: DecodedFrame) -> tuple[str, ...]:
+def _list_cells(row: FrameRow, entry: DecodedFrame) -> tuple[str, ...]:
     errors = [*dict.fromkeys(map(str, entry.frame.errors))] if row.errors else []
     more = f"and {len(errors) - MOST_NAMED} more errors" if len(errors) > MOST_NAMED else ""
     notes = [*errors[:MOST_NAMED], more, row.problem, "" if row.answered else "not answered"]
@@ -133,13 +134,11 @@ def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> 
     frame = entry.frame
     name = f"{frame.message} {frame.version}" if frame.message else "unknown frame"
     header = f", header {frame.header_version}" if frame.header_version is not None else ""
-    yield from fold(f"{name}{header}, {in_bytes(frame.length)}{_origin(entry)}", width, color, BOLD)
-    wrong = {problem.offset for problem in frame.problems}
-    spans = [span for span in _spans(entry) if span.length]
-    errors = {error.field: str(error) for error in frame.errors}
-    cells = [_row(entry, span, wrong, errors) for span in spans[:MOST_ROWS]]
+    yield from fold(f"{name}{header}, {in_bytes(frame.length)}{origin(entry)}", width, color, BOLD)
+    rows = value_rows(entry, MOST_ROWS + 1)
+    cells = [_cells_of(row) for row in rows[:MOST_ROWS]]
     yield from table(ROW_HEAD, cells, color, width)
-    if len(spans) > MOST_ROWS:
+    if len(rows) > MOST_ROWS:
         yield from fold(f"... and more: of these values only the first {MOST_ROWS:,} are shown; JSON has all", width)
     if not frame.spans and frame.value is not None and "batches" in frame.value:
         yield from msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode().splitlines()
@@ -157,7 +156,7 @@ def _labelled(rule: str, text: str, place: str, color: bool, width: int | None) 
     yield from more
 
 
-def _cause(cause: Cause, summary: CaptureSummary) -> str:
+def cause_text(cause: Cause, summary: CaptureSummary) -> str:
     """A cause, how often it occurs, and its server where there are several."""
     server = cause.servers[0]
     where = f" at {server}" if len(cause.servers) == 1 < len(summary.servers) and cause.subject != server else ""
@@ -165,7 +164,8 @@ def _cause(cause: Cause, summary: CaptureSummary) -> str:
     return f"{cause.subject}{where}: {cause.message}{times}"
 
 
-def _origin(entry: DecodedFrame) -> str:
+def origin(entry: DecodedFrame) -> str:
+    """Where a frame comes from, to stand behind its name."""
     captured = entry.captured
     if captured is not None:
         prepositions = ("from", "to") if captured.direction == "request" else ("to", "from")
@@ -187,16 +187,45 @@ def _spans(entry: DecodedFrame) -> list[ValueSpan]:
     return spans
 
 
-def _row(entry: DecodedFrame, span: ValueSpan, wrong: set[int], errors: Mapping[str, str]) -> list[tuple[str, str]]:
-    data = entry.data[span.offset : span.offset + span.length]
-    digits = data[:MOST_BYTES].hex(" ") + (" ..." if len(data) > MOST_BYTES else "")
-    hit = SEVERITY["error"] if any(span.offset <= place < span.offset + span.length for place in wrong) else ""
+class ValueRow(NamedTuple):
+    """A value of a frame: its offset, its first bytes, its field with its depth, its encoding, and the value.
+
+    `wrong` is the place of the first wrong byte among the bytes; None where there is none.
+    """
+
+    offset: int
+    data: bytes
+    is_cut: bool
+    depth: int
+    field: str
+    type: str
+    value: str
+    wrong: int | None
+
+
+def value_rows(entry: DecodedFrame, most: int) -> list[ValueRow]:
+    """The values of a frame in the order of their bytes, at most so many."""
+    places = sorted(problem.offset for problem in entry.frame.problems)
+    errors = {error.field: str(error) for error in entry.frame.errors}
+    rows = []
+    for span in islice((span for span in _spans(entry) if span.length), most):
+        data = entry.data[span.offset : span.offset + span.length]
+        wrong = next((place - span.offset for place in places if 0 <= place - span.offset < span.length), None)
+        value = "redacted" if span.path in entry.frame.redacted else errors.get(span.path) or _value(span)
+        name = span.path.rpartition(".")[2]
+        cut = len(data) > MOST_BYTES
+        rows.append(ValueRow(span.offset, data[:MOST_BYTES], cut, span.depth, name, span.type, value, wrong))
+    return rows
+
+
+def _cells_of(row: ValueRow) -> list[tuple[str, str]]:
+    hit = SEVERITY["error"] if row.wrong is not None else ""
     return [
-        (str(span.offset).rjust(6), hit or DIM),
-        (digits, hit),
-        ("  " * span.depth + span.path.rpartition(".")[2], hit),
-        (span.type, DIM),
-        ("redacted" if span.path in entry.frame.redacted else errors.get(span.path) or _value(span), hit),
+        (str(row.offset).rjust(6), hit or DIM),
+        (row.data.hex(" ") + " ..." * row.is_cut, hit),
+        ("  " * row.depth + row.field, hit),
+        (row.type, DIM),
+        (row.value, hit),
     ]
 
 
@@ -217,17 +246,19 @@ def _short(value: Any) -> str:
     return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."
 
 
-def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterator[str]:
+def summary_sentence(summary: CaptureSummary) -> str:
+    """`9 frames in 3 connections to 127.0.0.1:9092: 6 requests, 3 responses, 2.0 s`."""
     to = f" to {', '.join(summary.servers)}" if summary.servers else ""
-    yield from fold(
+    return (
         f"{plural(summary.frames, 'frame')} in {plural(summary.tcp_connections, 'connection')}{to}: "
-        f"{plural(summary.requests, 'request')}, {plural(summary.responses, 'response')}, {summary.seconds} s",
-        width,
-        color,
-        BOLD,
+        f"{plural(summary.requests, 'request')}, {plural(summary.responses, 'response')}, {summary.seconds} s"
     )
+
+
+def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterator[str]:
+    yield from fold(summary_sentence(summary), width, color, BOLD)
     for cause in summary.causes[:MOST_CAUSES]:
-        yield from _labelled(cause.rule, _cause(cause, summary), "", color, width)
+        yield from _labelled(cause.rule, cause_text(cause, summary), "", color, width)
     if len(summary.causes) > MOST_CAUSES:
         yield f"and {plural(len(summary.causes) - MOST_CAUSES, 'cause')} more; JSON has all"
     others = "".join(

@@ -1,0 +1,105 @@
+"""Decoded frames as a page of HTML: a list of them, and beside it the bytes of one by its fields."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple, TextIO
+
+import msgspec
+
+from kiplint.codec.problems import RULES
+from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
+from kiplint.commands.decode.run import frame_rows
+from kiplint.commands.decode.text import ValueRow, cause_text, origin, summary_sentence, value_rows
+from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
+from kiplint.text.words import plural
+
+STATES = {"problem": "with problems", "error": "with error codes", "unanswered": "not answered", "rest": "the rest"}
+MARKS = {"problem": "error", "error": "warning", "unanswered": "warning", "rest": ""}
+MOST_VALUES = 2_000
+"""The number of values of a frame that are shown."""
+
+
+class FrameEntry(NamedTuple):
+    """A frame: its row in the list, its state, its anchor, its values, and the entry of the request that it answers.
+
+    `content` is what has no bytes of its own, such as record batches, as JSON.
+    """
+
+    frame: DecodedFrame
+    row: FrameRow
+    note: str
+    state: str
+    anchor: str
+    origin: str
+    values: list[ValueRow]
+    problems: list[tuple[str, str, int, str]]
+    content: str
+    request: FrameEntry | None
+
+
+def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
+    """Write the page; of a capture it has the frames that are wrong and their requests, and with `--list` all."""
+    rows = result.rows or [row for _, row in frame_rows(result.entries)]
+    capture = result.capture
+    pairs = list(zip(result.entries, rows, strict=True))
+    if capture and not result.rows:
+        grave = [frame for frame, row in pairs if _state(row) != "rest"]
+        requests = {(frame.source, frame.captured.request) for frame in grave if frame.captured}
+        pairs = [
+            (frame, row) for frame, row in pairs if _state(row) != "rest" or (frame.source, row.number) in requests
+        ]
+    names = anchors([f"frame-{row.number}" for _, row in pairs])
+    entries: dict[tuple[str, int], FrameEntry] = {}
+    for (frame, row), anchor in zip(pairs, names, strict=True):
+        number = frame.captured.request if frame.captured else None
+        request = entries.get((frame.source, number)) if number is not None else None
+        entries[frame.source, row.number] = _entry(frame, row, anchor, request)
+    states = Counter(entry.state for entry in entries.values())
+    apis = sorted({row.api for _, row in pairs})
+    write_page(
+        "commands/decode/page.html",
+        out,
+        title=", ".join(set_titles(*dict.fromkeys(entry.source for entry in result.entries))) or "Bytes",
+        lead=summary_sentence(capture) if capture else plural(len(entries), "frame"),
+        hidden=len(rows) - len(entries),
+        causes=[(cause.severity, cause.rule, cause_text(cause, capture)) for cause in capture.causes]
+        if capture
+        else [],
+        entries=list(entries.values()),
+        in_capture=capture is not None,
+        packed=to_pack(sum(len(entry.values) for entry in entries.values())),
+        states=[Tally(state, title, states[state], MARKS[state]) for state, title in STATES.items()],
+        marks=MARKS,
+        apis=[(api, api) for api in apis],
+        about=result.rules,
+        broken=result.broken,
+    )
+
+
+def _entry(frame: DecodedFrame, row: FrameRow, anchor: str, request: FrameEntry | None) -> FrameEntry:
+    state = _state(row)
+    value = frame.frame.value
+    problems: list[tuple[str, str, int, str]] = []
+    for problem in frame.frame.problems:
+        text = f"{problem.path}: {problem.message}" if problem.path else problem.message
+        problems.append((RULES[problem.rule].severity, problem.rule, problem.offset, text))
+    is_bare = value is not None and not frame.frame.spans
+    content = msgspec.json.format(msgspec.json.encode(value), indent=2).decode() if is_bare else ""
+    note = ", ".join(filter(None, (*row.errors, row.problem, "" if row.answered else "not answered")))
+    return FrameEntry(
+        frame,
+        row,
+        note,
+        state,
+        anchor,
+        origin(frame).removeprefix(", "),
+        value_rows(frame, MOST_VALUES),
+        problems,
+        content,
+        request,
+    )
+
+
+def _state(row: FrameRow) -> str:
+    return "problem" if row.problem else "error" if row.errors else "rest" if row.answered else "unanswered"
