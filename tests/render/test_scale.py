@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tracemalloc
 from collections.abc import Callable
 from xml.etree import ElementTree
@@ -28,7 +29,7 @@ COUNTED: dict[str, Callable[[str], int]] = {
     "junit": lambda text: len(ElementTree.fromstring(text).findall("testsuite/testcase/failure")),
     "gitlab": lambda text: len(json.loads(text)),
     "markdown": lambda text: text.count("\n| error |"),
-    "html": lambda text: text.count('<details class="item '),
+    "html": lambda text: sum(map(int, re.findall(r'<details class="item [^>]* data-number="(\d+)"', text))),
 }  # fmt: skip
 
 

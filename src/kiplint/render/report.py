@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Final, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
@@ -45,6 +45,23 @@ WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", "html
 def written_by(room: str, *formats: str) -> Mapping[str, str]:
     """The `renderers` of a room that has the usual functions for these formats."""
     return {name: f"kiplint.commands.{room}.{WRITERS[name]}" for name in formats}
+
+
+MOST_EXCEPTIONS: Final = 3
+
+
+class Verdict(NamedTuple):
+    """What a run comes to: a sentence, at most `MOST_EXCEPTIONS` exceptions with reasons, and what to do next."""
+
+    sentence: str
+    exceptions: tuple[str, ...] = ()
+    step: str = ""
+
+    @classmethod
+    def of(cls, sentence: str, exceptions: Iterable[str] = (), step: str = "") -> Verdict:
+        """A verdict with the first exceptions, and how many others there are."""
+        first, others = [*(texts := [*exceptions])[:MOST_EXCEPTIONS]], len(texts) - MOST_EXCEPTIONS
+        return cls(sentence, (*first, *([f"and {others} more"] if others > 0 else [])), step)
 
 
 class FindingsSummary(msgspec.Struct, frozen=True):
@@ -167,6 +184,16 @@ class Report(RunResult, frozen=True):
     def headline(self) -> str:
         """The numbers in words: `1 error and 2 warnings in 3 files`, or `nothing found in 3 files`."""
         return f"{tally(self.counts) or 'nothing found'} in {plural(self.files, 'file')}{self.others}"
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the run comes to, for every format that people read."""
+        from kiplint.render.findings.text import fixable
+
+        return Verdict.of(
+            f"{self.headline[:1].upper()}{self.headline[1:]}.",
+            step=fixable(self.findings, "kiplint check" if self.command != "check" else ""),
+        )
 
     def is_listed(self, finding: Finding) -> bool:
         """Whether text lists a finding, rather than counting it among the infos about names and texts."""

@@ -50,7 +50,6 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         titled=partial(_titled, dict(zip(sets, titles, strict=True))),
         client=client,
         brokers=brokers,
-        summary=[Tally("", "RPCs", negotiation.summary.rpcs), *(tally for tally in tallies if tally.number)],
         connections=[
             (broker, _grouped(steps(exchange, ids, mode)))
             for broker, exchange, ids, mode in zip(

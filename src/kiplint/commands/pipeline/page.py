@@ -186,7 +186,6 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         out,
         sources=document.sources,
         addresses={row.source: repository_address(row.location) for row in document.sources if row.location},
-        summary=[Tally(part.anchor, part.title, part.number, "" if part.folded else "error") for part in sections],
         newest=open_findings(document.findings),
         sections=sections,
         charts=list(_charts(lines)),
@@ -215,15 +214,6 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     )
 
 
-TOLD = {
-    "breaks": ("forks that a merge breaks", "error"),
-    "collisions": ("with collisions", "error"),
-    "fixed_upstream": ("with findings fixed upstream", "warning"),
-    "own": ("with messages of their own", "info"),
-}
-"""The tiles of the page of forks, by the list that they count."""
-
-
 def write_forks(result: ForksAnswer, out: TextIO, *, color: bool) -> None:
     """Write the page of forks: a row for each group of forks, and below it the messages that its numbers count."""
     document = result.document
@@ -235,10 +225,6 @@ def write_forks(result: ForksAnswer, out: TextIO, *, color: bool) -> None:
         document=document,
         groups=[
             (anchor, *group, forked(group[2], document.messages)) for anchor, group in zip(names, groups, strict=True)
-        ],
-        summary=[
-            Tally(name, what, sum(bool(getattr(row, name)) for row in document.forks), mark)
-            for name, (what, mark) in TOLD.items()
         ],
         lists=LISTS,
         note=fork_note,

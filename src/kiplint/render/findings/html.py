@@ -1,15 +1,15 @@
-"""Findings as a page of HTML, by file, each with the lines around it."""
+"""Findings as a page of HTML, by rule, each with the lines around it."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple, TextIO
 from urllib.parse import quote
 
-from kiplint.engine.finding import SEVERITIES, Finding, Span
+from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.render.links import PagesBeside, own_address
 from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
 from kiplint.render.report import Report, ranked
@@ -19,8 +19,9 @@ from kiplint.text.show import as_sign, encodable, printable
 WITHOUT_SETS = {"check": "the working directory", "decode": "Bytes of Kafka's protocol"}
 """The titles of pages of runs without a set, by command."""
 
-WIDEST, BEFORE_MARK, MOST_MARKED = 240, 60, 12
-"""How many characters of a line are shown, how many of them before the place, and how many marked lines."""
+WIDEST, BEFORE_MARK, MOST_MARKED, MOST_LINES = 240, 60, 12, 4
+"""How many characters of a line are shown, how many of them before the place, how many marked lines, and how many
+numbers of lines."""
 
 
 class SourceLine(NamedTuple):
@@ -34,83 +35,101 @@ class SourceLine(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A finding, its anchor, the lines around it, and the address of its message's layouts in a page of `show`."""
+    """A finding, its anchor, and the lines around it."""
 
     finding: Finding
     anchor: str
     lines: tuple[SourceLine, ...]
+
+
+class Entry(NamedTuple):
+    """The findings of a rule in a message of a file: the name of the message, and the path from the set on.
+
+    `address` is that of the file, `layouts` that of the message's layouts in a page of `show`; both may be empty.
+    """
+
+    name: str
+    path: str
+    anchor: str
+    address: str
     layouts: str
+    items: list[Item]
+
+    @property
+    def number(self) -> int:
+        """How many findings there are."""
+        return len(self.items)
+
+    @property
+    def lines(self) -> str:
+        """The place of the only finding, else the lines of the first."""
+        first = self.items[0].finding
+        if self.number == 1:
+            return f"{first.line}:{first.column}"
+        lines = [str(line) for line in dict.fromkeys(item.finding.line for item in self.items)]
+        return ", ".join(lines[:MOST_LINES]) + " ..." * (len(lines) > MOST_LINES)
+
+
+Causes = dict[tuple[Severity, str], list[Entry]]
+"""The entries by severity and rule."""
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write the page."""
-    items = list(items_of(report, PagesBeside(out)))
-    groups = groups_of(items, report)
-    names = sorted({group.name for group in groups})
+    """Write the page: the worst rules first, and of these those with most findings."""
+    causes = causes_of(report, PagesBeside(out))
+    names = sorted({entry.name for entries in causes.values() for entry in entries})
     numbers = {name: str(number) for number, name in enumerate(names)}
-    rules = Counter((item.finding.severity, item.finding.rule) for item in items)
     write_page(
         "render/pages/findings.html",
         out,
         command=report.command,
         title=", ".join(set_titles(*report.sets)) or WITHOUT_SETS.get(report.command, report.command),
-        headline=report.headline,
-        summary=tallies(report),
+        verdict=report.verdict,
         severities=[Tally(name, name, report.counts[name], name) for name in SEVERITIES],
-        groups=groups,
+        causes=causes,
         numbers=numbers,
         choices=[(number, name) for name, number in numbers.items()],
-        count=len(items),
-        packed=to_pack(len(items)),
-        rules=[(rule, rule) for rule in sorted({rule for _, rule in rules})],
-        overview=sorted(rules.items(), key=lambda row: (SEVERITIES.index(row[0][0]), -row[1], row[0][1])),
+        count=len(report.findings),
+        packed=to_pack(len(report.findings)),
+        rules=[(rule, rule) for rule in sorted({rule for _, rule in causes})],
         about=report.rules,
         broken=report.broken,
         configuration=report.configuration,
     )
 
 
-def tallies(report: Report) -> list[Tally]:
-    """The numbers of a report."""
-    counts = report.counts
-    severities = [Tally(name, f"{name}s", counts[name], name) for name in SEVERITIES]
-    rest = {name: number for name, number in report.summary.items() if name not in ("errors", "warnings", "infos")}
-    return [*severities, *(Tally(name, name.replace("_", " "), number) for name, number in rest.items())]
-
-
-class ItemGroup(NamedTuple):
-    """The findings of one severity in a message of a file: the message's name, the path, and its address or nothing."""
-
-    name: str
-    path: str
-    address: str
-    items: list[Item]
-
-
-def groups_of(items: Iterable[Item], report: Report) -> list[ItemGroup]:
-    """The findings by severity, file and message; a finding without a message stands below the name of its file."""
+def causes_of(report: Report, beside: PagesBeside) -> Causes:
+    """The findings by rule, message and file; a finding without a message is below the name of its file."""
+    excerpts = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     address, commit = own_address(), os.environ.get("GITHUB_SHA", "")
     base = f"{address}/blob/{commit}/" if address and commit else ""
-    groups: dict[tuple[str, str, str], ItemGroup] = {}
-    for item in items:
-        path, name = encodable(item.finding.path), encodable(item.finding.message_name)
-        inside = report.in_repository(path)
-        address = f"{base}{quote(inside)}" if base and not os.path.isabs(inside) else ""
-        group = ItemGroup(name or path.rpartition("/")[2], path, address, [])
-        groups.setdefault((item.finding.severity, path, name), group).items.append(item)
-    return list(groups.values())
-
-
-def items_of(report: Report, beside: PagesBeside) -> Iterator[Item]:
-    """The findings, the worst first, then by file and line."""
-    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
-    set_of = lru_cache(maxsize=2)(lambda path: _set_of(path, report.sets))
     findings = ranked(report.findings)
-    names = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
-    for finding, anchor in zip(findings, names, strict=True):
-        excerpt = tuple(_excerpt(lines(finding.path), finding.span)) if finding.path in report.sources else ()
-        layouts = beside.link("show", (set_of(finding.path),), *anchors([finding.message_name]))
-        yield Item(finding, anchor, excerpt, layouts)
+    counts = Counter((finding.severity, finding.rule) for finding in findings)
+    order = sorted(counts, key=lambda cause: (SEVERITIES.index(cause[0]), -counts[cause], cause[1]))
+    causes: dict[tuple[Severity, str], dict[tuple[str, str], Entry]] = {cause: {} for cause in order}
+    places = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
+    for finding, anchor in zip(findings, places, strict=True):
+        lines = tuple(_excerpt(excerpts(finding.path), finding.span)) if finding.path in report.sources else ()
+        entries = causes[finding.severity, finding.rule]
+        place = finding.message_name, finding.path
+        if place not in entries:
+            entries[place] = _entry(report, finding, f"e{anchor[1:]}", base, beside)
+        entries[place].items.append(Item(finding, anchor, lines))
+    return {cause: list(entries.values()) for cause, entries in causes.items()}
+
+
+def _entry(report: Report, finding: Finding, anchor: str, base: str, beside: PagesBeside) -> Entry:
+    path, name = encodable(finding.path), encodable(finding.message_name)
+    home = _set_of(path, report.sets)
+    inside = report.in_repository(path)
+    return Entry(
+        name or path.rpartition("/")[2],
+        (path.removeprefix(home).lstrip("/") or path.rpartition("/")[2]) if len(report.sets) == 1 else path,
+        anchor,
+        f"{base}{quote(inside)}" if base and not os.path.isabs(inside) else "",
+        beside.link("show", (home,), *anchors([name])),
+        [],
+    )
 
 
 def _set_of(path: str, sets: tuple[str, ...]) -> str:

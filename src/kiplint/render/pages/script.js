@@ -64,9 +64,8 @@ document.addEventListener("DOMContentLoaded", async () => {
   const placeOf = (one) => place([...folded].find(([, home]) => home.contains(one))?.[0]);
   const unfold = (fold) => { place(fold); fold.open = true; };
   const items = entries();
-  const homes = all("[data-group]");
+  const groups = all("[data-group]");
   const homeOf = new Map(items.map((item) => [item, item.parentElement]));
-  let groups = homes;
   const shown = document.querySelector("[data-shown]");
   const nothing = document.querySelector("[data-nothing]");
   let current = "";
@@ -116,50 +115,28 @@ document.addEventListener("DOMContentLoaded", async () => {
     const hits = rest.length ? chosen.filter((part) => { const text = part.textContent.toLowerCase(); return rest.every((word) => text.includes(word)); }) : [];
     if (hits.length) chosen.forEach((part) => { part.hidden = !hits.includes(part); });
   };
-  const regroup = (by) => {
-    if (!form.elements.by || (groups !== homes) === (by !== "")) return;
-    if (groups !== homes) groups.forEach((group) => group.remove());
-    groups = homes;
-    for (const item of items) homeOf.get(item).append(item);
-    for (const item of items) label(item, by ? homeOf.get(item).closest("[data-group]").dataset.group : item.dataset.rule);
-    if (!by) return;
-    const made = new Map();
-    for (const item of items) {
-      if (!made.has(item.dataset[by])) made.set(item.dataset[by], section(item.dataset[by]));
-      made.get(item.dataset[by]).lastChild.append(item);
-    }
-    groups = [...made].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
-    homes[0].before(...groups);
-    homes.forEach((group) => { group.hidden = true; });
-  };
-  const label = (item, text) => { item.querySelector(".rule").textContent = text; };
-  const section = (title) => {
-    const left = make("span");
-    left.dataset.left = "";
-    const link = make("a", "", title);
-    link.href = `#rule-${title}`;
-    return make("section", "group", make("h2", "", link, make("span", "count", left, " shown")), make("div", "items"));
-  };
   const MOST_OPENED = 100;
   const folds = all("details.fold").filter((fold) => entries(fold).length);
   const held = once(entries);
   const labelOf = once((group) => group.querySelector("[data-left]"));
   const isLast = once((fold) => !fold.querySelector("details.fold"));
+  /* An entry may stand for several findings. */
+  const sum = (some) => some.reduce((count, item) => count + Number(item.dataset.number || 1), 0);
+  const total = sum(items);
   const filter = () => {
     if (!form) return;
     const query = asked();
-    regroup(query.get("by") || "");
     if (kiplint.filtered) return kiplint.filtered(query);
     words = (query.get("search") || "").toLowerCase().split(/\s+/).filter(Boolean);
-    wanted = [...new Set(query.keys())].filter((name) => name !== "search" && name !== "by").map((name) => [name, query.getAll(name)]);
+    wanted = [...new Set(query.keys())].filter((name) => name !== "search").map((name) => [name, query.getAll(name)]);
     const fitting = new Set(items.filter((item) => parts.get(item).some(has) && words.every((word) => textOf(item).includes(word))));
-    const count = fitting.size;
+    const count = sum([...fitting]);
     for (const item of items) {
       if (item.dataset.parts) narrow(item);
       if (item.hidden === fitting.has(item)) item.hidden = !item.hidden;
     }
     for (const group of groups) {
-      const left = held(group).filter((item) => fitting.has(item)).length;
+      const left = sum(held(group).filter((item) => fitting.has(item)));
       if (group.hidden !== (left === 0)) group.hidden = !group.hidden;
       const label = labelOf(group);
       if (label && label.textContent !== `${left}`) label.textContent = left;
@@ -178,7 +155,7 @@ document.addEventListener("DOMContentLoaded", async () => {
         delete fold.dataset.opened;
       }
     }
-    if (shown) shown.textContent = count === items.length ? `${count} ${shown.dataset.shown}` : `${count} of ${items.length} ${shown.dataset.shown}`;
+    if (shown) shown.textContent = count === total ? `${count} ${shown.dataset.shown}` : `${count} of ${total} ${shown.dataset.shown}`;
     if (nothing) nothing.hidden = count > 0 || items.length === 0;
     mark();
   };

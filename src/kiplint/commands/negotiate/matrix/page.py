@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TextIO
 
 from kiplint.commands.negotiate.matrix.result import MatrixResult
+from kiplint.commands.negotiate.matrix.text import COLUMNS
 from kiplint.compat.negotiation.releases import ReleaseMatrix, ReleaseOffers, RpcCell
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import TITLES as MODES
 from kiplint.compat.roles import is_between_nodes
 from kiplint.render.links import PagesBeside
-from kiplint.render.page import Tally, set_titles, write_page
+from kiplint.render.page import set_titles, write_page
 from kiplint.text.show import printable
 
 STATUSES = {
@@ -71,12 +72,9 @@ def write(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         note=matrix.note,
         switches=[("1", f"{MODES['zookeeper']} if possible")] if result.other else [],
         trouble=len(matrix.trouble),
+        reasons=[(each.note, list(each.runs())) for each in matrices],
+        columns=COLUMNS,
         pairs=len(matrix.pairs),
-        tallies=[
-            Tally("releases", "releases", len(matrix.releases)),
-            Tally("pairs", "pairs", len(matrix.pairs)),
-            Tally("trouble", "in trouble", len(matrix.trouble), "warning"),
-        ],
         rpcs=[(str(index), f"{name} ({key})") for index, (key, name) in enumerate(rpcs)],
         broken=result.broken,
     )
