@@ -932,8 +932,7 @@ def test_files_are_linked_where_github_shows_them(monkeypatch: pytest.MonkeyPatc
     page = io.StringIO()
     write("html", kiplint.check("a b"), page)
     assert (
-        '<a href="https://github.com/apache/kafka/blob/4f2c/a%20b/XRequest.json">XRequest.json</a>'
-        in page.getvalue()
+        '<a href="https://github.com/apache/kafka/blob/4f2c/a%20b/XRequest.json">XRequest.json</a>' in page.getvalue()
     )
 
 
