@@ -100,7 +100,10 @@ def test_nothing_is_wrong(runner: Runner) -> None:
 
 GAP_SAID = "tag 1 of Size comes after a gap: no field of ThingRequest has tag 0; tags count up from 0 without gaps"
 UNTOLD_SAID = "Size has no about text; say in a sentence what it means"
-BROKEN_SAID = "ThingResponse 1, Size: Size is new in a released version"
+BROKEN_SAID = (
+    "ThingResponse 1, Size: Size is new in a released version; "
+    'run `kiplint migrate bump Thing`, then give Size "versions": "2+"'
+)
 TAG_SAID = "ThingRequest 0-1, Size: Size comes with tag 1"
 FAULTS = [
     Annotation("error", "schemas/ThingRequest.json:23:7-23:15", "tags/gap", GAP_SAID),
@@ -115,7 +118,7 @@ SUMMARY = f"""\
 | severity | breaks | rule | place | what |
 | --- | --- | --- | --- | --- |
 | error |  | tags/gap | schemas/ThingRequest.json:23 | {GAP_SAID} |
-| error | wire | compat/layout-changed | schemas/ThingResponse.json:18 | {BROKEN_SAID} |
+| error | wire | compat/layout-changed | schemas/ThingResponse.json:18 | {BROKEN_SAID.replace("`", chr(92) + "`")} |
 | warning |  | style/about-missing | schemas/ThingResponse.json:16 | {UNTOLD_SAID} |
 
 Proof, by example messages:
@@ -684,6 +687,6 @@ def test_suggestions_for_a_review(runner: Runner, workspace: Path) -> None:
     assert suggestion["text"] == '"[]int64"'
     patch = done.summary.partition("<details>")[2].partition("</details>")[0]
     head, fence, rest = patch.partition("````diff\n")
-    assert (head, fence) == ("<summary>What <code>kiplint check --fix</code> would change</summary>\n\n", "````diff\n")
+    assert (head, fence) == ("<summary>What <code>kiplint review --fix</code> would change</summary>\n\n", "````diff\n")
     git(workspace, "apply", "-", stdin=rest.partition("````\n")[0].encode())
     assert '"type": "[]int64"' in (workspace / "schemas/ThingRequest.json").read_text("utf-8")

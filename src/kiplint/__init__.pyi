@@ -191,6 +191,7 @@ def review(
     older: bool = ...,
     rollout: Literal["auto", "always", "never"] = ...,
     trust_head: bool = ...,
+    fix: bool = ...,
     select: Sequence[str] = ...,
     ignore: Sequence[str] = ...,
     severity: Sequence[str] | Mapping[str, object] = ...,

@@ -114,6 +114,20 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
     (entry,) = (entry for entry in review().findings if entry.severity == "error")
     assert (entry.rule, entry.breaks) == ("rpc/versions-differ", "support")
     assert [also.rule for also in entry.also] == ["compat/response-not-bumped"]
+    assert [edit.path for edit in entry.fix.edits] == ["schemas/ThingResponse.json"] * 2  # its versions, and a note
+    step = "`kiplint check --changed-since HEAD --fix --unsafe-fixes`"
+    assert review(base="HEAD").fixable == f"1 fixable with {step}."
+    names = ("check", "schemas", "--changed-since", "HEAD", "--select", "rpc", "--fix", "--unsafe-fixes")
+    assert kiplint(*names, cwd=checkout).code == 0
+    assert entries(select=["rpc"]) == []
+
+
+def test_one_entry_for_the_tags_of_a_struct(checkout: Path) -> None:
+    tags = [field(name, "int8", about=f"{name}.", tag=tag, taggedVersions="0+") for tag, name in enumerate(("A", "B"))]
+    commit(checkout, things(OLD, *tags))
+    write(checkout, things(OLD, tags[0] | {"tag": 5}, tags[1]))
+    (entry,) = review(base="HEAD", released=["HEAD"]).findings
+    assert (entry.rule, [also.rule for also in entry.also]) == ("tags/gap", ["compat/tag-changed"])
 
 
 @pytest.mark.parametrize(
@@ -144,6 +158,28 @@ def test_the_fix_is_in_the_patch(checkout: Path) -> None:
     assert [entry.rule for entry in result.findings if entry.fix] == ["fields/unknown-type"]
     git(checkout, "apply", "-", stdin=result.patch)
     assert b'"[]int64"' in (checkout / "schemas/ThingResponse.json").read_bytes()
+
+
+def test_only_what_the_change_brought_is_fixed(checkout: Path) -> None:
+    file = checkout / "schemas/ThingResponse.json"
+    sizes, old = (field(name, "int64[]", about="How large.", tag=0, taggedVersions="0+") for name in ("Sizes", "Old"))
+    commit(checkout, {"schemas/OldResponse.json": half("Response", old, name="Old", key=2), **things(OLD)})
+    write(checkout, things(OLD, sizes))
+    before = (checkout / "schemas/OldResponse.json").read_bytes()
+    assert review(base="HEAD").fixable == "1 fixable with `kiplint review --fix`."
+    assert [entry.rule for entry in review(base="HEAD", fix=True).findings] == []
+    assert b'"[]int64"' in file.read_bytes()
+    assert (checkout / "schemas/OldResponse.json").read_bytes() == before
+
+
+def test_infos_about_names_and_texts_are_counted(checkout: Path) -> None:
+    write(checkout, things(OLD, SIZE | {"about": "", "versions": "0+", "tag": 0, "taggedVersions": "0+"}))
+    output = kiplint("review", cwd=checkout).out
+    assert output.splitlines()[-1].endswith(
+        "; 1 about names and texts, listed by --severity style=info. `kiplint explain RULE` explains a rule."
+    )
+    assert "about-missing" not in output
+    assert "style/about-missing" in kiplint("review", "--severity", "style=info", cwd=checkout).out
 
 
 class TestReleased:
@@ -190,6 +226,13 @@ class TestBase:
         assert base.revision == git(checkout, "rev-parse", "--short", "1.0.0")
         assert base.notes == (f"compared with {base.revision}, where the branch left trunk",)
         assert entries() == [("compat/layout-changed", "wire")]
+
+    def test_a_symbolic_name_is_resolved(self, checkout: Path) -> None:
+        git(checkout, "update-ref", "refs/remotes/origin/trunk", "HEAD")
+        git(checkout, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
+        git(checkout, "checkout", "-q", "-b", "topic")
+        commit(checkout, things(OLD, SIZE))
+        assert find_base().reason == "where the branch left origin/trunk"
 
     def test_the_last_commit_while_something_is_changed(self, checkout: Path) -> None:
         commit(checkout, {"README.md": b"One more."})

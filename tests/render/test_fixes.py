@@ -120,7 +120,7 @@ def test_rdjson_without_findings_is_one_document() -> None:
 def test_the_job_summary_counts_fixable_findings() -> None:
     unsafe = Fix("unsafe", FIX.edits)
     page = summary(report(FOUND, finding(fix=unsafe), finding(), sources=SOURCES))
-    assert "1 fixable with `kiplint check --fix`, 1 more with --unsafe-fixes.\n\n| severity" in page
+    assert "1 fixable with --fix, 1 more with --unsafe-fixes.\n\n| severity" in page
     assert "--fix" not in summary(report(finding()))
 
 

@@ -287,7 +287,10 @@ def test_additions_are_not_failures(releases: Path) -> None:
         for case in suite
     ]
     assert sorted(cases) == [
-        ("compat/layout-changed: XRequest 0-1, More: More is new in a released version", ["Failure"]),
+        (
+            'compat/layout-changed: XRequest 0-1, More: More is new in a released version; give More "versions": "2+"',
+            ["Failure"],
+        ),
         ("compat/new-version: XRequest: version 2 is new", []),
         ("compat/new-version: XResponse: version 2 is new", []),
     ]
@@ -312,7 +315,7 @@ def test_a_diff(releases: Path, runner: Runner) -> None:
     assert (ran.code, ran.err) == (1, "")
     assert ran.out.splitlines()[0] == (
         "::error file=new/XRequest.json,line=20,endLine=20,col=7,endColumn=23,title=compat/layout-changed"
-        "::XRequest 0-1, More: More is new in a released version"
+        '::XRequest 0-1, More: More is new in a released version; give More "versions": "2+"'
     )
     assert {line.split(" ")[0] for line in ran.out.splitlines()[1:]} == {"::notice"}
     summary = runner.summary.read_text("utf-8")
@@ -321,7 +324,7 @@ def test_a_diff(releases: Path, runner: Runner) -> None:
     )
     assert (
         "| error | wire | compat/layout-changed | new/XRequest.json:20 "
-        "| XRequest 0-1, More: More is new in a released version |\n"
+        '| XRequest 0-1, More: More is new in a released version; give More "versions": "2+" |\n'
     ) in summary
     assert runner.outputs() == {"errors": "1", "warnings": "0", "infos": "2", "status": "findings"}
 

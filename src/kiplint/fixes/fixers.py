@@ -16,7 +16,7 @@ import msgspec
 from kiplint.engine import language
 from kiplint.engine.ruleset import Violation
 from kiplint.fixes import texts
-from kiplint.fixes.case import Fixer, FixerCase, Fixes, NotFixable, fix
+from kiplint.fixes.case import Fixer, FixerCase, Fixes, NotFixable, as_json, fix
 from kiplint.fixes.draft import FIELD, MESSAGE
 from kiplint.fixes.new_version import map_text, note_edit
 from kiplint.model.fields import Container, Field, Struct
@@ -130,18 +130,19 @@ _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value
 def lagging_half(case: FixerCase) -> Fixes:
     """Let the half whose versions end first go as far as the other."""
     rpc: Rpc = case.element
-    node = case.at("validVersions")
     half = rpc.lagging if rpc.rpc_name not in FROZEN else None
-    if half is None or half.file != case.file or not half.valid:
+    document = case.document_of(half) if half else None
+    node = document.find("/validVersions") if document else None
+    if half is None or document is None or node is None or not half.valid:
         return ()
     highest = max(half.valid.highest for half in (rpc.request, rpc.response) if half)
     if highest <= half.valid.highest or len(half.valid.parts) > 1:
         return ()
-    edits = [case.written(node, str(VersionRange.of(half.valid.lowest, highest)))]
+    versions = replace_value(document, node, as_json(str(VersionRange.of(half.valid.lowest, highest))))
     missing = VersionRange.of(half.valid.highest + 1, highest)
     words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
-    note = note_edit(case.document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
-    return case.unsafe([*edits, *note])
+    note = note_edit(document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
+    return fix("unsafe", ((half.file, edit) for edit in (versions, *note)))
 
 
 def frozen(case: FixerCase) -> Fixes:

@@ -188,12 +188,31 @@ class Report(RunResult, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """What the run comes to, for every format that people read."""
-        from kiplint.render.findings.text import fixable
+        return Verdict.of(f"{self.headline[:1].upper()}{self.headline[1:]}.", step=self.fixable)
 
-        return Verdict.of(
-            f"{self.headline[:1].upper()}{self.headline[1:]}.",
-            step=fixable(self.findings, "kiplint check" if self.command != "check" else ""),
-        )
+    @property
+    def fix_commands(self) -> tuple[str, str]:
+        """What applies the safe fixes, and what applies the others too."""
+        return "`kiplint check --fix`", "`kiplint check --fix --unsafe-fixes`"
+
+    @property
+    def fixable(self) -> str:
+        """`12 fixable with --fix, 32 more with --unsafe-fixes.`; empty if nothing can be fixed."""
+        counts = Counter(finding.fix.applicability for finding in self.findings if finding.fix)
+        safe, unsafe = self.fix_commands
+        parts = [f"{counts['safe']:,} fixable with {safe}"] if counts["safe"] else []
+        more = f"more with {unsafe.removeprefix(f'{safe} ')}" if parts else f"fixable with {unsafe}"
+        parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
+        return f"{', '.join(parts)}." if parts else ""
+
+    listing_option: ClassVar[str] = "--severity style=info"
+    """What makes text list the infos about names and texts."""
+
+    @property
+    def uncounted(self) -> str:
+        """`; 3 about names and texts, listed by --all`, of the findings that text does not list; empty for none."""
+        quiet = sum(not self.is_listed(finding) for finding in self.findings)
+        return f"; {quiet:,} about names and texts, listed by {self.listing_option}" if quiet else ""
 
     def is_listed(self, finding: Finding) -> bool:
         """Whether text lists a finding, rather than counting it among the infos about names and texts."""

@@ -182,14 +182,15 @@ def version_tags(repository: str | None = None) -> list[str]:
 
 
 def target_branches(repository: str | None = None) -> Iterator[str]:
-    """The branches that a change may go into, by what CI servers say and by the names that are usual."""
+    """The branches that a change may go into, by what CI servers say and by usual names; origin/HEAD by its branch."""
     variables = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
     named = [os.environ[name] for name in variables if os.environ.get(name)]
     usual = ("HEAD", "trunk", "main", "master")
     known = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in usual]
     for branch in dict.fromkeys([*(f"origin/{name}" for name in named), *known, *usual[1:]]):
         if is_revision(branch, repository):
-            yield branch
+            name = open_repository(repository).run("rev-parse", "--abbrev-ref", branch).strip()
+            yield name or branch
 
 
 class _Known(NamedTuple):

@@ -44,6 +44,12 @@ class CheckResult(Report, frozen=True):
     """The unified diff of the fixes; None where none were to be made."""
 
     command = "check"
+    listing_option = "--all"
+
+    @property
+    def fix_commands(self) -> tuple[str, str]:
+        """The options of the command that was run."""
+        return "--fix", "--fix --unsafe-fixes"
 
     @property
     def document(self) -> CheckDocument:

@@ -96,14 +96,19 @@ def _place(change: ChangeFinding) -> str:
 
 def summary_line(changes: Sequence[ChangeFinding], compared: int) -> str:
     """`12 changes in 9 of 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`, and how many breaks lack a proof."""
-    counts = Counter(change.breaks for change in changes)
+    counts = Counter(change.breaks.replace("none", "nothing") for change in changes)
     unproven = sum(change.unproven for change in changes)
     rest = f" {plural(unproven, 'break')} without proof: too many fields to try." if unproven else ""
-    parts = [f"{counts[what]} {'nothing' if what == 'none' else what}" for what in BREAKS if counts[what]]
-    parts[0] = parts[0].replace(" ", " breaks " if parts[0].startswith("1 ") else " break ", 1)
     changed = len({(change.message_name, change.message_type) for change in changes})
     whole = max(compared, changed)  # the half of an RPC that a KIP leaves out can break as well
-    return f"{plural(len(changes), 'change')} in {changed:,} of {plural(whole, 'message')}: {listed(parts)}.{rest}"
+    return f"{plural(len(changes), 'change')} in {changed:,} of {plural(whole, 'message')}: {broken(counts)}.{rest}"
+
+
+def broken(counts: Mapping[str, int]) -> str:
+    """`1 breaks wire, 3 semantics and 8 nothing`."""
+    first, *others = [f"{counts[what]} {what}" for what in (*BREAKS, "nothing") if counts.get(what)]
+    verb = "breaks" if first.startswith("1 ") else "break"
+    return listed([first.replace(" ", f" {verb} ", 1), *others])
 
 
 def proof(change: ChangeFinding, color: bool, width: int | None) -> str:

@@ -115,7 +115,7 @@ def _findings(report: KipReport) -> Iterator[Finding]:
         is_gone = difference.kind == "message-removed"
         message = "the code has no such message" if is_gone else f"the code differs: {difference.message}"
         mark = fingerprint("code", difference.fingerprint)
-        yield replace(difference, message=message, source="KIP and code", breaks="none", fingerprint=mark)
+        yield replace(difference, message=message, source="KIP and code", help="", breaks="none", fingerprint=mark)
 
 
 OF_FILES: Final = frozenset({"notes/heading"})

@@ -31,7 +31,9 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     for kip in result.kips:
         _write_kip(kip, result, out, color)
     counts = tally(result.counts) or "nothing found"
-    out.write(f"{counts} in {plural(result.messages, 'definition')} of {plural(len(result.kips), 'KIP')}\n")
+    out.write(
+        f"{counts} in {plural(result.messages, 'definition')} of {plural(len(result.kips), 'KIP')}{result.uncounted}\n"
+    )
 
 
 def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> None:
@@ -53,7 +55,7 @@ def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> N
         _write_lines(["", "Not read:", *table((), lines, color, width)], out)
     out.write("\n")
     lines_of = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
-    for finding in kip.findings:
+    for finding in filter(result.is_listed, kip.findings):
         out.write(excerpt(finding, lines_of(finding.path), color, width) + "\n")
     if kip.changes:
         out.write(f"{title(f'What it changes in {result.base}', color)}\n\n")

@@ -21,7 +21,7 @@ class ReviewCommand(Command, frozen=True):
 
     EPILOG = (
         "Examples:  kiplint review   |   kiplint review --base origin/trunk clients/   |   "
-        "kiplint review --base 4.1.0 --output-format markdown=comment.md   |   kiplint review --released '[0-9]*'"
+        "kiplint review --base 4.1.0 --output-format markdown=comment.md   |   kiplint review --fix"
     )
     HINTS: ClassVar = {
         "breaks": "--fail-on-breaks: {message}",
@@ -60,6 +60,7 @@ class ReviewCommand(Command, frozen=True):
     trust_head: Annotated[
         bool, Option("Take the configuration, rule packs and baseline of the work tree, not those of the base.")
     ] = False
+    fix: Annotated[bool, Option("Apply the safe fixes of what the change brought, then report what is left.")] = False
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")

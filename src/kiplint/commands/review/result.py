@@ -138,6 +138,12 @@ class ReviewResult(Report, frozen=True):
         return added + ignores + super().others
 
     @property
+    def fix_commands(self) -> tuple[str, str]:
+        """The safe fixes of the change alone, and its others."""
+        since = f" --changed-since {self.base}" if self.base else ""
+        return "`kiplint review --fix`", f"`kiplint check{since} --fix --unsafe-fixes`"
+
+    @property
     def document(self) -> ReviewDocument:
         """The JSON document."""
         rollout = rollout_document(self.rollout, 3)

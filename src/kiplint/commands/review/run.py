@@ -61,9 +61,10 @@ def review(options: ReviewCommand) -> ReviewResult:
             if is_revision(name):
                 raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
             raise SourceError(f"no such file or directory: {name}")
-    comparison = _compared(names, since.revision, options.released, configuration)
-    check = CheckCommand(sets=names, changed_since=since.revision if since.revision and not options.older else None)
+    brought = since.revision if since.revision and not options.older else None
+    check = CheckCommand(sets=names, changed_since=brought, fix=options.fix)
     checked = check_sets([CheckPart(names, check)], configuration, strict=True)
+    comparison = _compared(names, since.revision, options.released, configuration)  # with what was fixed
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
     declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
@@ -85,9 +86,9 @@ def review(options: ReviewCommand) -> ReviewResult:
     grave = fail_on != "never" and any(change.breaks in grave_breaks for change in worse)
     patch = b""
     if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
-        part = CheckPart(names, replace(check, diff=True))
+        part = CheckPart(names, replace(check, fix=False, diff=True))
         patch = check_sets([part], configuration, strict=True).patch or b""
-    known = configuration.known()
+    known = [*configuration.known(), *configuration.rules().rules]
     return ReviewResult(
         findings=findings,
         files=checked.files,

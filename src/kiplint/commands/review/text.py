@@ -9,16 +9,15 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, TextIO
 
-from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
+from kiplint.commands.diff.text import ENTRY_COLUMNS, broken, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.commands.rollout.text import closing
-from kiplint.compat.judge import BREAKS
-from kiplint.render.findings.text import FIX_MARKS, excerpt, fixable
+from kiplint.render.findings.text import FIX_MARKS, excerpt
 from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import fold, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
-from kiplint.text.words import listed, plural, tally
+from kiplint.text.words import plural, tally
 
 MOST_OF_PATCH: Final = 1 << 16
 """How many characters of a patch Markdown shows."""
@@ -28,7 +27,8 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write the entries, and what is added; nothing when nothing changed."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     width = width_of(out)
-    for entry in result.findings:
+    entries = [entry for entry in result.findings if result.is_listed(entry)]
+    for entry in entries:
         source = lines(entry.path) if entry.path in result.sources else None
         out.write(excerpt(entry, source, color, width).rstrip() + "\n")
         for line in _also(entry):
@@ -43,28 +43,27 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
             out.write("\n".join(fold(f"  {printable(text)}", width)) + "\n")
         out.write("\n")
     if result.findings or result.additions:
-        out.write("\n".join(fold(f"{summary_line(result)} `kiplint explain RULE` explains a rule.", width)) + "\n")
-    if fixes := fixable(result.findings, "kiplint check"):
-        out.write(f"{FIX_MARKS['safe']}{fixes}\n")
+        hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
+        out.write("\n".join(fold(summary_line(result) + hint, width)) + "\n")
+    if result.fixable:
+        out.write(f"{FIX_MARKS['safe']}{result.fixable}\n")
 
 
 def summary_line(result: ReviewResult) -> str:
     """`1 error and 1 warning in 3 files, compared with 4.1.0: 1 breaks wire; 2 changes that break nothing.`"""
     counts = tally(result.counts) or "no findings"
-    breaks = listed(f"{result.breaks[what]} {what}" for what in BREAKS if result.breaks[what]) if result.breaks else ""
-    verb = "breaks" if sum(result.breaks.values()) == 1 else "break"
-    breaks = f": {re.sub(' ', f' {verb} ', breaks, count=1)}" if breaks else ""
+    breaks = f": {broken(result.breaks)}" if result.breaks else ""
     base = f", compared with {result.base}" if result.base else ""
-    return f"{counts} in {plural(result.files, 'file')}{base}{breaks}{result.others}."
+    return f"{counts} in {plural(result.files, 'file')}{base}{breaks}{result.others}{result.uncounted}."
 
 
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write it as Markdown, for a comment on a pull request and for the job summary."""
     out.write(f"### {inline(summary_line(result))}\n\n")
-    if fixes := fixable(result.findings, "kiplint check"):
-        out.write(f"{fixes}\n\n")
+    if result.fixable:
+        out.write(f"{result.fixable}\n\n")
     if result.findings:
-        write_table(ENTRY_COLUMNS, map(_cells, result.findings), out)
+        write_table(ENTRY_COLUMNS, map(_cells, filter(result.is_listed, result.findings)), out)
     write_proofs((change for entry in result.findings for change in entry.changes), out)
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
@@ -104,5 +103,5 @@ def _folded(patch: str) -> str:
     left_out = patch.count("\n") - shown.count("\n")
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=2))
     rest = f"{plural(left_out, 'more line')} left out.\n\n" if left_out else ""
-    head = "What <code>kiplint check --fix</code> would change"
+    head = "What <code>kiplint review --fix</code> would change"
     return f"<details><summary>{head}</summary>\n\n{fence}diff\n{shown}{fence}\n\n{rest}</details>\n"

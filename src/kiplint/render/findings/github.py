@@ -11,7 +11,6 @@ from typing import TextIO, TypeVar, cast
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
-from kiplint.render.findings.text import fixable
 from kiplint.render.formats import write as write_in
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report
@@ -113,8 +112,7 @@ def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> Non
         return
     cut = _Cut(out, most - CLOSING)
     broken = "; something could not be read" if report.status == "error" else ""
-    sentence = fixable(report.findings, "kiplint check")
-    fixes = f"{sentence}\n\n" if sentence else ""
+    fixes = f"{report.fixable}\n\n" if report.fixable else ""
     numbers = "" if report.headed else f"{report.headline}{broken}.\n\n{fixes}"
     cut.write(f"## kiplint {report.command}\n\n{numbers}")
     write_in("markdown", report, cast("TextIO", cut))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, TextIO
 
@@ -30,7 +29,6 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
     findings, others = ranked(filter(report.is_listed, report.findings)), Counter[tuple[str, str]]()
-    quiet = len(report.findings) - len(findings)
     if not report.whole and len(findings) > MOST_ON_TERMINAL and out.isatty():
         others.update((finding.severity, finding.rule) for finding in findings[MOST_ON_TERMINAL:])
         del findings[MOST_ON_TERMINAL:]
@@ -46,10 +44,9 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     if report.findings:
         where = f"{plural(report.files, 'file')}{report.others}"
         hint = " `kiplint explain RULE` explains a rule." if findings else ""
-        uncounted = f"; {quiet:,} about names and texts, listed by --all" if quiet else ""
-        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{uncounted}.{hint}", width)) + "\n")
-    if sentence := fixable(report.findings, "kiplint check" if report.command != "check" else ""):
-        out.write(f"{FIX_MARKS['safe']}{sentence}\n")
+        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{report.uncounted}.{hint}", width)) + "\n")
+    if report.fixable:
+        out.write(f"{FIX_MARKS['safe']}{report.fixable}\n")
 
 
 def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
@@ -58,18 +55,6 @@ def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
         place = f"{printable(finding.path)}:{finding.line}:{finding.column}"
         severity = paint(finding.severity, SEVERITY[finding.severity], color)
         out.write(f"{place}: {severity} {finding.rule} {printable(finding.summary)}\n")
-
-
-def fixable(findings: Iterable[Finding], command: str = "") -> str:
-    """`12 fixable with --fix, 32 more with --unsafe-fixes.`; empty if nothing can be fixed."""
-    counts = Counter(finding.fix.applicability for finding in findings if finding.fix)
-    option, unsafe = (
-        (f"`{command} --fix`", f"`{command} --fix --unsafe-fixes`") if command else ("--fix", "--fix --unsafe-fixes")
-    )
-    parts = [f"{counts['safe']:,} fixable with {option}"] if counts["safe"] else []
-    more = "more with --unsafe-fixes" if parts else f"fixable with {unsafe}"
-    parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
-    return f"{', '.join(parts)}." if parts else ""
 
 
 def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
