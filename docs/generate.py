@@ -8,7 +8,22 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from generator import action, bounds, cli, facts, formats, hooks, kips, precision, ranges, rules, schemas, stub, tables
+from generator import (
+    action,
+    bounds,
+    cli,
+    facts,
+    formats,
+    hooks,
+    kips,
+    precision,
+    ranges,
+    released,
+    rules,
+    schemas,
+    stub,
+    tables,
+)
 from generator.markdown import splice
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,6 +35,7 @@ def pages() -> dict[Path, str]:
     texts = {
         **{f"docs/{file}": text for file, text in rules.make().items()},
         "docs/reference/ranges.md": ranges.make(),
+        "docs/reference/released.md": released.make(),
         "docs/reference/cli.md": cli.make(),
         "docs/reference/formats.md": formats.make(),
         "docs/reference/tables.md": tables.make(),

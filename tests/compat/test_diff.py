@@ -280,7 +280,7 @@ def test_an_unstable_version_may_change_and_go() -> None:
     assert summaries(old, definition(A, B)) == ["unstable-changed none 5", "layout-changed wire 0-4 B"]
     added = summaries(old, definition(A, field("B", versions="5+", ignorable=True)))
     assert added == ["unstable-changed none 5", "new-field none 5 B"]
-    assert summaries(old, definition(A, validVersions="0-4")) == []
+    assert summaries(old, definition(A, validVersions="0-4")) == ["version-dropped none 5"]
 
 
 def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
@@ -297,7 +297,7 @@ def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
     assert summaries(old, definition(A, C, headerVersions=headers)) == ["unstable-changed none 5"]
     assert summaries(old, definition(A, C)) == []
-    assert summaries(old, definition(A, field("D", "string"))) == ["field-renamed source 0-5 D"]
+    assert summaries(old, definition(A, field("D", "string"))) == ["field-renamed source 0-4 D"]
 
 
 def test_the_response_of_an_unstable_request_is_unstable_too() -> None:

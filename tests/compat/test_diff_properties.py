@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kiplint.compat.judge import ChangeFinding
-from kiplint.compat.tree import make_tree
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import ChangeFinding, judge
+from kiplint.compat.released import Releases
+from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.model.layout import Layout, Tokens, layout, slot_tokens, tokens
@@ -155,3 +157,83 @@ def test_a_definition_does_not_differ_from_itself(made: JSON) -> None:
     other = copy.deepcopy(made)
     other["fields"][0]["about"] = "Said anew."
     assert changes(made, other)[0] == []
+
+
+# Histories: a change is judged by the newest release that has a version
+
+
+class Node(NamedTuple):
+    """A commit: its definition, its parents, and the mutation that made it, which may be picked elsewhere."""
+
+    document: JSON
+    parents: tuple[int, ...]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[list[Node], list[int]]:
+    """Commits on branches and their merges, and those that are tagged, the oldest release first."""
+    nodes = [Node({**draw(documents()), "validVersions": f"0-{draw(st.integers(1, HIGHEST))}"}, ())]
+    for _ in range(draw(st.integers(2, 6))):
+        parent = draw(st.integers(0, len(nodes) - 1))
+        made, parents = copy.deepcopy(nodes[parent].document), [parent]
+        how = draw(st.sampled_from(["mutate", "mutate", "merge", "pick", "bump", "unstable", "drop"]))
+        other = draw(st.integers(0, len(nodes) - 1))
+        if how == "merge":  # the fields of both, as a merge without a conflict keeps them
+            names = {item["name"] for item in made["fields"]}
+            made["fields"] += [
+                item for item in copy.deepcopy(nodes[other].document["fields"]) if item["name"] not in names
+            ]
+            parents = [parent, other]
+        elif how == "pick":
+            made["fields"] = copy.deepcopy(nodes[other].document["fields"])
+        elif how == "bump":
+            low, high = map(int, made["validVersions"].split("-"))
+            made["validVersions"] = f"{low}-{min(high + 1, HIGHEST)}"
+            made.pop("latestVersionUnstable", None)
+        elif how == "unstable":
+            made["latestVersionUnstable"] = not made.get("latestVersionUnstable")
+        elif how == "drop":
+            low, high = map(int, made["validVersions"].split("-"))
+            made["validVersions"] = f"{min(low + 1, high)}-{high}"
+        else:
+            mutate(draw, made["fields"])
+        nodes.append(Node(made, tuple(parents)))
+    return nodes, draw(st.lists(st.integers(0, len(nodes) - 1), max_size=4, unique=True))
+
+
+def tree_of(made: JSON) -> Tree:
+    return make_tree("", [("", [("X.json", json.dumps(made).encode())])])
+
+
+@settings(max_examples=2 * USUAL)
+@given(histories(), st.data())
+def test_a_change_breaks_what_the_newest_release_has(
+    history: tuple[list[Node], list[int]], data: st.DataObject
+) -> None:
+    """Exactly in versions that the change makes other than in that release; without releases, other than in the base."""
+    nodes, tags = history
+    head = data.draw(st.sampled_from([node for node in nodes if node.parents]))
+    base = nodes[data.draw(st.sampled_from(head.parents))]
+    trees = [tree_of(nodes[tag].document) for tag in reversed(tags)]
+    old, new = tree_of(base.document), tree_of(head.document)
+    releases = Releases([str(tag) for tag in tags], trees) if tags else None
+    judgements = judge(compare_trees(old, new, (), releases), RULES, old.sources, new.sources, prove=False)
+    before, after = (next(iter(tree.messages)) for tree in (old, new))
+    reported = broken([finding for _, finding in judgements], after)
+    for version in range(HIGHEST + 1):
+        holders = [next(iter(tree.messages)) for tree in trees] if tags else [before]
+        release = next((item for item in holders if version in item.valid and not _is_unstable(item, version)), None)
+        if version not in after.valid or release is None:
+            assert version not in reported
+            continue
+        now, then = layout(after, version), layout(release, version)
+        was = layout(before, version) if version in before.valid else None
+        if tokens(now) != tokens(then) and (was is None or tokens(now) != tokens(was)):
+            assert version in reported
+        same = [(whole(now), names(now)) == (whole(body), names(body)) for body in (then, was) if body]
+        if any(same):
+            assert version not in reported
+
+
+def _is_unstable(message: Message, version: int) -> bool:
+    return bool(message.spec.latest_version_unstable) and version == message.valid.highest

@@ -9,10 +9,18 @@ from pathlib import Path
 import pytest
 
 import kiplint
-from kiplint.compat.released import find_releases
+from kiplint.compat.released import Releases, releases_of
+from kiplint.engine.config import configure
 from kiplint.fixes.sets import LIKELY, breaks_between, tree_of
 from tools import complaint, definition, field
 from tools import kiplint as run
+
+
+def found(names: list[str]) -> Releases:
+    """The releases of these names."""
+    releases = releases_of(configure("."), "HEAD:", names)
+    assert releases
+    return releases
 
 
 def write(folder: Path, valid: str, *fields: dict[str, object], **others: object) -> None:
@@ -62,17 +70,20 @@ def test_a_version_that_becomes_what_a_release_has_breaks_nothing(sets: Path) ->
         "versions 0-1 are written as in a release again",
         "version 2, not released yet, is written in other bytes",
     }
-    write(sets / "other", "0-1", field("A", "int64"))
-    assert kiplint.diff("old", "trunk", released=["release", "other"]).status == "findings"
 
 
-def test_a_version_that_releases_have_differently_breaks_the_other_release(sets: Path) -> None:
-    """Whichever release is read first, and although one of them has the new bytes."""
-    for releases in (["release", "old"], ["old", "release"]):
+def test_the_newest_release_that_has_a_version_counts(sets: Path) -> None:
+    """Of sets the first, of those with a version number the one with the highest."""
+    write(sets / "r-1.0", "0-1", field("A"))
+    write(sets / "r-1.1", "0", field("A", "int64"))
+    expected = {
+        ("release", "old"): {("layout-changed", "2"), ("unstable-changed", "0-1")},
+        ("old", "release"): {("layout-changed", "0-2")},
+        ("r-1.0", "r-1.1"): {("layout-changed", "0"), ("unstable-changed", "1"), ("unstable-changed", "2")},
+    }
+    for releases, changes in expected.items():
         result = kiplint.diff("old", "trunk", released=releases)
-        assert {(change.rule, change.breaks, change.versions) for change in result.changes} == {
-            ("compat/layout-changed", "wire", "0-2")
-        }
+        assert {(change.name, change.versions) for change in result.changes} == changes
 
 
 def test_a_record_is_released_under_its_name_whatever_its_type_was(tmp_path: Path) -> None:
@@ -109,12 +120,10 @@ def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
     git("tag", "1.0.0")
     git("tag", "latest")
     assert run("diff", "trunk", "new", "--released", "[0-9]*", cwd=sets).code == 0
-    assert find_releases(["[0-9]*"]).names == ("1.0.0",)
-    assert find_releases(["1.0.0"]).names == ("1.0.0",)
-    assert complaint(lambda: find_releases(["v*"])) == "v*: no tag with a version number matches"
-    assert complaint(lambda: find_releases(["none"])) == (
-        "none: neither a schema set, nor a revision, nor a glob of tags"
-    )
+    assert found(["[0-9]*"]).names == ("1.0.0",)
+    assert found(["1.0.0"]).names == ("1.0.0",)
+    assert complaint(lambda: found(["v*"])) == "v*: no tag with a version number matches"
+    assert complaint(lambda: found(["none"])) == ("none: neither a schema set, nor a revision, nor a glob of tags")
 
 
 def test_an_unstable_version_of_a_release_is_not_released(sets: Path) -> None:
@@ -128,31 +137,130 @@ def test_an_unstable_version_of_a_release_is_not_released(sets: Path) -> None:
     }
 
 
-def test_a_base_that_is_not_a_release_is_less_exact_than_the_release_tags(
+GIT = "git -c user.name=t -c user.email=t@t"
+
+
+def shell(folder: Path, *lines: str) -> None:
+    for line in lines:
+        subprocess.run(line, shell=True, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+
+
+def notes(folder: Path, *words: str) -> str:
+    """The line about releases that a command prints, without its beginning."""
+    lines = [line for line in run(*words, cwd=folder).err.splitlines() if line.startswith("released: ")]
+    assert len(lines) < 2
+    return "".join(lines).removeprefix("released: the versions in ")
+
+
+def test_every_command_takes_the_configuration_else_the_tags_else_the_base(tmp_path: Path) -> None:
+    write(tmp_path / "set", "0", field("A"))
+    shell(tmp_path, "git init -qb trunk", "git add -A", f"{GIT} commit -qm one", f"{GIT} commit -qm two --allow-empty")
+    commands = (
+        ("review", "--base", "HEAD~1", "set"),
+        ("diff", "HEAD~1:", "."),
+        ("check", "--since", "HEAD~1", "set"),
+        ("rollout", "HEAD~1:", "."),
+    )
+    for command in commands:
+        assert notes(tmp_path, *command) == "HEAD~1, as there are no release tags"
+    shell(tmp_path, "git tag 4.1.0-rc1", "git tag latest")
+    assert {notes(tmp_path, *command) for command in commands} == {"HEAD~1, as there are no release tags"}
+    shell(tmp_path, "git tag 4.1.0", "git tag v4.2.0 HEAD~1")
+    assert {notes(tmp_path, *command) for command in commands} == {"2 releases (v4.2.0 and 4.1.0)"}
+    assert {notes(tmp_path, *command, "--released", "4*") for command in commands} == {
+        "2 releases (4.1.0 and 4.1.0-rc1)"
+    }
+    (tmp_path / "kiplint.toml").write_text('released = ["v*"]')
+    assert {notes(tmp_path, *command) for command in commands} == {"1 release (v4.2.0)"}
+    assert notes(tmp_path, "diff", "set", "set") == "1 release (v4.2.0)"
+    assert notes(tmp_path, "diff", "set", "set", "--isolated") == ""
+
+
+def test_a_head_that_is_a_revision_is_compared_with_the_releases_before_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Else every break of 2.0.0 would be as in a release, which is 2.0.0 itself."""
     monkeypatch.chdir(tmp_path)
-    for words in (["init", "-q"], ["config", "user.email", "a@b"], ["config", "user.name", "A"]):
-        subprocess.run(["git", *words], check=True, cwd=tmp_path)
+    shell(tmp_path, "git init -qb trunk")
+    for tag, kind in (("1.0.0", "int32"), ("1.0.1", "int32"), ("2.0.0", "int64"), ("2.1.0", "int64")):
+        write(tmp_path / "set", "0", field("A", kind))
+        shell(tmp_path, "git add -A", f"{GIT} commit -qm {tag} --allow-empty", f"git tag {tag}")
+    for old, new, released in (
+        ("1.0.0:", "2.0.0:", "2 releases (1.0.1 and 1.0.0)"),
+        ("1.0.1:", "HEAD~1:", "2 releases (1.0.1 and 1.0.0)"),
+        ("2.1.0:", "1.0.0:", "1 release (2.1.0)"),
+    ):
+        result = kiplint.diff(old, new)
+        assert result.notes == (f"released: the versions in {released}",)
+        assert {change.name for change in result.changes} == {"layout-changed"}
+    assert kiplint.diff("1.0.0:", ".").status == "ok"
+
+
+def test_a_break_of_a_release_that_the_base_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release branch and trunk gave version 1 another field each; trunk has both after the merge."""
+    monkeypatch.chdir(tmp_path)
+    one, other = field("Epoch", "int16", "1+", ignorable=True), field("Zone", "string", "1+", ignorable=True)
     write(tmp_path / "set", "0", field("A"))
-    subprocess.run("git add -A && git commit -qm one && git branch trunk", shell=True, check=True, cwd=tmp_path)
-    assert kiplint.diff("trunk:", ".").notes == ()
-    for tag in ("4.1.0", "confluent-8.0.0"):
-        subprocess.run(["git", "tag", tag], check=True, cwd=tmp_path)
-    text = (
-        "released: the versions in trunk; the release tags of the repository are more exact: "
-        'write released = ["[0-9]*", "confluent-*"] into the configuration'
+    shell(tmp_path, "git init -qb trunk", "git add -A", f"{GIT} commit -qm first", "git checkout -qb release")
+    write(tmp_path / "set", "0-1", field("A"), one)
+    shell(tmp_path, f"{GIT} commit -qam release", "git tag 9.0.0", "git checkout -q trunk")
+    write(tmp_path / "set", "0-1", field("A"), other)
+    shell(tmp_path, f"{GIT} commit -qam trunk")
+    write(tmp_path / "set", "0-1", field("A"), other, one)
+    for result in (kiplint.diff("trunk:", "."), kiplint.review(base="trunk"), kiplint.diff("9.0.0:", ".")):
+        assert result.status == "findings"
+        changes = [change for finding in result.findings for change in getattr(finding, "changes", (finding,))]
+        wire = [(change.rule, change.versions) for change in changes if change.breaks == "wire"]
+        assert wire == [("compat/layout-changed", "1")] * 2
+    write(tmp_path / "set", "0-1", field("A"), one)
+    assert {change.name for change in kiplint.diff("trunk:", ".").changes} == {"unstable-changed"}
+
+
+def test_a_version_that_a_release_has_and_the_base_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is new on trunk, but not free; nor is a message that only the release has."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "release", "0-1", field("A"), field("B", "int64", "1+"))
+    write(tmp_path / "trunk", "0", field("A"))
+    write(tmp_path / "head", "0-1", field("A"), field("B", "string", "1+"))
+    result = kiplint.diff("trunk", "head", released=["release"])
+    wire = [(change.message_name, change.versions) for change in result.changes if change.breaks == "wire"]
+    assert wire == [("XRequest", "1"), ("XResponse", "1")]
+    (tmp_path / "empty").mkdir()
+    write(tmp_path / "other", "0", field("A"), name=None)
+    other = (tmp_path / "trunk" / "XRequest.json").read_text().replace("XRequest", "YRequest").replace("40", "41")
+    (tmp_path / "empty" / "YRequest.json").write_text(other)
+    result = kiplint.diff("empty", "head", released=["release"])
+    assert [change.versions for change in result.changes if change.breaks == "wire"] == ["1", "1"]
+
+
+def test_a_version_in_no_release_is_not_judged_as_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither its tags, nor its defaults, nor its fields; the listeners of a request that no release has neither."""
+    monkeypatch.chdir(tmp_path)
+    tag = {"tag": 0, "taggedVersions": "1+", "ignorable": True}
+    write(tmp_path / "release", "0", field("A"))
+    write(
+        tmp_path / "trunk", "0-1", field("A"), field("B", "int64", "1+", default="1"), field("T", "int8", "1+", **tag)
     )
-    assert kiplint.diff("trunk:", ".").notes == kiplint.rollout("trunk:", ".").notes == (text,)
-    assert kiplint.diff("4.1.0:", ".").notes == kiplint.diff("set", "set").notes == ()
-    assert "released: the versions in 1 release" in kiplint.diff("trunk:", ".", released=["[0-9]*"]).notes[0]
+    write(tmp_path / "head", "0-1", field("A"), field("B", "int64", "1+", default="2"), field("U", "uuid", "1+", **tag))
+    result = kiplint.diff("trunk", "head", released=["release"])
+    assert {(change.name, change.severity, change.breaks) for change in result.changes} == {
+        ("unstable-changed", "info", "none"),
+        ("default-changed", "info", "none"),
+        ("new-field", "info", "none"),
+    }
+    for name, listeners in (("two", ["broker", "controller"]), ("one", ["broker"])):
+        write(tmp_path / name, "0", field("A"), listeners=listeners)
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "YRequest.json").write_bytes(definition(field("A"), name="YRequest", apiKey=9))
+    result = kiplint.diff("two", "one", released=["none"])
+    assert {(change.name, change.severity) for change in result.changes} == {("listener-removed", "info")}
 
 
 def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
     base, new, old = (
         tree_of({path.name: path.read_bytes() for path in (sets / name).iterdir()}) for name in ("trunk", "new", "old")
     )
-    releases = find_releases(["release"])
+    releases = found(["release"])
     assert [(worse.path, worse.rule) for worse in breaks_between(base, new)][:1] == [
         ("XRequest.json", "compat/layout-changed")
     ]
@@ -160,15 +268,9 @@ def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
     assert list(breaks_between(base, old, LIKELY, releases)) != []
 
 
-def test_a_check_since_a_revision_takes_releases(tmp_path: Path) -> None:
+def test_releases_of_a_check_need_a_base(tmp_path: Path) -> None:
     write(tmp_path / "set", "0", field("A"))
-    commit = "git init -q && git add -A && git -c user.name=A -c user.email=a@b commit -qm one && git tag 4.1.0"
-    subprocess.run(commit, shell=True, check=True, cwd=tmp_path)
-    assert (
-        "released: the versions in HEAD; the release tags" in run("check", "--changed-since", "HEAD", cwd=tmp_path).err
-    )
-    named = run("check", "--changed-since", "HEAD", "--released", "4*", cwd=tmp_path)
-    assert (named.code, "released: the versions in 1 release (4.1.0)" in named.err) == (0, True)
+    shell(tmp_path, "git init -q", "git add -A", f"{GIT} commit -qm one", "git tag 4.1.0")
     assert run("check", "--released", "4*", cwd=tmp_path).code == 2
     unknown = run("check", "--changed-since", "HEAD", "--released", "9*", cwd=tmp_path)
     assert (unknown.code, "--released 9*: no tag with a version number matches" in unknown.err) == (2, True)

@@ -1,64 +1,172 @@
-"""How a rollout heeds the configuration of the rules that it goes by."""
+"""What each kind of change means for a version that is released, only on the base branch, unstable, or new."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from kiplint.compat.rollout import RULES, RolloutRow, rollout, rollout_rules
-from kiplint.engine.config import Config, RuleTable
-from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.model.schemas import SchemaSet
-from tools import rpc
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import ChangeFinding, judge
+from kiplint.compat.kinds import KINDS
+from kiplint.compat.released import Releases
+from kiplint.compat.standing import STANDINGS, TABLE, Standing, effect
+from kiplint.compat.tree import Tree, make_tree
+from kiplint.engine.config import Config
+from kiplint.engine.rule import Rule
+from tools import document, field, rules_of
+
+Side = dict[str, Any]
+RULES = rules_of(Config(select=["default", "compat/about-changed"], ignore=["kip-1313"]))
+BY_NAME: Mapping[str, Rule] = {rule.spec.id: rule for rule in RULES.rules if rule.pack == "compat"}
+UNSTABLE = {"latestVersionUnstable": True}
+A, B = field("A"), field("B", "int64")
+TEXT = field("T", "string")
 
 
-def row_of(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: Any) -> RolloutRow:
-    """The row of an RPC, still without header 3, under a configuration."""
-    configured = Config(**config)
-    rules = rollout_rules(3, configured, make_ruleset(configured, load_rules(configured, "")).known)
-    head = (rpc(name, 19, valid)[0], rpc(name, 19, answered or valid)[1])
-    (row,) = rollout(SchemaSet(head), None, 3, rules)
-    return row
+def tagged(name: str, kind: str = "int64", tag: int = 0, **others: Any) -> Side:
+    return field(name, kind, tag=tag, taggedVersions="0+", **others)
 
 
-def params(rule: str, **values: Any) -> dict[str, RuleTable]:
-    return {rule: RuleTable(params=values)}
+def side(*fields: Side, **others: Any) -> Side:
+    """A message with version 0 alone, which is flexible."""
+    return document(*(fields or (A,)), **{"validVersions": "0", "flexibleVersions": "0+", **others})
 
 
-def test_the_rules_are_there() -> None:
-    assert {rule.id for rule in rollout_rules(3).rules} == {*RULES}
-    assert {rule.id for rule in rollout_rules(3, Config(ignore=["rpc"])).rules} == {
-        name for name in RULES if not name.startswith("rpc/")
-    }
+GONE: Side = {}
+CASES: dict[str, tuple[Side, Side]] = {
+    "message-removed": (side(), GONE),
+    "message-renamed": (side(), side(name="YRequest")),
+    "type-changed": (side(), side(type="header", apiKey=None)),
+    "api-key-changed": (side(), side(apiKey=2)),
+    "record-type-moved": (
+        side(type="data", apiKey=None, flexibleVersions="none"),
+        side(type="coordinator-key", apiKey=0, flexibleVersions="none"),
+    ),
+    "version-dropped": (side(), side(validVersions="none", flexibleVersions="none")),
+    "gap-in-versions": (side(), side(validVersions="2")),
+    "released-unstable": (side(), side(**UNSTABLE)),
+    "listener-removed": (side(listeners=["broker", "controller"]), side(listeners=["broker"])),
+    "listener-added": (side(listeners=["broker"]), side(listeners=["broker", "controller"])),
+    "deprecated": (side(), side(deprecatedVersions="0")),
+    "undeprecated": (side(deprecatedVersions="0"), side()),
+    "layout-changed": (side(A), side(field("A", "int64"))),
+    "fields-reordered": (side(A, B), side(B, A)),
+    "nullability-narrowed": (side(field("T", "string", nullableVersions="0+")), side(TEXT)),
+    "nullability-widened": (side(TEXT), side(field("T", "string", nullableVersions="0+"))),
+    "flexible-changed": (side(TEXT), side(TEXT, flexibleVersions="none")),
+    "header-changed": (side(), side(headerVersions={"0+": "1"})),
+    "tag-changed": (side(A, tagged("T")), side(A, tagged("T", tag=1))),
+    "tagged-moved": (side(A, tagged("T")), side(A, field("T", "int64"))),
+    "tag-removed": (side(A, tagged("T")), side(A)),
+    "new-tag": (side(A), side(A, tagged("T"))),
+    "tag-reused": (side(A, tagged("T")), side(A, tagged("U", "string"))),
+    "unstable-changed": (side(A), side(B)),
+    "type-retyped": (side(field("D", "bytes")), side(field("D", "records"))),
+    "default-changed": (side(A), side(field("A", default="1"))),
+    "ignorable-changed": (side(A), side(field("A", ignorable=True))),
+    "field-renamed": (side(A), side(field("Other"))),
+    "struct-renamed": (side(field("P", "One", fields=[A])), side(field("P", "Two", fields=[A]))),
+    "entity-type-changed": (side(A), side(field("A", entityType="brokerId"))),
+    "map-key-changed": (
+        side(field("P", "[]P", fields=[A])),
+        side(field("P", "[]P", fields=[field("A", mapKey=True)])),
+    ),
+    "about-changed": (side(A), side(field("A", about="Another."))),
+    "new-field": (side(A), side(A, field("N", "string"))),
+    "new-field-not-ignorable": (side(A, validVersions="0-1"), side(A, field("N", "string", "1+"), validVersions="0-1")),
+}
+"""By kind: a message before and after, which has that change in a version that it had."""
+
+NEW: dict[str, tuple[Mapping[str, Side], Mapping[str, Side]]] = {
+    "new-version": ({"X": side()}, {"X": side(validVersions="0-1")}),
+    "new-message": ({}, {"X": side()}),
+    "new-field": ({"X": side()}, {"X": side(A, field("N", "string", "1+"), validVersions="0-1")}),
+    "new-field-not-ignorable": ({"X": side()}, {"X": side(A, field("N", "string", "1+"), validVersions="0-1")}),
+    "frozen-bumped": (
+        {"X": side(name="SaslHandshakeRequest", validVersions="0-1")},
+        {"X": side(name="SaslHandshakeRequest", validVersions="0-2")},
+    ),
+    "response-not-bumped": (
+        {"X": side(), "Y": side(name="XResponse", type="response")},
+        {"X": side(validVersions="0-1"), "Y": side(name="XResponse", type="response")},
+    ),
+}
+"""By kind: the messages before and after, which have that change in a version that is new."""
 
 
-@pytest.mark.parametrize(
-    ("config", "status", "rule", "severity"),
-    [
-        ({}, "missing", "kip-1313/v3-missing", "error"),
-        ({"severity": {"kip-1313/v3-missing": "warning"}}, "missing", "kip-1313/v3-missing", "warning"),
-        ({"severity": {"kip-1313/v3-missing": "off"}}, "done", "", "error"),
-        ({"ignore": ["kip-1313/v3-missing"]}, "done", "", "error"),
-        ({"rules": params("kip-1313/v3-missing", exempt=["X"])}, "exempt", "", "error"),
-        ({"valid": "0-2", "rules": params("kip-1313/frozen-rpc", frozen={"X": "0-2"})}, "exempt", "", "error"),
-        ({"rules": params("kip-1313/frozen-rpc", frozen={"X": "0-4"})}, "wrong", "kip-1313/frozen-rpc", "error"),
-    ],
-)
-def test_configuration_reaches_the_status(config: dict[str, Any], status: str, rule: str, severity: str) -> None:
-    row = row_of(**config)
-    assert (row.status, row.rule, row.severity) == (status, rule, severity)
+def tree(messages: Mapping[str, Side]) -> Tree:
+    return make_tree(
+        "", [("", [(f"{name}.json", json.dumps(text).encode()) for name, text in messages.items() if text])]
+    )
 
 
-def test_halves_that_differ() -> None:
-    assert row_of(answered="0-4").rule == "rpc/versions-differ"
-    assert row_of(answered="1-5").message == "the request has versions 0-5, the response 1-5; bump the two together"
-    assert row_of(answered="0-4", severity={"rpc/versions-differ": "warning"}).severity == "warning"
-    assert row_of(answered="0-4", ignore=["rpc/versions-differ"]).status == "missing"
+def changes(old: Mapping[str, Side], new: Mapping[str, Side], releases: Releases | None = None) -> list[ChangeFinding]:
+    before, after = tree(old), tree(new)
+    judgements = judge(compare_trees(before, after, (), releases), RULES, before.sources, after.sources)
+    return [finding for _, finding in judgements]
 
 
-def test_another_rpc_may_be_frozen_in_its_place() -> None:
-    frozen = params("kip-1313/frozen-rpc", frozen={"X": "0-2"})
-    assert row_of(name="SaslHandshake", valid="0-1").status == "exempt"
-    assert row_of(name="SaslHandshake", valid="0-2").rule == "kip-1313/frozen-rpc"
-    assert row_of(name="SaslHandshake", valid="0-2", rules=frozen).status == "exempt"  # v3-missing still leaves it out
+def in_standing(kind: str, standing: Standing) -> list[ChangeFinding]:
+    """What is reported of the kind's case where the version that it changes has that standing."""
+    if standing == "new":
+        return changes(*(NEW.get(kind) or ({}, {"X": CASES[kind][1] or side()})))
+    old, new = CASES.get(kind) or ((side(), side(B)))
+    if standing == "unstable":
+        flagged = {**old, **UNSTABLE}
+        return changes({"X": flagged}, {"X": new and {**new, **({} if kind == "version-dropped" else UNSTABLE)}})
+    nothing = Releases(("1.0",), [tree({})])
+    restored = Releases(("1.0",), [tree({"X": new})]) if kind == "unstable-changed" else None
+    return changes({"X": old}, {"X": new}, nothing if standing == "base" else restored)
+
+
+CELLS = [(kind, standing) for kind in TABLE for standing in STANDINGS]
+IMPOSSIBLE = {("record-type-moved", "unstable")}
+"""Only requests and responses have unstable versions."""
+
+
+def test_every_kind_has_a_row_and_a_rule() -> None:
+    assert set(TABLE) == set(KINDS) == set(BY_NAME) == {*CASES, *NEW}
+
+
+@pytest.mark.parametrize(("kind", "standing"), [cell for cell in CELLS if cell not in IMPOSSIBLE])
+def test_each_cell(kind: str, standing: Standing) -> None:
+    findings = in_standing(kind, standing)
+    own = [(finding.severity, finding.breaks) for finding in findings if finding.rule == f"compat/{kind}"]
+    others = {finding.rule for finding in findings}
+    spec, what = BY_NAME[kind].spec, effect(kind, standing)
+    if what == "rule":
+        severities = {spec.severity if spec.severity != "off" else spec.on, *(case.severity for case in spec.levels)}
+        assert [(severity in severities, broken) for severity, broken in own] == [(True, spec.breaks)]
+    elif what == "info":
+        assert own == [("info", "none")]
+    else:
+        assert own == []
+    if what == "folded":
+        assert "compat/unstable-changed" in others
+        assert others <= {"compat/unstable-changed", "compat/new-field", "compat/new-field-not-ignorable"}
+
+
+def test_a_tagged_default_is_as_good_as_a_byte() -> None:
+    """A record on disk without the tag means another value now: an error where the version is released."""
+    old, new = ({"X": side(A, tagged("T", default=value))} for value in ("0", "-1"))
+    (change,) = changes(old, new)
+    assert (change.rule, change.severity, change.breaks) == ("compat/default-changed", "error", "semantics")
+    assert change.message == (
+        'XRequest 0, T: the default of T, which the absence of its tag means, was "0" and is "-1"'
+    )
+    (early,) = changes(old, new, Releases(("1.0",), [tree({})]))
+    assert (early.severity, early.breaks) == ("info", "none")
+
+
+def test_a_change_has_the_most_binding_standing_of_its_versions() -> None:
+    """And names only the versions that have it: a field's are those that it has through its parents."""
+    box = field("Box", "Box", "1+", fields=[field("A")])
+    later = field("Box", "Box", "1+", fields=[field("A", default="1")])
+    old, new = ({"X": side(item, validVersions="0-2")} for item in (box, later))
+    for released, expected in (("0", ("info", "1-2")), ("0-1", ("warning", "1"))):
+        release = Releases(("1.0",), [tree({"X": side(box, validVersions=released)})])
+        (change,) = changes(old, new, release)
+        assert (change.severity, change.versions) == expected

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from kiplint.compat.standing import Standing
 from kiplint.model.element import fact, value_or
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot, describe
@@ -217,7 +218,11 @@ def name_of(kind: type[Change]) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
 
 
-class Change(msgspec.Struct, frozen=True, dict=True):
+class _Standing(msgspec.Struct, frozen=True, kw_only=True):
+    standing: Standing = "released"
+
+
+class Change(_Standing, frozen=True, dict=True):
     """One difference between two sets. Each kind of change is a subclass, and is named after its class."""
 
     messages: MessagePair

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
@@ -14,6 +14,7 @@ from kiplint.compat import kinds
 from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fields, pair_messages, partner
 from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases, released_versions, unstable_version
+from kiplint.compat.standing import STANDINGS, Standing, effect
 from kiplint.compat.tree import FieldBudget, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
@@ -27,13 +28,15 @@ from kiplint.versions import NONE, VersionRange, boundaries
 def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = (), releases: Releases | None = None) -> list[Change]:
     """The changes from one tree to another, message by message; `older` trees only keep their tag numbers reserved.
 
-    A version is released when one of the `releases` has it, without releases when the old tree has it.
+    Each change has the standing of its versions: a version is released when one of the `releases` has it, without
+    releases when the old tree has it. A released version is compared with the newest release that has it, where the old
+    tree has other bytes than that release and the new tree.
 
     A definition that cannot be read on one side is neither new nor removed. Raises UsageError for a message that is
     too large to be compared.
     """
     pairs = list(_message_pairs(old, new))
-    return [*_message_changes(old, new, pairs, releases), *_rpc_changes(pairs), *_tag_changes(pairs, older)]
+    return [*_message_changes(old, new, pairs, releases), *_rpc_changes(pairs), *_older_tags(pairs, older)]
 
 
 def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
@@ -58,10 +61,12 @@ def _message_changes(old: Tree, new: Tree, pairs: list[MessagePair], releases: R
         if before and after:
             if not before.data or before.data != after.data:
                 yield from compare_messages(before, after, releases)
-        elif before and _released(before, releases) and _file_name(before.file) not in unreadable_after:
-            yield kinds.MessageRemoved((before, None), before.valid, _remaining_half(before, halves))
+        elif before and before.valid and _file_name(before.file) not in unreadable_after:
+            left, standing = _remaining_half(before, halves), Standings.of(before, None, releases).best(before.valid)
+            yield kinds.MessageRemoved((before, None), before.valid, left, standing=standing)
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
-            yield kinds.NewMessage((None, after), after.valid)
+            yield kinds.NewMessage((None, after), after.valid, standing="new")
+            yield from _group_changes(None, after, Standings.of(None, after, releases))
 
 
 def _file_name(path: str) -> str:
@@ -92,67 +97,147 @@ def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     for old, new in kept:
         missing = bumped.get(id(partner(new)), NONE) - new.valid if bumped else NONE
         if missing:
-            yield kinds.ResponseNotBumped((old, new), missing)
+            yield kinds.ResponseNotBumped((old, new), missing, standing="new")
         if new.valid - old.valid:
-            yield kinds.FrozenBumped((old, new), new.valid - old.valid)
+            yield kinds.FrozenBumped((old, new), new.valid - old.valid, standing="new")
+
+
+# Versions, and what they are compared with
+
+
+class Group(NamedTuple):
+    """Versions of one standing, and the message that the new one is compared with in them."""
+
+    standing: Standing
+    reference: Message
+    versions: VersionRange
+
+
+class Standings(NamedTuple):
+    """The standing of each version of an old and a new message, either of which may be missing.
+
+    `groups` has the versions of the new message that are not new. In the `restored` ones it has the bytes of the newest
+    release, and the old message had others.
+    """
+
+    versions: Mapping[Standing, VersionRange]
+    groups: Sequence[Group]
+    restored: VersionRange = NONE
+
+    @classmethod
+    def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> Standings:
+        """The standings, by the releases or, without any, by the old message."""
+        own, valid = old.valid if old else NONE, new.valid if new else NONE
+        holders = [(old, released_versions(old))] if old else []
+        if releases and (message := old or new):
+            holders = list(releases.holders(message, own | valid))
+        released = restored = NONE
+        groups: dict[tuple[Standing, int], Group] = {}
+
+        def add(standing: Standing, reference: Message, versions: VersionRange) -> None:
+            group = groups.get((standing, id(reference)), Group(standing, reference, NONE))
+            if versions:
+                groups[standing, id(reference)] = group._replace(versions=group.versions | versions)
+
+        for release, held in holders:
+            released |= held
+            if old and old.data == release.data:
+                add("released", old, held & valid)
+                continue
+            for piece in _pieces(old, new, release, held) if new else ():
+                was = _form(old, piece) if old and piece <= own else None
+                now, then = _form(new, piece) if new else None, _form(release, piece)
+                if old and was and now and (was == now or (now != then and was.data in (now.data, then.data))):
+                    add("released", old, piece)
+                else:
+                    add("released", release, piece)
+                    restored |= piece if was and now == then and was.data != then.data else NONE
+        unstable = unstable_version(old) - released if old else NONE
+        base = own - released - unstable
+        if old:
+            add("base", old, base & valid)
+            add("unstable", old, unstable & valid)
+        versions: dict[Standing, VersionRange] = {"released": released, "base": base, "unstable": unstable}
+        return cls({**versions, "new": valid - own - released}, tuple(groups.values()), restored)
+
+    def best(self, versions: VersionRange) -> Standing:
+        """The most binding standing of versions; that of a message which never had any is the base's."""
+        return next((standing for standing in STANDINGS if versions & self.versions[standing]), "base")
+
+
+def _pieces(old: Message | None, new: Message, release: Message, held: VersionRange) -> Iterator[VersionRange]:
+    """The released versions of the new message, cut where the bytes of any of the three messages may change."""
+    messages = [message for message in (old, new, release) if message]
+    for message in messages:
+        FieldBudget(message).spend(message)
+    ranges = [versions for message in messages for versions in (message.valid, *_all_ranges(message))]
+    yield from boundaries(ranges, held & new.valid)
+
+
+def _all_ranges(message: Message) -> list[VersionRange]:
+    """The ranges of versions on whose bounds the bytes or the header of a message may change."""
+    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
+    return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
+
+
+class Form(NamedTuple):
+    """What a version of a message has on the wire, with what the absence of its tags means; and what that is called."""
+
+    data: tuple[object, ...]
+    names: tuple[object, ...]
+
+
+def _form(message: Message, versions: VersionRange) -> Form:
+    """The form of one of the versions, on which nothing changes."""
+    version = versions.lowest
+    body = layout(message, version, version in message.flexible)
+    header = header_of(message, version) if message.is_rpc else None
+    return Form((header, tokens(body), tuple(_tag_sections(body))), _names(body))
+
+
+def _names(body: Layout) -> tuple[object, ...]:
+    slots = (*body.slots, *(body.tags or ()))
+    return tuple((slot.field.name, _names(slot.body) if slot.body else ()) for slot in slots)
+
+
+def _tag_sections(body: Layout) -> Iterator[tuple[object, ...]]:
+    for struct in body.slots:
+        yield from _tag_sections(struct.body) if struct.body else ()
+    if body.tags is not None:
+        yield tuple(
+            (
+                slot.field.tag,
+                slot_tokens(slot),
+                _default_value(slot.field),
+                *_tag_sections(slot.body or Layout((), None)),
+            )
+            for slot in body.tags
+        )
 
 
 # Messages
 
 
 def compare_messages(old: Message, new: Message, releases: Releases | None = None) -> Iterator[Change]:
-    """All changes of a message that both sets have, but for tag numbers that are used again."""
+    """All changes of a message that both sets have, but for tag numbers of older sets."""
     both = Both(old, new)
-    for message in both:
-        FieldBudget(message).spend(message)
+    standings = Standings.of(old, new, releases)
     if _was_version(old, new):
-        yield from _moved_record_type(both)
+        yield from _moved_record_type(both, standings.best(old.valid))
         return
-    released = _released(old, releases) - unstable_version(old)
-    restored = restored_versions(both, released & new.valid, releases)
-    released -= restored
-    unstable = (old.valid - released - restored) & new.valid
-    common = released & new.valid
-    yield from _identity_changes(both)
-    yield from _version_changes(both, released)
-    yield from listener_changes(both)
-    yield from deprecation_changes(both)
-    yield from _flexible_changes(both, common)
-    yield from _field_changes(both, common)
-    yield from _attribute_changes(both, released)
-    if new.is_rpc and old.is_rpc:
-        yield from compare_headers(both, common)
-    ranges = [versions for half in both for versions in _all_ranges(half)]
-    for piece in (*boundaries(ranges, unstable), *boundaries(ranges, restored)):
-        if _on_the_wire(old, piece.lowest) != _on_the_wire(new, piece.lowest):
-            yield kinds.UnstableChanged(both, piece, restored=piece <= restored)
-
-
-def restored_versions(messages: Both, versions: VersionRange, releases: Releases | None) -> VersionRange:
-    """Of released versions, those in which the new message has the bytes of a release, and the old of none."""
-    old, new = messages
-    own = [*_all_ranges(old), *_all_ranges(new)]
-    changed = restored = NONE
-    for piece in boundaries(own, versions) if releases else ():
-        changed |= piece if _on_the_wire(old, piece.lowest) != _on_the_wire(new, piece.lowest) else NONE
-    for form in releases.messages(old) if releases else ():
-        if not changed:
-            break
-        for piece in boundaries([*own, *_all_ranges(form)], changed & released_versions(form)):
-            wire = _on_the_wire(form, piece.lowest)
-            changed -= piece if wire == _on_the_wire(old, piece.lowest) else NONE
-            restored |= piece if wire == _on_the_wire(new, piece.lowest) else NONE
-    return restored & changed
-
-
-def _released(message: Message, releases: Releases | None) -> VersionRange:
-    return message.valid if releases is None else releases.versions(message)
-
-
-def _all_ranges(message: Message) -> list[VersionRange]:
-    """The ranges of versions on whose bounds the bytes or the header of a message may change."""
-    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
-    return [*ranges, *(entry.versions for entry in message.header_ranges)]
+    for change in (
+        *_identity_changes(both),
+        *_version_changes(both),
+        *_listener_changes(both),
+        *_deprecation_changes(both),
+    ):
+        yield replace(change, standing=standings.best(change.versions & old.valid or old.valid))
+    yield from _new_versions(both)
+    other = partner(new)
+    for standing, versions in standings.versions.items():
+        if dropped := versions & old.valid - new.valid:
+            yield kinds.VersionDropped(both, dropped, dropped & other.valid if other else NONE, standing=standing)
+    yield from _group_changes(old, new, standings)
 
 
 def _was_version(old: Message, new: Message) -> bool:
@@ -164,13 +249,13 @@ def _was_version(old: Message, new: Message) -> bool:
     return new.type == "coordinator-key" and old.type == "data" and number is not None and number in old.valid
 
 
-def _moved_record_type(both: Both) -> Iterator[Change]:
+def _moved_record_type(both: Both, standing: Standing) -> Iterator[Change]:
     old, new = both
     number = new.api_key or 0
     versions = VersionRange.of(number, number)
-    yield kinds.RecordTypeMoved(both, versions)
+    yield kinds.RecordTypeMoved(both, versions, standing=standing)
     if tokens(layout(old, number)) != tokens(layout(new, new.valid.lowest)):
-        yield kinds.LayoutChanged(both, versions)
+        yield kinds.LayoutChanged(both, versions, standing=standing)
 
 
 def _identity_changes(both: Both) -> Iterator[Change]:
@@ -183,16 +268,16 @@ def _identity_changes(both: Both) -> Iterator[Change]:
         yield kinds.ApiKeyChanged(both, old.valid)
 
 
-def _version_changes(both: Both, released: VersionRange) -> Iterator[Change]:
-    old, new = both
-    if dropped := released - new.valid:
-        other = partner(new)
-        yield kinds.VersionDropped(both, dropped, dropped & other.valid if other else NONE)
-    added = new.valid - old.valid
-    if again := added & VersionRange.of(0, old.valid.highest):
-        yield kinds.NewVersion(both, again, again=True)
+def _new_versions(both: Both) -> Iterator[Change]:
+    added = both.new.valid - both.old.valid
+    if again := added & VersionRange.of(0, both.old.valid.highest):
+        yield kinds.NewVersion(both, again, again=True, standing="new")
     if added - again:
-        yield kinds.NewVersion(both, added - again)
+        yield kinds.NewVersion(both, added - again, standing="new")
+
+
+def _version_changes(both: Both) -> Iterator[Change]:
+    old, new = both
     skipped = VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1) if old.valid and new.valid else NONE
     if skipped:
         yield kinds.GapInVersions(both, skipped)
@@ -200,7 +285,7 @@ def _version_changes(both: Both, released: VersionRange) -> Iterator[Change]:
         yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
 
 
-def listener_changes(both: Both) -> Iterator[kinds.ListenersChange]:
+def _listener_changes(both: Both) -> Iterator[kinds.ListenersChange]:
     """Listeners that came or went, where both sides declare listeners, as Kafka does since 2.8."""
     old, new = both
     if not (old.declares_listeners and new.declares_listeners and old.valid and new.valid):
@@ -212,13 +297,49 @@ def listener_changes(both: Both) -> Iterator[kinds.ListenersChange]:
         yield kinds.ListenerAdded(both, new.valid, added)
 
 
-def deprecation_changes(both: Both) -> Iterator[kinds.DeprecationChange]:
+def _deprecation_changes(both: Both) -> Iterator[kinds.DeprecationChange]:
     """Versions that both sides have and that became deprecated, or are no longer (KIP-896)."""
     old, new = both
     if deprecated := (new.deprecated - old.deprecated) & new.valid:
         yield kinds.Deprecated(both, deprecated)
     if restored := (old.deprecated - new.deprecated) & old.valid & new.valid:
         yield kinds.Undeprecated(both, restored)
+
+
+def _group_changes(old: Message | None, new: Message, standings: Standings) -> Iterator[Change]:
+    """The changes of versions that are not new, standing by standing; also new fields, and tags that are reused."""
+    references = {
+        id(message): message for message in (old, *(group.reference for group in standings.groups)) if message
+    }
+    containers: dict[int, Sequence[ContainerPair]] = {}
+    for key, message in references.items():
+        both = Both(message, new)
+        for side in both:
+            FieldBudget(side).spend(side)
+        containers[key] = _container_pairs(both)
+        yield from _reused_tags(both, containers[key], standings)
+    reported: dict[tuple[str, str], Standing] = {}
+    folded: dict[Standing, VersionRange] = {}
+    for standing, reference, versions in standings.groups:
+        both = Both(reference, new)
+        changes = chain(
+            _flexible_changes(both, versions),
+            _field_changes(both, containers[id(reference)], versions),
+            compare_headers(both, versions),
+        )
+        for change in changes:
+            if effect(change.name, standing) == "folded":
+                folded[standing] = folded.get(standing, NONE) | change.versions
+            elif reported.setdefault((change.name, change.field), standing) == standing:
+                yield replace(change, standing=standing)
+    if old is None:
+        return
+    both = Both(old, new)
+    for standing, versions in folded.items():
+        yield kinds.UnstableChanged(both, versions, standing=standing)
+    if standings.restored:
+        yield kinds.UnstableChanged(both, standings.restored, restored=True)
+    yield from _new_fields(both, containers[id(old)], standings)
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
@@ -231,7 +352,7 @@ def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
 def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) -> Iterator[Change]:
     """The common versions that have another header; with `derived` also where neither side declares headers."""
     old, new = both
-    if not (derived or old.declares_headers or new.declares_headers):
+    if not (old.is_rpc and new.is_rpc and (derived or old.declares_headers or new.declares_headers)):
         return
     declared = [entry.versions for message in both for entry in message.header_ranges]
     moved: dict[int, dict[int, VersionRange]] = {}
@@ -247,29 +368,41 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
         yield kinds.HeaderChanged(both, versions, old_headers=tuple(by_old), new_header=header)
 
 
-def _on_the_wire(message: Message, version: int) -> tuple[object, ...]:
-    """All that is on the wire in one version: header, fields and tagged fields."""
-    body = layout(message, version, version in message.flexible)
-    tags = {tagged.field.tag: slot_tokens(tagged) for tagged in body.tags or ()}
-    return header_of(message, version) if message.is_rpc else None, tokens(body), tags
-
-
 # Fields: what bytes show
 
 
 class ContainerPair(NamedTuple):
-    """A message or struct in both sets, with its fields, paired, and the versions in which both are used."""
+    """A message or struct in both messages, with its fields, paired, and the versions that have it in each of them."""
 
     old: Container
     new: Container
     fields: list[FieldPair]
-    versions: VersionRange
+    versions: tuple[VersionRange, VersionRange]
 
 
-def _field_changes(messages: Both, common: VersionRange) -> Iterator[FieldChange]:
-    """The changes of the fields of a message and of all structs inside, in versions that both sides have."""
+def _container_pairs(messages: Both) -> Sequence[ContainerPair]:
+    """The message and the structs inside, each pair once, however many fields use it."""
+    reached: dict[tuple[int, int], ContainerPair] = {}
+    everywhere = (VersionRange.of(0), VersionRange.of(0))
+    waiting: list[tuple[Container, Container, tuple[VersionRange, VersionRange]]] = [(*messages, everywhere)]
+    while waiting:
+        old, new, versions = waiting.pop()
+        known = reached.get((id(old), id(new))) or ContainerPair(old, new, pair_fields(old, new), (NONE, NONE))
+        if versions[0] <= known.versions[0] and versions[1] <= known.versions[1]:
+            continue
+        whole = known.versions[0] | versions[0], known.versions[1] | versions[1]
+        reached[id(old), id(new)] = known._replace(versions=whole)
+        for before, after in known.fields:
+            if before and after and before.struct and after.struct:
+                waiting.append((before.struct, after.struct, (whole[0] & before.versions, whole[1] & after.versions)))
+    return list(reached.values())
+
+
+def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[FieldChange]:
+    """The changes of the fields of a message and of all structs inside, in versions that both have."""
     budget = FieldBudget(messages.new)
-    for old, new, pairs, versions in _container_pairs(messages, common):
+    for old, new, pairs, present in containers:
+        versions = present[0] & present[1] & common
         changes: dict[FieldChange, VersionRange] = {}
         intervals = list(boundaries({*_ranges_below(old), *_ranges_below(new)}, versions))
         for container in (old, new):
@@ -279,22 +412,9 @@ def _field_changes(messages: Both, common: VersionRange) -> Iterator[FieldChange
                 changes[change] = changes.get(change, interval) | interval
         for change, affected in changes.items():
             yield replace(change, versions=affected)
-
-
-def _container_pairs(messages: Both, common: VersionRange) -> Iterable[ContainerPair]:
-    """The message and the structs inside, each pair once, however many fields use it."""
-    reached: dict[tuple[int, int], ContainerPair] = {}
-    waiting: list[tuple[Container, Container, VersionRange]] = [(*messages, common)]
-    while waiting:
-        old, new, versions = waiting.pop()
-        known = reached.get((id(old), id(new))) or ContainerPair(old, new, pair_fields(old, new), NONE)
-        fresh = versions - known.versions
-        if fresh:
-            reached[id(old), id(new)] = known._replace(versions=known.versions | fresh)
-            for before, after in known.fields:
-                if before and after and before.struct and after.struct:
-                    waiting.append((before.struct, after.struct, fresh & before.versions & after.versions))
-    return reached.values()
+        for before, after in pairs:
+            if before and after and (both := versions & before.versions & after.versions):
+                yield from _attribute_changes(messages, before, after, both)
 
 
 def _ranges_below(container: Container) -> Iterator[VersionRange]:
@@ -483,17 +603,9 @@ def _shifted_field(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterato
 _ATTRIBUTES = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChanged, kinds.AboutChanged)
 
 
-def _attribute_changes(messages: Both, released: VersionRange) -> Iterator[Change]:
-    """The changes of paired fields that no byte shows, and the fields that only unreleased versions have."""
-    for before, after in chain.from_iterable(_pairs_of_structs(*messages)):
-        if before and after:
-            yield from _attributes_of_pair(messages, before, after)
-        elif after and after.present and not after.versions & released:
-            yield from _new_field(messages, after)
-
-
-def _attributes_of_pair(messages: Both, old: Field, new: Field) -> Iterator[Change]:
-    pair, versions = (old, new), new.versions & messages.new.valid
+def _attribute_changes(messages: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[FieldChange]:
+    """The changes of a field that no byte shows, in versions that have it on both sides."""
+    pair = (old, new)
     if old.name != new.name:
         yield kinds.FieldRenamed(messages, versions, pair)
     if old.is_struct and new.is_struct and old.element_type != new.element_type:
@@ -522,18 +634,30 @@ def _default_value(field: Field) -> Any:
         return text
 
 
-def _new_field(messages: Both, field: Field) -> Iterator[Change]:
+def _new_fields(messages: Both, containers: Iterable[ContainerPair], standings: Standings) -> Iterator[Change]:
+    """The fields that only unreleased versions have."""
     old, new = messages
-    yield kinds.NewField(messages, field.present, (None, field))
-    older = bool(old.valid & new.valid - field.present)
-    if older and new.is_rpc and not field.ignorable:
-        yield kinds.NewFieldNotIgnorable(messages, field.present, (None, field))
+    for _, _, pairs, (_, present) in containers:
+        for before, after in pairs:
+            versions = after.versions & present & new.valid if after and not before else NONE
+            if not versions or versions & standings.versions["released"]:
+                continue
+            pair, standing = (None, after), standings.best(versions)
+            yield kinds.NewField(messages, versions, pair, standing=standing)
+            older = bool(old.valid & new.valid - versions)
+            if older and new.is_rpc and after and not after.ignorable:
+                yield kinds.NewFieldNotIgnorable(messages, versions, pair, standing=standing)
 
 
 # Tag numbers that are used again
 
 
-def _tag_changes(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Change]:
+def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Change]:
+    """The tags that mean another field than they meant in an older tree.
+
+    What looks like a rename since then is a rename only if the old message has the field too: a number that was given
+    up in between stays reserved.
+    """
     ancestors: dict[tuple[str, str], list[Message]] = {}
     for tree in older:
         for message in tree.messages:
@@ -542,63 +666,46 @@ def _tag_changes(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Ch
         if after is None or b"taggedVersions" not in after.data:
             continue
         names = sorted({message.name for message in (after, before) if message})
-        known = [message for name in names for message in ancestors.get((name, after.type), [])]
-        if known or (before and before.data != after.data):
-            yield from _reused_tags(after, before, known)
+        kept = _fields_with_kept_tag(before, after) if before else set()
+        reported: set[str] = set()
+        for ancestor in (message for name in names for message in ancestors.get((name, after.type), [])):
+            both = Both(ancestor, after)
+            for message in both:
+                FieldBudget(message).spend(message)
+            for change in _reused_tags(both, _container_pairs(both), Standings.of(ancestor, after, None), kept):
+                if change.field not in reported:
+                    reported.add(change.field)
+                    yield change
 
 
-def _reused_tags(new: Message, old: Message | None, older: list[Message]) -> Iterator[Change]:
-    """The tags that mean another field than they meant in the old message, or in any older one.
-
-    What looks like a rename since an older message is a rename only if the old message has the field too: a number
-    that was given up in between stays reserved.
-    """
-    for message in (new, *older):
-        FieldBudget(message).spend(message)
-    reported: set[str] = set()
-    kept = _fields_with_kept_tag(old, new) if old else set()
-    for ancestor in ([old] if old else []) + older:
-        for pairs in _pairs_of_structs(ancestor, new):
-            for before, after in _reused_in(pairs, kept if ancestor is not old else None):
-                if after.path not in reported:
-                    reported.add(after.path)
-                    yield kinds.TagReused((ancestor, new), after.tagged & new.valid, (before, after))
-
-
-def _pairs_of_structs(old: Container, new: Container) -> Iterator[list[FieldPair]]:
-    """The paired fields of two messages, and of the structs inside, each pair of structs once."""
-    reached: set[tuple[int, int]] = set()
-    waiting = [(old, new)]
-    while waiting:
-        old, new = waiting.pop()
-        if (id(old), id(new)) not in reached:
-            reached.add((id(old), id(new)))
-            pairs = pair_fields(old, new)
-            yield pairs
-            waiting += [
-                (before.struct, after.struct)
-                for before, after in pairs
-                if before and after and before.struct and after.struct
-            ]
+def _reused_tags(
+    messages: Both, containers: Iterable[ContainerPair], standings: Standings, kept: set[int] | None = None
+) -> Iterator[FieldChange]:
+    """The tags that mean another field than in the old message; `kept` are the ids of fields that kept their tag."""
+    old, new = messages
+    for _, _, pairs, present in containers:
+        by_tag = {after.tag: (before, after) for before, after in pairs if after and after.tag is not None}
+        for before, after in pairs:
+            if before is None or before.tag not in by_tag:
+                continue
+            same_tag, holder = by_tag[before.tag]
+            if after and after.tag == before.tag:
+                same_tag, holder = before, after  # of several fields with one tag, the field's own
+                if kept is None or id(holder) in kept or _is_restored(before, holder):
+                    continue
+            used = before.tagged & before.versions & present[0] & old.valid
+            versions = holder.tagged & holder.versions & present[1] & new.valid
+            if same_tag and same_tag is not before and same_tag.tag == holder.tag:  # had the number beside it
+                versions -= same_tag.tagged & same_tag.versions & present[0] & old.valid
+            versions = versions & used or versions
+            if used and versions:
+                yield kinds.TagReused(messages, versions, (before, holder), standing=standings.best(used))
 
 
 def _fields_with_kept_tag(old: Message, new: Message) -> set[int]:
     """The ids of the new message's fields that had their tag in the old message."""
-    pairs = chain.from_iterable(_pairs_of_structs(old, new))
+    pairs = (pair for container in _container_pairs(Both(old, new)) for pair in container.fields)
     return {id(after) for before, after in pairs if before and after and before.tag == after.tag is not None}
-
-
-def _reused_in(pairs: list[FieldPair], kept: set[int] | None) -> Iterator[tuple[Field, Field]]:
-    by_tag = {after.tag: after for _, after in pairs if after and after.tag is not None}
-    for before, after in pairs:
-        holder = by_tag.get(before.tag) if before and before.tag is not None else None
-        if before and after and holder and after.tag == before.tag:
-            holder = after  # of several fields with one tag, the field's own
-        if before is None or holder is None:
-            continue
-        same = holder is after and (kept is None or id(holder) in kept or _is_restored(before, holder))
-        if not same:
-            yield before, holder
 
 
 def _is_restored(old: Field, new: Field) -> bool:

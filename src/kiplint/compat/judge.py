@@ -11,6 +11,7 @@ from msgspec.structs import asdict, astuple, replace
 
 from kiplint.compat.change import Change, Spot, Witness
 from kiplint.compat.compare import compare_trees
+from kiplint.compat.standing import effect
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.finding import Finding, Severity, Span, fingerprint
 from kiplint.engine.rule import Breaks, Rule
@@ -121,7 +122,7 @@ def judge(
     *,
     prove: bool = True,
 ) -> list[Judgement]:
-    """The changes that violate rules, in the order of files and lines.
+    """The changes that violate rules, in the order of files and lines, as `compat.standing` has it for their versions.
 
     With `prove`, breaks of bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time
     for a message with thousands of changes.
@@ -129,11 +130,12 @@ def judge(
     before, after = _Locators(old_sources), _Locators(new_sources)
     unfolded_fields: Counter[int] = Counter()
     judgements = []
-    for violation in rules.violations("change", changes):
+    effective = (change for change in changes if effect(change.name, change.standing) in ("rule", "info"))
+    for violation in rules.violations("change", effective):
         if violation.severity == "off":
             continue
         change = cast("Change", violation.element)
-        breaks = _breaks(change, violation.rule.spec.breaks or "none", violation.rule.spec.breaks_on_disk)
+        breaks = _breaks(change, violation.rule)
         proof: Proof = (), False
         if prove and breaks in GRAVE:
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
@@ -168,7 +170,7 @@ def _finding(
     name, versions = change.message_name, str(change.versions) if change.versions else ""
     return ChangeFinding(
         rule=violation.rule.id,
-        severity=cast("Severity", violation.severity),
+        severity="info" if effect(change.name, change.standing) == "info" else cast("Severity", violation.severity),
         message=_message(violation.message, name, versions, change.field),
         path=spot.file,
         **asdict(span),
@@ -205,10 +207,11 @@ def _order(finding: ChangeFinding) -> tuple[str | int, ...]:
     return finding.path, finding.line, finding.column, finding.rule, finding.field, finding.versions
 
 
-def _breaks(change: Change, breaks: Breaks, on_disk: Breaks | None) -> Breaks:
-    if not change.is_record:
-        return breaks
-    return on_disk or ("storage" if breaks == "wire" else breaks)
+def _breaks(change: Change, rule: Rule) -> Breaks:
+    breaks = rule.spec.breaks or "none"
+    if effect(change.name, change.standing) == "info":
+        return "none"
+    return (rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)) if change.is_record else breaks
 
 
 class RuleExample(NamedTuple):

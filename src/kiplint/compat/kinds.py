@@ -200,7 +200,7 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
 class UnstableChanged(Change, frozen=True, dict=True):
     """The bytes or the header of an unreleased version changed, or are again as in a release."""
 
-    restored: Annotated[bool, "Whether a release has the version as it is now, and none has it as it was."] = False
+    restored: Annotated[bool, "Whether the newest release has the versions as they are now."] = False
 
     @property
     def spot(self) -> Spot | None:
@@ -453,6 +453,11 @@ class DefaultChanged(AttributeChanged, frozen=True, dict=True):
     """The default of a field changed."""
 
     key, old_key, attribute = "default", "default", "default"
+
+    @fact
+    def is_tagged(self) -> bool:
+        """Whether the field is tagged in one of the versions: the absence of its tag then means the default."""
+        return any(field.tagged & self.versions for field in self.fields if field)
 
     def _words(self, side: int) -> str:
         return quoted(self.fields[side])

@@ -1,20 +1,19 @@
-"""The released versions of messages: those that a release has, rather than those that the base has."""
+"""The releases: which versions of messages are released, and in which bytes."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import takewhile
+from itertools import chain
 from typing import Final
 
 from kiplint.compat.change import partner
 from kiplint.compat.tree import Tree, load
-from kiplint.engine.config import Path
+from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
-from kiplint.sources.git import is_revision
+from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.history import version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import listed, plural
@@ -25,41 +24,41 @@ SHOWN = 5
 
 
 class Releases:
-    """The released versions of messages; the schema sets are read in their order, only as far as a message needs."""
+    """Schema sets that are released, the newest first; they are read in this order, as far as a message needs."""
 
     def __init__(self, names: Sequence[str], trees: Iterable[Tree]) -> None:
         self.names = tuple(names)
         self._trees = iter(trees)
-        self._known: dict[tuple[str, object], VersionRange] = {}
         self._messages: dict[tuple[str, object], list[Message]] = {}
 
-    def versions(self, message: Message) -> VersionRange:
-        """The valid versions of a message that a release has; its unstable version is not released."""
-        key = _identity(message)
-        while message.valid - self._known.get(key, NONE) and self._read():
-            pass
-        return message.valid & self._known.get(key, NONE)
-
-    def messages(self, message: Message) -> Iterator[Message]:
-        """The message as each release has it, the newest first."""
+    def holders(self, message: Message, versions: VersionRange) -> Iterator[tuple[Message, VersionRange]]:
+        """The message as releases have it, each with those of the versions of which it is the newest release."""
         known, place = self._messages.setdefault(_identity(message), []), 0
-        while place < len(known) or self._read():
-            read = known[place:]
-            place += len(read)
-            yield from read
+        while versions and (place < len(known) or self._read()):
+            for release in known[place:]:
+                place += 1
+                if held := versions & released_versions(release):
+                    yield release, held
+                    versions -= held
+
+    def versions(self, message: Message) -> VersionRange:
+        """The valid versions of a message that a release has."""
+        versions = NONE
+        for _, held in self.holders(message, message.valid):
+            versions |= held
+        return versions
 
     def _read(self) -> bool:
         """Read the next release; whether there was one."""
         tree = next(self._trees, None)
-        for released in tree.messages if tree else ():
-            identity = _identity(released)
-            self._known[identity] = self._known.get(identity, NONE) | released_versions(released)
-            self._messages.setdefault(identity, []).append(released)
+        for message in tree.messages if tree else ():
+            self._messages.setdefault(_identity(message), []).append(message)
         return tree is not None
 
     def __str__(self) -> str:
-        shown = [*self.names[:SHOWN], *([f"{len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else [])]
-        return f"released: the versions in {plural(len(self.names), 'release')} ({listed(shown)})"
+        more = [f"{len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else []
+        count = plural(len(self.names), "release")
+        return f"released: the versions in {count} ({listed([*self.names[:SHOWN], *more])})"
 
 
 def released_versions(message: Message) -> VersionRange:
@@ -80,73 +79,110 @@ def _identity(message: Message) -> tuple[str, object]:
     return (message.type, message.api_key) if message.is_rpc and message.api_key is not None else ("", message.name)
 
 
-def find_releases(
-    patterns: Sequence[str], repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True
+def releases_of(
+    configuration: Configuration,
+    base: Path,
+    named: Sequence[str] = (),
+    repository: Path | None = None,
+    head: Path = "",
+    inner: str = "",
 ) -> Releases | None:
-    """The releases that patterns name, the newest tags first; None without patterns.
+    """The releases: those that are `named`, else those of the configuration, else the release tags; None for the base.
 
-    A pattern is a path of a schema set, a revision, or a glob of tags with a version number. Raises UsageError for a
-    pattern that names nothing, and SourceError for a set that cannot be read.
+    A name is a path of a schema set, a revision, or a glob of tags with a version number. Tags only say what is
+    released of a `base` that is a revision, `REV:` or `REV:path`. With a `head` that is a revision too, the releases
+    before it count, and the base. Of each revision only the directory `inner` is read. Raises UsageError for a name of
+    nothing, and SourceError for a set that cannot be read.
     """
-    if not patterns:
+    keeps, place = configuration.keeps, os.fspath(repository) if repository else None
+    patterns = named or configuration.config.released
+    is_tagged = not patterns
+    names = _names(patterns, place) if patterns else _release_tags(place) if _revision(base) else []
+    later = _later_releases(head, base, place) - set(named)
+    names = [name for name in names if name.removesuffix(":") not in later]
+    if not names:
         return None
-    place = os.fspath(repository) if repository else None
-    names: list[str] = []
-    for pattern in patterns:
-        if os.path.exists(pattern) or ":" in pattern:
-            names.append(pattern)
-        elif any(sign in pattern for sign in "*?["):
-            tags = [tag for tag in version_tags(place) if fnmatchcase(tag, pattern)]
-            names += [f"{tag}:" for tag in reversed(tags)]
-            if not tags:
-                raise UsageError(f"{pattern}: no tag with a version number matches", kind="released")
-        elif is_revision(pattern, place):
-            names.append(f"{pattern}:")
-        else:
-            raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")
-    unique = list(dict.fromkeys(names))
-    return Releases([name.removesuffix(":") for name in unique], _load_all(unique, repository, keep))
+    places = [f"{name}{inner}" if name.endswith(":") else name for name in names]
+    trees, rest = (_load_all(part, repository, keeps) for part in (places[:MOST_TRIED], places[MOST_TRIED:]))
+    first = next(trees, None) if is_tagged else None
+    if is_tagged and first is None:
+        return None  # the tags are of something else
+    return Releases([name.removesuffix(":") for name in names], chain([first] if first else [], trees, rest))
+
+
+def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:
+    """Which versions are released, in a line; nothing for a base that is no revision, and so is a release itself."""
+    revision = _revision(base)
+    if releases:
+        return (str(releases),)
+    return (f"released: the versions in {revision}, as there are no release tags",) if revision else ()
+
+
+def _revision(base: Path) -> str:
+    """The revision of `REV:` or `REV:path`; empty for a path."""
+    name = os.fspath(base)
+    return "" if os.path.exists(name) else name.partition(":")[0] if ":" in name else ""
+
+
+def _later_releases(head: Path, base: Path, repository: str | None) -> set[str]:
+    """The tags of the head, and of what came after it, but not of the base; none for a head that is no revision."""
+    revision = _revision(head)
+    if not revision:
+        return set()
+    tags = version_tags(repository)
+    if revision in tags:
+        later = {tag for tag in tags if version_key(tag) >= version_key(revision)}
+    else:
+        shown = ("--format=%(refname:lstrip=2)", f"--contains={revision}", "refs/tags")
+        later = {*open_repository(repository).run("for-each-ref", *shown).splitlines()}
+    return later - {_revision(base)}
+
+
+def is_release(name: str, patterns: Iterable[str]) -> bool:
+    """Whether a tag is a release: by globs or, without any, if it is of a version and of no candidate for one."""
+    globs = tuple(patterns)
+    return any(fnmatchcase(name, glob) for glob in globs) if globs else version_key(name)[1]
 
 
 MOST_TRIED: Final = 3
 """In how many of the newest tags definitions are looked for."""
 
 
-def release_tags(keep: Callable[[str], bool], repository: Path | None = None) -> list[str]:
-    """The tags of releases; none where the newest ones have no definitions, and so are of something else."""
-    place = os.fspath(repository) if repository else None
-    tags = [f"{tag}:" for tag in reversed(version_tags(place)) if version_key(tag)[1]]
-    for tag in tags[:MOST_TRIED]:
-        with suppress(NothingThereError):
-            load(tag, repository, keep)
-            return tags
-    return []
-
-
-def advice(base: Path, repository: Path | None, releases: Releases | None) -> tuple[str, ...]:
-    """What the releases are; without any, the advice to set `released` for a revision that is not a release tag."""
-    if releases:
-        return (str(releases),)
-    revision, colon, _ = os.fspath(base).partition(":")
-    if releases is not None or not colon or os.path.exists(base):
-        return ()
+def _release_tags(repository: str | None) -> list[str]:
+    """The tags of releases, the newest first; none where there is no repository."""
     try:
-        tags = version_tags(os.fspath(repository) if repository else None)
+        tags = version_tags(repository)
     except SourceError:
-        return ()
-    if not tags or revision in tags:
-        return ()
-    starts = sorted({"".join(takewhile(lambda char: not char.isdigit(), tag)) or "[0-9]" for tag in tags})
-    example = "released = [" + ", ".join(f'"{start}*"' for start in starts) + "]"
-    return (
-        f"released: the versions in {revision}; the release tags of the repository are more exact: "
-        f"write {example} into the configuration",
-    )
+        return []
+    return [f"{tag}:" for tag in reversed(tags) if is_release(tag, ())]
+
+
+def _names(patterns: Iterable[str], repository: str | None) -> list[str]:
+    """The sets and revisions that patterns name, the newest first; those without a version number come before.
+
+    Raises UsageError for a pattern that names nothing.
+    """
+    names: list[str] = []
+    for pattern in patterns:
+        if os.path.exists(pattern) or ":" in pattern:
+            names.append(pattern)
+        elif any(sign in pattern for sign in "*?["):
+            tags = [f"{tag}:" for tag in version_tags(repository) if fnmatchcase(tag, pattern)]
+            names += tags
+            if not tags:
+                raise UsageError(f"{pattern}: no tag with a version number matches", kind="released")
+        elif is_revision(pattern, repository):
+            names.append(f"{pattern}:")
+        else:
+            raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")
+    unnumbered = [name for name in dict.fromkeys(names) if not version_key(name)[0]]
+    numbered = {name for name in names if version_key(name)[0]}
+    return [*unnumbered, *sorted(numbered, key=lambda name: version_key(name.removesuffix(":")), reverse=True)]
 
 
 def _load_all(names: Iterable[str], repository: Path | None, keep: Callable[[str], bool]) -> Iterator[Tree]:
     for name in names:
         try:
             yield load(name, repository, keep)
-        except NothingThereError:  # a release from before the definitions
+        except NothingThereError:  # a release from before the definitions, or of that directory
             continue

@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.compat.change import Both
-from kiplint.compat.compare import compare_headers, restored_versions
+from kiplint.compat.compare import Standings, compare_headers
 from kiplint.compat.released import Releases, released_versions
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Severity
@@ -129,10 +129,10 @@ def _all_violations(
     for old in base.messages if base else ():
         new = head.key_owners.get((old.type, old.api_key)) if old.is_rpc and old.api_key is not None else None
         if new is not None:
-            released = released_versions(old) & (releases.versions(old) if releases else old.valid)
-            released -= restored_versions(Both(old, new), released & new.valid, releases)
-            moves = compare_headers(Both(old, new), released & new.valid, derived=True)
-            yield from _moved(rules.violations("change", moves), new)
+            groups = (group for group in Standings.of(old, new, releases).groups if group.standing == "released")
+            for _, reference, released in groups:
+                moves = compare_headers(Both(reference, new), released, derived=True)
+                yield from _moved(rules.violations("change", moves), new)
 
 
 def _moved(violations: Iterable[Violation], half: Message) -> Iterator[HalfViolation]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -13,10 +13,9 @@ import msgspec
 from kiplint.compat.change import pair_messages
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, Judgement, judge
-from kiplint.compat.released import Releases, find_releases, release_tags
+from kiplint.compat.released import Releases, releases_of
 from kiplint.compat.since import places
 from kiplint.compat.tree import Tree, load_base, make_tree
-from kiplint.compat.tree import load as load_tree
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
@@ -334,21 +333,9 @@ def _read(name: str, commit: str, directory: str, top: str, configuration: Confi
     place = next(places(commit, [directory], top, "the base", top), "")
     if not place:
         return None
-    releases = find_releases(configuration.config.released or release_tags(keeps, top), top, keeps)
-    if releases:
-        releases = Releases(releases.names, _trees(releases.names, place.partition(":")[2], top, configuration))
+    releases = releases_of(configuration, f"{commit}:", (), top, inner=place.partition(":")[2])
     tree = load_base(place, top, keeps)
     return ReleasedBase(name, tree, frozenset(tree.sources.values()), releases)
-
-
-def _trees(names: tuple[str, ...], inner: str, top: str, configuration: Configuration) -> Iterator[Tree]:
-    """The same directory in each release, where it is there."""
-    for name in names:
-        place = name if os.path.exists(name) or ":" in name else f"{name}:{inner}"
-        try:
-            yield load_tree(place, top, configuration.keeps)
-        except SourceError:
-            continue
 
 
 def changes(message: Message, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet) -> list[Judgement]:

@@ -135,9 +135,9 @@ def check_sets(
     findings, stale = recent, None
     notes: tuple[str, ...] = ()
     if options.changed_since and runs[0].names and not (options.as_hook or strict):
-        from kiplint.compat.released import advice
+        from kiplint.compat.released import releases_note
 
-        notes = advice(f"{options.changed_since}:", None, runs[0].releases)
+        notes = releases_note(runs[0].releases, f"{options.changed_since}:")
     if baseline is not None:
         from kiplint.commands.check.baseline import apply_baseline
 
@@ -227,10 +227,9 @@ class _Run:
     @cached_property
     def releases(self) -> Releases | None:
         """The releases that decide what of the base is released."""
-        from kiplint.compat.released import find_releases
+        from kiplint.compat.released import releases_of
 
-        named = self.options.released or self.configuration.config.released
-        return find_releases(named, None, self.configuration.keeps)
+        return releases_of(self.configuration, f"{self.options.changed_since}:", self.options.released)
 
     def _read(self) -> Iterator[SchemaFiles]:
         """The sets; notes their files. Having none is an error without `changed_since` only."""

@@ -13,7 +13,7 @@ from kiplint.commands.diff.result import DiffDocument, diff_document
 from kiplint.compat.change import MessagePair
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, judge
-from kiplint.compat.released import Releases, advice, find_releases
+from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Config, configure
 from kiplint.engine.errors import UsageError
@@ -59,10 +59,10 @@ def diff(options: DiffCommand) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
     A version is released if one of `released` has it: globs of tags, revisions or sets, by default those of the
-    configuration; without any, the versions of the base are released. If the base or the head is a single file, only
-    the changes of its message are reported. The status is `findings` if a change breaks one of `fail_on_breaks`, or is
-    an error. Raises UsageError for mistakes in the arguments, the configuration or a pack, and SourceError if a set
-    cannot be opened.
+    configuration, else the release tags of the base's repository; without any, the versions of the base are. If the
+    base or the head is a single file, only the changes of its message are reported. The status is `findings` if a
+    change breaks one of `fail_on_breaks`, or is an error. Raises UsageError for mistakes in the arguments, the
+    configuration or a pack, and SourceError if a set cannot be opened.
     """
     grave = breaks_of(options.fail_on_breaks)
     configuration = options.configuring.configuration(options.new, options.choosing)
@@ -70,8 +70,8 @@ def diff(options: DiffCommand) -> DiffResult:
     before = load_base(options.old, repository, keeps)
     trees = [before, *(load(path, repository, keeps) for path in (options.new, *options.also))]
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
-    releases = find_releases(options.released or configuration.config.released, repository, keeps)
-    notes += advice(options.old, repository, releases)
+    releases = releases_of(configuration, options.old, options.released, repository, options.new)
+    notes += releases_note(releases, options.old)
     result = compare((options.old, options.new), trees, rules, grave, options.messages, releases)
     return replace(result, notes=notes, configuration=configuration.file or "")
 

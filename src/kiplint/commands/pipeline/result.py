@@ -92,6 +92,6 @@ def lake_diff(reader: Reader, span: str) -> DiffResult:
     revisions = points(reader, span)
     trees = [tree_at(reader, revision) for revision in revisions]
     configuration = configure(config=reader.snapshot.request.get("config") or {})
-    releases = releases_of(reader, revisions[0].source, configuration.config.released)
+    releases = releases_of(reader, revisions, configuration.config.released)
     result = compare([tree.name for tree in trees], trees, configuration.rules(), releases=releases)
     return replace(result, status="ok", notes=() if result.changes else (result.closing,))

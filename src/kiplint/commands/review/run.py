@@ -18,7 +18,7 @@ from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, O
 from kiplint.commands.review.trust import BaseFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout.run import findings_of
 from kiplint.compat.judge import BREAKS, ChangeFinding
-from kiplint.compat.released import Releases, find_releases, release_tags
+from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.since import places
@@ -207,8 +207,7 @@ def _compared(names: Iterable[str], base: str, released: Sequence[str], configur
     if not base:
         return Comparison()
     rules, keeps = configuration.rules(), configuration.keeps
-    patterns = released or configuration.config.released
-    releases = find_releases(patterns or release_tags(keeps), None, keeps)
+    releases = releases_of(configuration, f"{base}:", released)
     trees: list[tuple[Tree, Tree]] = []
     changes: list[ChangeFinding] = []
     notes: list[str] = []
@@ -223,7 +222,7 @@ def _compared(names: Iterable[str], base: str, released: Sequence[str], configur
         notes += [f"warning: {path} cannot be read, so it is not compared" for path in broken(before)]
         trees.append((before, after))
         changes += compare((before.name, name), (before, after), rules, releases=releases).changes
-    return Comparison(tuple(trees), tuple(changes), releases, (*([str(releases)] if releases else []), *notes))
+    return Comparison(tuple(trees), tuple(changes), releases, (*releases_note(releases, f"{base}:"), *notes))
 
 
 def _place(name: str, base: str) -> str:

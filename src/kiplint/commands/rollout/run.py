@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from kiplint.compat.released import advice, find_releases
+from kiplint.compat.released import releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
@@ -59,7 +59,8 @@ def rollout(options: RolloutCommand) -> RolloutResult:
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
     configured = configuration.rules()
     rules = rollout_rules(header, configuration.config, configured.known)
-    releases = find_releases(options.released or configuration.config.released, repository, configuration.keeps)
+    old = sets[0] if base else ""
+    releases = releases_of(configuration, old, options.released, repository, sets[-1])
     rows = tuple(rows_of(head.main, base.main if base else None, header, rules, releases))
     failing = any(row.status in ("missing", "wrong") for row in rows)
     unread = broken(head, base)
@@ -79,7 +80,7 @@ def rollout(options: RolloutCommand) -> RolloutResult:
         header=header,
         configuration=configuration.file or "",
         notes=(
-            *advice(sets[0] if base else "", repository, releases),
+            *releases_note(releases, old),
             *configuration.misnamed(
                 configured, {message.name for tree in (head, base) if tree for message in tree.messages}
             ),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
-from kiplint.compat.released import Releases
+from kiplint.compat.released import Releases, is_release
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.tables import Blobs, Revisions
+from kiplint.sources.history import version_key
 from kiplint.text.words import did_you_mean
 
 NEXT: Final = "next"
@@ -29,8 +29,8 @@ SELECT directory, concat_ws('/', nullif(directory, ''), name) AS path, data FROM
 JOIN blobs USING (blob) WHERE root = $1 ORDER BY ALL
 """
 _RELEASES: Final = """
-SELECT release AS name, source, root FROM releases WHERE source = $1 AND root IN (SELECT root FROM trees)
-ORDER BY position DESC
+SELECT release AS name, source, root, time < (SELECT max(time) FROM revisions WHERE root = $2) AS is_before FROM releases
+WHERE source IN $1 AND root IN (SELECT root FROM trees)
 """
 
 
@@ -89,12 +89,21 @@ def tree_at(reader: Reader, revision: Point) -> Tree:
     return make_tree(f"{revision.name}:", folders.items())
 
 
-def releases_of(reader: Reader, source: str, globs: Sequence[str]) -> Releases | None:
-    """The releases of a source that globs name, the newest first; None where the source has none of them."""
-    rows = reader.duck.rows(_RELEASES, [source])
-    revisions = [Point(**row) for row in rows if any(fnmatchcase(row["name"], glob) for glob in globs)]
+def releases_of(reader: Reader, revisions: tuple[Point, Point], globs: Sequence[str]) -> Releases | None:
+    """The releases that decide between two revisions, as `compat.released` has them: those before the second, and the
+    first. None where the source has none of them.
+    """
+    old, new = (revision.name.rpartition(":")[2] for revision in revisions)
+    rows = reader.duck.rows(_RELEASES, [[revision.source for revision in revisions], revisions[1].root])
+    before = [
+        Point(row["name"], row["source"], row["root"])
+        for row in sorted(rows, key=lambda row: version_key(row["name"]), reverse=True)
+        if row["name"] == old
+        or (version_key(row["name"]) < version_key(new) if version_key(new)[0] else row["is_before"])
+        if is_release(row["name"], globs)
+    ]
     return (
-        Releases([revision.name for revision in revisions], (tree_at(reader, each) for each in revisions))
-        if revisions
+        Releases([release.name for release in before], (tree_at(reader, release) for release in before))
+        if before
         else None
     )
