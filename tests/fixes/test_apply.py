@@ -14,12 +14,14 @@ import pytest
 
 from fixes.mutations import mutated
 from fixes.support import Files, comment_words, comments_of, folder, is_within, wire
+from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
 from kiplint.engine.finding import FileEdit, Finding, Fix
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set
 from kiplint.fixes.fixers import make_fixes
+from kiplint.fixes.sets import tree_of
 from kiplint.fixes.write import patch
 from kiplint.model.load import load
 from tools import definition, field, sample_finding
@@ -142,17 +144,30 @@ def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
     assert (result.after, [why.rule for _, why in result.refused]) == ({}, ["fields/later-nullable-without-default"])
 
 
-def test_the_bytes_of_a_version_that_the_base_has_stay() -> None:
-    # Kafka refuses tags that end, so without a base no version can have been released; a base has been.
+def test_only_unreleased_bytes_change() -> None:
+    """Also in a file with errors: without a release all versions of the files may be released."""
     ends = field("Old", versions="3+", taggedVersions="3-4", tag=0, ignorable=True)
     files = {"XRequest.json": definition(ends)}
-    assert (
-        json.loads(fix_set(files, findings_in, unsafe=True).after["XRequest.json"])["fields"][0]["taggedVersions"]
-        == "3+"
-    )
-    result = fix_set(files, findings_in, unsafe=True, base=files)
-    assert "XRequest.json" not in result.after or b'"3-4"' in result.after["XRequest.json"]
-    assert ("tags/not-open", "compat/tagged-moved") in {(item.rule, why.rule) for item, why in result.refused}
+    for releases in (None, Releases(["1.0"], [tree_of(files)])):
+        result = fix_set(files, findings_in, unsafe=True, releases=releases)
+        assert "XRequest.json" not in result.after or b'"3-4"' in result.after["XRequest.json"]
+        assert ("tags/not-open", "compat/tagged-moved") in {(item.rule, why.rule) for item, why in result.refused}
+    result = fix_set(files, findings_in, unsafe=True, releases=Releases((), ()))
+    assert json.loads(result.after["XRequest.json"])["fields"][0]["taggedVersions"] == "3+"
+
+
+@pytest.mark.parametrize("mistake", ['"colour": "red",', '"about": 1,', ""])
+@pytest.mark.parametrize("end", [",", ""])
+def test_an_error_beside_it_switches_no_guard_off(mistake: str, end: str) -> None:
+    """A tagged default that is read as "" must not become null, nor an int32 an int16, whatever else is wrong."""
+    note = field("Note", "string", "3+", nullableVersions="3+", taggedVersions="3+", tag=0, default=None, about="It.")
+    epoch = field("ProducerEpoch", "int32", about="It.")
+    text = definition(epoch, note, name="XData", type="data", apiKey=None)
+    text = text.replace(b'"name": "Note",', f'"name": "Note", {mistake}'.encode()).rstrip(b"\n") + end.encode()
+    text = text[: -len(end) - 1] + f"{end}}}".encode() if end else text
+    after = fix_set({"XData.json": text}, findings_in, unsafe=True).after.get("XData.json", text)
+    assert b'"int32"' in after
+    assert b'"null"' not in after
 
 
 def test_a_property_at_the_end_of_its_line_leaves_no_blank() -> None:
@@ -179,7 +194,9 @@ def test_the_comments_in_a_header_map_stay(name: str, key: int, written: str, fi
     )
     text = definition(field(about="It."), name=name, type=half, apiKey=key, headerVersions={"0+": "X"}, **valid)
     text = text.replace(b'"0+": "X"', written.encode())
-    after = fix_set({f"{name}.json": text}, findings_in, unsafe=True).after[f"{name}.json"].decode()
+    unreleased = Releases((), ())
+    result = fix_set({f"{name}.json": text}, findings_in, unsafe=True, releases=unreleased)
+    after = result.after[f"{name}.json"].decode()
     assert is_within(comments_of(text), comments_of(after.encode()))
     assert re.sub(r"\s+", " ", fixed) in re.sub(r"\s+", " ", after)
 

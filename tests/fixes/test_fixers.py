@@ -16,6 +16,7 @@ from syrupy.location import PyTestLocation
 
 from fixes.mutations import mutated
 from fixes.support import Files, comments_of, is_within, parsed
+from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.language import FIXERS as KINDS
@@ -47,8 +48,8 @@ ABOUT_COMMENTS = (
     "style/licence-header",
 )
 """The rules whose fixes are about comments; they are never made unasked."""
-ABOUT_BYTES = ("conventions/type-by-peers", "conventions/flag-not-bool")
-"""The rules whose fixes change bytes; they are made in versions that the base does not have."""
+UNRELEASED = Releases((), ())
+"""Nothing is released, so that fixes may change bytes."""
 LICENCE = b"// Licensed to all readers.\n\n"
 ABOUTS = {"XRequest.json": [("A", "The a."), ("B", "The a.")], "YRequest.json": [("B", "The b.")]}
 EXAMPLES: dict[str, Files] = {
@@ -91,7 +92,7 @@ def checker(rule: Rule) -> Check:
 
 
 def mended(rule: Rule, files: Files) -> FixedSet:
-    return fix_set(files, checker(rule), unsafe=True, base={} if rule.id in ABOUT_BYTES else None)
+    return fix_set(files, checker(rule), unsafe=True, releases=UNRELEASED)
 
 
 def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]:
@@ -191,14 +192,14 @@ def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
         name = chance.choice(sorted(files))
         if chance.random() < 0.5:
             files[name] = mutated(files[name].decode(), chance).encode("utf-8", "surrogateescape")
-        result = fix_set(files, alone, unsafe=True, base={} if rule.id in ABOUT_BYTES else None)
+        result = fix_set(files, alone, unsafe=True, releases=UNRELEASED)
         after = {**files, **result.after}
         before = every(files)
         shown = [finding for finding in every(after) if finding.path not in unreadable(before)]
         assert list(new_findings(before, shown, result.after)) == []
         for path, data in result.after.items():
             assert rule.id in ABOUT_COMMENTS or is_within(comments_of(files[path]), comments_of(data)), data
-        assert not fix_set(after, alone, unsafe=True, base={} if rule.id in ABOUT_BYTES else None).after
+        assert not fix_set(after, alone, unsafe=True, releases=UNRELEASED).after
         fixed += bool(result.after)
     assert fixed > MUTANTS / 4
 

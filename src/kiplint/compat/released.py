@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final
 
 from kiplint.compat.change import partner
-from kiplint.compat.tree import Tree, load
+from kiplint.compat.tree import Tree, load, load_base
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
@@ -33,10 +33,12 @@ class Releases:
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[tuple[Message, VersionRange]]:
         """The message as releases have it, each with those of the versions of which it is the newest release."""
-        known, place = self._messages.setdefault(_identity(message), []), 0
-        while versions and (place < len(known) or self._read()):
-            for release in known[place:]:
+        candidates, place = self._messages.setdefault(_identity(message), []), 0
+        while versions and (place < len(candidates) or self._read()):
+            for release in candidates[place:]:
                 place += 1
+                if release.name != message.name and release.name in message.schemas.by_name:
+                    continue  # the owner of an API key that the message took
                 if held := versions & released_versions(release):
                     yield release, held
                     versions -= held
@@ -108,6 +110,22 @@ def releases_of(
     if is_tagged and first is None:
         return None  # the tags are of something else
     return Releases([name.removesuffix(":") for name in names], chain([first] if first else [], trees, rest))
+
+
+def releases_or_base(
+    configuration: Configuration, revision: str, named: Sequence[str] = (), repository: Path | None = None
+) -> Releases | None:
+    """The releases, without any the revision; None where there is no repository, so that all versions may be released.
+
+    Raises UsageError and SourceError as `releases_of` does.
+    """
+    releases = releases_of(configuration, f"{revision}:", named, repository)
+    if releases is not None:
+        return releases
+    try:
+        return Releases([revision], [load_base(f"{revision}:", repository, configuration.keeps)])
+    except SourceError:
+        return None
 
 
 def releases_note(releases: Releases | None, base: Path) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from kiplint.compat.released import Releases
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, fingerprint
 from kiplint.engine.ruleset import RuleSet
@@ -31,14 +30,13 @@ class BaseState(NamedTuple):
 
     `folders` has the bytes of the files by name, for each directory as a path in the repository. `messages` has the
     fingerprint and the message of each finding; if they are kept, a known finding on a changed line is new only if its
-    message is new. `releases` decide which versions of the base are released.
+    message is new.
     """
 
     counts: Mapping[str, int]
     folders: Mapping[str, Mapping[str, bytes]]
     top: str
     messages: frozenset[tuple[str, str]] | None = None
-    releases: Releases | None = None
 
     def place(self, path: str) -> str:
         """The path in the repository of a file."""

@@ -11,11 +11,13 @@ import msgspec
 
 from kiplint.compat.released import Releases
 from kiplint.engine.finding import Finding, Fix
-from kiplint.fixes.sets import BaseTree, Check, CheckedFiles, Files, Regression, regressions, tree_of, unreadable
+from kiplint.fixes.sets import Check, CheckedFiles, Files, Regression, regressions, unreadable
 from kiplint.limits import RECHECKED_BYTES, RECHECKED_FILE
 from kiplint.text.edit import Edit, Edits, apply_edits
 
-MOST_ROUNDS = 40
+MOST_ROUNDS: Final = 40
+MOST_TRIALS: Final = 128
+"""How often a small set is checked again."""
 
 
 class FixedSet(msgspec.Struct, frozen=True):
@@ -36,96 +38,118 @@ def fix_set(
     check: Check,
     *,
     unsafe: bool = False,
-    chosen: Collection[str] = (),
+    selection: Collection[str] = (),
     others: Check = lambda files: (),
-    base: Files | None = None,
     releases: Releases | None = None,
 ) -> FixedSet:
     """Apply all fixes of the findings of `check` that are allowed: `unsafe` ones, which a person has to review, where
-    that is set, and for the rules whose fix was `chosen`.
+    that is set, and for the rules in `selection`.
 
-    Fixes that collide are applied in separate rounds. A fix that makes anything worse (see `regressions`) is not
-    applied; `others` gives the findings of the rules that `check` does not run, `base` the files of a revision,
-    of which only the versions in the `releases`, if there are any, may not change. Fixes are tried one by one if
-    `RECHECKED_BYTES` suffice; else all are refused that are where something gets worse.
+    Fixes that collide are applied in separate rounds, and those of texts that are no JSON before all others. A fix that
+    makes anything worse (see `regressions`) is not applied; `others` gives the findings of the rules that `check` does
+    not run, `releases` decide what is released, by default all versions of the files. Fixes are tried one by one as far
+    as `RECHECKED_BYTES` suffice; beyond, all are refused that are where something gets worse.
     """
-    revision = None if base is None else BaseTree(tree_of(base), releases)
-    left, size = int(RECHECKED_BYTES), sum(map(len, files.values())) + RECHECKED_FILE * len(files)
-
-    def checked(files: Files, findings: Sequence[Finding]) -> CheckedFiles:
-        return CheckedFiles(files, (*findings, *others(files)), revision)
-
-    now, changed = dict(files), dict(files)
-    first = findings = after = list(check(now))
-    before = checked(now, findings)
-    refused: dict[str, tuple[Finding, Regression | None]] = {}
-
-    def step(kept: Sequence[Finding], more: Sequence[Finding]) -> list[Regression] | None:
-        """What the fixes of `more` make worse beside those that are kept; None where they fix nothing."""
-        nonlocal changed, after, left
-        left -= size
-        changed = _changed(now, (*kept, *more))
-        after = list(check(changed))
-        still = {(item.fingerprint, item.message) for item in after}
-        if all((item.fingerprint, item.message) in still for item in more):
-            return None
-        likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*kept, *more))
-        return list(regressions(before, checked(changed, after), likely=likely))
-
-    def accepted(kept: list[Finding], more: list[Finding]) -> list[Finding]:
-        """The kept findings, and those of `more` whose fixes make nothing worse beside them; refuses the others."""
-        if not more:
-            return kept
-        worse = step(kept, more)
-        if worse == []:
-            return [*kept, *more]
-        reasons = _reasons(worse or (), more)
-        suspects = [item for item in more if item.fingerprint in reasons]
-        rest = [item for item in more if item.fingerprint not in reasons]
-        if len(more) > 1 and 4 * len(suspects) * size <= left:
-            ordered = [*rest, *suspects]
-            middle = len(rest) if rest and suspects else len(more) // 2
-            for part in (ordered[:middle], ordered[middle:]):
-                kept = accepted(kept, part)
-            return kept
-        if not suspects or left < -RECHECKED_BYTES // 4:
-            suspects, rest = more, []
-        why = next(iter(worse or ()), None)
-        refused.update({item.fingerprint: (item, reasons.get(item.fingerprint, why)) for item in suspects})
-        return accepted(kept, rest)
-
+    trials = _Trials(check, others, releases)
+    first = state = trials.checked(files)
+    refusals: dict[str, Refusal] = {}
     progress = False
     for _ in range(MOST_ROUNDS):
-        candidates = [item for item in findings if _is_allowed(item, unsafe or item.rule in chosen)]
-        batch = without_collisions(item for item in candidates if item.fingerprint not in refused)
+        candidates = [item for item in state.own if _is_allowed(item, unsafe or item.rule in selection)]
+        candidates = [item for item in candidates if item.rule.startswith(TEXT)] or candidates
+        batch = without_collisions(item for item in candidates if item.fingerprint not in refusals)
         if not batch and progress:
-            refused, progress = {}, False  # what made things worse before may be right now
+            refusals, progress = {}, False  # what made things worse before may be right now
             batch = without_collisions(candidates)
-        if not batch:
+        if not batch or trials.left < 0:
             break
-        if kept := accepted([], batch):
-            if len(kept) < len(batch):
-                step([], kept)
-            now, findings, progress = changed, after, True
-            before = checked(now, findings)
-    if not _is_better(first, findings):
-        now, findings = dict(files), first
-    changes = {path: now[path] for path in files if files[path] != now[path]}
-    refusals = tuple((item, why) for item, why in refused.values() if why is not None)
-    return FixedSet({path: files[path] for path in changes}, changes, _gone(first, findings), tuple(findings), refusals)
+        better, refused = trials.accept(state, batch)
+        refusals |= refused
+        progress |= better is not state
+        state = better
+    if not _is_better(first.own, state.own):
+        state = first
+    paths = [path for path, data in state.files.items() if files[path] != data]
+    return FixedSet(
+        {path: files[path] for path in paths},
+        {path: state.files[path] for path in paths},
+        _gone(first.own, state.own),
+        tuple(state.own),
+        tuple((finding, reason) for finding, reason in refusals.values() if reason is not None),
+    )
+
+
+TEXT: Final = "syntax/"
+"""The rules about texts. All other rules read a definition out of the text as far as it is JSON."""
+
+Refusal = tuple[Finding, Regression | None]
+"""A finding whose fix is not applied, and what it would make worse; None where it would fix nothing."""
+
+
+class _Trials:
+    """Tries fixes on the files of a set; `left` are the bytes that may be checked again."""
+
+    def __init__(self, check: Check, others: Check, releases: Releases | None) -> None:
+        self._check, self._others, self._releases = check, others, releases
+        self.left = int(RECHECKED_BYTES)
+
+    def checked(self, files: Files) -> CheckedFiles:
+        """The files with their findings."""
+        return CheckedFiles(files, self._check(files), self._others(files))
+
+    def accept(self, before: CheckedFiles, batch: Sequence[Finding]) -> tuple[CheckedFiles, dict[str, Refusal]]:
+        """The files with those fixes of a batch that together make nothing worse, and the refusals of the others."""
+        size = sum(map(len, before.files.values())) + RECHECKED_FILE * len(before.files)
+        size = max(size, RECHECKED_BYTES // MOST_TRIALS)
+        accepted: list[Finding] = []
+        refusals: dict[str, Refusal] = {}
+        better, parts = before, [list(batch)]
+        while parts:
+            if not (part := parts.pop()):
+                continue
+            self.left -= size
+            after = self.checked(_changed(before.files, (*accepted, *part)))
+            useless = {_key(item) for item in after.own}.issuperset(map(_key, part))
+            worse = [] if useless else self._worse(before, after, (*accepted, *part))
+            if not (useless or worse):
+                accepted += part
+                better = after
+                continue
+            reasons = _reasons(worse, part)
+            suspects = [item for item in part if item.fingerprint in reasons]
+            rest = [item for item in part if item.fingerprint not in reasons]
+            if len(part) > 1 and 4 * len(suspects) * size <= self.left:
+                middle = len(rest) if rest and suspects else len(part) // 2
+                ordered = [*rest, *suspects]
+                parts += [ordered[middle:], ordered[:middle]]
+                continue
+            if not suspects or self.left < 0:
+                suspects, rest = part, []
+            reason = next(iter(worse), None)
+            refusals |= {item.fingerprint: (item, reasons.get(item.fingerprint, reason)) for item in suspects}
+            parts.append(rest)
+        return better, refusals
+
+    def _worse(self, before: CheckedFiles, after: CheckedFiles, fixed: Sequence[Finding]) -> list[Regression]:
+        likely = any(item.fix and item.fix.applicability == "unsafe" for item in fixed)
+        return list(regressions(before, after, likely=likely, releases=self._releases))
+
+
+def _key(finding: Finding) -> tuple[str, str]:
+    return finding.fingerprint, finding.message
 
 
 def without_collisions(findings: Iterable[Finding]) -> list[Finding]:
     """The findings whose fixes do not collide with the fixes of earlier findings."""
     taken: dict[str, Edits] = {}
-    chosen: list[Finding] = []
+    compatible: list[Finding] = []
     for finding in findings:
         edits = _edits(finding.fix)
         if not any(path in taken and taken[path].collides(edit) for path, edit in edits):
-            chosen.append(finding)
+            compatible.append(finding)
             for path, edit in edits:
                 taken.setdefault(path, Edits()).add(edit)
-    return chosen
+    return compatible
 
 
 _ELEMENT: Final = re.compile(r"(?:/(?:fields|commonStructs)/[0-9]+)*+")
@@ -142,13 +166,11 @@ def _reasons(worse: Iterable[Regression], findings: Iterable[Finding]) -> dict[s
         for place in (*places, *((path, None) for path in {path for path, _ in _edits(item.fix)})):
             near.setdefault(place, []).append(item.fingerprint)
     reasons: dict[str, Regression] = {}
-    known = set()
     for regression in worse:
-        pointers = regression.pointer, _element(regression.pointer), None
-        blamed = next((key for pointer in pointers if (key := (regression.path, pointer)) in near), None)
-        if blamed and blamed not in known:
-            known.add(blamed)
-            reasons |= {key: regression for key in near[blamed] if key not in reasons}
+        pointers = (regression.pointer, _element(regression.pointer), None)
+        keys = ((regression.path, pointer) for pointer in pointers)
+        for fingerprint in next((near.pop(key) for key in keys if key in near), ()):
+            reasons.setdefault(fingerprint, regression)
     return reasons
 
 

@@ -20,7 +20,6 @@ from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
-from kiplint.engine.rule import Breaks
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.draft import Draft
@@ -122,35 +121,22 @@ LIKELY: Final = ("none", "source", "semantics")
 """What a change of a released version may break: nothing; or, if a person reviews it, what no byte shows."""
 
 
-class BaseTree(NamedTuple):
-    """The definitions of a revision.
-
-    If there are `releases`, only the versions in them count as released.
-    """
-
-    tree: Tree
-    releases: Releases | None = None
-
-
 class CheckedFiles(msgspec.Struct, frozen=True, dict=True):
-    """The files of a set, and the findings of all rules in them.
-
-    `base` is the revision to compare them with; None if there is none.
-    """
+    """The files of a set, the findings of the rules that run, and those of all other rules."""
 
     files: Files
-    findings: Sequence[Finding]
-    base: BaseTree | None = None
+    own: Sequence[Finding]
+    others: Sequence[Finding] = ()
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """All findings."""
+        return (*self.own, *self.others)
 
     @cached_property
     def tree(self) -> Tree:
         """The definitions in the files."""
         return tree_of(self.files)
-
-    @cached_property
-    def breaks(self) -> Sequence[Regression]:
-        """The changes since the base that break more than `LIKELY` allows."""
-        return [*breaks_between(self.base.tree, self.tree, LIKELY, self.base.releases)] if self.base else ()
 
 
 class Regression(NamedTuple):
@@ -174,35 +160,28 @@ def all_rules(configuration: Configuration) -> RuleSet:
     return msgspec.structs.replace(configuration, config=config).rules()
 
 
-def regressions(before: CheckedFiles, after: CheckedFiles, *, likely: bool = False) -> Iterator[Regression]:
-    """What a change makes worse: what breaks in versions that may be released, as `diff` has it, and new findings.
+def regressions(
+    before: CheckedFiles, after: CheckedFiles, *, likely: bool = False, releases: Releases | None = None
+) -> Iterator[Regression]:
+    """What a change makes worse: what breaks in released versions, as `diff` has it, and new findings.
 
     Every stable version of `before` may be released. A change that is only `likely` right may break what no byte shows,
-    and anything in a file with errors, which Kafka refuses; or, with a base, in versions that the base does not have,
-    or that none of its releases has. What a file that could not be read has beside is not new.
+    and anything in versions that no release has, if the `releases` are known. What a file that could not be read has
+    beside is not new.
     """
-    if likely and before.base is not None:
-        known = {worse._replace(pointer="") for worse in before.breaks}
-        yield from (worse for worse in after.breaks if worse._replace(pointer="") not in known)
+    if likely:
+        yield from breaks_between(before.tree, after.tree, LIKELY, releases)
     else:
-        wrong = (item for item in before.findings if likely and item.severity == "error")
-        refused = {item.path for item in wrong if not _is_elsewhere(item)}
-        broken = breaks_between(before.tree, after.tree, LIKELY if likely else HARMLESS)
-        yield from (worse for worse in broken if worse.path not in refused)
+        yield from breaks_between(before.tree, after.tree, HARMLESS)
     hidden = unreadable(before.findings) - unreadable(after.findings)
-    shown = [item for item in after.findings if item.path not in hidden]
+    visible = [item for item in after.findings if item.path not in hidden]
     changed = {path for path in after.files if before.files.get(path) != after.files[path]}
-    yield from new_findings(before.findings, shown, changed)
+    yield from new_findings(before.findings, visible, changed)
 
 
 def unreadable(findings: Iterable[Finding]) -> set[str]:
     """The files with a mistake in the JSON, which hides all other findings."""
     return {finding.path for finding in findings if finding.rule == "syntax/invalid-json"}
-
-
-def _is_elsewhere(finding: Finding) -> bool:
-    """Whether a finding is about another file, or a property, that the set lacks."""
-    return finding.rule.startswith(("rpc/", "kip-1313/")) and finding.rule.endswith("-missing")
 
 
 def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: Collection[str]) -> Iterator[Regression]:
@@ -213,8 +192,8 @@ def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: C
     counts = [Counter(_levels(findings)) for findings in (before, after)]
     more = counts[1] - counts[0]
     totals = [Counter((rule, level) for rule, _, level in count.elements()) for count in counts]
-    known = {(finding.fingerprint, finding.severity) for finding in before}
-    for finding in sorted(after, key=lambda finding: (finding.fingerprint, finding.severity) in known):
+    previous = {(finding.fingerprint, finding.severity) for finding in before}
+    for finding in sorted(after, key=lambda finding: (finding.fingerprint, finding.severity) in previous):
         key = (finding.rule, finding.path, finding.severity)
         rises = totals[1][finding.rule, finding.severity] > totals[0][finding.rule, finding.severity]
         if more[key] > 0 and (rises or finding.path in changed):
@@ -237,10 +216,9 @@ def tree_of(files: Files) -> Tree:
 def breaks_between(
     old: Tree, new: Tree, allowed: Collection[str] = HARMLESS, releases: Releases | None = None
 ) -> Iterator[Regression]:
-    """The changes that break something else than what is `allowed`, in messages that can be read.
+    """The changes that are errors or break something else than what is `allowed`, in messages that can be read.
 
-    Where a field has an unknown type there are no bytes to keep. A tagged field's default is what its absence means,
-    as good as a byte.
+    A tagged field's default is what its absence means, as good as a byte, and its change an error.
     """
     try:
         changes = compare_trees(old, new, releases=releases)
@@ -249,21 +227,23 @@ def breaks_between(
         yield Regression("", "", str(error))
         return
     for change, finding in judgements:
-        if not _is_allowed(change, finding.breaks, allowed) and _was_readable(change):
+        is_allowed = finding.breaks in allowed and (finding.breaks == "none" or finding.severity != "error")
+        if not is_allowed and _was_readable(change, is_release=releases is not None):
             yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)
 
 
-def _is_allowed(change: Change, breaks: Breaks, allowed: Collection[str]) -> bool:
-    field = change.fields[0] if isinstance(change, FieldChange) else None
-    tagged = change.name == "default-changed" and field is not None and field.tagged
-    return breaks in allowed and (breaks == "none" or not tagged)
+def _was_readable(change: Change, *, is_release: bool) -> bool:
+    """Whether the ranges and the type that the change is about could be read; else there are no bytes to keep.
 
-
-def _was_readable(change: Change) -> bool:
+    No flexible versions mean none in an old release; in other definitions they are missing.
+    """
     message = change.former
+    if message is None or message.valid_problem or message.flexible_problem:
+        return False
+    if not (is_release or message.declares_flexible):
+        return False
     field = change.fields[0] if isinstance(change, FieldChange) else None
-    known = message is not None and not message.valid_problem and not message.flexible_problem
-    return known and (field is None or field.is_primitive or field.struct is not None)
+    return field is None or field.is_primitive or field.struct is not None
 
 
 @cache

@@ -17,6 +17,7 @@ from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
+    from kiplint.compat.released import Releases
     from kiplint.engine.place import FixFunction
     from kiplint.fixes.sets import Regression
     from kiplint.fixes.write import FileChanges
@@ -98,14 +99,15 @@ def fix_sets(
     *,
     around: Callable[[str], Surroundings],
     unsafe: bool,
+    releases: Callable[[], Releases | None],
     kept: KeptFindings | None = None,
     others: RuleSet | None = None,
     choose: Mapping[str, int] = NO_CHOICE,
 ) -> Fixes:
     """Fix the files of the sets in memory, but not those that are only context. `kept` findings lose their fix.
 
-    `around` gives the rest of the repository by the directory of a set; `others` are the rules that do not run, and
-    that no fix may break either; `choose` is as in `check`.
+    `around` gives the rest of the repository by the directory of a set, `releases` what no unsafe fix may break;
+    `others` are the rules that do not run, and that no fix may break either; `choose` is as in `check`.
     """
     from kiplint.fixes.write import FileChanges
 
@@ -124,16 +126,7 @@ def fix_sets(
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
         silent = _Check(schemas, surroundings, others, None, None) if others and others.rules else lambda files: ()
-        base = kept.base if kept else None
-        outcome = fix_set(
-            files,
-            check,
-            unsafe=unsafe,
-            chosen=choose,
-            others=silent,
-            base=base and {path: data for path in files if (data := base.find(path)) is not None},
-            releases=base.releases if base else None,
-        )
+        outcome = fix_set(files, check, unsafe=unsafe, selection=choose, others=silent, releases=releases())
         refused += outcome.refused
         before |= outcome.before
         after |= outcome.after

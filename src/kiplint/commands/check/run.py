@@ -17,7 +17,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as Checked
 from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
-from kiplint.sources.disk import STDIN
+from kiplint.sources.disk import STDIN, home_of
 from kiplint.sources.open import OtherSets, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
 from kiplint.text.show import printable
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kiplint.compat.released import Releases
     from kiplint.compat.since import BaseState
 
+HEAD: Final = "HEAD"
 OTHER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
 """The ends of the names of an RPC's two halves, each with the other."""
 
@@ -221,8 +222,7 @@ class _Run:
         from kiplint.compat.since import read_base
 
         options, keeps = self.options, self.configuration.keeps
-        base = read_base(options.changed_since or "", self.names, keeps, self.rules, strict=self.strict)
-        return base._replace(releases=self.releases)
+        return read_base(options.changed_since or "", self.names, keeps, self.rules, strict=self.strict)
 
     @cached_property
     def releases(self) -> Releases | None:
@@ -230,6 +230,17 @@ class _Run:
         from kiplint.compat.released import releases_of
 
         return releases_of(self.configuration, f"{self.options.changed_since}:", self.options.released)
+
+    @cache  # noqa: B019 - there are few runs in a process
+    def fixed_releases(self) -> Releases | None:
+        """The releases that no fix may break; without any, what the base or HEAD has."""
+        from kiplint.compat.released import releases_of, releases_or_base
+
+        since, first, released = self.options.changed_since, self.names[0], self.options.released
+        place = home_of(first if os.path.isdir(first) else os.path.dirname(first) or os.curdir)
+        if since or place:
+            return releases_or_base(self.configuration, since or HEAD, released, None if since else place)
+        return releases_of(self.configuration, "", released)
 
     def _read(self) -> Iterator[SchemaFiles]:
         """The sets; notes their files. Having none is an error without `changed_since` only."""
@@ -293,6 +304,7 @@ class _Run:
             _fix,
             around=self._around,
             unsafe=self.options.unsafe_fixes,
+            releases=self.fixed_releases,
             kept=kept,
             others=others,
             choose=choices,
