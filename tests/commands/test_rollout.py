@@ -14,7 +14,7 @@ from tools import Ran, definition, field, kiplint
 
 FIXTURES = ROOT / "fixtures"
 BASE, HEAD = "sets/broker/clients", "kip-1313"
-SLIP = "the request ends at version 3, the response at 2; bump the two together"
+SLIP = "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
 A = field("A")
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
 
@@ -98,7 +98,7 @@ def test_json() -> None:
     assert (ran.code, ran.err) == (1, "")
     assert list(document) == ["version", "header", "rpcs", "summary"]
     assert (document["version"], document["header"]) == (1, 3)
-    assert document["summary"] == {"done": 3, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
+    assert document["summary"] == {"done": 3, "unstable": 0, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
     assert document["rpcs"][2] == {
         "name": "DeleteGroups",
         "api_key": 42,
@@ -107,6 +107,10 @@ def test_json() -> None:
         "versions": "0-3",
         "header_versions": {"0-1": 1, "2": 2, "3": 3},
         "message": SLIP,
+        "rule": "rpc/versions-differ",
+        "path": "kip-1313/DeleteGroupsRequest.json",
+        "pointer": "/validVersions",
+        "message_name": "DeleteGroupsRequest",
     }
 
 
@@ -134,7 +138,7 @@ def test_markdown() -> None:
 
 
 def test_concise_has_the_findings(releases: Path) -> None:
-    slip = f"kip-1313/DeleteGroupsResponse.json:13:3: error rpc/versions-differ DeleteGroups: {SLIP}\n"
+    slip = f"kip-1313/DeleteGroupsResponse.json:13:3: error rpc/versions-differ {SLIP}\n"
     assert rollout(HEAD, "--output-format", "concise") == (1, slip, "")
     ran = rollout("old", "half", "--output-format", "concise", cwd=releases)
     text = "the latest version of Beta (5) uses header 2; bump it to 6 with header 3"

@@ -66,7 +66,7 @@ def row_of(*messages: Message, base: tuple[Message, ...] | None = None, header: 
 
 def test_the_kip_s_own_definitions_alone(repo: Path) -> None:
     rows = rollout(stored(repo / "fixtures/kip-1313"))
-    slip = "the request ends at version 3, the response at 2; bump the two together"
+    slip = "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
     assert short(rows) == [
         ("DeleteGroups", 42, "wrong", "", "0-3", slip),
         ("GetTelemetrySubscriptions", 71, "done", "", "0-1", "version 1 uses header 3"),
@@ -82,10 +82,10 @@ def test_the_kip_s_own_definitions_alone(repo: Path) -> None:
         "SaslHandshake": {"0-1": 1},
     }
     wrong = rows[0]
-    assert (wrong.rule, wrong.file, wrong.key, wrong.message_name) == (
+    assert (wrong.rule, wrong.path, wrong.pointer, wrong.message_name) == (
         "rpc/versions-differ",
         "DeleteGroupsResponse.json",
-        "validVersions",
+        "/validVersions",
         "DeleteGroupsResponse",
     )
     assert closing(rows, 3) == "Request header 3: 3 done, 1 wrong and 1 exempt."
@@ -93,7 +93,7 @@ def test_the_kip_s_own_definitions_alone(repo: Path) -> None:
 
 def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
     rows = rollout(stored(repo / "fixtures/kip-1313"), stored(repo / "fixtures/sets/broker/clients"))
-    slip = "the request ends at version 3, the response at 2; bump the two together"
+    slip = "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
     assert short(rows) == [
         ("ApiVersions", 18, "wrong", "0-5", "none", RETIRE),
         ("ConsumerGroupDescribe", 69, "wrong", "0-1", "none", RETIRE),
@@ -107,7 +107,7 @@ def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
         ("PushTelemetry", 72, "done", "0", "0-1", "version 1 uses header 3"),
         ("SaslHandshake", 17, "exempt", "0-1", "0-1", EXEMPT),
     ]
-    assert summary(rows) == {"done": 3, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
+    assert summary(rows) == {"done": 3, "unstable": 0, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
 
 
 def test_a_broker_before_the_kip(repo: Path) -> None:
@@ -115,9 +115,9 @@ def test_a_broker_before_the_kip(repo: Path) -> None:
     assert Counter(row.status for row in rows) == {"missing": 9, "exempt": 1, "dead": 1}
     (metadata,) = (row for row in rows if row.name == "Metadata")
     assert metadata.message == "the latest version of Metadata (13) uses header 2; bump it to 14 with header 3"
-    assert (metadata.rule, metadata.key, metadata.header_versions) == (
+    assert (metadata.rule, metadata.pointer, metadata.header_versions) == (
         "kip-1313/v3-missing",
-        "validVersions",
+        "/validVersions",
         {"0-8": 1, "9-13": 2},
     )
 
@@ -152,16 +152,16 @@ def test_a_higher_header_is_done_too() -> None:
 
 def test_missing() -> None:
     row = row_of(*rpc("X", 1, "0-5"), base=rpc("X", 1, "0-5"))
-    assert (row.status, row.rule, row.file, row.key) == (
+    assert (row.status, row.rule, row.path, row.pointer) == (
         "missing",
         "kip-1313/v3-missing",
         "XRequest.json",
-        "validVersions",
+        "/validVersions",
     )
     assert row.message == "the latest version of X (5) uses header 2; bump it to 6 with header 3"
     declared = rpc("X", 1, "0-6", headerVersions={"0-2": "1", "3+": "2"})[0]
     row = row_of(declared, rpc("X", 1, "0-6")[1], base=rpc("X", 1, "0-5"))
-    assert (row.status, row.key) == ("missing", "headerVersions")
+    assert (row.status, row.pointer) == ("missing", "/headerVersions")
     assert row.message == "the latest version of X (6) uses header 2; bump it to 7 with header 3"
 
 
@@ -173,16 +173,14 @@ def test_a_released_version_with_another_header_is_wrong(headers: dict[str, str]
     head = (rpc("X", 1, "0-5", headerVersions=headers)[0], rpc("X", 1, "0-5")[1])
     row = row_of(*head, base=rpc("X", 1, "0-5"))
     rule = "compat/header-changed" if "3" not in headers.values() else "kip-1313/v3-on-released"
-    assert (row.status, row.rule, row.key) == ("wrong", rule, "headerVersions")
-    assert row.message == (
-        f"XRequest {where} is released and was moved to another header; give the header to a new version"
-    )
+    assert (row.status, row.rule, row.pointer) == ("wrong", rule, "/headerVersions")
+    assert row.message.startswith((f"version {where} had ", f"versions {where} had "))
 
 
 def test_the_header_of_a_released_response_stays_too() -> None:
     head = (rpc("X", 1, "0-5")[0], rpc("X", 1, "0-5", headerVersions={"0+": "1"})[1])
     row = row_of(*head, base=rpc("X", 1, "0-5"))
-    assert (row.status, row.message_name, row.message.partition(" is ")[0]) == ("wrong", "XResponse", "XResponse 0-2")
+    assert (row.status, row.message_name, row.message.partition(" had ")[0]) == ("wrong", "XResponse", "versions 0-2")
 
 
 def test_a_header_that_is_only_declared_changes_nothing() -> None:
@@ -196,8 +194,8 @@ def test_an_unstable_version_may_take_the_header() -> None:
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
     head = (rpc("X", 1, "0-5", headerVersions=headers, **unstable)[0], rpc("X", 1, "0-5")[1])
     for row in (row_of(*head, base=base), row_of(*head)):
-        assert row.status == "done"
-        assert row.message == "version 5 uses header 3; it is unstable, and no broker offers it yet"
+        assert (row.status, row.rule, row.pointer) == ("unstable", "kip-1313/v3-missing", "/latestVersionUnstable")
+        assert row.message == "version 5 of X uses header 3, but is unstable: no broker offers it yet"
 
 
 def test_an_unstable_version_above_one_that_has_the_header() -> None:
@@ -209,15 +207,15 @@ def test_an_unstable_version_above_one_that_has_the_header() -> None:
 
 def test_a_response_that_lags_is_wrong() -> None:
     head = (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-5")[1])
-    for row in (row_of(*head), row_of(*head, base=rpc("X", 1, "0-5"))):
-        assert (row.status, row.rule, row.message_name) == ("wrong", "rpc/versions-differ", "XResponse")
-        assert row.message == "the request ends at version 6, the response at 5; bump the two together"
+    for row, half in ((row_of(*head), "XResponse"), (row_of(*head, base=rpc("X", 1, "0-5")), "XRequest")):
+        assert (row.status, row.rule, row.message_name) == ("wrong", "rpc/versions-differ", half)
+        assert row.message == "XRequest has versions 0-6, XResponse has 0-5; change the two together"
 
 
 @pytest.mark.parametrize(("half", "what"), [(0, "response"), (1, "request")])
 def test_half_an_rpc_is_wrong(half: int, what: str) -> None:
     row = row_of(rpc("X", 1, "0-5")[half])
-    assert (row.status, row.rule, row.message) == ("wrong", f"rpc/{what}-missing", f"there is no {what}")
+    assert (row.status, row.rule, f" has no {what}: " in row.message) == ("wrong", f"rpc/{what}-missing", True)
 
 
 def test_new() -> None:
@@ -240,17 +238,18 @@ def test_exempt() -> None:
     [
         (
             {"valid": "0-2"},
-            "SaslHandshakeRequest is frozen at versions 0-1 and must never be bumped; it has 0-2",
+            "here it has versions 0-2",
         ),
-        ({"headerVersions": {"0+": "2"}}, "SaslHandshakeRequest is frozen with header 1"),
-        ({"flexibleVersions": "1+"}, "SaslHandshakeRequest is frozen with header 1"),
+        ({"headerVersions": {"0+": "2"}}, "here it has header 2"),
+        ({"flexibleVersions": "1+"}, "here it is flexible in 1"),
     ],
 )
 def test_the_frozen_rpc_changed_is_wrong(changed: dict[str, Any], expected: str) -> None:
     sasl: dict[str, Any] = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
     base = rpc(**sasl)
     for row in (row_of(*rpc(**{**sasl, **changed})), row_of(*rpc(**{**sasl, **changed}), base=base)):
-        assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/frozen-rpc", expected)
+        assert (row.status, row.rule) == ("wrong", "kip-1313/frozen-rpc")
+        assert row.message.endswith(expected)
 
 
 def test_dead() -> None:
@@ -269,7 +268,7 @@ def test_dead() -> None:
 def test_an_rpc_that_was_deleted_is_wrong() -> None:
     row = row_of(base=rpc("X", 1, "0-5"))
     assert (row.status, row.base_versions, row.versions, row.message) == ("wrong", "0-5", "none", RETIRE)
-    assert (row.rule, row.file, row.key) == ("compat/message-removed", "XRequest.json", "name")
+    assert (row.rule, row.path, row.pointer) == ("compat/message-removed", "XRequest.json", "/name")
 
 
 @pytest.mark.parametrize("gone", [True, False])
@@ -297,7 +296,7 @@ def done(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: Any) 
 @pytest.mark.parametrize(
     ("header", "status", "rule", "expected"),
     [
-        (None, "missing", "request-header-v3", "it uses header 3, but the set has no RequestHeader: add one with "),
+        (None, "missing", "v3-missing", "it uses header 3, but the set has no RequestHeader: add one with "),
         (request_header("1-2"), "wrong", "header-unknown", "there is no RequestHeader version 3; its valid versions "),
         (
             request_header("1-3", field("ClientId", "string")),
@@ -357,9 +356,17 @@ def offsets(valid: str = "0-1", **others: Any) -> tuple[Message, Message]:
             "body-not-flexible",
             "OffsetDeleteRequest is not flexible in 1, but request header 3 is",
         ),
-        (offsets(headerVersions={"0": "1", "1+": "2"}), "offset-delete", "OffsetDelete 1 uses request header 2"),
-        (offsets(), "offset-delete", "OffsetDelete 1 uses request header 2"),
-        (offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"}), "offset-delete", "OffsetDelete 1 uses"),
+        (
+            offsets(headerVersions={"0": "1", "1+": "2"}),
+            "offset-delete",
+            "OffsetDelete must not use request header 2: ",
+        ),
+        (offsets(), "offset-delete", "OffsetDelete must not use request header 2: "),
+        (
+            offsets("0-2", headerVersions={"0": "1", "1": "2", "2+": "3"}),
+            "offset-delete",
+            "OffsetDelete must not use request header 2: ",
+        ),
     ],
 )
 def test_offset_delete_becomes_flexible_with_header_3(head: tuple[Message, ...], rule: str, expected: str) -> None:
@@ -401,7 +408,7 @@ def test_a_telemetry_rpc_has_the_id_in_one_place(name: str) -> None:
 
 def test_the_telemetry_response_drops_the_id_too() -> None:
     row = row_of(*telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, answered="0+"))
-    assert (row.status, row.rule, row.file) == (
+    assert (row.status, row.rule, row.path) == (
         "wrong",
         "kip-1313/telemetry-fields",
         "GetTelemetrySubscriptionsResponse.json",
@@ -422,6 +429,31 @@ def test_coordinator_records_are_not_rpcs() -> None:
     key = message(field(versions="0"), name="XKey", type="coordinator-key", validVersions="0", flexibleVersions="none")
     value = message(field(), name="XValue", type="coordinator-value")
     assert rollout(SchemaSet((key, value))) == []
+
+
+UNSTABLE = {"latestVersionUnstable": True}
+TWO = {"0-2": "1", "3-5": "2", "6+": "4"}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "head", "status"),
+    [
+        ("An RPC is not done while its version with the new header is unstable", done(**UNSTABLE), "unstable"),
+        ("nor while RequestHeader has no version 3", (*done(), request_header("1-2")), "wrong"),
+        ("with ClientInstanceId", (*done(), request_header("1-3", field("ClientId", "string"))), "wrong"),
+        ("It is wrong if a header version does not exist", done(headerVersions=TWO), "wrong"),
+        ("however many RPCs use it", (*done(headerVersions=TWO), *done("Y", 2, headerVersions=TWO)), "wrong"),
+        ("if the body is not flexible with header 3", done(flexibleVersions="none"), "wrong"),
+        ("if OffsetDelete uses header 2", offsets(), "wrong"),
+        ("if the files of an RPC were deleted", (), "wrong"),
+        ("To retire an RPC, keep the files", rpc("X", 1, "none", flexibleVersions="none"), "dead"),
+    ],
+)
+def test_each_sentence_of_the_guide(sentence: str, head: tuple[Message, ...], status: str) -> None:
+    header = () if any(message.name == "RequestHeader" for message in head) else (HEADER,)
+    base = offsets() if sentence.startswith("if the files") else ()
+    rows = rollout(SchemaSet((*head, *header)), SchemaSet(base) if base else None)
+    assert {row.status for row in rows} == {status}
 
 
 # A whole set, migrated by hand
@@ -485,6 +517,7 @@ def test_exactly_the_two_that_were_left_out_are_missing(clients: SchemaSet) -> N
     assert len(live) > 80
     assert summary(rows) == {
         "done": len(live) - 3,
+        "unstable": 0,
         "missing": 2,
         "wrong": 0,
         "new": 0,
@@ -528,7 +561,7 @@ def test_a_response_that_was_not_bumped(clients: SchemaSet) -> None:
     old = clients.by_name["ProduceResponse"].spec.valid_versions
     rows = rollout(migrated(clients, LEFT_OUT, {"ProduceResponse": {"validVersions": old}}).main, clients)
     (wrong,) = (row for row in rows if row.status == "wrong")
-    assert (wrong.name, wrong.rule, wrong.message_name) == ("Produce", "rpc/versions-differ", "ProduceResponse")
+    assert (wrong.name, wrong.rule, wrong.message_name) == ("Produce", "rpc/versions-differ", "ProduceRequest")
     assert statuses(rows)["Fetch"] == "missing"
 
 
@@ -540,12 +573,11 @@ def test_the_json_document(repo: Path) -> None:
     document = json.loads(msgspec.json.encode(rollout_document(rows, 3)))
     assert list(document) == ["version", "header", "rpcs", "summary"]
     assert (document["version"], document["header"]) == (1, 3)
-    assert document["summary"] == {"done": 3, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
+    assert document["summary"] == {"done": 3, "unstable": 0, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
     assert list(document["summary"]) == list(STATUSES)
-    assert all(
-        list(row) == ["name", "api_key", "status", "base_versions", "versions", "header_versions", "message"]
-        for row in document["rpcs"]
-    )
+    names = ["name", "api_key", "status", "base_versions", "versions", "header_versions", "message"]
+    places = ["rule", "path", "pointer", "message_name"]
+    assert all(list(row) == names + places * (row["status"] == "wrong") for row in document["rpcs"])
     assert document["rpcs"][8] == {
         "name": "OffsetDelete",
         "api_key": 47,

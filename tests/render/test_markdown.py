@@ -52,7 +52,15 @@ def test_a_hostile_name_stays_in_its_cell() -> None:
 
 
 def test_a_hostile_name_stays_in_the_table_of_a_rollout() -> None:
-    row = RolloutRow(HOSTILE, 1, "wrong", "0-1", "0-2", {"0": 1, "1+": 2}, HOSTILE)
+    row = RolloutRow(
+        name=HOSTILE,
+        api_key=1,
+        status="wrong",
+        base_versions="0-1",
+        versions="0-2",
+        header_versions={"0": 1, "1+": 2},
+        message=HOSTILE,
+    )
     out = io.StringIO()
     write_markdown(RolloutResult(findings=(), rows=(row,)), out, color=False)
     head, empty, _, _, shown = out.getvalue().splitlines()

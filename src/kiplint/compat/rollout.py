@@ -1,309 +1,287 @@
-"""How far a new request header is rolled out: one row for each RPC (KIP-1313, Kafka Protocol Changes)."""
+"""How far a new request header is rolled out: one row for each RPC (KIP-1313, Kafka Protocol Changes).
+
+The rows are a view of findings: of the rules whose `rollout` is set, in the head and in its changes since the base.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final, Literal, NamedTuple, cast
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Annotated, Final, Literal, cast
 
 import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.change import Both
+from kiplint.compat.change import Both, Change
 from kiplint.compat.compare import Standings, compare_headers
+from kiplint.compat.kinds import MessageRemoved
 from kiplint.compat.released import Releases, released_versions
 from kiplint.engine.config import Config
-from kiplint.engine.finding import Severity
-from kiplint.engine.rule import Rule
+from kiplint.engine.finding import Anchor, Severity
+from kiplint.engine.rule import HALF, Rule
 from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset, matches
 from kiplint.model.headers import header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
-from kiplint.versions import NONE, VersionRange
 
-FROZEN, MISSING = "kip-1313/frozen-rpc", "kip-1313/v3-missing"
-MOVED = ("kip-1313/v3-on-released", "compat/header-changed")
-HALVES = ("rpc/request-missing", "rpc/response-missing")
-DIFFERENT = "rpc/versions-differ"
-GONE = "compat/message-removed"
-IDENTITY = "kip-1313/request-header-v3"
-OFFSETS = "kip-1313/offset-delete"
-OF_ENTRIES = ("kip-1313/header-unknown", "kip-1313/body-not-flexible")
-TELEMETRY = ("kip-1313/telemetry-fields", "kip-1313/telemetry-header")
 WITH_FIELDS: Final = frozenset(
     {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
 )
 """The messages with a client instance id of their own, until the header carries it."""
-RULES = (FROZEN, GONE, *HALVES, *MOVED, DIFFERENT, *OF_ENTRIES, *TELEMETRY, OFFSETS, IDENTITY, MISSING)
-"""The rules, the most important first: the first that an RPC violates decides its status."""
-
-
-def rollout_rules(header: int, config: Config | None = None, known: Sequence[Rule] = ()) -> RuleSet:
-    """The rules of a rollout, with the severities and params of a configuration, without those that it ignores.
-
-    `known` are all rules as configured, by default those that are shipped. `v3-missing` is on unless the configuration
-    turns it off, and requires the header.
-    """
-    config = config or Config()
-    rules = [rule for rule in known or make_ruleset(config, load_rules(config, "")).known if rule.id in RULES]
-    active = []
-    for rule in rules:
-        configured = rule
-        if rule.id == MISSING:
-            on = rule.severity if rule.severity != "off" or MISSING in config.severity else rule.spec.on
-            configured = replace(rule, severity=on, params={**rule.params, "header": header})
-        if configured.severity != "off" and not any(matches(name, rule.id) for name in config.ignore):
-            active.append(configured)
-    return RuleSet(active, active)
-
-
-class HalfViolation(NamedTuple):
-    """A rule that an RPC violates, the half that does, in which versions, the rule's message, and a JSON pointer."""
-
-    rule: str
-    severity: Severity
-    half: Message
-    versions: VersionRange = NONE
-    text: str = ""
-    pointer: str = ""
-
-
-class Standing:
-    """The violations of a rollout's rules by the RPCs of a set, compared with a base if there is one.
-
-    `of_header` is the violation by RequestHeader of the rule about the client instance id, or None.
-    """
-
-    def __init__(
-        self, head: SchemaSet, base: SchemaSet | None, rules: RuleSet, releases: Releases | None = None
-    ) -> None:
-        self.has_base = base is not None
-        self._rules = {rule.id: rule for rule in rules.rules}
-        self._violations: dict[int, list[HalfViolation]] = {}
-        for violation in _all_violations(head, base, rules, releases):
-            self._violations.setdefault(violation.half.api_key or 0, []).append(violation)
-        self.of_header = _of_header(head, rules)
-
-    def of(self, rpc: Rpc) -> Sequence[HalfViolation]:
-        """The violations by an RPC, the most important first."""
-        return sorted(self._violations.get(rpc.api_key, ()), key=lambda violation: RULES.index(violation.rule))
-
-    def has(self, rule: str) -> bool:
-        """Whether the rule is on."""
-        return rule in self._rules
-
-    def severity(self, rule: str) -> Severity:
-        """The severity of a rule that is on."""
-        return cast("Severity", self._rules[rule].severity)
-
-    def frozen(self, rpc: Rpc) -> VersionRange | None:
-        """The versions at which an RPC is frozen, by the params of the rules; None for others."""
-        known = self._param(FROZEN, "frozen", {}).get(rpc.rpc_name)
-        return VersionRange.parse(known) if known else None
-
-    def exempt(self, rpc: Rpc) -> bool:
-        """Whether an RPC never needs the header."""
-        return rpc.rpc_name in self._param(MISSING, "exempt", ())
-
-    def _param(self, rule: str, name: str, default: Any) -> Any:
-        return self._rules[rule].params.get(name, default) if rule in self._rules else default
-
-
-def _all_violations(
-    head: SchemaSet, base: SchemaSet | None, rules: RuleSet, releases: Releases | None
-) -> Iterator[HalfViolation]:
-    halves = [message for message in head.messages if message.is_rpc and message.api_key is not None]
-    for violation in rules.violations("message", halves):
-        if violation.rule.id != IDENTITY:
-            yield from _half_violation(violation, violation.element)
-    for violation in rules.violations("header_range", (entry for half in halves for entry in half.header_ranges)):
-        if violation.rule.id != OFFSETS:  # depends on the base: see `_second_header`
-            yield from _half_violation(violation, violation.element.message)
-    fields = (field for half in halves if half.name in WITH_FIELDS for field in half.fields)
-    for violation in rules.violations("field", fields):
-        yield from _half_violation(violation, violation.element.message)
-    for violation in rules.violations("rpc", (rpc for rpc in head.rpcs if not rpc.is_coordinator)):
-        rpc = violation.element
-        lagging = rpc.lagging if violation.rule.id == DIFFERENT else None
-        yield from _half_violation(violation, lagging or rpc.request or rpc.response)
-    for old in base.messages if base else ():
-        new = head.key_owners.get((old.type, old.api_key)) if old.is_rpc and old.api_key is not None else None
-        if new is not None:
-            groups = (group for group in Standings.of(old, new, releases).groups if group.standing == "released")
-            for _, reference, released in groups:
-                moves = compare_headers(Both(reference, new), released, derived=True)
-                yield from _moved(rules.violations("change", moves), new)
-
-
-def _moved(violations: Iterable[Violation], half: Message) -> Iterator[HalfViolation]:
-    """The rules that moves of headers violate, each once for all versions that moved."""
-    by_rule: dict[str, HalfViolation] = {}
-    for violation in violations:
-        for moved in _half_violation(violation, half):
-            known = by_rule.get(moved.rule, moved)
-            by_rule[moved.rule] = known._replace(versions=known.versions | violation.element.versions)
-    yield from by_rule.values()
-
-
-def _half_violation(violation: Violation, half: Message) -> Iterator[HalfViolation]:
-    if violation.severity != "off":
-        where = violation.anchor
-        pointer = f"{where.pointer}/{where.name}".strip("/")
-        yield HalfViolation(violation.rule.id, violation.severity, half, text=violation.message, pointer=pointer)
-
-
-def _of_header(head: SchemaSet, rules: RuleSet) -> HalfViolation | None:
-    header = head.request_header
-    if header is None:
-        return None
-    violations = (item for item in rules.violations("message", [header]) if item.rule.id == IDENTITY)
-    return next((half for violation in violations for half in _half_violation(violation, header)), None)
-
-
-Adoption = Literal["done", "missing", "wrong", "new", "exempt", "dead"]
-STATUSES: tuple[Adoption, ...] = ("done", "missing", "wrong", "new", "exempt", "dead")
-
 INSTANCE_ID: Final = "ClientInstanceId"
 WITH_ID: Final = 3
 """The first request header that carries the client instance id."""
 CHANGED_BY_KIP: Final = frozenset({"OffsetDelete", "GetTelemetrySubscriptions", "PushTelemetry"})
 """The RPCs whose bodies KIP-1313 changes together with the header."""
 
-
-class Assessment(NamedTuple):
-    """The status of an RPC, why, by which rule, the message and the key or pointer to look at, and a note."""
-
-    status: Adoption
-    text: str
-    rule: str = ""
-    severity: Severity = "error"
-    culprit: Message | None = None
-    key: str = ""
-    note: str = ""
+Adoption = Literal["done", "unstable", "missing", "wrong", "new", "exempt", "dead"]
+STATUSES: Final[tuple[Adoption, ...]] = ("done", "unstable", "missing", "wrong", "new", "exempt", "dead")
+FAILING: Final[tuple[Adoption, ...]] = ("unstable", "missing", "wrong")
+"""The statuses that fail a rollout."""
 
 
-def _find_violation(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
-    """What is wrong with an RPC, by the most important rule; None where nothing is."""
-    frozen = standing.frozen(rpc)
-    if frozen is not None and rpc.is_dead and base and not base.is_dead and standing.has(FROZEN):
-        text = f"{rpc.name} is frozen at versions {frozen} and must stay; it has no valid version any more"
-        return Assessment(
-            "wrong", text, FROZEN, standing.severity(FROZEN), rpc.request or rpc.response, "validVersions"
-        )
-    for violation in standing.of(rpc):
-        half, key = violation.half, "validVersions"
-        if violation.rule == FROZEN and frozen is not None:
-            key = "validVersions" if half.valid - frozen else "headerVersions"
-            bumped = f"is frozen at versions {frozen} and must never be bumped; it has {half.valid}"
-            text = f"{half.name} {bumped if half.valid - frozen else 'is frozen with header'}"
-            text += "" if half.valid - frozen else f" {1 if half.type == 'request' else 0}"
-        elif frozen is not None or rpc.is_dead:
-            return None
-        elif violation.rule == MISSING:
+class RolloutRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One RPC: its versions in the base and the head, its request headers, and its status: a line of jsonl."""
+
+    name: str
+    api_key: int
+    status: Annotated[
+        Adoption,
+        Meta(
+            description="`done`: a version that brokers offer uses the header, and the response was bumped too; "
+            "`unstable`: only an unstable version uses it; `missing`: none does; `wrong`: a released version was moved "
+            "to another header, or the response lags; `new`: not in the base; `exempt`: frozen; `dead`: no version."
+        ),
+    ]
+    base_versions: Annotated[str, Meta(description="Of the request in the base; empty where there is none.")]
+    versions: Annotated[str, Meta(description="Of the request; `none` for no version.")]
+    header_versions: Annotated[dict[str, int], Meta(description="The request's header by range of its versions.")]
+    message: Annotated[str, Meta(description="The reason for the status.")]
+    note: Annotated[str, Meta(description="What to look at although the RPC is done; left out for nothing.")] = ""
+    rule: Annotated[
+        str, Meta(description="The rule that decides the status; left out where nothing is to be done.")
+    ] = ""
+    severity: Annotated[Severity, Meta(description="Of the rule; left out for an error.")] = "error"
+    path: Annotated[str, Meta(description="The file to look at, if a rule decides.")] = ""
+    pointer: Annotated[str, Meta(description="The JSON pointer in that file; left out for the whole file.")] = ""
+    message_name: Annotated[str, Meta(description="The message in that file.")] = ""
+
+
+def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rule] = ()) -> RuleSet:
+    """The rules of a rollout, with the severities and params of a configuration, without those that it ignores.
+
+    `every` are all rules as configured, by default those that are shipped. The rule about RPCs that lack the header is
+    on unless the configuration turns it off, and requires the header.
+    """
+    config = config or Config()
+    own = {"header": header, "common": _ALL, "derived": True}
+    active = []
+    for rule in every or make_ruleset(config, load_rules(config, "")).known:
+        if not rule.spec.rollout or any(matches(name, rule.id) for name in config.ignore):
             continue
-        elif violation.rule in HALVES:
-            text, key = f"there is no {'response' if rpc.request else 'request'}", "apiKey"
+        is_off = rule.severity == "off" and (rule.spec.rollout != "missing" or rule.id in config.severity)
+        if not is_off:
+            params = {name: own.get(name, value) for name, value in rule.params.items()}
+            severity = rule.spec.on if rule.severity == "off" else rule.severity
+            active.append(replace(rule, severity=severity, params=params))
+    return RuleSet(active, active)
+
+
+_ALL: Final = 1 << 30
+"""Of how many messages a mistake counts as theirs, and not as the header's: in a rollout of any number."""
+
+
+def rollout(
+    head: SchemaSet,
+    base: SchemaSet | None = None,
+    header: int = 3,
+    rules: RuleSet | None = None,
+    releases: Releases | None = None,
+) -> list[RolloutRow]:
+    """The rows of all RPCs of the head, and of the RPCs that it lacks from the base, by name.
+
+    `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped. A
+    version is released when one of the `releases` has it, without releases when the base has it.
+    """
+    head = SchemaSet(head.messages, head.directory, head.partial, head.unread, head.selected, base, head.around)
+    view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
+    rows = [view.row(rpc) for rpc in head.rpcs if not rpc.is_coordinator]
+    present = {row.api_key for row in rows}
+    rows += [view.removed_row(rpc) for key, rpc in view.former.items() if key not in present]
+    return sorted(rows, key=lambda row: row.name)
+
+
+def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
+    """The number of RPCs by status."""
+    counts = Counter(row.status for row in rows)
+    return {status: counts[status] for status in STATUSES}
+
+
+class _Rollout:
+    """The violations of a rollout's rules in a head, by API key, the most important first."""
+
+    def __init__(
+        self, head: SchemaSet, base: SchemaSet | None, header: int, rules: RuleSet, releases: Releases | None
+    ) -> None:
+        self.head, self.base, self.header, self.rules = head, base, header, rules
+        self.former = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
+        self.frozen = next((rule for rule in rules.rules if rule.spec.fix == "frozen"), None)
+        self.missing = next((rule for rule in rules.rules if rule.spec.rollout == "missing"), None)
+        self.violations: dict[int, list[Violation]] = {}
+        for violation in sorted(self._all(releases), key=self._importance):
+            if violation.severity != "off" and violation.rule is not self.missing:
+                self.violations.setdefault(violation.element.api_key, []).append(violation)
+        headers = [head.request_header] if head.request_header else []
+        self.of_header = next((item for item in rules.violations("message", headers) if item.severity != "off"), None)
+
+    def _all(self, releases: Releases | None) -> Iterator[Violation]:
+        """The violations, each with the half or the RPC as its element."""
+        halves = [half for half in self.head.messages if half.is_rpc and half.api_key is not None]
+        yield from self.rules.violations("message", halves)
+        entries = (entry for half in halves for entry in half.header_ranges)
+        fields = (field for half in halves if half.name in WITH_FIELDS for field in half.fields)
+        for violation in chain(self.rules.violations("header_range", entries), self.rules.violations("field", fields)):
+            yield replace(violation, element=violation.element.message)
+        yield from self.rules.violations("rpc", (rpc for rpc in self.head.rpcs if not rpc.is_coordinator))
+        for violation in self.rules.violations("change", self._moves(halves, releases)):
+            half = violation.element.message
+            yield replace(violation, element=half, anchor=Anchor(half.file, "", "headerVersions", half.name))
+
+    def _moves(self, halves: Sequence[Message], releases: Releases | None) -> Iterator[Change]:
+        """The headers of released versions that changed."""
+        for half in halves:
+            old = self.base.key_owners.get((half.type, half.api_key or 0)) if self.base else None
+            for standing, reference, versions in Standings.of(old, half, releases).groups if old else ():
+                if standing == "released":
+                    yield from compare_headers(Both(reference, half), versions, derived=True)
+
+    def _importance(self, violation: Violation) -> tuple[bool, ...]:
+        rule = violation.rule
+        return HALF not in rule.spec.topics, rule.each != "change", rule.each != "rpc", rule.each != "header_range"
+
+    def row(self, rpc: Rpc) -> RolloutRow:
+        """The row of an RPC of the head."""
+        request, old = rpc.request, self.former.get(rpc.api_key)
+        former = old.request if old else None
+        row = RolloutRow(
+            name=rpc.name,
+            api_key=rpc.api_key,
+            status="done",
+            base_versions=str(former.valid) if former else "",
+            versions=str(request.valid) if request else "none",
+            header_versions={str(versions): number for versions, number in header_map(request)} if request else {},
+            message="",
+        )
+        if (range_text := self._frozen_range(rpc)) is not None:
+            return self._frozen_row(row, rpc, old, range_text)
+        if rpc.is_dead:
+            return replace(row, status="dead", message="no valid version is left")
+        if violations := self.violations.get(rpc.api_key):
+            return _explained(row, violations[0])
+        if request is None:
+            return replace(row, status="exempt", message="there is no request")
+        if self.missing and rpc.rpc_name in self.missing.params["exempt"]:
+            return replace(row, status="exempt", message="exempt")
+        return self._adoption(row, rpc, request)
+
+    def _frozen_range(self, rpc: Rpc) -> str | None:
+        """The versions at which an RPC is frozen, None for others."""
+        return self.frozen.params["frozen"].get(rpc.rpc_name) if self.frozen else None
+
+    def _frozen_row(self, row: RolloutRow, rpc: Rpc, old: Rpc | None, versions: str) -> RolloutRow:
+        for violation in self.violations.get(rpc.api_key, ()):
+            if violation.rule is self.frozen:
+                return _explained(row, violation)
+        if rpc.is_dead and old and not old.is_dead:
+            text = f"{rpc.name} is frozen at versions {versions} and must stay; it has no valid version any more"
+            return _at(
+                replace(row, status="wrong", message=text), self.frozen, rpc.request or rpc.response, "validVersions"
+            )
+        return replace(
+            row, status="exempt", message=f"frozen at versions {versions}: it never carries the client instance id"
+        )
+
+    def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message) -> RolloutRow:
+        """The row of an RPC that has nothing wrong: whether it uses the header."""
+        latest, first = request.valid.highest, request.valid.lowest
+        is_new = self.base is not None and rpc.api_key not in self.former
+        used = header_of(request, first if is_new else latest)
+        offered, note = released_versions(request), _note(rpc, self.header)
+        status: Adoption = "new" if is_new else "done"
+        text, key = f"version {latest} uses header {used}", "headerVersions"
+        if self.missing and is_new and used < self.header:
+            status = "missing"
+            text = f"{rpc.name} is new, but version {first} uses header {used}; start with header {self.header}"
+        elif self.missing and used < self.header:
+            status, key = "missing", key if request.declares_headers else "validVersions"
+            bump = f"bump it to {max(self._released(rpc), latest) + 1} with header {self.header}"
+            text = f"the latest version of {rpc.name} ({latest}) uses header {used}; {bump}"
+        elif self.missing and used >= WITH_ID and not self.head.request_header:
+            status = "missing"
+            text = f"it uses header {used}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
+        elif used >= WITH_ID and self.of_header:
+            return _explained(row, self.of_header, f"it uses header {used}, but ")
+        elif is_new:
+            text = f"new, with header {used} from version {first}"
+        elif self.missing and (not offered or header_of(request, offered.highest) < self.header):
+            status, key = "unstable", "latestVersionUnstable"
+            text = f"version {latest} of {rpc.name} uses header {used}, but is unstable: no broker offers it yet"
         else:
-            text, key = _explain(violation, rpc)
-        return Assessment("wrong", text, violation.rule, violation.severity, half, key)
-    return None if frozen is not None or rpc.is_dead else _second_header(standing, rpc, base)
+            return replace(row, message=f"{text}; {note}" if note else text, note=note)
+        row = replace(row, status=status, message=text)
+        return row if status == "new" else _at(row, self.missing, request, key)
+
+    def _released(self, rpc: Rpc) -> int:
+        old = self.former.get(rpc.api_key)
+        return released_versions(old.request).highest if old and old.request else -1
+
+    def removed_row(self, rpc: Rpc) -> RolloutRow:
+        """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""
+        half = rpc.request or rpc.response
+        row = RolloutRow(
+            name=rpc.name,
+            api_key=rpc.api_key,
+            status="dead",
+            base_versions=str(rpc.request.valid) if rpc.request else "none",
+            versions="none",
+            header_versions={},
+            message="no valid version was left, and now the file is gone",
+        )
+        if rpc.is_dead or half is None:
+            return row
+        text = "is in the base, but not in the head"
+        if (versions := self._frozen_range(rpc)) is not None:
+            text += f"; it is frozen at versions {versions} and must stay"
+            return _at(replace(row, status="wrong", message=text), self.frozen, half, "name")
+        text += '; to retire it, keep its files with "validVersions": "none"'
+        for violation in self.rules.violations("change", [MessageRemoved((half, None), half.valid)]):
+            return replace(_at(row, violation.rule, half, "name"), status="wrong", severity="error", message=text)
+        return replace(row, message=text)
 
 
-def _explain(violation: HalfViolation, rpc: Rpc) -> tuple[str, str]:
-    """The text for a violation, and where to look; mostly the rule's own message."""
-    if violation.rule in MOVED:
-        text = f"{violation.half.name} {violation.versions} is released and was moved to another header"
-        return f"{text}; give the header to a new version", "headerVersions"
-    if violation.rule == DIFFERENT:
-        return f"{_difference(rpc)}; bump the two together", "validVersions"
-    return violation.text, violation.pointer
-
-
-def _difference(rpc: Rpc) -> str:
-    request, response = (half.valid if half else NONE for half in (rpc.request, rpc.response))
-    if request.highest != response.highest:
-        return f"the request ends at version {request.highest}, the response at {response.highest}"
-    return f"the request has versions {request}, the response {response}"
-
-
-def _second_header(standing: Standing, rpc: Rpc, base: Rpc | None) -> Assessment | None:
-    """OffsetDelete with request header 2, declared or derived, where the base does not have it so already."""
-    request = rpc.request
-    if rpc.rpc_name != "OffsetDelete" or request is None or not standing.has(OFFSETS):
-        return None
-    released = base.request if base and standing.has_base else None
-    versions = _versions_with(request, 2) - (_versions_with(released, 2) if released else NONE)
-    if not versions:
-        return None
-    text = f"{rpc.name} {versions} uses request header 2, which it never has: its first flexible version has header 3"
-    key = "headerVersions" if request.declares_headers else "flexibleVersions"
-    return Assessment("wrong", text, OFFSETS, standing.severity(OFFSETS), request, key)
-
-
-def _versions_with(message: Message, header: int) -> VersionRange:
-    uses = NONE
-    for versions, number in header_map(message):
-        uses |= versions if number == header else NONE
-    return uses
-
-
-def _progress(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> Assessment:
-    """The status of an RPC that has nothing wrong."""
-    request, frozen = rpc.request, standing.frozen(rpc)
-    if frozen is not None:
-        return Assessment("exempt", f"frozen at versions {frozen}: it never carries the client instance id")
-    if rpc.is_dead:
-        return Assessment("dead", "no valid version is left")
-    if request is None or standing.exempt(rpc):
-        return Assessment("exempt", "exempt" if request else "there is no request")
-    if standing.has_base and base is None:
-        first = header_of(request, request.valid.lowest)
-        if first >= header or not standing.has(MISSING):
-            text = f"new, with header {first} from version {request.valid.lowest}"
-            return _without_id(standing, head, first) or Assessment("new", text)
-        text = f"is new, but version {request.valid.lowest} uses header {first}; start with header {header}"
-        return _missing(standing, request, f"{rpc.name} {text}", "headerVersions")
-    latest = request.valid.highest
-    uses = header_of(request, latest)
-    if not standing.has(MISSING):
-        return Assessment("done", f"version {latest} uses header {uses}")
-    if uses < header:
-        return _lagging(standing, rpc, request, base, header)
-    offered, note = released_versions(request), _note(rpc, header)
-    early = bool(offered) and header_of(request, offered.highest) < header
-    text = f"version {latest} uses header {uses}" + ("; it is unstable, and no broker offers it yet" if early else "")
-    text += f"; {note}" if note else ""
-    return _without_id(standing, head, uses) or Assessment("done", text, note=note)
-
-
-def _lagging(standing: Standing, rpc: Rpc, request: Message, base: Rpc | None, header: int) -> Assessment:
-    old, latest = base.request if base else None, request.valid.highest
-    released = released_versions(old).highest if old is not None and old is not request else -1
-    bump = f"bump it to {max(released, latest) + 1} with header {header}"
-    text = f"the latest version of {rpc.name} ({latest}) uses header {header_of(request, latest)}; {bump}"
-    return _missing(standing, request, text, "headerVersions" if request.declares_headers else "validVersions")
-
-
-def _missing(standing: Standing, request: Message, text: str, key: str) -> Assessment:
-    return Assessment("missing", text, MISSING, standing.severity(MISSING), request, key)
-
-
-def _without_id(standing: Standing, head: SchemaSet, header: int) -> Assessment | None:
-    """What RequestHeader lacks, where an RPC uses a version that must carry the client instance id."""
-    if header < WITH_ID or not standing.has(IDENTITY):
-        return None
-    message, severity, violation = head.request_header, standing.severity(IDENTITY), standing.of_header
-    if message is None:
-        text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        return Assessment("missing", text, IDENTITY, severity, key="headerVersions")
-    if header not in message.valid:
-        text = f"it uses header {header}, but RequestHeader has versions {message.valid} only"
-        return Assessment("missing", text, IDENTITY, severity, message, "validVersions")
-    if violation is None:
-        return None
-    return Assessment(
-        "wrong", f"it uses header {header}, but {violation.text}", IDENTITY, severity, message, violation.pointer
+def _explained(row: RolloutRow, violation: Violation, start: str = "") -> RolloutRow:
+    """The row of an RPC that is wrong, as a violation explains."""
+    where = violation.anchor
+    return replace(
+        row,
+        status="wrong",
+        message=start + violation.message,
+        rule=violation.rule.id,
+        severity=cast("Severity", violation.severity),
+        path=where.file,
+        pointer=f"{where.pointer}/{where.name}" if where.name else where.pointer,
+        message_name=where.message_name,
     )
+
+
+def _at(row: RolloutRow, rule: Rule | None, message: Message | None, key: str) -> RolloutRow:
+    """The row with the rule that decides, and the property of a message to look at."""
+    if rule is None or message is None:
+        return row
+    place = {"path": message.file, "pointer": f"/{key}", "message_name": message.name}
+    return replace(row, rule=rule.id, severity=cast("Severity", rule.severity), **place)
 
 
 def _note(rpc: Rpc, header: int) -> str:
@@ -322,85 +300,3 @@ def _note(rpc: Rpc, header: int) -> str:
         if half and names:
             parts.append(f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''} in the {half.type}")
     return f"note: version {first} also brings {' and '.join(parts)}, which KIP-1313 does not" if parts else ""
-
-
-class RolloutRow(msgspec.Struct, frozen=True):
-    """One RPC: its versions in the base and the head, its request headers, and its status.
-
-    `rule` is the rule that it violates, or empty; `file` and `key` are where to look. `note` is what a person should
-    know although nothing is wrong.
-    """
-
-    name: str
-    api_key: int
-    status: Adoption
-    base_versions: str
-    versions: str
-    header_versions: dict[str, int]
-    message: str
-    rule: str = ""
-    severity: Severity = "error"
-    file: str = ""
-    key: str = ""
-    message_name: str = ""
-    note: str = ""
-
-
-def rollout(
-    head: SchemaSet,
-    base: SchemaSet | None = None,
-    header: int = 3,
-    rules: RuleSet | None = None,
-    releases: Releases | None = None,
-) -> list[RolloutRow]:
-    """The rows of all RPCs of the head, and of the RPCs that it lacks from the base, by name.
-
-    `rules` decide what is wrong or missing, by default those of `rollout_rules` as they are shipped. A
-    version is released when one of the `releases` has it, without releases when the base has it.
-    """
-    standing = Standing(head, base, rules or rollout_rules(header), releases)
-    before = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
-    rpcs = [rpc for rpc in head.rpcs if not rpc.is_coordinator]
-    rows = [_row(standing, head, rpc, before.get(rpc.api_key) if base else rpc, header) for rpc in rpcs]
-    there = {rpc.api_key for rpc in rpcs}
-    rows += [_gone(standing, rpc) for key, rpc in before.items() if key not in there]
-    return sorted(rows, key=lambda row: row.name)
-
-
-def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
-    """The number of RPCs by status."""
-    counts = Counter(row.status for row in rows)
-    return {status: counts[status] for status in STATUSES}
-
-
-def _row(standing: Standing, head: SchemaSet, rpc: Rpc, base: Rpc | None, header: int) -> RolloutRow:
-    request = rpc.request
-    old = base.request if base and standing.has_base else None
-    assessment = _find_violation(standing, rpc, base) or _progress(standing, head, rpc, base, header)
-    at = assessment.culprit or request or rpc.response
-    headers = {str(versions): number for versions, number in header_map(request)} if request else {}
-    versions = (str(old.valid) if old else "", str(request.valid) if request else "none", headers)
-    return _of(rpc, assessment, versions, at)
-
-
-def _of(rpc: Rpc, assessment: Assessment, versions: tuple[str, str, dict[str, int]], at: Message | None) -> RolloutRow:
-    status, text, rule, severity, _, key, note = assessment
-    place = (at.file, key, at.name) if at else ("", key, "")
-    return RolloutRow(rpc.name, rpc.api_key, status, *versions, text, rule, severity, *place, note)
-
-
-def _gone(standing: Standing, rpc: Rpc) -> RolloutRow:
-    """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""
-    request = rpc.request
-    frozen = standing.frozen(rpc)
-    rule = FROZEN if frozen is not None else GONE
-    assessment = Assessment("dead", "no valid version was left, and now the file is gone")
-    if not rpc.is_dead:
-        status: Adoption = "wrong" if standing.has(rule) else "dead"
-        text = "is in the base, but not in the head"
-        text += f"; it is frozen at versions {frozen} and must stay" if frozen is not None else ""
-        text += '; to retire it, keep its files with "validVersions": "none"' if frozen is None else ""
-        assessment = Assessment(status, text, rule if status == "wrong" else "", culprit=request or rpc.response)
-    assessment = assessment._replace(key="name" if assessment.rule else "")
-    at = assessment.culprit if assessment.rule else None
-    return _of(rpc, assessment, (str(request.valid) if request else "none", "none", {}), at)

@@ -182,6 +182,10 @@ class RuleSpec(_RuleObject):
             "name in `select` or `severity`; for messages of tests, below src/test/resources, there are none."
         ),
     ] = False
+    rollout: Annotated[
+        Literal["", "missing", "wrong"],
+        Meta(description="The status in a `rollout` of an RPC that violates the rule; empty for rules without a say."),
+    ] = ""
     breaks: Annotated[Breaks | None, Meta(description="For rules about changes: what the change breaks.")] = None
     breaks_on_disk: Annotated[
         Breaks | None, Meta(description="The same for records on disk; storage for wire, when left out.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from kiplint.compat.rollout import IDENTITY, INSTANCE_ID, WITH_FIELDS, rollout
+from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
 from kiplint.fixes.draft import FIELD, Draft
 from kiplint.fixes.new_version import (
@@ -125,11 +125,11 @@ def unmet(
     Flexible versions that are missing, as the `former` findings have it, leave open which headers the versions have.
     """
     rows = [row for row in rollout(after, before) if row.status in ("wrong", "missing")]
-    of_header = next((row.message for row in rows if row.rule == IDENTITY), "")
-    if of_header and after.request_header:
-        yield "RequestHeader", of_header
+    of_header = [row for row in rows if row.message_name == "RequestHeader"]
+    if of_header:
+        yield "RequestHeader", of_header[0].message
     for row in rows:
-        yield row.name, row.message if row.rule != IDENTITY or not after.request_header else "RequestHeader is first"
+        yield row.name, "RequestHeader is first" if row in of_header else row.message
     owners = rpc_names(after)
     for finding in (*findings, *(finding for finding in former if finding.rule == "versions/flexible-missing")):
         if finding.severity == "error" and finding.rule != HEADER_MISSING and finding.path in owners:

@@ -23,7 +23,7 @@ from kiplint.model.element import (
     value_or,
 )
 from kiplint.model.fields import Container, Field, Struct
-from kiplint.model.headers import API_VERSIONS, HeaderRange, to_declare
+from kiplint.model.headers import API_VERSIONS, HeaderRange, header_map, to_declare
 from kiplint.model.notes import Note, Paragraph, notes_of
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import MessageSpec
@@ -318,6 +318,11 @@ class Message(Container):
         """The header version that the highest valid version uses, -1 when not declared."""
         matching = [entry.header for entry in self.header_ranges if self.valid.highest in entry.versions]
         return matching[-1] if matching and self.valid else -1
+
+    @rule_fact
+    def headers(self) -> tuple[int, ...]:
+        """The header versions that its valid versions use, declared or derived."""
+        return tuple(header for _, header in header_map(self))
 
     @rule_fact
     def headers_to_declare(self) -> str:

@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kiplint.commands.rollout.result import RolloutRpc, RolloutSummary, rollout_document
+from kiplint.commands.rollout.result import RolloutSummary, rollout_document
 from kiplint.compat.judge import BREAKS, ChangeFinding
-from kiplint.compat.rollout import RolloutRow
+from kiplint.compat.rollout import FAILING, RolloutRow
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Breaks, Rule, RuleSpec
 from kiplint.render.report import FindingsSummary, Report, written_by
@@ -66,7 +66,7 @@ class RolloutState(msgspec.Struct, frozen=True):
     """The state of KIP-1313's request header: all RPCs in numbers, and those that the change touches."""
 
     header: int
-    rpcs: tuple[RolloutRpc, ...]
+    rpcs: tuple[RolloutRow, ...]
     summary: RolloutSummary
 
 
@@ -126,8 +126,8 @@ class ReviewResult(Report, frozen=True):
 
     @property
     def lagging(self) -> tuple[RolloutRow, ...]:
-        """The RPCs that the change touches, and whose latest version lacks the header."""
-        return tuple(row for row in self.rollout if row.name in self.touched and row.status in ("missing", "wrong"))
+        """The RPCs that the change touches, and that have no version with the header that brokers offer."""
+        return tuple(row for row in self.rollout if row.name in self.touched and row.status in FAILING)
 
     @property
     def others(self) -> str:
@@ -147,16 +147,13 @@ class ReviewResult(Report, frozen=True):
     def document(self) -> ReviewDocument:
         """The JSON document."""
         rollout = rollout_document(self.rollout, 3)
-        names = {row.name for row in self.lagging}
         return ReviewDocument(
             version=1,
             base=self.base,
             released=self.released,
             findings=self.findings,
             additions=self.additions,
-            rollout=RolloutState(3, tuple(rpc for rpc in rollout.rpcs if rpc.name in names), rollout.summary)
-            if self.rollout
-            else UNSET,
+            rollout=RolloutState(3, self.lagging, rollout.summary) if self.rollout else UNSET,
             summary=ReviewSummary(
                 **self.numbers,
                 older=self.older,

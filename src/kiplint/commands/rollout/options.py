@@ -29,9 +29,10 @@ class RolloutCommand(Command, frozen=True):
     def run(self) -> int:
         """Report which RPCs use the new request header (KIP-1313).
 
-        done: a new version uses it, and the response was bumped too. missing: it does not. wrong: a released version
-        was moved to another header, or the response lags. new: not in BASE, with the header from its first version.
-        exempt: frozen. dead: no version left. The exit code is 1 while any is missing or wrong.
+        done: a new version uses it, and the response was bumped too. unstable: only an unstable version uses it.
+        missing: none does. wrong: a released version was moved to another header, or the response lags. new: not in
+        BASE, with the header from its first version.
+        exempt: frozen. dead: no version left. The exit code is 1 while any is unstable, missing or wrong.
         """
         from kiplint.cli.output import report
         from kiplint.commands.rollout.run import rollout

@@ -10,8 +10,16 @@ from kiplint.compat.rollout import STATUSES, RolloutRow, summary
 from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page
 from kiplint.versions import NONE, InvalidRange, VersionRange
 
-ORDER = ("wrong", "missing", "new", "done", "exempt", "dead")
-MARKS = {"wrong": "error", "missing": "warning", "new": "good", "done": "good", "exempt": "", "dead": ""}
+ORDER = ("wrong", "missing", "unstable", "new", "done", "exempt", "dead")
+MARKS = {
+    "wrong": "error",
+    "missing": "warning",
+    "unstable": "warning",
+    "new": "good",
+    "done": "good",
+    "exempt": "",
+    "dead": "",
+}
 
 
 def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:

@@ -8,33 +8,14 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from kiplint.compat.rollout import Adoption, RolloutRow, summary
-
-
-class RolloutRpc(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One RPC, also one line of the jsonl output."""
-
-    name: str
-    api_key: int
-    status: Annotated[
-        Adoption,
-        Meta(
-            description="`done`: a new version uses the header, and the response was bumped too; `missing`: it does "
-            "not; `wrong`: a released version was moved to another header, or the response lags; `new`: not in the "
-            "base; `exempt`: frozen; `dead`: no valid version."
-        ),
-    ]
-    base_versions: Annotated[str, Meta(description="Of the request in the base; empty where there is none.")]
-    versions: Annotated[str, Meta(description="Of the request; `none` for no version.")]
-    header_versions: Annotated[dict[str, int], Meta(description="The request's header by range of its versions.")]
-    message: Annotated[str, Meta(description="The reason for the status.")]
-    note: Annotated[str, Meta(description="What to look at although the RPC is done; left out for nothing.")] = ""
+from kiplint.compat.rollout import RolloutRow, summary
 
 
 class RolloutSummary(msgspec.Struct, frozen=True):
     """How many RPCs there are of each status."""
 
     done: int
+    unstable: int
     missing: int
     wrong: int
     new: int
@@ -47,7 +28,7 @@ class RolloutDocument(msgspec.Struct, frozen=True):
 
     version: Literal[1]
     header: Annotated[int, Meta(ge=1, description="The request header that every RPC should have.")]
-    rpcs: Annotated[tuple[RolloutRpc, ...], Meta(description="By name.")]
+    rpcs: Annotated[tuple[RolloutRow, ...], Meta(description="By name.")]
     summary: RolloutSummary
 
 
@@ -56,7 +37,4 @@ DOCUMENTS = {"rollout": RolloutDocument}
 
 def rollout_document(rows: Sequence[RolloutRow], header: int) -> RolloutDocument:
     """The document of a rollout to a request header."""
-    counts = summary(rows)
-    names = RolloutRpc.__struct_fields__
-    rpcs = (RolloutRpc(**{name: getattr(row, name) for name in names}) for row in rows)
-    return RolloutDocument(1, header, tuple(rpcs), RolloutSummary(**counts))
+    return RolloutDocument(1, header, tuple(rows), RolloutSummary(**summary(rows)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict
 
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import RolloutRow, rollout_rules
+from kiplint.compat.rollout import FAILING, RolloutRow, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
 from kiplint.engine.config import configure
@@ -48,8 +48,8 @@ class RolloutResult(Report, frozen=True):
 def rollout(options: RolloutCommand) -> RolloutResult:
     """For each RPC of a set, or of the second of two, whether its latest version has that request header (KIP-1313).
 
-    The first of two sets is the release before. The status is `findings` while any is missing or wrong. Raises
-    UsageError and SourceError as `diff` does.
+    The first of two sets is the release before. The status is `findings` while any is unstable, missing or wrong.
+    Raises UsageError and SourceError as `diff` does.
     """
     sets, header, repository = options.sets or (".",), options.header, options.repository
     if len(sets) > 2:
@@ -62,7 +62,7 @@ def rollout(options: RolloutCommand) -> RolloutResult:
     old = sets[0] if base else ""
     releases = releases_of(configuration, old, options.released, repository, sets[-1])
     rows = tuple(rows_of(head.main, base.main if base else None, header, rules, releases))
-    failing = any(row.status in ("missing", "wrong") for row in rows)
+    failing = any(row.status in FAILING for row in rows)
     unread = broken(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
     findings = findings_of(rows, sources)
@@ -97,14 +97,14 @@ def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tup
 
 
 def _finding(row: RolloutRow, sources: Mapping[str, bytes]) -> Finding:
-    locator = Locator(decode_text(sources.get(row.file, b"")))
-    pointer = f"/{row.key}" if locator.node(f"/{row.key}") is not locator.root else ""
+    locator = Locator(decode_text(sources.get(row.path, b"")))
+    pointer = row.pointer if locator.node(row.pointer) is not locator.root else ""
     sentence = f"{row.name} {row.message}" if row.message.startswith("is ") else f"{row.name}: {row.message}"
     return Finding(
         rule=row.rule,
         severity=row.severity,
         message=row.message if row.name in row.message else sentence,
-        path=row.file,
+        path=row.path,
         **asdict(Span(*locator.span(pointer))),
         pointer=pointer,
         message_name=row.message_name,

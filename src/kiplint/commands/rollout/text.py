@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
-from kiplint.compat.rollout import STATUSES, RolloutRow, summary
+from kiplint.compat.rollout import FAILING, STATUSES, RolloutRow, summary
 from kiplint.render.markdown import write_table
 from kiplint.render.table import BOLD, DIM, paint, table, width_of
 from kiplint.text.words import listed
 
-COLORS = {"done": "32", "missing": "1;33", "wrong": "1;31", "new": "32", "exempt": DIM, "dead": DIM}
+COLORS = {"done": "32", "unstable": "1;33", "missing": "1;33", "wrong": "1;31", "new": "32", "exempt": DIM, "dead": DIM}
 COLUMNS = ("RPC", "key", "status", "base", "versions", "request headers")
 
 
@@ -47,7 +47,7 @@ def closing(rows: Sequence[RolloutRow], header: int) -> str:
 
 
 def _rows(rows: Sequence[RolloutRow]) -> Iterator[tuple[str, ...]]:
-    """The cells of each RPC, the wrong ones first, then the missing ones."""
-    for row in sorted(rows, key=lambda row: (row.status not in ("wrong", "missing"), row.status != "wrong", row.name)):
+    """The cells of each RPC, the wrong ones first, then the missing and the unstable ones."""
+    for row in sorted(rows, key=lambda row: (-FAILING.index(row.status) if row.status in FAILING else 1, row.name)):
         headers = ", ".join(f"{versions}: {header}" for versions, header in row.header_versions.items())
         yield row.name, str(row.api_key), row.status, row.base_versions, row.versions, headers, row.message
