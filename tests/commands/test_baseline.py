@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -276,3 +277,20 @@ def test_the_real_schemas_can_be_recorded(corpus: Path, tmp_path: Path) -> None:
     assert made.code == 0
     assert int(made.err.split()[2]) > 100
     assert kiplint(*words, cwd=tmp_path) == (0, "", "")
+
+
+def test_no_entry_is_stale_because_a_rule_reports_less_with_a_base(tmp_path: Path) -> None:
+    """Whether a version is documented is asked of new versions only, where there is a base."""
+    (tmp_path / "set").mkdir()
+    for half in ("Request", "Response"):
+        text = definition(field(), name=f"X{half}", type=half.lower(), validVersions="0-3")
+        (tmp_path / f"set/X{half}.json").write_bytes(b"// Version 1 adds A.\n// Version 2 is the same.\n" + text)
+    for line in ("git init -qb trunk", "git add -A", "git -c user.name=t -c user.email=t@t commit -qm first"):
+        subprocess.run(line, shell=True, check=True, cwd=tmp_path)
+    words = ("--select", "all", "--baseline", "known.json", "set")
+    kiplint("check", *MAKE, *words, cwd=tmp_path)
+    before = (tmp_path / "known.json").read_bytes()
+    assert b"style/version-undocumented" in before
+    for base in ((), ("--since", "HEAD"), ("--since", "HEAD", "--update-baseline")):
+        assert "stale" not in kiplint("check", *words, *base, cwd=tmp_path).err
+    assert (tmp_path / "known.json").read_bytes() == before

@@ -431,7 +431,7 @@ def test_coordinator_records_are_not_rpcs() -> None:
     assert rollout(SchemaSet((key, value))) == []
 
 
-UNSTABLE = {"latestVersionUnstable": True}
+UNSTABLE: dict[str, Any] = {"latestVersionUnstable": True}
 TWO = {"0-2": "1", "3-5": "2", "6+": "4"}
 
 

@@ -170,6 +170,13 @@ def test_an_error_beside_it_switches_no_guard_off(mistake: str, end: str) -> Non
     assert b'"null"' not in after
 
 
+def test_flexible_versions_of_a_field_that_end_are_opened() -> None:
+    """Which changes no byte of a valid version, as "none" would."""
+    text = definition(field("A", "string", flexibleVersions="3-5", about="It."))
+    after = fix_set({"XRequest.json": text}, findings_in, unsafe=True).after["XRequest.json"]
+    assert json.loads(after)["fields"][0]["flexibleVersions"] == "3+"
+
+
 def test_a_property_at_the_end_of_its_line_leaves_no_blank() -> None:
     text = definition(field(default=None)).replace(
         b'"versions": "0+",\n      "default": null', b'"versions": "0+", "default": null,\n      "about": "It."'

@@ -282,3 +282,15 @@ def test_a_new_rpc_takes_its_fields_from_the_notation(files: Files) -> None:
     for name in ("FETCH" if "FetchRequest.json" in files else "METADATA", "Metadata"):
         with pytest.raises(BadName, match="there is .*Request already"):
             new_rpc(name, schemas(files))
+
+
+def test_halves_that_end_differently_are_brought_together() -> None:
+    """No version is skipped; new fields are refused, as a version that may be released would get them."""
+    files = {
+        f"X{half}.json": definition(field(), name=f"X{half}", type=half.lower(), validVersions=valid)
+        for half, valid in (("Request", "0-5"), ("Response", "0-4"))
+    }
+    now = bumped(files, "X")
+    assert {name: parsed(data)["validVersions"] for name, data in now.items()} == dict.fromkeys(files, "0-5")
+    (row,) = bump(rpc(files, "X"), fields=[FieldToAdd("ReallyNew", "string", "What is new.")]).rows
+    assert (row.state, row.look[0].partition(":")[0]) == ("left", "XRequest ends at version 5, XResponse at 4")

@@ -56,7 +56,6 @@ EXAMPLES: dict[str, Files] = {
     "syntax/invalid-json": {
         "XData.json": definition(field(about="It."), name="XData", type="data", apiKey=None).rstrip(b"\n}] ") + b"\n"
     },
-    "style/file-name": {"XRequest.json": definition(field(about="It."), name="YRequest")},
     "style/licence-header": {
         f"{name}.json": (b"" if name == "X" else LICENCE) + definition(name=name, type="data", apiKey=None)
         for name in "XYZ"

@@ -306,6 +306,18 @@ def test_what_would_not_reach_the_goal_is_left(
     assert not [finding for finding in ours if finding.severity != "info" and finding.rule != "kip-1313/header-missing"]
 
 
+def test_where_no_rpc_can_be_migrated_nothing_is_written() -> None:
+    """SaslHandshake, which only declares its headers, would require them of all others."""
+    same = {"apiKey": 17, "validVersions": "0-1", "flexibleVersions": "none"}
+    files = pair(flexibleVersions=None)
+    for half in ("Request", "Response"):
+        name = f"SaslHandshake{half}"
+        files[f"{name}.json"] = definition(field(), **{**same, "name": name, "type": half.lower()})
+    now, rows = proved_rows(files)
+    assert now == files
+    assert rows["SaslHandshake"].look == ("no RPC can be migrated, so nothing is",)
+
+
 def test_an_id_that_ended_with_version_0_stays_ended(repo: Path) -> None:
     files = folder(repo / "fixtures" / "sets" / "broker" / "clients")
     name = "GetTelemetrySubscriptionsRequest.json"

@@ -41,7 +41,7 @@ _FIXERS_OF = {
     "problem": "json5 trailing-comma byte-order-mark block-comment unused-ignore closing-bracket coerced-value "
     "misspelt-property",
     "field": "default-null default-octal written-type acronym flag usual-about",
-    "message": "header-map frozen header-zero next-api-key flexible-versions file-name usual-heading",
+    "message": "header-map frozen header-zero next-api-key flexible-versions usual-heading",
     "header_range": "header-start header-overlap header-order header-gap",
     "rpc": "lagging-half",
     "struct": "unused-struct",

@@ -23,6 +23,7 @@ def bump(
 ) -> Migration:
     """A new version of both halves of an RPC, with new fields; only a row where a new version is not possible.
 
+    Of halves that end at different versions the lower one is brought to the higher one.
     An unstable version takes the fields itself, and stays unstable, unless it is to have a `new_version` after it.
     `note` is the text of the comment on the version, instead of the names of the fields. Raises BadField.
     """
@@ -32,8 +33,15 @@ def bump(
     assert request is not None
     assert response is not None
     highest = max(request.valid.highest, response.valid.highest)
-    version = highest if request.unstable and not new_version else highest + 1
-    if version == highest and not fields:
+    lags = request.valid.highest != response.valid.highest
+    version = highest if lags or (request.unstable and not new_version) else highest + 1
+    if lags and fields and not request.unstable:
+        problem = (
+            f"{request.name} ends at version {request.valid.highest}, {response.name} at {response.valid.highest}: "
+        )
+        problem += f"bump it without fields first, which brings both to version {highest}"
+        return Migration(rows=(migration_row(rpc, "left", look=(problem,)),))
+    if version == highest and not fields and not lags:
         problem = f"version {version} is unstable, and may still change: name the fields that it gets, or release it"
         return Migration(rows=(migration_row(rpc, "left", look=(problem,)),))
     added = {
@@ -60,7 +68,7 @@ def bump(
         files += finished(draft)
     done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in added.items() if fields]
     done += ["the new version is unstable"] if unstable and version > highest else []
-    done += [f"version {version} stays unstable"] if version == highest else []
+    done += [f"version {version} stays unstable"] if version == highest and request.unstable else []
     return Migration(tuple(files), (migration_row(rpc, "migrated", done, look),))
 
 

@@ -234,18 +234,6 @@ def drop(case: FixerCase) -> Fixes:
     return case.unsafe(delete_items(case.document, container, [node])) if node.key else ()
 
 
-_ENDS: Final = ("Request", "Response", "Header", "Record", "Data", "Key", "Value")
-
-
-def file_name(case: FixerCase) -> Fixes:
-    """The name of the file, for the message, unless the file's lacks the usual end, such as Data."""
-    message: Message = case.element
-    node = case.at("name")
-    if any(message.name.endswith(end) and not message.file_stem.endswith(end) for end in _ENDS):
-        return ()
-    return case.unsafe([case.written(node, message.file_stem)])
-
-
 def acronym(case: FixerCase) -> Fixes:
     """The acronym as a word, with a single capital letter."""
     field: Field = case.element

@@ -254,6 +254,8 @@ def _change_rules() -> RuleSet:
 
 MOST_REASONS: Final = 5
 HEADER_MISSING: Final = "kip-1313/header-missing"
+HEADERS: Final = {"RequestHeader"}
+NOTHING: Final = "no RPC can be migrated, so nothing is"
 
 Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], Iterable[tuple[str, str]]]
 """Takes a set before and after a migration, and the findings of both; returns the RPCs that miss the goal, and why."""
@@ -269,11 +271,12 @@ def proved(
     """The migration without the RPCs that it would make worse, or that would miss its goal: these are left, with why.
 
     `schemas` is the set that was migrated, by default that of the files. The rows of the others have the versions and
-    headers of the migrated files, and new infos to look at.
+    headers of the migrated files, and new warnings and infos to look at. Where no RPC is left to migrate, nothing is written.
     """
     schemas = schemas or load_set(files)[0]
     owners = rpc_names(schemas)
     states = {row.name: row.state for row in migration.rows}
+    migrated = {name for name, state in states.items() if state == "migrated"} - HEADERS
     left: dict[str, list[str]] = {row.name: [] for row in migration.rows if row.state == "left"}
 
     def checked(data: Files) -> CheckedFiles:
@@ -289,7 +292,7 @@ def proved(
         problems = [
             (owners.get(item.path, ""), str(item))
             for item in worse
-            if item.severity != "info" and not (item.rule == HEADER_MISSING and owners.get(item.path) in left)
+            if item.severity == "error" and not (item.rule == HEADER_MISSING and owners.get(item.path) in left)
         ]
         reasons = goal(schemas, now, before.findings, after.findings) if goal else ()
         problems += [(name, why) for name, why in reasons if states.get(name) in ("migrated", "unchanged")]
@@ -297,16 +300,18 @@ def proved(
         blamed = [(name, text) for name, text in problems if name in states and name not in left]
         unblamed = [text for name, text in problems if name not in states] if not blamed else []
         blamed += [(name, text) for name in sorted(moved) for text in unblamed]
+        if not blamed and migrated and not migrated & moved:
+            blamed = [(name, NOTHING) for name in sorted(moved)]
         if not blamed:
             break
         for name, text in blamed:
             left.setdefault(name, []).append(text)
     requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {"RequestHeader": now.request_header}
-    infos = [(owners.get(item.path), str(item)) for item in worse if item.severity == "info"]
+    notices = [(owners.get(item.path), str(item)) for item in worse if item.severity != "error"]
     rows = (
         _as_left(row, left[row.name])
         if row.name in left
-        else _as_made(row, requests.get(row.name), [text for name, text in infos if name == row.name])
+        else _as_made(row, requests.get(row.name), [text for name, text in notices if name == row.name])
         for row in migration.rows
     )
     return Migration(kept, tuple(rows))
@@ -321,9 +326,9 @@ def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
     )
 
 
-def _as_made(row: MigrationRow, request: Message | None, infos: Sequence[str]) -> MigrationRow:
+def _as_made(row: MigrationRow, request: Message | None, notices: Sequence[str]) -> MigrationRow:
     if request is None:
         return row
     headers = {str(versions): header for versions, header in header_map(request)} if request.is_rpc else {}
-    look = (*row.look, *infos)
+    look = (*row.look, *notices)
     return msgspec.structs.replace(row, versions=str(request.valid), header_versions=headers, look=look)

@@ -56,16 +56,18 @@ class Compared(NamedTuple):
 def apply_baseline(
     findings: tuple[Finding, ...],
     everything: tuple[Finding, ...],
+    plain: Callable[[], tuple[Finding, ...]],
     rules: RuleSet,
     options: BaselineOptions,
     tree: str = "",
 ) -> Compared:
     """The findings that are not recorded; `everything` are these and the older ones, whose entries are not stale.
 
-    `tree` is the directory of the configuration; outside its work tree a configured file is not written. An entry is
-    stale when this run would have reported what it records: its rule ran, its file could be read, and everything was
-    checked that the baseline covers. Raises UsageError for options that do not go together, when the file cannot be
-    read or written, and when stale entries should go but not everything was checked.
+    `plain` gives the findings without a base, as a baseline records them: rules may report less with one. `tree` is the
+    directory of the configuration; outside its work tree a configured file is not written. An entry is stale when this
+    run would have reported what it records: its rule ran, its file could be read, and everything was checked that the
+    baseline covers. Raises UsageError for options that do not go together, when the file cannot be read or written, and
+    when stale entries should go but not everything was checked.
     """
     file = _file(options)
     before = _read(file, options)
@@ -73,7 +75,10 @@ def apply_baseline(
         _recorded_path(options.chosen.stdin_filename or path if path == STDIN else path, file) for path in options.sets
     ]
     missing = [path for path in before.checked if not _covered(path, checked, file)]
-    stale = compare(before, everything, (lambda entry: False) if missing else _reportable(everything, rules)).stale
+    is_judged = (lambda entry: False) if missing else _reportable(everything, rules)
+    stale = compare(before, everything, is_judged).stale
+    if stale and plain() is not everything:
+        stale = compare(before, plain(), is_judged).stale
     new = compare(before, findings, lambda entry: False).new
     if not options.chosen.update_baseline:
         return Compared(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -142,7 +143,8 @@ def check_sets(
     if baseline is not None:
         from kiplint.commands.check.baseline import apply_baseline
 
-        findings, stale, more = apply_baseline(recent, everything, rules, baseline, configuration.base)
+        plain = cache(lambda: _plain_findings(runs) if any(run.base for run in runs) else everything)
+        findings, stale, more = apply_baseline(recent, everything, plain, rules, baseline, configuration.base)
         notes += more
     if fixes:
         others = len(everything) - len(findings)
@@ -171,6 +173,18 @@ def check_sets(
         patch=fixes.change.patch(names) if fixes else None,
         whole=options.all,
     )
+
+
+def _plain_findings(runs: Iterable[_Run]) -> tuple[Finding, ...]:
+    """The findings that there are without a base, which some rules heed."""
+    parts = []
+    for run in runs:
+        part = CheckPart(run.names, replace(run.options, changed_since=None, fix=False, diff=False))
+        with suppress(NothingThereError):
+            parts.append(
+                _Run(part, run.configuration, run.rules, None, strict=False, with_fixes=False).outcome().everything
+            )
+    return _joined(parts)
 
 
 def _not_shown(findings: Collection[Finding], failing: Collection[Finding]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -11,7 +11,6 @@ import msgspec
 from kiplint.commands.kip.drafts import read_kip
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Severity
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes import new_message
 from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
 LISTENERS: Final = "rpc/listeners-unknown"
 """The rule whose parameter `known` lists the listeners."""
-
-INFO: Final[tuple[Severity, ...]] = ("info",)
 
 Make = Callable[[SchemaSet], Mapping[str, bytes]]
 """Makes definitions for a set, by the names of their files."""
@@ -69,8 +66,8 @@ class NewResult(RunResult, frozen=True):
 def new_rpc(options: RpcCommand) -> NewResult:
     """Make the request and the response of a new RPC, and write them unless `dry_run`.
 
-    Fields are written `Name:type, Others:[]{Id:int32}`, as for `migrate_bump`. If the rules have findings in the
-    result, the notes list them, and nothing is written. Raises UsageError when several directories have RPCs, for a
+    Fields are written `Name:type, Others:[]{Id:int32}`, as for `migrate_bump`. The notes list the findings of the rules
+    in the result; if one is an error, nothing is written. Raises UsageError when several directories have RPCs, for a
     name or key that is in use, for an unknown listener, and for a file that exists already; SourceError for what cannot
     be opened.
     """
@@ -140,7 +137,7 @@ def new_from_kip(options: FromKipCommand) -> NewResult:
         return new_message.in_manner({name: new_message.indented(text) for name, text in texts.items()}, schema_set)
 
     noun = "messages of these types"
-    result = _written(options.schemas, kinds, noun, make, dry_run=options.dry_run, harmless=("info", "warning"))
+    result = _written(options.schemas, kinds, noun, make, dry_run=options.dry_run)
     if not present:
         return result
     verb = "is" if len(present) == 1 else "are"
@@ -159,11 +156,10 @@ def _written(
     make: Make,
     *,
     dry_run: bool,
-    harmless: Collection[Severity] = INFO,
 ) -> NewResult:
     """Make definitions for the set that has messages of these types, prove them, and write them unless `dry_run`.
 
-    Findings that are `harmless` are only noted.
+    Warnings and infos are only noted.
     """
     refuse_unwritable([path])
     configuration = configure(path)
@@ -182,7 +178,7 @@ def _written(
     before = {file.path: file.data for file in files.files}
     worse = list(regressions(checked(before), checked(before | fresh)))
     notes = tuple(f"{item.path}: {item.severity}: {item}" for item in worse)
-    if any(item.severity not in harmless for item in worse):
+    if any(item.severity == "error" for item in worse):
         return NewResult(status="findings", notes=(*notes, "nothing was written"))
     if not dry_run:
         create_files(fresh)

@@ -108,8 +108,8 @@ def run(work: Work, context: Context) -> None:
     problems = (
         [("released", f"no release of the lake matches {' or '.join(globs)}")] if globs and not release_names else []
     )
-    if number := new.count():
-        compared = work.stage(_compare(work, context.engine, new, number, trees, has_releases=bool(release_names)))
+    if pair_count := new.count():
+        compared = work.stage(_compare(work, context.engine, new, pair_count, trees, has_releases=bool(release_names)))
         work.append(Changes, compared.where("problem IS NULL").drop("problem"))
         failures = compared.where("problem IS NOT NULL").select("old_root", "root", "problem").collect()
         problems += [(f"{row['old_root']} to {row['root']}", row["problem"]) for row in failures]
