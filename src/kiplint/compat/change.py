@@ -51,8 +51,8 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
     for field in reversed(new.fields):
         same.setdefault(field.name, []).append(field)
     for field in old.fields:
-        if named := same.get(field.name):
-            pairs.append((field, named.pop()))
+        if candidates := same.get(field.name):
+            pairs.append((field, candidates.pop()))
         else:
             lost.append(field)
     unpaired = {id(field) for fields in same.values() for field in fields}
@@ -74,10 +74,10 @@ def _renamed_fields(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
     for field in lost:
         candidates = []
         for place in _places(field):
-            known = places.get(place, [])
-            while known and id(known[-1]) in taken:
-                known.pop()
-            candidates += known[-1:]
+            gained_there = places.get(place, [])
+            while gained_there and id(gained_there[-1]) in taken:
+                gained_there.pop()
+            candidates += gained_there[-1:]
         if candidates:
             renamed[id(field)] = min(candidates, key=lambda candidate: candidate.position)
             taken.add(id(renamed[id(field)]))
@@ -175,8 +175,10 @@ def _part(body: Layout, near: Field | None) -> str:
 
 def _window(slots: Sequence[Slot], place: int, *, numbers: bool = False) -> list[str]:
     first, last = max(place - AROUND, 0), place + AROUND + 1
-    shown = [(f"{slot.field.tag}: " if numbers else "") + _shown(slot, most=2 * AROUND) for slot in slots[first:last]]
-    return [*([LEFT_OUT] if first else []), *shown, *([LEFT_OUT] if last < len(slots) else [])]
+    descriptions = [
+        (f"{slot.field.tag}: " if numbers else "") + _shown(slot, most=2 * AROUND) for slot in slots[first:last]
+    ]
+    return [*([LEFT_OUT] if first else []), *descriptions, *([LEFT_OUT] if last < len(slots) else [])]
 
 
 def _shown(slot: Slot, most: int | None = None) -> str:

@@ -62,8 +62,11 @@ def _message_changes(old: Tree, new: Tree, pairs: list[MessagePair], releases: R
             if not before.data or before.data != after.data:
                 yield from compare_messages(before, after, releases)
         elif before and before.valid and _file_name(before.file) not in unreadable_after:
-            left, standing = _remaining_half(before, halves), Standings.of(before, None, releases).best(before.valid)
-            yield kinds.MessageRemoved((before, None), before.valid, left, standing=standing)
+            remaining, standing = (
+                _remaining_half(before, halves),
+                Standings.of(before, None, releases).best(before.valid),
+            )
+            yield kinds.MessageRemoved((before, None), before.valid, remaining, standing=standing)
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
             yield kinds.NewMessage((None, after), after.valid, standing="new")
             yield from _group_changes(None, after, Standings.of(None, after, releases))
@@ -86,15 +89,15 @@ def _remaining_half(removed: Message, halves: Mapping[tuple[int, int | None], li
     """The name of the other half of an RPC, where it is still live without the one removed; else empty."""
     if not removed.is_rpc or removed.api_key is None:
         return ""
-    known = halves.get((id(removed.schemas), removed.api_key), ())
-    return next((half.name for half in known if half.type != removed.type), "")
+    live_halves = halves.get((id(removed.schemas), removed.api_key), ())
+    return next((half.name for half in live_halves if half.type != removed.type), "")
 
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     """Bumps of one half of an RPC without the other, and bumps of RPCs that are frozen."""
-    kept = [Both(old, new) for old, new in pairs if old and new and new.is_rpc]
-    bumped = {id(new): new.valid - old.valid for old, new in kept if new.valid.highest > old.valid.highest}
-    for old, new in kept:
+    common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc]
+    bumped = {id(new): new.valid - old.valid for old, new in common if new.valid.highest > old.valid.highest}
+    for old, new in common:
         missing = bumped.get(id(partner(new)), NONE) - new.valid if bumped else NONE
         if missing:
             yield kinds.ResponseNotBumped((old, new), missing, standing="new")
@@ -387,12 +390,12 @@ def _container_pairs(messages: Both) -> Sequence[ContainerPair]:
     waiting: list[tuple[Container, Container, tuple[VersionRange, VersionRange]]] = [(*messages, everywhere)]
     while waiting:
         old, new, versions = waiting.pop()
-        known = reached.get((id(old), id(new))) or ContainerPair(old, new, pair_fields(old, new), (NONE, NONE))
-        if versions[0] <= known.versions[0] and versions[1] <= known.versions[1]:
+        pair = reached.get((id(old), id(new))) or ContainerPair(old, new, pair_fields(old, new), (NONE, NONE))
+        if versions[0] <= pair.versions[0] and versions[1] <= pair.versions[1]:
             continue
-        whole = known.versions[0] | versions[0], known.versions[1] | versions[1]
-        reached[id(old), id(new)] = known._replace(versions=whole)
-        for before, after in known.fields:
+        whole = pair.versions[0] | versions[0], pair.versions[1] | versions[1]
+        reached[id(old), id(new)] = pair._replace(versions=whole)
+        for before, after in pair.fields:
             if before and after and before.struct and after.struct:
                 waiting.append((before.struct, after.struct, (whole[0] & before.versions, whole[1] & after.versions)))
     return list(reached.values())
@@ -457,9 +460,9 @@ class ComparedVersion:
         """For each side, the indexes of the structs without bytes: none of their fields is in this version."""
         return _without_bytes(self.old, self.plain), _without_bytes(self.new, self.plain)
 
-    def change(self, kind: type[ChangeOfField], pair: FieldPair, *values: Any, **named: Any) -> ChangeOfField:
+    def change(self, kind: type[ChangeOfField], pair: FieldPair, *values: Any, **properties: Any) -> ChangeOfField:
         """A change of a field in this version; its `versions` are left empty."""
-        return kind(self.messages, NONE, pair, self.around, *values, **named)
+        return kind(self.messages, NONE, pair, self.around, *values, **properties)
 
     def is_empty(self, pair: FieldPair) -> bool:
         """Whether a field has no bytes on either side, so that its position does not matter."""
@@ -569,11 +572,11 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
 def _replaced_fields(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
     """The fields whose bytes other fields have now: a rename in this version only, or one with a change of type."""
     was, now = compared.offsets()
-    kept = {id(new) for old, new in pairs if old and new and old.index in was}
+    paired = {id(new) for old, new in pairs if old and new and old.index in was}
     free = {
         (now[slot.field.index], slot_tokens(slot, plain=compared.plain)): slot
         for slot in compared.new.slots
-        if id(slot.field) not in kept
+        if id(slot.field) not in paired
     }
     present = {old.name: new and new.index in now for old, new in pairs if old}
     for before in compared.old.slots:
@@ -666,22 +669,25 @@ def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Cha
         if after is None or b"taggedVersions" not in after.data:
             continue
         names = sorted({message.name for message in (after, before) if message})
-        kept = _fields_with_kept_tag(before, after) if before else set()
+        with_same_tag = _fields_with_kept_tag(before, after) if before else set()
         reported: set[str] = set()
         for ancestor in (message for name in names for message in ancestors.get((name, after.type), [])):
             both = Both(ancestor, after)
             for message in both:
                 FieldBudget(message).spend(message)
-            for change in _reused_tags(both, _container_pairs(both), Standings.of(ancestor, after, None), kept):
+            for change in _reused_tags(
+                both, _container_pairs(both), Standings.of(ancestor, after, None), with_same_tag
+            ):
                 if change.field not in reported:
                     reported.add(change.field)
                     yield change
 
 
 def _reused_tags(
-    messages: Both, containers: Iterable[ContainerPair], standings: Standings, kept: set[int] | None = None
+    messages: Both, containers: Iterable[ContainerPair], standings: Standings, with_same_tag: set[int] | None = None
 ) -> Iterator[FieldChange]:
-    """The tags that mean another field than in the old message; `kept` are the ids of fields that kept their tag."""
+    """The tags that mean another field than in the old message; `with_same_tag` are the ids of
+    fields that kept their tag."""
     old, new = messages
     for _, _, pairs, present in containers:
         by_tag = {after.tag: (before, after) for before, after in pairs if after and after.tag is not None}
@@ -691,7 +697,7 @@ def _reused_tags(
             same_tag, holder = by_tag[before.tag]
             if after and after.tag == before.tag:
                 same_tag, holder = before, after  # of several fields with one tag, the field's own
-                if kept is None or id(holder) in kept or _is_restored(before, holder):
+                if with_same_tag is None or id(holder) in with_same_tag or _is_restored(before, holder):
                     continue
             used = before.tagged & before.versions & present[0] & old.valid
             versions = holder.tagged & holder.versions & present[1] & new.valid

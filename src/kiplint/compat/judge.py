@@ -102,13 +102,13 @@ class _Locators:
 
     def __init__(self, sources: Mapping[str, bytes]) -> None:
         self.sources = sources
-        self.made: dict[str, Locator] = {}
+        self._by_file: dict[str, Locator] = {}
 
     def span(self, spot: Spot) -> Span:
         """The span of a property, or of the object around it if the property is missing."""
-        if spot.file not in self.made:
-            self.made[spot.file] = Locator(decode_text(self.sources.get(spot.file, b"")))
-        locator = self.made[spot.file]
+        if spot.file not in self._by_file:
+            self._by_file[spot.file] = Locator(decode_text(self.sources.get(spot.file, b"")))
+        locator = self._by_file[spot.file]
         pointer = f"{spot.pointer}/{spot.key}" if spot.key else spot.pointer
         missing = locator.node(pointer) is locator.node(spot.pointer)
         return Span(*locator.span(spot.pointer if missing else pointer))

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Final
 
 from kiplint.compat.change import partner
-from kiplint.compat.tree import Tree, load, load_base
+from kiplint.compat.tree import Tree, load_base, make_tree
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.history import version_key, version_tags
-from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.open import open_sets
+from kiplint.sources.schema_files import NothingThereError, SchemaFile, SourceError
 from kiplint.text.words import listed, plural
 from kiplint.versions import NONE, VersionRange
 
-SHOWN = 5
+MOST_NAMED: Final = 5
 """How many releases a note names."""
 
 
@@ -58,9 +61,9 @@ class Releases:
         return tree is not None
 
     def __str__(self) -> str:
-        more = [f"{len(self.names) - SHOWN} more"] if len(self.names) > SHOWN else []
+        more = [f"{len(self.names) - MOST_NAMED} more"] if len(self.names) > MOST_NAMED else []
         count = plural(len(self.names), "release")
-        return f"released: the versions in {count} ({listed([*self.names[:SHOWN], *more])})"
+        return f"released: the versions in {count} ({listed([*self.names[:MOST_NAMED], *more])})"
 
 
 def released_versions(message: Message) -> VersionRange:
@@ -84,12 +87,12 @@ def _identity(message: Message) -> tuple[str, object]:
 def releases_of(
     configuration: Configuration,
     base: Path,
-    named: Sequence[str] = (),
+    released: Sequence[str] = (),
     repository: Path | None = None,
     head: Path = "",
     inner: str = "",
 ) -> Releases | None:
-    """The releases: those that are `named`, else those of the configuration, else the release tags; None for the base.
+    """The releases: those `released`, else those of the configuration, else the release tags; None for the base.
 
     A name is a path of a schema set, a revision, or a glob of tags with a version number. Tags only say what is
     released of a `base` that is a revision, `REV:` or `REV:path`. With a `head` that is a revision too, the releases
@@ -97,15 +100,16 @@ def releases_of(
     nothing, and SourceError for a set that cannot be read.
     """
     keeps, place = configuration.keeps, os.fspath(repository) if repository else None
-    patterns = named or configuration.config.released
+    patterns = released or configuration.config.released
     is_tagged = not patterns
     names = _names(patterns, place) if patterns else _release_tags(place) if _revision(base) else []
-    later = _later_releases(head, base, place) - set(named)
+    later = _later_releases(head, base, place) - set(released)
     names = [name for name in names if name.removesuffix(":") not in later]
     if not names:
         return None
     places = [f"{name}{inner}" if name.endswith(":") else name for name in names]
-    trees, rest = (_load_all(part, repository, keeps) for part in (places[:MOST_TRIED], places[MOST_TRIED:]))
+    previous: set[bytes] = set()
+    trees, rest = (_load_all(part, repository, keeps, previous) for part in (places[:MOST_TRIED], places[MOST_TRIED:]))
     first = next(trees, None) if is_tagged else None
     if is_tagged and first is None:
         return None  # the tags are of something else
@@ -113,13 +117,13 @@ def releases_of(
 
 
 def releases_or_base(
-    configuration: Configuration, revision: str, named: Sequence[str] = (), repository: Path | None = None
+    configuration: Configuration, revision: str, released: Sequence[str] = (), repository: Path | None = None
 ) -> Releases | None:
     """The releases, without any the revision; None where there is no repository, so that all versions may be released.
 
     Raises UsageError and SourceError as `releases_of` does.
     """
-    releases = releases_of(configuration, f"{revision}:", named, repository)
+    releases = releases_of(configuration, f"{revision}:", released, repository)
     if releases is not None:
         return releases
     try:
@@ -151,8 +155,8 @@ def _later_releases(head: Path, base: Path, repository: str | None) -> set[str]:
     if revision in tags:
         later = {tag for tag in tags if version_key(tag) >= version_key(revision)}
     else:
-        shown = ("--format=%(refname:lstrip=2)", f"--contains={revision}", "refs/tags")
-        later = {*open_repository(repository).run("for-each-ref", *shown).splitlines()}
+        arguments = ("--format=%(refname:lstrip=2)", f"--contains={revision}", "refs/tags")
+        later = {*open_repository(repository).run("for-each-ref", *arguments).splitlines()}
     return later - {_revision(base)}
 
 
@@ -198,9 +202,22 @@ def _names(patterns: Iterable[str], repository: str | None) -> list[str]:
     return [*unnumbered, *sorted(numbered, key=lambda name: version_key(name.removesuffix(":")), reverse=True)]
 
 
-def _load_all(names: Iterable[str], repository: Path | None, keep: Callable[[str], bool]) -> Iterator[Tree]:
+def _load_all(
+    names: Iterable[str], repository: Path | None, keep: Callable[[str], bool], previous: set[bytes]
+) -> Iterator[Tree]:
+    """The trees of releases, without the files that are `previous` ones byte for byte, in both halves of an RPC."""
+    place = os.fspath(repository) if repository else None
     for name in names:
-        try:
-            yield load(name, repository, keep)
-        except NothingThereError:  # a release from before the definitions, or of that directory
-            continue
+        directories: dict[str, list[SchemaFile]] = {}
+        with suppress(NothingThereError):  # a release from before the definitions, or of that directory
+            for files in open_sets([name], keep, repository=place):
+                directories.setdefault(files.relative, []).extend(file for file in files.files if file.reported)
+            fresh = {_stem(file.path) for files in directories.values() for file in files if file.data not in previous}
+            previous.update(file.data for files in directories.values() for file in files)
+            new = ((at, [file for file in files if _stem(file.path) in fresh]) for at, files in directories.items())
+            yield make_tree(name, ((at, [(file.path, file.data) for file in files]) for at, files in new))
+
+
+def _stem(path: str) -> str:
+    """The name of a file without the end that tells the halves of an RPC apart."""
+    return re.sub(r"_?(request|response)?\.json$", "", path.rpartition("/")[2], flags=re.IGNORECASE)

@@ -69,14 +69,14 @@ def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet,
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
             for files in open_sets([name], lambda path: True):
-                kept = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
-                inputs = [Input(file.path, file.data) for file in kept]
+                definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
+                inputs = [Input(file.path, file.data) for file in definitions]
                 look = partial(others.declare_headers, files.directory)
                 around = Surroundings(partial(text_of_tree, files.directory), look)
                 result = check_set(inputs, rules, partial=files.lone, around=around)
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)
-                for file in kept:
+                for file in definitions:
                     folder, base_name = os.path.split(file.path.removeprefix(prefix))
                     folders[folder][base_name] = file.data
         except NothingThereError:
@@ -92,19 +92,19 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
     remaining = Counter(base.counts)
     sets = cache(base.at)
     earlier = cache(lambda path: _earlier(path, sources.get(path, b""), base, sets))
-    kept = []
+    recent = []
     for finding in findings:
-        name, lines, known_lines = earlier(finding.path)
+        name, lines, old_lines = earlier(finding.path)
         former = _renamed(finding, name) if name else finding
-        known = remaining[former.fingerprint] > 0
-        remaining[former.fingerprint] -= known
+        is_old = remaining[former.fingerprint] > 0
+        remaining[former.fingerprint] -= is_old
         line = lines[finding.line - 1 : finding.line]
-        touched = known_lines is None or not known_lines.issuperset(line)
+        touched = old_lines is None or not old_lines.issuperset(line)
         if base.messages is not None:
             touched = touched and (former.fingerprint, former.message) not in base.messages
-        if not known or touched:
-            kept.append(finding)
-    return tuple(kept)
+        if not is_old or touched:
+            recent.append(finding)
+    return tuple(recent)
 
 
 def _earlier(
@@ -114,12 +114,12 @@ def _earlier(
     name, old = "", base.find(path)
     message, before = load(path, data).message, load(path, old or b"").message
     if message and not (before and before.name == message.name):  # else the whole set of the base need not be loaded
-        known = sets(os.path.dirname(path))
-        former = known.former_of(message) if known else None
+        old_set = sets(os.path.dirname(path))
+        former = old_set.former_of(message) if old_set else None
         if former and former.name != message.name:
             name, old = former.name, former.data
-    known_lines = None if old is None else frozenset(decode_text(old).splitlines())
-    return name, decode_text(data).splitlines(), known_lines
+    old_lines = None if old is None else frozenset(decode_text(old).splitlines())
+    return name, decode_text(data).splitlines(), old_lines
 
 
 def _renamed(finding: Finding, name: str) -> Finding:
@@ -147,7 +147,7 @@ def places(
         return
     if not is_revision(revision, repository):
         raise SourceError(f"no such revision: {revision}")
-    known = set()
+    previous = set()
     for name in names:
         if not os.path.lexists(name):
             raise UsageError(f"{option} takes directories and files, not {name}")
@@ -156,8 +156,8 @@ def places(
         if not top or inner.startswith("../"):
             raise UsageError(f"{option}: {name} is not {where}")
         place = f"{revision}:{inner}"
-        if place not in known:
-            known.add(place)
+        if place not in previous:
+            previous.add(place)
             if not inner or open_repository(repository).find(place) is not None:
                 yield place
 

@@ -285,10 +285,10 @@ def proved(
 
     before = checked({file.path: file.data for file in files.files})
     while True:
-        kept = tuple(file for file in migration.files if owners.get(file.path, "") not in left)
-        after = checked({**before.files, **{file.path: file.after for file in kept}}) if kept else before
+        edited = tuple(file for file in migration.files if owners.get(file.path, "") not in left)
+        after = checked({**before.files, **{file.path: file.after for file in edited}}) if edited else before
         now = after.tree.sets[""]
-        worse = list(regressions(before, after)) if kept else []
+        worse = list(regressions(before, after)) if edited else []
         problems = [
             (owners.get(item.path, ""), str(item))
             for item in worse
@@ -296,7 +296,7 @@ def proved(
         ]
         reasons = goal(schemas, now, before.findings, after.findings) if goal else ()
         problems += [(name, why) for name, why in reasons if states.get(name) in ("migrated", "unchanged")]
-        moved = {owners.get(file.path, "") for file in kept}
+        moved = {owners.get(file.path, "") for file in edited}
         blamed = [(name, text) for name, text in problems if name in states and name not in left]
         unblamed = [text for name, text in problems if name not in states] if not blamed else []
         blamed += [(name, text) for name in sorted(moved) for text in unblamed]
@@ -314,7 +314,7 @@ def proved(
         else _as_made(row, requests.get(row.name), [text for name, text in notices if name == row.name])
         for row in migration.rows
     )
-    return Migration(kept, tuple(rows))
+    return Migration(edited, tuple(rows))
 
 
 def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:

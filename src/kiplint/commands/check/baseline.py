@@ -39,7 +39,7 @@ UNREAD = ("syntax/", "shape/")
 class BaselineOptions(NamedTuple):
     """The options of the run, the configured file, the sets, and where the file is read from."""
 
-    chosen: CheckCommand
+    command: CheckCommand
     configured: str
     sets: tuple[str, ...]
     files: Disk
@@ -72,7 +72,7 @@ def apply_baseline(
     file = _file(options)
     before = _read(file, options)
     checked = [
-        _recorded_path(options.chosen.stdin_filename or path if path == STDIN else path, file) for path in options.sets
+        _recorded_path(options.command.stdin_filename or path if path == STDIN else path, file) for path in options.sets
     ]
     missing = [path for path in before.checked if not _covered(path, checked, file)]
     is_judged = (lambda entry: False) if missing else _reportable(everything, rules)
@@ -80,18 +80,18 @@ def apply_baseline(
     if stale and plain() is not everything:
         stale = compare(before, plain(), is_judged).stale
     new = compare(before, findings, lambda entry: False).new
-    if not options.chosen.update_baseline:
+    if not options.command.update_baseline:
         return Compared(
             new,
             tuple(StaleObject(**asdict(gone.entry), left=gone.left) for gone in stale),
             tuple(_warning(file, before, stale)),
         )
-    if missing and not options.chosen.allow_new:
+    if missing and not options.command.allow_new:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
-    after, added = without(before, stale), new if options.chosen.allow_new else ()
-    if options.chosen.allow_new:
+    after, added = without(before, stale), new if options.command.allow_new else ()
+    if options.command.allow_new:
         after, new = extended(after, added, checked), ()
-    write_baseline(after, file, None if options.chosen.baseline else home_of(tree) or tree)
+    write_baseline(after, file, None if options.command.baseline else home_of(tree) or tree)
     counts = f"{plural(after.total, 'finding')}: {len(added):,} new, {_paid(stale):,} dropped"
     return Compared(new, (), (f"{printable(file)} holds {counts}",))
 
@@ -102,10 +102,10 @@ def recorded(options: BaselineOptions) -> dict[str, int]:
 
 
 def _file(options: BaselineOptions) -> str:
-    if options.chosen.allow_new and not options.chosen.update_baseline:
+    if options.command.allow_new and not options.command.update_baseline:
         raise UsageError("new findings are recorded only in an update of the baseline", kind="allow-new")
-    if options.chosen.baseline:
-        return options.chosen.baseline
+    if options.command.baseline:
+        return options.command.baseline
     if not options.configured:
         raise UsageError("no baseline to update: none is named or configured", kind="no-baseline")
     inside = os.path.realpath(options.configured).startswith(os.path.join(os.getcwd(), ""))
@@ -116,9 +116,9 @@ def _read(file: str, options: BaselineOptions) -> Baseline:
     baseline = read_baseline(file, options.files)
     if baseline is not None:
         return baseline
-    if options.chosen.update_baseline and options.chosen.allow_new:
+    if options.command.update_baseline and options.command.allow_new:
         return Baseline()
-    kind = "missing-baseline-of-update" if options.chosen.update_baseline else "missing-baseline"
+    kind = "missing-baseline-of-update" if options.command.update_baseline else "missing-baseline"
     raise UsageError(f"there is no baseline {file}", kind=kind)
 
 
@@ -161,12 +161,12 @@ def _warning(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[
     verb, them = ("is", "it") if number == 1 else ("are", "them")
     recorded = plural(baseline.total, "recorded finding")
     yield f"warning: {printable(file)}: {number:,} of {recorded} {verb} stale, --update-baseline drops {them}"
-    for entry, left in stale[:MOST_LISTED]:
-        yield f"  stale: {entry.where}" + (f" ({left:,} of {entry.count:,} left)" if left else "")
+    for entry, remaining in stale[:MOST_LISTED]:
+        yield f"  stale: {entry.where}" + (f" ({remaining:,} of {entry.count:,} left)" if remaining else "")
     if len(stale) > MOST_LISTED:
         yield f"  ... and {len(stale) - MOST_LISTED:,} more"
 
 
 def _paid(stale: Sequence[Stale]) -> int:
     """How many recorded findings are gone."""
-    return sum(entry.count - left for entry, left in stale)
+    return sum(entry.count - remaining for entry, remaining in stale)

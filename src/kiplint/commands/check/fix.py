@@ -27,25 +27,25 @@ MOST_REASONS: Final = 10
 NO_CHOICE: Final[Mapping[str, int]] = {}
 
 
-class KeptFindings:
+class OldFindings:
     """The findings not to fix: older ones and recorded ones, each as often as it is known, over all sets of a run."""
 
     def __init__(self, base: BaseState | None, recorded: Mapping[str, int]) -> None:
         self.base = base
         self._recorded = Counter(recorded)
 
-    def chosen(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> list[Finding]:
+    def without(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> list[Finding]:
         """The findings of a set to fix, in their order; `sources` are the files that have them."""
         remaining = Counter(self._recorded)
-        chosen = []
+        recent = []
         for finding in self._new(findings, sources):
             if remaining[finding.fingerprint]:
                 remaining[finding.fingerprint] -= 1
             else:
-                chosen.append(finding)
-        return chosen
+                recent.append(finding)
+        return recent
 
-    def settle(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
+    def count_off(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
         """Count off the findings that remain in a set that is done."""
         self._recorded -= Counter(finding.fingerprint for finding in self._new(findings, sources))
         if self.base is not None:
@@ -65,10 +65,10 @@ class Fixes(msgspec.Struct, frozen=True):
     refused: tuple[tuple[Finding, Regression], ...] = ()
     """The findings whose fixes would make something worse, and what."""
 
-    def summary(self, remaining: Sequence[Finding], kept: int, *, written: bool, unsafe: bool) -> str:
+    def summary(self, remaining: Sequence[Finding], others: int, *, written: bool, unsafe: bool) -> str:
         """How many findings were fixed, or would be if nothing is `written`, and how many remain, in words.
 
-        `kept` is how many findings are not fixed as they are older than the change or in the baseline.
+        `others` is how many findings are not fixed as they are older than the change or in the baseline.
         """
         counts = Counter(finding.rule for finding in self.fixed)
         rules = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items()))
@@ -78,18 +78,18 @@ class Fixes(msgspec.Struct, frozen=True):
         fixable = 0 if unsafe else sum(finding.fix is not None for finding in remaining)
         parts = [f"{head}: {rules}" if rules else head, f"{len(remaining):,} left"]
         parts += [f"{fixable:,} of them fixable with --unsafe-fixes"] if fixable else []
-        parts += [f"{kept:,} known and not fixed"] if kept else []
+        parts += [f"{others:,} known and not fixed"] if others else []
         return ", ".join(parts)
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why the fixes that would make something worse were not applied: a line for each, `MOST_REASONS` of them."""
-        shown = [
+        lines = [
             f"not fixed: {finding.path}:{finding.line}: {finding.rule}: {why}"
             for finding, why in self.refused[:MOST_REASONS]
         ]
-        more = len(self.refused) - len(shown)
-        return (*shown, *([f"not fixed: {more} more"] if more else []))
+        more = len(self.refused) - len(lines)
+        return (*lines, *([f"not fixed: {more} more"] if more else []))
 
 
 def fix_sets(
@@ -100,11 +100,11 @@ def fix_sets(
     around: Callable[[str], Surroundings],
     unsafe: bool,
     releases: Callable[[], Releases | None],
-    kept: KeptFindings | None = None,
+    old: OldFindings | None = None,
     others: RuleSet | None = None,
     choose: Mapping[str, int] = NO_CHOICE,
 ) -> Fixes:
-    """Fix the files of the sets in memory, but not those that are only context. `kept` findings lose their fix.
+    """Fix the files of the sets in memory, but not those that are only context. `old` findings lose their fix.
 
     `around` gives the rest of the repository by the directory of a set, `releases` what no unsafe fix may break;
     `others` are the rules that do not run, and that no fix may break either; `choose` is as in `check`.
@@ -119,7 +119,7 @@ def fix_sets(
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
         surroundings = around(schemas.directory)
-        check = _Check(schemas, surroundings, rules, _chosen(fixer, choose), kept)
+        check = _Check(schemas, surroundings, rules, _with_choices(fixer, choose), old)
         if not any(finding.fix for finding in check(files)):
             results.append(check.last(files))
             continue
@@ -135,7 +135,7 @@ def fix_sets(
     return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refused))
 
 
-def _chosen(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
+def _with_choices(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
     """The fixer, but with the fix of the chosen number; none where there are not so many."""
 
     def fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
@@ -152,38 +152,38 @@ class _Check(msgspec.Struct, frozen=True):
     around: Surroundings
     rules: RuleSet
     fixer: FixFunction | None
-    kept: KeptFindings | None
-    done: deque[tuple[Mapping[str, bytes], Result]] = msgspec.field(default_factory=lambda: deque(maxlen=2))
+    old: OldFindings | None
+    last_results: deque[tuple[Mapping[str, bytes], Result]] = msgspec.field(default_factory=lambda: deque(maxlen=2))
 
     def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
         return self.result(files).findings
 
     def result(self, files: Mapping[str, bytes]) -> Result:
         """The result of a check of the files."""
-        for known, result in self.done:
-            if known == files:
+        for previous, result in self.last_results:
+            if previous == files:
                 return result
-        kept, directory = self.kept, self.schemas.directory
+        old, directory = self.old, self.schemas.directory
         result = check_set(
             (Input(file.path, files[file.path], file.reported) for file in self.schemas.files),
             self.rules,
             directory=directory,
             partial=self.schemas.lone,
             fixer=self.fixer,
-            base=kept.base.at(directory) if kept and kept.base else None,
+            base=old.base.at(directory) if old and old.base else None,
             around=self.around,
         )
-        if kept is not None:
-            chosen = set(map(id, kept.chosen(result.findings, result.sources)))
+        if old is not None:
+            recent = set(map(id, old.without(result.findings, result.sources)))
             result.findings = [
-                finding if id(finding) in chosen else finding.fixed_by(()) for finding in result.findings
+                finding if id(finding) in recent else finding.fixed_by(()) for finding in result.findings
             ]
-        self.done.append((dict(files), result))
+        self.last_results.append((dict(files), result))
         return result
 
     def last(self, files: Mapping[str, bytes]) -> Result:
         """The same for the last state of the set."""
         result = self.result(files)
-        if self.kept is not None:
-            self.kept.settle(result.findings, result.sources)
+        if self.old is not None:
+            self.old.count_off(result.findings, result.sources)
         return result

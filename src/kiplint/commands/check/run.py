@@ -302,11 +302,11 @@ class _Run:
         """The results of the sets as they are, or with their fixes."""
         if not (self.names and (self.options.fix or self.options.diff)):
             return tuple(self._checked()), None
-        from kiplint.commands.check.fix import KeptFindings, fix_sets
+        from kiplint.commands.check.fix import OldFindings, fix_sets
         from kiplint.fixes.sets import all_rules
 
         base, recorded = self.base, self._recorded()
-        kept = KeptFindings(base, recorded) if base or recorded else None
+        old = OldFindings(base, recorded) if base or recorded else None
         choices = self.options.choices
         for rule_id in choices:
             check_selector(rule_id, self.rules.known)
@@ -319,7 +319,7 @@ class _Run:
             around=self._around,
             unsafe=self.options.unsafe_fixes,
             releases=self.fixed_releases,
-            kept=kept,
+            old=old,
             others=others,
             choose=choices,
         )

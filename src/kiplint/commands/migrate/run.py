@@ -124,9 +124,9 @@ def _bump(rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], make: Callable[...,
         name, rest = vague.path[0], ".".join((*vague.path[1:], vague.name))
         raise BadField(f"{name} has a request and a response: write {name}Request.{rest} or {name}Response.{rest}")
     halves = {rpc.name: {half.name for half in (rpc.request, rpc.response) if half} for rpc in rpcs}
-    known = set().union(*halves.values())
-    if strange := next((field.message for field in fields if field.message and field.message not in known), ""):
-        raise BadField(f"{strange} is not the request or response of an RPC to bump{did_you_mean(strange, known)}")
+    half_names = set().union(*halves.values())
+    if strange := next((field.message for field in fields if field.message and field.message not in half_names), ""):
+        raise BadField(f"{strange} is not the request or response of an RPC to bump{did_you_mean(strange, half_names)}")
     migrations = [
         make(rpc, fields=[field for field in fields if not field.message or field.message in halves[rpc.name]])
         for rpc in rpcs
@@ -149,33 +149,33 @@ def _migrate(
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
     broken: list[str] = []
-    known: set[str] = set()
+    rpc_names: set[str] = set()
     rollouts: dict[str, tuple[RolloutRow, ...]] = {}
     rules = all_rules(configuration)
     for schema_files in open_sets(paths, configuration.keeps):
         schemas, unread = load_set(schema_files)
         broken += [definition.file for definition in unread]
-        chosen = {file.path for file in schema_files.files if file.reported}
+        reported = {file.path for file in schema_files.files if file.reported}
         rpcs = [
             rpc
             for rpc in client_rpcs(schemas)
-            if any(half and half.file in chosen for half in (rpc.request, rpc.response))
+            if any(half and half.file in reported for half in (rpc.request, rpc.response))
         ]
-        known |= {rpc.name for rpc in rpcs}
+        rpc_names |= {rpc.name for rpc in rpcs}
         migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(_base, names)}])
         if migration.rows:
             migration = proved(schema_files, migration, rules, goal)
         files += migration.files
         after = {file.path: file.after for file in migration.files}
         if goal and migration.rows:
-            made = (replace(file, data=after.get(file.path, file.data)) for file in schema_files.files)
-            now = load_set(replace(schema_files, files=tuple(made)))[0]
+            after_files = (replace(file, data=after.get(file.path, file.data)) for file in schema_files.files)
+            now = load_set(replace(schema_files, files=tuple(after_files)))[0]
             rollouts[encodable(schema_files.directory or ".")] = tuple(rollout(now, schemas))
         rows += [replace(row, directory=encodable(schema_files.directory or ".")) for row in migration.rows]
     for name in names:
-        if not {name, _base(name)} & known:
-            raise UsageError(f"there is no RPC {name}{_hint(name, known)}")
-    if not known and not broken:
+        if not {name, _base(name)} & rpc_names:
+            raise UsageError(f"there is no RPC {name}{_hint(name, rpc_names)}")
+    if not rpc_names and not broken:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
     status: Status = "error" if broken else "findings" if any(row.state == "left" for row in rows) else "ok"
     result = MigrationResult(
@@ -191,12 +191,12 @@ def _migrate(
     return result
 
 
-def _hint(name: str, known: Collection[str]) -> str:
+def _hint(name: str, names: Collection[str]) -> str:
     """What to write instead of a name that no RPC has."""
     file = os.path.basename(name)
-    if file.endswith(".json") and _base(file.removesuffix(".json")) in known:
+    if file.endswith(".json") and _base(file.removesuffix(".json")) in names:
         return f": write {_base(file.removesuffix('.json'))}, and the directory as the set"
-    return did_you_mean(_base(name), known)
+    return did_you_mean(_base(name), names)
 
 
 def _base(name: str) -> str:

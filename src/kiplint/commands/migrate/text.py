@@ -25,11 +25,11 @@ _QUIET: Final = ("unchanged", "dead")
 def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     """Write the rows that changed, then what to review, and a line with the counts."""
     rows = result.rows
-    shown = [row for row in rows if row.state not in _QUIET or row.look]
+    visible = [row for row in rows if row.state not in _QUIET or row.look]
     lines: list[str] = []
     width = width_of(out)
     several = _has_several_directories(rows)
-    for directory, group in groupby(shown, key=lambda row: row.directory):
+    for directory, group in groupby(visible, key=lambda row: row.directory):
         lines += [*([""] if lines else []), title(printable(directory), color)] if several else []
         lines += table(COLUMNS, [_cells(row) for row in group], color, width)
     notes = [(_name(row, several), note) for row in rows for note in row.look]
