@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -130,7 +133,7 @@ def test_what_lies_beside_is_not_written_to(tmp_path: Path, monkeypatch: pytest.
     """Even with the very name that the fresh file is to have."""
     monkeypatch.setattr(os, "urandom", bytes)
     (tmp_path / "victim").write_bytes(b"untouched")
-    (tmp_path / f".file.{bytes(8).hex()}").symlink_to("victim")
+    (tmp_path / f".file.{bytes(8).hex()}.kiplint").symlink_to("victim")
     with pytest.raises(FileExistsError):
         replace_file(str(tmp_path / "file"), b"new")
     assert (tmp_path / "victim").read_bytes() == b"untouched"
@@ -191,3 +194,45 @@ def test_a_folder_where_only_bytecode_is_left_is_no_package(tmp_path: Path) -> N
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).touch()
     assert sorted(module_names(str(tmp_path))) == ["module", "room"]
+
+
+KILLED = """
+import os, signal
+from kiplint.text.files import replace_file
+os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)
+replace_file("X.json", b"new")
+"""
+
+
+def test_what_a_killed_write_leaves_is_removed_by_the_next(tmp_path: Path) -> None:
+    users = {".X.json.0123456789abcdef", ".X.json.kiplint", "X.json.0123456789abcdef.kiplint"}
+    for name in users:
+        (tmp_path / name).write_bytes(b"")
+    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (leftover,) = {path.name for path in tmp_path.iterdir()} - users
+    replace_file(str(tmp_path / "Y.json"), b"other")
+    assert {path.name for path in tmp_path.iterdir()} == users | {"Y.json"}
+    assert leftover.startswith(".X.json.")
+
+
+def test_what_another_process_writes_is_not_removed(tmp_path: Path) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    path = tmp_path / ".X.json.0123456789abcdef.kiplint"
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        replace_file(str(tmp_path / "Y.json"), b"other")
+    assert path.exists()
+
+
+def test_a_folder_is_searched_once_for_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+
+    def search(folder: str) -> list[str]:
+        searched.append(folder)
+        return []
+
+    monkeypatch.setattr(os, "listdir", search)
+    for number in range(100):
+        replace_file(str(tmp_path / f"{number}.json"), b"")
+    assert searched == [str(tmp_path)]

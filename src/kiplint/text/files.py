@@ -12,6 +12,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from fnmatch import translate
 from functools import lru_cache
 from typing import BinaryIO, Final, TextIO
@@ -152,11 +153,12 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     """Put a file in the place of another one or of none: whole, or not at all. A link there is replaced, not followed.
 
     It has the mode of the file that was there, else `mode` as the umask leaves it. Raises OSError, also when something
-    else than a file is there.
+    else than a file is there. What runs that were killed in the middle of a write left in the folder is removed.
     """
     require_outside_git(path)
     folder, name = os.path.split(path)
-    fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}")
+    _remove_leftovers(os.path.realpath(folder))
+    fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.kiplint")
     try:
         there = os.lstat(path).st_mode
         if not stat.S_ISLNK(there):
@@ -166,6 +168,7 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     file = os.open(fresh, _WRITING, mode)
     try:
         with os.fdopen(file, "wb") as out:
+            _lock(file)
             if stat.S_ISREG(there) and hasattr(os, "fchmod"):
                 os.fchmod(file, stat.S_IMODE(there) & 0o777)
             out.write(data)
@@ -175,6 +178,35 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     except BaseException:
         os.unlink(fresh)
         raise
+
+
+_LEFTOVER: Final = re.compile(r"\..+\.[0-9a-f]{16}\.kiplint", re.DOTALL)
+
+
+@lru_cache(maxsize=20_000)  # once for each folder of a run, however many files it writes there
+def _remove_leftovers(folder: str) -> None:
+    """Remove the files that `replace_file` makes and that no process has locked: their process was killed."""
+    with suppress(OSError):
+        for name in filter(_LEFTOVER.fullmatch, os.listdir(folder)):
+            with suppress(OSError):
+                path = os.path.join(folder, name)
+                with open_file(path, links=False) as file:
+                    is_leftover = _lock(file.fileno())
+                if is_leftover:
+                    os.unlink(path)
+
+
+def _lock(file: int) -> bool:
+    """Lock a file until it is closed; whether that succeeded. Windows, which removes no open file, needs no lock."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another process has it, or the file system has no locks
+        return False
+    return True
 
 
 IS_LINK: Final = (errno.ELOOP, errno.EMLINK)
