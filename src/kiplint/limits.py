@@ -110,6 +110,7 @@ RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decod
 _REST = "what follows is not decoded"
 PACKETS = Limit(400_000, "packets, and 10 for each end of a connection", "a capture", RECORDS.remedy, beyond=_REST)
 PAYLOAD = Limit(200 << 20, "bytes in packets", "a capture", RECORDS.remedy, beyond=_REST)
+VECTOR_BYTES = Limit(4 << 20, "bytes of bodies", "the vectors of a message", beyond="a warning names what is left out")
 VALUES_BYTES = Limit(32 << 20, "bytes", "values to encode", "divide them")
 PROBE_BYTES = Limit(64 << 20, "bytes", "the output of probe", "probe fewer brokers at a time")
 _BROKER = "an error of that broker"

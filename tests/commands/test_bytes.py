@@ -367,7 +367,9 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("kiplint.commands.vectors.run.MOST_BYTES", 100)
     fields = [field(f"F{number}") for number in range(8)]
     (tmp_path / "XRequest.json").write_bytes(definition(*fields, validVersions="0", flexibleVersions="none"))
-    kinds = [(vector.kind, vector.field) for vector in vectors(tmp_path)]
+    left_out: list[str] = []
+    kinds = [(vector.kind, vector.field) for vector in vectors(tmp_path, left_out=left_out)]
+    assert left_out == ["XRequest has not all vectors of the versions 0, as it is too large"]
     assert kinds == [
         ("minimal", None),
         ("rich-field", "f0"),
@@ -382,12 +384,23 @@ def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest
 
 def test_vectors_of_very_many_versions_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All vectors of a message count, or a thousand versions of a thousand fields would be a gigabyte."""
-    monkeypatch.setattr("kiplint.commands.vectors.run.MOST_OF_MESSAGE", 3_000)
+    monkeypatch.setattr("kiplint.commands.vectors.run.VECTOR_BYTES", 3_000)
     definitions = definition(*[field(f"F{number}") for number in range(8)], validVersions="0-900")
     (tmp_path / "XRequest.json").write_bytes(definitions)
-    made = list(vectors(tmp_path))
-    assert 1 <= max(vector.version for vector in made) < 20
-    assert 20 < len(made) < 200
+    left_out: list[str] = []
+    versions = [vector.version for vector in vectors(tmp_path, left_out=left_out)]
+    assert 1 <= versions[-1] < 20
+    assert 20 < len(versions) < 200
+    assert left_out == [f"XRequest has not all vectors of the versions {versions[-1]}-900, as it is too large"]
+
+
+def test_what_vectors_leave_out_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "XRequest.json").write_bytes(definition(field("A"), validVersions="0-1001"))
+    ran = kiplint("vectors", ".", cwd=tmp_path)
+    assert (ran.code, ran.err) == (
+        0,
+        "warning: XRequest has not all vectors of the versions 1001, as it is too large\n",
+    )
 
 
 def test_vectors_of_a_very_large_struct_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -15,17 +15,16 @@ from kiplint.commands.vectors.edges import UNKNOWN, each_hard
 from kiplint.commands.vectors.faults import faults
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.limits import UNFOLDED_FIELDS, Counter
+from kiplint.limits import UNFOLDED_FIELDS, VECTOR_BYTES, Counter
 from kiplint.model.layout import Layout, unfolded
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
+from kiplint.versions import VersionRange
 
 MOST_VERSIONS: Final = 1001
 """The number of versions of an interval that get vectors."""
-MOST_BYTES: Final = 4 << 20
+MOST_BYTES: Final = VECTOR_BYTES // 8
 """The bytes of all vectors of a kind and a version: each field's vector repeats the whole message."""
-MOST_OF_MESSAGE: Final = 16 * MOST_BYTES
-"""The most bytes of the vectors of a message. Versions above the one that reaches it have no vectors."""
 BYTES_OF_A_VALUE: Final = 4
 """The least number of bytes that a value counts as: encoding takes time even if it writes none."""
 
@@ -67,19 +66,25 @@ DOCUMENTS: Final = {"vectors": Vector}
 
 
 def vectors(
-    *sets: Path, repository: Path | None = None, messages: Sequence[str] = (), broken: list[str] | None = None
+    *sets: Path,
+    repository: Path | None = None,
+    messages: Sequence[str] = (),
+    broken: list[str] | None = None,
+    left_out: list[str] | None = None,
 ) -> Iterator[Vector]:
     """Golden bytes of every message and version of the sets, the same at every run; of `messages` only, if any.
 
     For each version: minimal values, each field rich, each nullable field null, each tag present, and all fields rich;
     of a very large message only the first fields have vectors of their own, and only the lowest versions have any. Then
     bodies on which readers fail that pass those, and bodies that a reader must refuse, with the offset of the fault;
-    they grow with the message, not with its square. The siblings of a file in `sets` get
-    vectors only if they are in `messages`. The paths of files that cannot be read are appended to `broken`. Raises
-    UsageError for a message that no set has, and SourceError for a set that cannot be opened.
+    they grow with the message, not with its square. The siblings of a file in `sets` get vectors only if they are in
+    `messages`. The paths of files that cannot be read are appended to `broken`, and to `left_out` a line about each
+    message that is too large to have all its vectors. Raises UsageError for a message that no set has, and SourceError
+    for a set that cannot be opened.
     """
     catalog = open_catalog(sets or (".",), repository)
     unread = [] if broken is None else broken
+    incomplete = [] if left_out is None else left_out
     for name in messages:
         if name not in catalog.names:
             raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
@@ -87,19 +92,28 @@ def vectors(
         for message in catalog.named(name)[:1]:
             if message.file in catalog.context and not messages:
                 continue
-            room = Counter(MOST_OF_MESSAGE)
-            for low, high in message.valid.intervals:
-                for version in range(low, min(high + 1, low + MOST_VERSIONS)):
-                    if room.left < 0:
+            remaining = Counter(VECTOR_BYTES)
+            complete: list[int] = []
+            for version in _versions(message):
+                if catalog.codec(message, version).unusable:
+                    unread += [message.file] if message.file not in unread else []
+                elif not (yield from _vectors(catalog, message, version, remaining)):
+                    if remaining.left < 0:
                         break
-                    if not catalog.codec(message, version).unusable:
-                        yield from _vectors(catalog, message, version, room)
-                    elif message.file not in unread:
-                        unread.append(message.file)
+                    continue
+                complete.append(version)
+            if missing := message.valid - VersionRange((version, version) for version in complete):
+                incomplete.append(f"{name} has not all vectors of the versions {missing}, as it is too large")
     unread += catalog.broken
 
 
-def _vectors(catalog: Catalog, message: Message, version: int, whole: Counter) -> Iterator[Vector]:
+def _versions(message: Message) -> Iterator[int]:
+    for low, high in message.valid.intervals:
+        yield from range(low, min(high + 1, low + MOST_VERSIONS))
+
+
+def _vectors(catalog: Catalog, message: Message, version: int, remaining: Counter) -> Generator[Vector, None, bool]:
+    """The vectors of a version, while there are `remaining` bytes; returns whether these are all."""
     codec = catalog.codec(message, version)
     header_version, header_codec = catalog.header(message, version) if message.is_rpc else (None, None)
     if header_codec and header_codec.unusable:
@@ -126,14 +140,18 @@ def _vectors(catalog: Catalog, message: Message, version: int, whole: Counter) -
             **own | others,
         )
 
+    is_whole = True
     earlier: set[bytes] = set()
     least = BYTES_OF_A_VALUE * unfolded(message, UNFOLDED_FIELDS)[0]
     for kind, variants in _kinds(codec.body):
-        room = Counter(MOST_BYTES)
+        of_kind = Counter(MOST_BYTES)
         for field, value in variants:
             data, problems = codec.encode(value)
             size = max(len(data), least)
-            if not whole.take(size) or not room.take(size):
+            if not remaining.take(size):
+                return False
+            if not of_kind.take(size):
+                is_whole = False
                 break
             if not problems and data not in earlier:
                 earlier.add(data)
@@ -145,6 +163,7 @@ def _vectors(catalog: Catalog, message: Message, version: int, whole: Counter) -
             yield vector("unknown-tags-in-header", None, data, header=tagged, header_hex=front.hex())
     for fault in faults(codec):
         yield vector(fault.kind, fault.field or None, fault.data, must="refuse", offset=fault.offset)
+    return is_whole
 
 
 def _header(codec: Codec, message: Message, version: int) -> dict[str, Any]:
