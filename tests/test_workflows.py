@@ -116,6 +116,13 @@ def test_the_nightly_comparison_is_with_the_commit_of_the_corpus() -> None:
     assert checkout["with"]["ref"] == trunk[-1][2]
 
 
+def test_hostile_input_is_measured_each_night_in_parts_that_make_up_all() -> None:
+    job = workflow("nightly.yml")["jobs"]["hostile"]
+    numbers = job["strategy"]["matrix"]["part"]
+    assert numbers == [*range(1, len(numbers) + 1)]
+    assert f'HOSTILE_ARGS="--shard $PART/{len(numbers)}"' in job["steps"][-1]["run"]
+
+
 def test_a_release_is_checked_and_built_before_it_is_published() -> None:
     result = workflow("release.yml")
     jobs = result["jobs"]

@@ -314,36 +314,50 @@ def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, .
     )
 
 
+def exceeds(case: Case, whole: Measured, half: Measured, start: Run) -> bool:
+    """Whether time grows faster than the input, or an input below the size of a definition takes too much."""
+    trees, beside = case.input.write(whole.n)
+    size = sum(map(len, [*beside.values(), *(data for tree in trees for data in tree.values())]))
+    large = whole.run.cpu - start.cpu > MOST_SECONDS or whole.run.peak > MOST_MEMORY
+    return growth(whole, half, start) > MOST_GROWTH or (size < DEFINITION_BYTES and large)
+
+
 def main() -> None:
-    """Measure the cases and print the table; write the page unless `--only` selects cases."""
+    """Measure the cases and print the table; write the page unless options select cases. Fails if one `exceeds`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
     parser.add_argument("--seconds", type=int, default=1 << 40, help="stop after so many seconds")
     parser.add_argument("--seed", type=int, default=0, help="another order of the cases")
+    parser.add_argument("--shard", default="1/1", metavar="I/N", help="of N parts of the cases the one of number I")
     parser.add_argument("--list", action="store_true", help="list the cases, and run none")
     options = parser.parse_args()
-    chosen = [case for case in cases() if not options.only or any(part in case.title for part in options.only)]
-    if options.list or not chosen:
-        print("\n".join(case.title for case in chosen))
+    selection = [case for case in cases() if not options.only or any(part in case.title for part in options.only)]
+    if options.list or not selection:
+        print("\n".join(case.title for case in selection))
         return
     preload()
     end = time.monotonic() + options.seconds
     start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda run: run.cpu)
-    Random(options.seed).shuffle(chosen)  # so that some are like all
-    rows, done = [], 0
-    for case in chosen:
+    Random(options.seed).shuffle(selection)  # so that some are like all
+    number, parts = map(int, options.shard.split("/"))
+    selection = selection[number - 1 :: parts]
+    rows, done, slow = [], 0, []
+    for case in selection:
         if time.monotonic() > end:
             break
         done += 1
         if measured := measure(case, start):
             rows.append(row(case, *measured, start))
+            slow += [case.title] if exceeds(case, *measured, start) else []
             print("  ".join(rows[-1]), flush=True)
-    count = f"{done:,} of {len(chosen):,} cases were run; {len(rows):,} take more than {SLOW} s"
+    count = f"{done:,} of {len(selection):,} cases were run; {len(rows):,} take more than {SLOW} s"
     print(count)
-    if not options.only and not options.seed:
+    if not options.only and not options.seed and parts == 1:
         head = [HEAD, ["---", "---", *("---:" for _ in HEAD[2:])]]
         lines = [f"| {line} |" for line in aligned([*head, *sorted(rows)], between=" | ")]
         PAGE.write_text("\n".join([ABOUT, "", f"{count}:", "", *lines, ""]), encoding="utf-8")
+    if slow:
+        raise SystemExit("\n".join(["too slow, or too large:", *slow]))
 
 
 if __name__ == "__main__":
