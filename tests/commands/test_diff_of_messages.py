@@ -50,5 +50,5 @@ def test_an_rpc_has_one_heading_and_its_lines_do_not_repeat_the_name() -> None:
         "  info  compat/new-version  request: version 1 is new, flexible for the first time, with request header 3",
         "  info  compat/new-version  response: version 1 is new, flexible for the first time, with response header 1",
         "",
-        "2 changes in 2 of 2 messages: 2 break nothing.",
+        "kip-1313 against sets/broker/clients: nothing breaks; 2 infos.",
     ]

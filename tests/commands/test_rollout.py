@@ -71,7 +71,7 @@ def test_text() -> None:
         "SaslHandshake              17   exempt        0-1       0-1: 1              "
         "frozen at versions 0-1: it never carries the client instance id\n"
         "\n"
-        "Request header 3: 3 done, 1 wrong and 1 exempt.\n",
+        f"Request header 3: 3 done, 1 wrong and 1 exempt.\n  DeleteGroups: {SLIP}\n",
         "",
     )
 
@@ -87,7 +87,7 @@ def test_text_of_what_is_to_be_done_comes_first(releases: Path) -> None:
         "SaslHandshake  17   exempt   0-1   0-1       0-1: 1                "
         "frozen at versions 0-1: it never carries the client instance id\n"
         "\n"
-        "Request header 3: 1 done, 1 missing and 1 exempt.\n",
+        "Request header 3: 1 done, 1 missing and 1 exempt.\n`kiplint migrate kip-1313 half` writes what is missing.\n",
         "",
     )
 
@@ -123,7 +123,7 @@ def test_jsonl_has_a_line_for_each_rpc() -> None:
 def test_markdown() -> None:
     assert rollout(HEAD, "--output-format", "markdown") == (
         1,
-        "### Request header 3: 3 done, 1 wrong and 1 exempt.\n"
+        f"### Request header 3: 3 done, 1 wrong and 1 exempt.\n\n- DeleteGroups: {SLIP}\n"
         "\n"
         "| RPC | key | status | base | versions | request headers | what |\n"
         "| --- | --- | --- | --- | --- | --- | --- |\n"

@@ -63,8 +63,8 @@ def test_a_hostile_name_stays_in_the_table_of_a_rollout() -> None:
     )
     out = io.StringIO()
     write_markdown(RolloutResult(findings=(), rows=(row,)), out, color=False)
-    head, empty, _, _, shown = out.getvalue().splitlines()
-    assert (head, empty) == ("### Request header 3: 1 wrong.", "")
+    head, empty, reason, _, _, _, shown = out.getvalue().splitlines()
+    assert (head, empty, "<script" in reason) == ("### Request header 3: 1 wrong.", "", False)
     assert shown.replace("\\|", "").count("|") == 8
     assert "| 1 | wrong | 0-1 | 0-2 | 0: 1, 1+: 2 |" in shown
     assert "<script" not in shown

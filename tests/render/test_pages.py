@@ -818,8 +818,10 @@ def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Cal
     document = pages("rollout").document
     seen = visit("rollout")
     rows = {(rpc["name"], str(rpc["api_key"]), rpc["status"]) for rpc in document["rpcs"]}
-    names = [tuple(text.rsplit(" ", 1)) for text in seen.texts("[data-item] .name")]
-    assert {(*name, status) for name, status in zip(names, seen.texts("[data-item] summary .tag"), strict=True)} == rows
+    texts = [_flat(text) for text in seen.page.locator("[data-item] .name").all_text_contents()]
+    names = [tuple(text.rsplit(" ", 1)) for text in texts]
+    statuses = seen.page.locator("[data-item] summary .tag").all_text_contents()
+    assert {(*name, status) for name, status in zip(names, statuses, strict=True)} == rows
     assert len(names) == len(document["rpcs"])
     script = """found => Object.fromEntries(found.map((one) => [one.id,
       [...one.querySelectorAll(".strip i:not(.gap)")].map((cell) => [cell.textContent, cell.title])]))"""

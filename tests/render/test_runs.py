@@ -320,7 +320,7 @@ def test_a_diff(releases: Path, runner: Runner) -> None:
     assert {line.split(" ")[0] for line in ran.out.splitlines()[1:]} == {"::notice"}
     summary = runner.summary.read_text("utf-8")
     assert summary.startswith(
-        "## kiplint diff\n\n1 error and 2 infos in 2 files.\n\n### 3 changes in 2 of 2 messages: "
+        "## kiplint diff\n\n1 error and 2 infos in 2 files.\n\n### new against old: 1 change breaks wire; 2 break nothing."
     )
     assert (
         "| error | wire | compat/layout-changed | new/XRequest.json:20 "
@@ -346,7 +346,7 @@ def test_a_diff_as_sarif(releases: Path) -> None:
 def test_a_diff_as_markdown(releases: Path) -> None:
     ran = kiplint("diff", "old", "new", "--output-format", "markdown", cwd=releases)
     head, _, columns, *rows = ran.out.splitlines()
-    assert head.startswith("### 3 changes in 2 of 2 messages: ")
+    assert head.startswith("### new against old: 1 change breaks wire; 2 break nothing.")
     assert columns == "| severity | breaks | rule | place | what |"
     assert [row.split(" | ")[1] for row in rows[1:4]] == ["wire", "nothing", "nothing"]
     assert rows[4:7] == ["", "Proof, by example messages:", ""] and rows[7].startswith("- XRequest, compat/")

@@ -44,7 +44,7 @@ X
 YRecord
   info  compat/new-version  version 6 is new
 
-4 changes in 3 of 3 messages: 1 breaks semantics and 3 nothing.
+new against old: 1 change breaks semantics; 3 break nothing.
 """
     )
 

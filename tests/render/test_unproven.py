@@ -37,10 +37,10 @@ def outcome(result: DiffResult) -> tuple[list[object], object, str]:
 def test_a_break_with_its_proof(tmp_path: Path) -> None:
     changes, summary, line = outcome(changed(tmp_path, widened=True))
     assert (changes, summary) == ([None], None)
-    assert line == "1 change in 1 of 1 message: 1 breaks wire."
+    assert line == "new against old: 1 change breaks wire."
 
 
-SAID = "1 change in 1 of 1 message: 1 breaks wire. 1 break without proof: too many fields to try."
+SAID = "new against old: 1 change breaks wire; 1 break without proof: too many fields to try."
 
 
 def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

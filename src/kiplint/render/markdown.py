@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Final, TextIO
 
 from kiplint.engine.finding import Finding
-from kiplint.render.report import Report, ranked
+from kiplint.render.report import Report, Verdict, ranked
 from kiplint.text.show import printable
 
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", **{sign: "\\" + sign for sign in "\\|`*_[]~$"}})
@@ -39,6 +39,17 @@ def inline(text: str) -> str:
     """Text that stays in its line and its cell, means nothing to Markdown or HTML, and calls and links nobody."""
     plain = _LINKED.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
     return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), plain)
+
+
+def write_verdict(verdict: Verdict, out: TextIO) -> None:
+    """Write a verdict: a heading, a list of the exceptions, and the next step."""
+    out.write(f"### {inline(verdict.sentence)}\n\n")
+    out.writelines(f"- {inline(text)}\n" for text in verdict.exceptions)
+    out.write(
+        f"{chr(10) * bool(verdict.exceptions)}{inline(verdict.step)}\n\n"
+        if verdict.step
+        else "\n" * bool(verdict.exceptions)
+    )
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:

@@ -188,6 +188,7 @@ def set_titles(*names: str) -> list[str]:
 
     A lone absolute path is shown by its last two parts.
     """
+    names = tuple(os.path.abspath(name) if name in (".", "./") else name for name in names)
     parts = [(name.removesuffix(":") or name).split("/") for name in names]
     least = min(map(len, parts), default=1) - 1
     first = last = 0
@@ -196,6 +197,8 @@ def set_titles(*names: str) -> list[str]:
         last = _alike([part[::-1] for part in parts], least - first)
     elif names and names[0].startswith("/"):
         first = max(0, least - 1)
+    if first == last == 0 and len(names) > 1:  # an absolute path beside a revision
+        parts = [part[-1:] if part[0] == "" else part for part in parts]
     return [printable("/".join(part[first : len(part) - last])) for part in parts]
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from kiplint.text.show import printable
+
+if TYPE_CHECKING:
+    from kiplint.render.report import Verdict
 
 BOLD = "1"
 DIM = "2"
@@ -147,6 +150,14 @@ def fold(text: str, width: int | None, color: bool = False, code: str = "") -> l
         before = " " * (len(plain) - len(plain.lstrip()) + 4)
         lines = _wrap(plain, width, following=before)
     return [paint(line, code, color) for line in lines]
+
+
+def verdict_lines(verdict: Verdict, width: int | None, color: bool) -> list[str]:
+    """A verdict: its sentence, an indented line for each exception, and the next step."""
+    lines = fold(verdict.sentence, width, color, BOLD)
+    for text in verdict.exceptions:
+        lines += fold(f"  {text}", width)
+    return lines + (fold(verdict.step, width) if verdict.step else [])
 
 
 def led(label: Cell, text: Cell, width: int | None, color: bool) -> list[str]:

@@ -10,9 +10,8 @@ import msgspec
 from kiplint.codec.problems import RULES
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
 from kiplint.commands.decode.run import frame_rows
-from kiplint.commands.decode.text import ValueRow, cause_text, origin, summary_sentence, value_rows
+from kiplint.commands.decode.text import ValueRow, origin, value_rows
 from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
-from kiplint.text.words import plural
 
 STATES = {"problem": "with problems", "error": "with error codes", "unanswered": "not answered", "rest": "the rest"}
 MARKS = {"problem": "error", "error": "warning", "unanswered": "warning", "rest": ""}
@@ -61,11 +60,8 @@ def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
         "commands/decode/page.html",
         out,
         title=", ".join(set_titles(*dict.fromkeys(entry.source for entry in result.entries))) or "Bytes",
-        lead=summary_sentence(capture) if capture else plural(len(entries), "frame"),
+        verdict=result.verdict,
         hidden=len(rows) - len(entries),
-        causes=[(cause.severity, cause.rule, cause_text(cause, capture)) for cause in capture.causes]
-        if capture
-        else [],
         entries=list(entries.values()),
         in_capture=capture is not None,
         packed=to_pack(sum(len(entry.values) for entry in entries.values())),

@@ -13,7 +13,8 @@ from kiplint.codec.exchange import FrameObject, frame_object
 from kiplint.codec.frames import Direction, Frame
 from kiplint.codec.summary import CaptureSummary
 from kiplint.codec.tcp import address_text
-from kiplint.render.report import Report
+from kiplint.render.report import Report, Verdict
+from kiplint.text.words import plural
 
 
 class DecodedFrame(msgspec.Struct, frozen=True):
@@ -121,6 +122,16 @@ class DecodeResult(Report, frozen=True):
     }
     listing = "frames"
     unread = "left out"
+
+    @property
+    def verdict(self) -> Verdict:
+        """The numbers of the frames, and the first causes of what is wrong."""
+        from kiplint.commands.decode.text import cause_text, summary_sentence
+
+        if self.capture is None:
+            return Verdict.of(f"{plural(len(self.entries), 'frame')}, {plural(len(self.findings), 'problem')}.")
+        causes = [cause_text(cause, self.capture) for cause in self.capture.causes]
+        return Verdict.of(f"{summary_sentence(self.capture)}.", causes)
 
     @property
     def values(self) -> list[dict[str, Any] | None]:

@@ -13,7 +13,6 @@ import msgspec
 
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.commands.diff.run import DiffResult
-from kiplint.commands.diff.text import summary_line
 from kiplint.compat.change import MessagePair, Witness
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import unstable_version
@@ -72,9 +71,8 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/diff/page.html",
         out,
-        old=old,
-        new=new,
-        summary=summary_line(result.changes, result.messages) if result.changes else "",
+        title=f"{old} to {new}",
+        verdict=result.verdict,
         compared=result.messages,
         tallies=[Tally(what, TITLES.get(what, what), counts[what], MARKS[what]) for what in BREAKS],
         entries=entries,

@@ -17,9 +17,10 @@ from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Config, configure
 from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
-from kiplint.render.report import Report, rule_infos, written_by
+from kiplint.render.report import Report, Verdict, rule_infos, written_by
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import comma_parts, did_you_mean, plural
 
@@ -43,6 +44,24 @@ class DiffResult(Report, frozen=True):
     def changes(self) -> tuple[ChangeFinding, ...]:
         """The changes: another name of the findings."""
         return self.findings
+
+    @property
+    def verdict(self) -> Verdict:
+        """`4.1.0 against 4.0.0: nothing breaks; 5 warnings.`, and the worst of what breaks."""
+        from kiplint.commands.diff.text import breaks_in_words
+        from kiplint.render.page import set_titles
+
+        old, new = set_titles(*self.sets[:2])
+        breaking = sorted(
+            (change for change in self.changes if change.breaks != "none"),
+            key=lambda change: (BREAKS.index(change.breaks), SEVERITIES.index(change.severity)),
+        )
+        advice = next((change.help for change in breaking if change.help), "")
+        return Verdict.of(
+            f"{new} against {old}: {breaks_in_words(self.changes)}.",
+            [f"{change.rpc}: {change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
+            f"For the first: {advice}." if advice else "",
+        )
 
     @property
     def closing(self) -> str:

@@ -14,23 +14,34 @@ from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.witness import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
-from kiplint.render.markdown import inline, write_table
+from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import DIM, SEVERITY, fold, led, paint, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.words import listed, plural
+from kiplint.text.words import listed, plural, tally
 
 ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
-    """Write a result."""
-    write_diff(result.changes, result.messages, result.sources, out, color=color)
+    """Write a result, and below it the verdict."""
+    write_changes_of(result.changes, result.sources, out, color=color)
+    if result.changes:
+        out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
 
 
 def write_diff(
     changes: Sequence[ChangeFinding], compared: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
 ) -> None:
     """Write the changes in `compared` messages and a line that counts them; nothing when nothing changed."""
+    write_changes_of(changes, sources, out, color=color)
+    if changes:
+        out.write("\n".join(fold(summary_line(changes, compared), width_of(out))) + "\n")
+
+
+def write_changes_of(
+    changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool
+) -> None:
+    """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(sources.get(path, b""))))
     width = width_of(out)
     others = []
@@ -41,8 +52,6 @@ def write_diff(
         else:
             others.append(change)
     write_rows(others, out, color=color)
-    if changes:
-        out.write("\n".join(fold(summary_line(changes, compared), width)) + "\n")
 
 
 def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) -> None:
@@ -56,7 +65,9 @@ def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) ->
 
 def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result as Markdown, for pull requests and job summaries."""
-    write_changes(result.changes, result.messages, out)
+    if result.changes:
+        write_verdict(result.verdict, out)
+        write_change_table(result.changes, out)
 
 
 def write_changes(changes: Sequence[ChangeFinding], compared: int, out: TextIO) -> None:
@@ -64,6 +75,11 @@ def write_changes(changes: Sequence[ChangeFinding], compared: int, out: TextIO) 
     if not changes:
         return
     out.write(f"### {summary_line(changes, compared)}\n\n")
+    write_change_table(changes, out)
+
+
+def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
+    """Write a table of the changes, the worst first, and their proofs."""
     ranked = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
     rows = (
         (change.severity, change.breaks.replace("none", "nothing"), change.rule, _place(change), _what(change))
@@ -109,6 +125,25 @@ def broken(counts: Mapping[str, int]) -> str:
     first, *others = [f"{counts[what]} {what}" for what in (*BREAKS, "nothing") if counts.get(what)]
     verb = "breaks" if first.startswith("1 ") else "break"
     return listed([first.replace(" ", f" {verb} ", 1), *others])
+
+
+def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
+    """`1 change breaks wire and 3 semantics; 8 break nothing`, `nothing breaks; 5 warnings`, or `nothing changed`."""
+    if not changes:
+        return "nothing changed"
+    counts = Counter(change.breaks for change in changes)
+    parts = [f"{counts[what]} {what}" for what in BREAKS if counts[what] and what != "none"]
+    if not parts:
+        return f"nothing breaks; {tally(Counter(change.severity for change in changes))}"
+    number, _, what = parts[0].partition(" ")
+    parts[0] = f"{number} change{'s break' if number != '1' else ' breaks'} {what}"
+    rest = f"; {counts['none']} break{'s' if counts['none'] == 1 else ''} nothing" if counts["none"] else ""
+    unproven = sum(change.unproven for change in changes)
+    return (
+        listed(parts)
+        + rest
+        + (f"; {plural(unproven, 'break')} without proof: too many fields to try" if unproven else "")
+    )
 
 
 def proof(change: ChangeFinding, color: bool, width: int | None) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, TextIO, get_args
 
 from kiplint.commands.migrate.result import MigrationResult
-from kiplint.commands.rollout.text import write_markdown_rows
+from kiplint.commands.rollout.text import closing, write_markdown_rows
 from kiplint.fixes.kip_1313 import HEADER
 from kiplint.fixes.sets import MigrationRow, State
 from kiplint.render.markdown import inline, write_table
@@ -52,7 +52,8 @@ def write_rollout(result: MigrationResult, out: TextIO) -> None:
         out.write("\n" if number else "")
         if len(result.rollouts) > 1:
             out.write(f"## {inline(directory)}\n\n")
-        write_markdown_rows(rows, HEADER, out)
+        out.write(f"### {closing(rows, HEADER)}\n\n")
+        write_markdown_rows(rows, out)
 
 
 def _markdown_cells(row: MigrationRow, with_directory: bool) -> list[str]:

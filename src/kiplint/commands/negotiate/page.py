@@ -48,6 +48,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         out,
         subject=PagesBeside(out).subject("negotiate", *sets),
         titled=partial(_titled, dict(zip(sets, titles, strict=True))),
+        verdict=result.verdict,
         client=client,
         brokers=brokers,
         connections=[

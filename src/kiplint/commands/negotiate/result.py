@@ -7,8 +7,10 @@ from typing import Final
 
 from kiplint.commands.negotiate.clients.result import DOCUMENTS as CLIENT_DOCUMENTS
 from kiplint.commands.negotiate.matrix.result import DOCUMENTS as MATRIX_DOCUMENTS
-from kiplint.compat.negotiation.result import Negotiation
-from kiplint.render.report import RunResult, written_by
+from kiplint.compat.negotiation.result import TROUBLE, Negotiation
+from kiplint.render.page import set_titles
+from kiplint.render.report import RunResult, Verdict, written_by
+from kiplint.text.words import listed, plural
 
 
 class NegotiationResult(RunResult, frozen=True):
@@ -20,6 +22,19 @@ class NegotiationResult(RunResult, frozen=True):
     command = "negotiate"
     renderers = written_by("negotiate", "text", "html")
     unread = "not compared"
+
+    @property
+    def verdict(self) -> Verdict:
+        """`2.8.0 clients work with 4.1.0 brokers: 52 of 52 RPCs that both use.`, and the RPCs that do not, with why."""
+        client, *brokers = set_titles(self.negotiation.client, *self.negotiation.brokers)
+        rows = [row for row in self.negotiation.rpcs if not row.between_nodes and row.status in (*TROUBLE, "agreed")]
+        bad = [row for row in rows if row.in_trouble]
+        verb = "work" if not bad else "do not work" if len(bad) == len(rows) else "work in part"
+        return Verdict.of(
+            f"{client} clients {verb} with {listed(brokers)} brokers: "
+            f"{len(rows) - len(bad)} of {plural(len(rows), 'RPC')} that both use.",
+            [f"{row.name}: {row.message or row.unserved}" for row in bad],
+        )
 
     @property
     def document(self) -> Negotiation:

@@ -19,7 +19,19 @@ from kiplint.compat.negotiation.result import (
 )
 from kiplint.compat.roles import TITLES, Mode
 from kiplint.model.error_codes import UNSUPPORTED_VERSION
-from kiplint.render.table import BOLD, DIM, SEVERITY, fold, paint, paragraph, table, title, width_of, wrapped
+from kiplint.render.table import (
+    BOLD,
+    DIM,
+    SEVERITY,
+    fold,
+    paint,
+    paragraph,
+    table,
+    title,
+    verdict_lines,
+    width_of,
+    wrapped,
+)
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -45,7 +57,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     negotiation = result.negotiation
     width = width_of(out)
     sections = [
-        [title(f"{negotiation.client} as the client of {', '.join(negotiation.brokers)}", color)],
+        verdict_lines(result.verdict, width, color),
         *(
             list(_connection(*broker, color, width))
             for broker in zip(negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True)

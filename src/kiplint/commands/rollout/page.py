@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
-from kiplint.commands.rollout.text import closing
+from kiplint.commands.rollout.text import LEAST_FOLDED, by_step
 from kiplint.compat.rollout import STATUSES, RolloutRow, summary
 from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page
 from kiplint.versions import NONE, InvalidRange, VersionRange
@@ -27,17 +27,27 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     rows = sorted(result.rows, key=lambda row: (ORDER.index(row.status), row.api_key, row.name))
     names = anchors([row.name for row in rows])
     counts = summary(rows)
+    lines = [(row, name, _strip(row, result.header)) for row, name in zip(rows, names, strict=True)]
+    folds = {step: some for step, some in by_step(result.rows).items() if len(some) >= LEAST_FOLDED}
+    folded = {row.name for some in folds.values() for row in some}
     titles = set_titles(*result.sets)
     write_page(
         "commands/rollout/page.html",
         out,
         title=titles[0] if titles else "the working directory",
         base=titles[1] if len(titles) > 1 else "",
-        summary=closing(result.rows, result.header),
+        verdict=result.verdict,
         header=result.header,
         tallies=[Tally(status, status, counts[status], MARKS[status]) for status in STATUSES],
         marks=MARKS,
-        lines=[(row, name, _strip(row, result.header)) for row, name in zip(rows, names, strict=True)],
+        lines=lines,
+        groups=[
+            ("", [line for line in lines if line[0].name not in folded]),
+            *(
+                (f"{some[0].status.capitalize()}: {step}", [line for line in lines if line[0] in some])
+                for step, some in folds.items()
+            ),
+        ],
         broken=result.broken,
         configuration=result.configuration,
     )

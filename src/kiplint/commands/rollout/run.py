@@ -14,7 +14,7 @@ from kiplint.compat.tree import broken, load
 from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, Span, fingerprint
-from kiplint.render.report import Report, rule_infos, written_by
+from kiplint.render.report import Report, Verdict, rule_infos, written_by
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 
@@ -36,6 +36,17 @@ class RolloutResult(Report, frozen=True):
     listing = "rpcs"
 
     closing = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """How far the rollout is, what is wrong, and the command that writes what is missing."""
+        from kiplint.commands.rollout.text import closing
+
+        wrong = [f"{row.name}: {row.message}" for row in self.rows if row.status == "wrong"]
+        missing = any(row.status == "missing" for row in self.rows)
+        place = " ".join(self.sets[:1])
+        step = f"`kiplint migrate kip-1313 {place}` writes what is missing." if missing and self.header == 3 else ""
+        return Verdict.of(closing(self.rows, self.header), wrong, step)
 
     @property
     def document(self) -> RolloutDocument:
