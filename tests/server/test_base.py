@@ -65,21 +65,29 @@ def test_a_released_field_with_another_type(folder: Path) -> None:
     (message,) = messages(result)
     assert message.startswith(f"{NAME} 0, Limit: ")
     assert message.endswith(" (released versions: 0)")
+    remedy, *parts, proof, _ = hovered(folder, workspace, result)
+    assert "restore int32" in remedy
+    assert any(part.startswith("**compat/layout-changed**: ") for part in parts)
+    assert proof.startswith("```text\nold writes version 0 as 00000000; new refuses at byte 0")
+
+
+def hovered(folder: Path, workspace: Workspace, result: OpenFindings) -> list[str]:
+    """The parts of the hover on the type."""
     path = str(folder / f"{NAME}.json")
     buffer, neighbours = workspace.buffer(path), workspace.neighbours(str(folder))
     at = buffer.text.index('"int64"')
     answer = hover(buffer, at, neighbours, result.findings[path], workspace.rules(str(folder)), result.breaks)
     assert answer is not None
     assert isinstance(answer.contents, types.MarkupContent)
-    reason, proof, *_ = answer.contents.value.split("\n\n---\n\n")
-    assert reason.startswith("**compat/layout-changed**: ")
-    assert proof.startswith("```text\nold writes version 0 as 00000000; new refuses at byte 0")
+    return answer.contents.value.split("\n\n---\n\n")
 
 
 def test_without_release_tags_the_versions_of_the_base_count(folder: Path) -> None:
     git(folder, "tag", "-d", "1.0.0")
     commit(folder, request("int32"))
-    (message,) = messages(checked(folder, request("int64"))[1])
+    workspace, result = checked(folder, request("int64"))
+    (message,) = messages(result)
+    assert hovered(folder, workspace, result)[0].startswith("**Versions 0-1 are released: add version 2 instead.**")
     assert message.startswith(f"{NAME} 0-1, Limit: ")
     assert message.endswith(" (versions in HEAD: 0-1)")
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from kiplint.compat.judge import ChangeFinding
+from kiplint.compat.judge import GRAVE, ChangeFinding
 from kiplint.compat.tree import FieldBudget
 from kiplint.compat.witness import sentence
 from kiplint.engine.errors import UsageError
@@ -23,7 +23,7 @@ from kiplint.server.completion import describe_property
 from kiplint.server.workspace import Neighbours
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
-from kiplint.versions import VersionRange, boundaries
+from kiplint.versions import NONE, VersionRange, boundaries
 
 _MOST_LINES = 60
 NOTHING: Final[Mapping[str, ChangeFinding]] = {}
@@ -137,15 +137,16 @@ def hover(
     rules: Mapping[str, Rule],
     breaks: Mapping[str, ChangeFinding] = NOTHING,
 ) -> types.Hover | None:
-    """Reasons and proofs of breaks; the message, struct or field at a place, its property; reasons for findings.
+    """What to do about breaks; the message, struct or field at a place, its property; reasons for findings; bytes.
 
-    Editors show the first lines of a long text: what breaks is above what is known.
+    Editors show the first lines of a long text: what to do is above what is known, and the proofs are below.
     `breaks` has the changes that are findings, by fingerprint.
     """
     place = place_at(buffer, offset)
     if place is None:
         return None
     parts: list[str] = []
+    remedies: list[str] = []
     proofs: list[str] = []
     message = neighbours.message(buffer.path)
     node = place.node
@@ -160,15 +161,26 @@ def hover(
         if finding.rule in rules and _before(span.start, here) and _before(here, span.end):
             reason = f"**{finding.rule}**: {printable(rules[finding.rule].spec.why)}"
             change = breaks.get(finding.fingerprint)
-            if change and change.proof:
-                proofs += [reason, *(f"```text\n{sentence(witness)}\n```" for witness in change.proof)]
-            else:
-                parts.append(reason)
-    if not (proofs or parts):
+            if change and change.breaks != "none":
+                remedies.append(_remedy(change, message))
+                proofs += [f"```text\n{sentence(witness)}\n```" for witness in change.proof]
+            parts.append(reason)
+    if not (remedies or parts):
         return None
     start = node.start if node.key is None else node.key_start
-    text = "\n\n---\n\n".join(dict.fromkeys([*proofs, *parts]))
+    text = "\n\n---\n\n".join(dict.fromkeys([*remedies, *parts, *proofs]))
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text), buffer.range(start, node.end))
+
+
+def _remedy(change: ChangeFinding, message: Message | None) -> str:
+    """`Versions 4-18 are released: add version 19 instead.`, or what the rule says."""
+    help_text = printable(change.help)
+    versions = VersionRange.parse(change.versions) if change.versions else NONE
+    if message is None or change.breaks not in GRAVE or message.valid.highest not in versions:
+        return f"**{help_text or printable(change.message)}.**"
+    noun, verb = ("Versions", "are") if "-" in change.versions else ("Version", "is")
+    said = f" To do so: {help_text}." if help_text else ""
+    return f"**{noun} {change.versions} {verb} released: add version {message.valid.highest + 1} instead.**{said}"
 
 
 def _before(position: types.Position, other: types.Position) -> bool:
