@@ -12,7 +12,7 @@ import pytest
 
 from tools import definition, environment, field
 
-pytestmark = pytest.mark.skipif(not shutil.which("nvim"), reason="needs Neovim: apt-get install neovim")
+pytestmark = pytest.mark.skipif(not shutil.which("nvim"), reason="needs Neovim 0.8 or newer: apt-get install neovim")
 SCRIPT = """
 local client = vim.lsp.start_client({ name = "kiplint", cmd = vim.split(vim.env.SERVER, "\\n"), root_dir = vim.fn.getcwd() })
 vim.cmd("edit XRequest.json")
