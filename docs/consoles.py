@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def main() -> int:
     """Run every command of the pages, and write those pages whose outputs have changed."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "docs/index.md", *sorted((ROOT / "docs/guide").glob("*.md"))]
     with ThreadPoolExecutor() as pool:
         for page, text in zip(pages, pool.map(with_outputs, pages), strict=True):
             if page.read_text("utf-8") != text:

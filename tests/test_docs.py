@@ -55,7 +55,7 @@ their own configuration."""
 PORT = 39065
 """Where the guide has a broker; others may listen there where the tests run."""
 
-BY_HAND = [ROOT / "README.md", *sorted((DOCS / "guide").glob("*.md"))]
+BY_HAND = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
 
 
