@@ -271,7 +271,7 @@ def proved(
     """The migration without the RPCs that it would make worse, or that would miss its goal: these are left, with why.
 
     `schemas` is the set that was migrated, by default that of the files. The rows of the others have the versions and
-    headers of the migrated files, and new warnings and infos to look at. Where no RPC is left to migrate, nothing is written.
+    headers of the migrated files, and new warnings and infos. Where no RPC is left to migrate, nothing is written.
     """
     schemas = schemas or load_set(files)[0]
     owners = rpc_names(schemas)

@@ -29,7 +29,8 @@ SELECT directory, concat_ws('/', nullif(directory, ''), name) AS path, data FROM
 JOIN blobs USING (blob) WHERE root = $1 ORDER BY ALL
 """
 _RELEASES: Final = """
-SELECT release AS name, source, root, time < (SELECT max(time) FROM revisions WHERE root = $2) AS is_before FROM releases
+SELECT release AS name, source, root, time < (SELECT max(time) FROM revisions WHERE root = $2) AS is_before
+FROM releases
 WHERE source IN $1 AND root IN (SELECT root FROM trees)
 """
 

@@ -35,7 +35,8 @@ WITH known AS (
 ), steps AS ({STEPS}), judged AS (  -- a pair that was made several times is judged by the releases before any of these
   SELECT s.old_root, s.root, min(struct(s.source, s.lineage, s.position)) AS place,
     if(bool_or(h.source IS NOT NULL),  -- the newest first
-      transform(array_sort(collect_set(if(k.root IS NULL, NULL, struct(k.rank, k.root)))), k -> k.root), NULL) AS released
+      transform(array_sort(collect_set(if(k.root IS NULL, NULL, struct(k.rank, k.root)))), k -> k.root), NULL
+    ) AS released
   FROM steps s LEFT JOIN known k ON k.source = s.source AND k.time <= s.time AND k.commit <> s.commit
   LEFT JOIN (SELECT DISTINCT source FROM known) h ON h.source = s.source
   WHERE s.root <> s.old_root GROUP BY s.old_root, s.root
