@@ -52,11 +52,11 @@ def written_out(texts: Iterable[str], lets: Mapping[str, str]) -> int:
     """About how many parts expressions have with the names written out, without doing so; none where one is wrong."""
     sizes: dict[str, int] = {}
     for name, text in lets.items():
-        sizes[name] = _written(text, sizes)
-    return sum(sizes.values()) + sum(_written(text, sizes) for text in texts)
+        sizes[name] = _length_of(text, sizes)
+    return sum(sizes.values()) + sum(_length_of(text, sizes) for text in texts)
 
 
-def _written(text: str, sizes: Mapping[str, int]) -> int:
+def _length_of(text: str, sizes: Mapping[str, int]) -> int:
     try:
         nodes = ast.walk(parse(text))
     except ExpressionError:
@@ -236,14 +236,14 @@ class _Checker:
         if node.id in scope.bound:
             self.replaced[node] = ast.Name(f"v_{node.id}", ast.Load())
             return scope.bound[node.id]
-        known = facts(scope.element)
+        facts_by_name = facts(scope.element)
         if node.id == "params":
             raise ExpressionError("params is not a value by itself: write params. and the name of a parameter")
-        if node.id not in known:
-            names = [*known, *scope.bound, *self.words.lets, "params"]
+        if node.id not in facts_by_name:
+            names = [*facts_by_name, *scope.bound, *self.words.lets, "params"]
             raise ExpressionError(_unknown(node.id, f"a fact of a {kind_name(scope.element)}", names))
         self.replaced[node] = ast.Attribute(ast.Name(self.words.element, ast.Load()), node.id, ast.Load())
-        return known[node.id].type
+        return facts_by_name[node.id].type
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> str:
         if isinstance(node.value, ast.Name) and node.value.id == "params" and "params" not in scope.bound:
@@ -252,15 +252,15 @@ class _Checker:
             self.replaced[node] = ast.Subscript(self.words.holder, ast.Constant(node.attr), ast.Load())
             return scope.params[node.attr]
         base = self.check(node.value, scope).removesuffix(" | None")
-        known = facts(base)
-        if node.attr not in known:
+        facts_by_name = facts(base)
+        if node.attr not in facts_by_name:
             what = (
                 f"a fact of a {kind_name(base)}"
-                if known
+                if facts_by_name
                 else f"known of {short(ast.unparse(node.value))}, which has no facts"
             )
-            raise ExpressionError(_unknown(node.attr, what, list(known)))
-        return known[node.attr].type
+            raise ExpressionError(_unknown(node.attr, what, list(facts_by_name)))
+        return facts_by_name[node.attr].type
 
     def _call(self, node: ast.Call, scope: Scope) -> str:
         name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
@@ -298,8 +298,8 @@ class _Checker:
             return "str"
         if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None", "float"}:
             return "float" if "float" in (left, right) else "int"
-        shown = short(ast.unparse(node))
-        raise ExpressionError(f"{shown}: that operator takes whole numbers or version ranges, not {left} and {right}")
+        text = short(ast.unparse(node))
+        raise ExpressionError(f"{text}: that operator takes whole numbers or version ranges, not {left} and {right}")
 
     def _compare(self, node: ast.Compare, scope: Scope) -> str:
         for operator, right in zip(node.ops, node.comparators, strict=True):
@@ -312,8 +312,8 @@ class _Checker:
         for operator, (first, second) in zip(node.ops, pairwise(kinds), strict=True):
             if isinstance(operator, _COMPARED) and first != second and {first, second} <= _WORDS.keys():
                 hint = '; write version_range("...")' if "VersionRange" in (first, second) else ""
-                shown = short(ast.unparse(node))
-                raise ExpressionError(f"{shown} compares {_WORDS[first]} with {_WORDS[second]}{hint}")
+                text = short(ast.unparse(node))
+                raise ExpressionError(f"{text} compares {_WORDS[first]} with {_WORDS[second]}{hint}")
         return "bool"
 
     def _dict(self, node: ast.Dict, scope: Scope) -> str:
@@ -355,8 +355,8 @@ def element_of(kind: str) -> str:
     return rest[:-1].removesuffix(", ...") if head in SEQUENCES and rest else "Any"
 
 
-def _unknown(name: str, what: str, known: list[str]) -> str:
-    return f"{short(name)} is not {what}{did_you_mean(name, known)}"
+def _unknown(name: str, what: str, names: list[str]) -> str:
+    return f"{short(name)} is not {what}{did_you_mean(name, names)}"
 
 
 def _name_of(node: ast.AST) -> str:

@@ -28,12 +28,12 @@ Target = int | None
 
 
 class Ignores:
-    """The ignore comments of one file; `known` has the ids of all rules, `running` the ids of the rules that run."""
+    """The ignore comments of one file; `rule_ids` are those of all rules, `running` those of the rules that run."""
 
-    def __init__(self, comments: Iterable[Suppression], known: Iterable[str], running: Iterable[str]) -> None:
+    def __init__(self, comments: Iterable[Suppression], rule_ids: Iterable[str], running: Iterable[str]) -> None:
         self._comments = tuple(comments)
         selectors = {selector for comment in self._comments for selector in comment.selectors}
-        self._rules = matching(selectors, known) if selectors else {}
+        self._rules = matching(selectors, rule_ids) if selectors else {}
         self._running = frozenset(running if selectors else ())
         self._ignored: dict[Target, set[str]] = {}
         for comment in self._comments:
@@ -87,10 +87,10 @@ def place(
     locator = Locator(text)
 
     def finding(violation: Violation) -> Finding:
-        placed = _located(violation, locator)
+        located = _located(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
-            return placed
-        return placed.fixed_by(fixer(violation, placed.pointer, files or {definition.file: definition.data}))
+            return located
+        return located.fixed_by(fixer(violation, located.pointer, files or {definition.file: definition.data}))
 
     findings = [finding(violation) for violation in violations if violation.severity != "off"]
     suppressions = parse_suppressions(text)

@@ -50,33 +50,33 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
     }
 
 
-def select(rules: list[Rule], chosen: Iterable[str], ignored: Iterable[str]) -> list[Rule]:
-    """The rules that are chosen and not ignored.
+def select(rules: list[Rule], selectors: Iterable[str], ignored: Iterable[str]) -> list[Rule]:
+    """The rules that are selected and not ignored.
 
     `default` is every rule that is not off; a pack or a glob means those of its rules, a full id or `all` means
     rules that are off too, which then have the severity that they name for that.
     """
-    chosen, ignored = list(chosen), list(ignored)
-    for selector in (*chosen, *ignored):
+    selectors, ignored = list(selectors), list(ignored)
+    for selector in (*selectors, *ignored):
         check_selector(selector, rules)
-    kept = []
+    selection = []
     for rule in rules:
         if any(matches(selector, rule.id) for selector in ignored):
             continue
         if rule.severity != "off":
-            if any(selector == "default" or matches(selector, rule.id) for selector in chosen):
-                kept.append(rule)
-        elif rule.id in chosen or "all" in chosen:
-            kept.append(replace(rule, severity=rule.spec.on))
-    return kept
+            if any(selector == "default" or matches(selector, rule.id) for selector in selectors):
+                selection.append(rule)
+        elif rule.id in selectors or "all" in selectors:
+            selection.append(replace(rule, severity=rule.spec.on))
+    return selection
 
 
 def check_selector(selector: str, rules: list[Rule]) -> None:
     """Raise UsageError for a selector that means no rule."""
     if selector == "default" or any(matches(selector, rule.id) for rule in rules):
         return
-    known = [*{rule.id for rule in rules}, *{rule.pack for rule in rules}, *{rule.spec.id for rule in rules}]
-    near = nearest(selector, sorted(known))
+    names = [*{rule.id for rule in rules}, *{rule.pack for rule in rules}, *{rule.spec.id for rule in rules}]
+    near = nearest(selector, sorted(names))
     full = next((rule.id for rule in rules if rule.spec.id == near), near)
     hint = f"; did you mean {full}?" if full else "; see `kiplint rules`"
     raise UsageError(f"no rule matches {selector}{hint}", selector)
@@ -177,9 +177,9 @@ def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
         return str(value), f"{value} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}"
     for side in (_keys, _values):
         own = frozenset(side(usual))
-        known = next((words for words in _VOCABULARIES if own and own <= words), None)
-        for word in side(value) if known else ():
-            if near := _slip(word, known or ()):
+        vocabulary = next((words for words in _VOCABULARIES if own and own <= words), None)
+        for word in side(value) if vocabulary else ():
+            if near := _slip(word, vocabulary or ()):
                 return word, f"{word} is none of its words; did you mean {near}?"
     return None
 
@@ -211,11 +211,11 @@ def _base(name: str) -> str:
     return name.removesuffix("Request").removesuffix("Response")
 
 
-def _slip(word: str, known: Collection[str]) -> str:
-    """The known word that differs by one edit or in case; empty for a known word."""
-    if word in known:
+def _slip(word: str, words: Collection[str]) -> str:
+    """The one of the words that differs by one edit or in case; empty for one of them."""
+    if word in words:
         return ""
-    return next((near for near in sorted(known) if near.lower() == word.lower() or is_one_edit(word, near)), "")
+    return next((near for near in sorted(words) if near.lower() == word.lower() or is_one_edit(word, near)), "")
 
 
 def _keys(value: Any) -> list[str]:
@@ -384,9 +384,9 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
     names = {rule.pack for rule in rules}
     for file in extra:
         loaded = packs.load_pack(file, files)
-        taken = {rule.pack for rule in loaded} & names
-        if taken:
-            raise UsageError(f"{file}: there is already a pack {taken.pop()}; give yours another name")
+        duplicates = {rule.pack for rule in loaded} & names
+        if duplicates:
+            raise UsageError(f"{file}: there is already a pack {duplicates.pop()}; give yours another name")
         names |= {rule.pack for rule in loaded}
         rules += loaded
     return rules
@@ -395,11 +395,13 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
 def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     """The rules that a configuration selects out of those there are."""
     params = {name: table.params for name, table in config.rules.items()}
-    known = with_severities(with_params(rules, params) if params else rules, dict(config.severity))
-    asked = [name for name in (*config.select, *config.severity) if name not in ("default", "all")]
-    if asked:
-        known = [_not_quiet(rule) if any(matches(name, rule.id) for name in asked) else rule for rule in known]
-    return RuleSet(select(known, config.select, config.ignore), known)
+    configured = with_severities(with_params(rules, params) if params else rules, dict(config.severity))
+    selectors = [name for name in (*config.select, *config.severity) if name not in ("default", "all")]
+    if selectors:
+        configured = [
+            _not_quiet(rule) if any(matches(name, rule.id) for name in selectors) else rule for rule in configured
+        ]
+    return RuleSet(select(configured, config.select, config.ignore), configured)
 
 
 def _not_quiet(rule: Rule) -> Rule:

@@ -159,10 +159,10 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
     if isinstance(required_fields, Mapping):
         for name, required in required_fields.items():
             field = container.by_name.get(name)
-            placed = not any(
+            is_last = not any(
                 other.after == name and earlier in container.by_name for earlier, other in required_fields.items()
             )
-            yield from [_missing(container, name, required, placed)] if field is None else _wrong(field, required)
+            yield from [_missing(container, name, required, is_last)] if field is None else _wrong(field, required)
         return
     for number, required in enumerate(required_fields):
         if number < len(container.fields):
@@ -171,7 +171,7 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
             yield _missing(container, "", required)
 
 
-def _missing(container: Container, name: str, required: FieldRequirement, placed: bool = False) -> Description:
+def _missing(container: Container, name: str, required: FieldRequirement, is_last: bool = False) -> Description:
     """A missing field, with its text where it may be the last field."""
     count = len(container.fields) + 1
     message = f"{container.name} has to carry {name or f'a field number {count}'}{_described(required)}"
@@ -185,7 +185,7 @@ def _missing(container: Container, name: str, required: FieldRequirement, placed
     }
     properties = {key: value for key, value in values.items() if value not in ("", None)}
     plain = not required.fields and required.tagged in ("none", "either")
-    whole = placed and name and required.type and required.versions and plain
+    whole = is_last and name and required.type and required.versions and plain
     return Description(message, container, "fields", _json(properties) if whole else "")
 
 

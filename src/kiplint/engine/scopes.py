@@ -47,8 +47,8 @@ def scopes_of(rules: RuleSet) -> Scopes:
     parts: tuple[list[Rule], list[Rule]] = ([], [])
     wide = {rule.id for rule in rules.rules if needs_set(rule)}
     links = [{rule.id, *rule.narrows} for rule in rules.rules if rule.narrows]
-    while drawn := [link for link in links if not link.isdisjoint(wide) and not link <= wide]:
-        wide.update(*drawn)  # a rule and the general rules that it narrows run in the same step
+    while split_links := [link for link in links if not link.isdisjoint(wide) and not link <= wide]:
+        wide.update(*split_links)  # a rule and the general rules that it narrows run in the same step
     for rule in rules.rules:
         if rule.each != "change":
             parts[rule.id in wide].append(rule)
@@ -61,10 +61,10 @@ def needs_set(rule: Rule) -> bool:
     if rule.each in ("rpc", "set"):
         return True
     spec = rule.spec
-    written = [spec.when, spec.expect, spec.message, spec.at, spec.instead, spec.help, *spec.let.values()]
-    written += [level.when for level in spec.levels]
-    written += [text for case in spec.says for text in (case.when, case.message, case.at, case.instead, case.help)]
-    return not _set_facts().isdisjoint(re.findall(r"\w+", " ".join(written)))
+    expressions = [spec.when, spec.expect, spec.message, spec.at, spec.instead, spec.help, *spec.let.values()]
+    expressions += [level.when for level in spec.levels]
+    expressions += [text for case in spec.says for text in (case.when, case.message, case.at, case.instead, case.help)]
+    return not _set_facts().isdisjoint(re.findall(r"\w+", " ".join(expressions)))
 
 
 def check_alone(file: str, data: bytes, rules: Scopes, fixer: FixFunction | None = None) -> list[Finding]:
@@ -107,8 +107,8 @@ def check_both(
     definitions = [load(file, data) for file, data in files]
     messages = tuple(definition.message for definition in definitions if definition.message)
     schemas = SchemaSet(messages, unread=unread_names(definitions))
-    marked = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
-    whole = fresh | marked
+    ignoring = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
+    whole = fresh | ignoring
     try:
         violations = [
             *file_violations(definitions, whole, rules.whole),
@@ -116,8 +116,8 @@ def check_both(
             *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
         ]
         checked = Checked([], [])
-        for finding in _placed(definitions, violations, marked, rules, fixer):
-            alone = finding.rule in rules.narrow and finding.path not in marked
+        for finding in _findings_in(definitions, violations, ignoring, rules, fixer):
+            alone = finding.rule in rules.narrow and finding.path not in ignoring
             (checked.alone if alone else checked.together).append(finding)
         return checked
     finally:
@@ -131,7 +131,7 @@ def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
     return replace(violation, anchor=anchor(schemas.messages[0], ""))
 
 
-def _placed(
+def _findings_in(
     definitions: list[Definition],
     violations: Iterable[Violation],
     always: Collection[str],
@@ -167,35 +167,35 @@ class EditedSet:
 
     def check(self, files: Mapping[str, bytes], reported: Collection[str]) -> dict[str, list[Finding]]:
         """By each of the `reported` files: its findings, without fixes. `files` are all files of the set, in order."""
-        outdated = [known for path, known in self._definitions.items() if files.get(path) != known.data]
+        outdated = [former for path, former in self._definitions.items() if files.get(path) != former.data]
         for definition in outdated:
-            for kept in (self._definitions, self._alone, self._findings):
-                kept.pop(definition.file, None)
+            for results in (self._definitions, self._alone, self._findings):
+                results.pop(definition.file, None)
         definitions = [self._definitions.get(path) or load(path, data) for path, data in files.items()]
         self._definitions = {definition.file: definition for definition in definitions}
         messages = tuple(definition.message for definition in definitions if definition.message)
         for message in messages:
             _leave_set(message)
-        shown = frozenset(reported) & files.keys()
-        schemas = SchemaSet(messages, self._directory, len(files) == 1, unread_names(definitions), shown)
-        for path in shown - self._alone.keys():
+        selection = frozenset(reported) & files.keys()
+        schemas = SchemaSet(messages, self._directory, len(files) == 1, unread_names(definitions), selection)
+        for path in selection - self._alone.keys():
             self._alone[path] = [*file_violations([self._definitions[path]], {path}, self._rules.alone)]
         together = chain(
-            file_violations(definitions, {*shown}, self._rules.together),
-            set_violations(schemas, self._rules.together, {*shown}),
+            file_violations(definitions, {*selection}, self._rules.together),
+            set_violations(schemas, self._rules.together, {*selection}),
         )
-        self._violations = {path: [*self._alone[path]] for path in files if path in shown}
+        self._violations = {path: [*self._alone[path]] for path in files if path in selection}
         for violation in together:
-            placed = at_reported_half(violation, {*shown})
-            self._violations.get(placed.anchor.file, []).append(placed)
-        take_apart(SchemaSet(tuple(known.message for known in outdated if known.message)))
-        return {path: self._found(path) for path in self._violations}
+            reported_violation = at_reported_half(violation, {*selection})
+            self._violations.get(reported_violation.anchor.file, []).append(reported_violation)
+        take_apart(SchemaSet(tuple(former.message for former in outdated if former.message)))
+        return {path: self._findings_of(path) for path in self._violations}
 
     def fixed(self, path: str, fixer: FixFunction) -> list[Finding]:
         """The findings in a reported file at the last check, with their fixes."""
         return self._place(path, fixer) if path in self._violations else []
 
-    def _found(self, path: str) -> list[Finding]:
+    def _findings_of(self, path: str) -> list[Finding]:
         texts: list[object] = [
             (
                 violation.rule.id,
@@ -207,10 +207,10 @@ class EditedSet:
             )
             for violation in self._violations[path]
         ]
-        known = self._findings.get(path)
-        if known is None or known[0] != texts:
-            known = self._findings[path] = (texts, self._place(path))
-        return known[1]
+        cached = self._findings.get(path)
+        if cached is None or cached[0] != texts:
+            cached = self._findings[path] = (texts, self._place(path))
+        return cached[1]
 
     def _place(self, path: str, fixer: FixFunction | None = None) -> list[Finding]:
         definition, violations, rules = self._definitions[path], self._violations[path], self._rules.whole
@@ -224,9 +224,9 @@ class EditedSet:
 def _leave_set(message: Message) -> None:
     """Drop the facts that depend on the set, so that the message can be put into another."""
     elements = chain((message,), message.all_fields, message.structs, message.header_ranges, message.notes)
-    for known in map(vars, elements):
-        for name in known.keys() & _set_facts():
-            del known[name]
+    for attributes in map(vars, elements):
+        for name in attributes.keys() & _set_facts():
+            del attributes[name]
 
 
 @cache

@@ -44,8 +44,8 @@ def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     Those of the repository here stay if it is that which is read. `protocols` are those it may use; `none` is no
     protocol.
     """
-    kept = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
-    return {**kept, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
+    variables = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
+    return {**variables, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
 
 
 def start(options: Sequence[str], command: Sequence[str], env: dict[str, str]) -> Any:
@@ -463,9 +463,9 @@ def _parts(name: str, path: str, objects: Objects) -> list[str]:
 
 
 def _no_revision(revision: str, objects: Objects) -> NoReturn:
-    known = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+    names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
     base = re.split("[~^@]", revision, maxsplit=1)[0]
-    hint = "" if base in known else did_you_mean(base, known, numbered=False)
+    hint = "" if base in names else did_you_mean(base, names, numbered=False)
     if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
         hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
     raise SourceError(f"no such revision: {revision}{hint}")
@@ -512,11 +512,11 @@ def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str,
             ahead += [(before + entry.name, entry.id) for entry in inner]
             if files := {entry.name: entry.id for entry in inside if is_json(entry)}:
                 folders[path] = files
-        taken, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
-        if any(path.count("/") >= GIT_LEVELS for path, _ in taken):
+        batch, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
+        if any(path.count("/") >= GIT_LEVELS for path, _ in batch):
             raise SourceError(GIT_LEVELS.exceeded(name))
-        trees = objects.read([tree_id for _, tree_id in taken])
-        waiting = [(path, tree) for (path, _), tree in zip(taken, trees, strict=True)]
+        trees = objects.read([tree_id for _, tree_id in batch])
+        waiting = [(path, tree) for (path, _), tree in zip(batch, trees, strict=True)]
     return folders
 
 

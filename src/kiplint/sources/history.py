@@ -114,8 +114,8 @@ def branch(objects: Objects, name: str) -> list[Revision]:
     """The commits of a branch along first parents, the oldest first; raises SourceError when there is no such one."""
     if not _PLAIN.fullmatch(name):
         _require_commit(objects, name)
-    listed = commits(objects, "--first-parent", "--reverse", name)
-    revisions = [Revision(commit.id, commit.tree, commit.time, "", commit.text) for commit in listed]
+    log = commits(objects, "--first-parent", "--reverse", name)
+    revisions = [Revision(commit.id, commit.tree, commit.time, "", commit.text) for commit in log]
     if not revisions:
         _require_commit(objects, name)
         raise SourceError(f"git cannot list the commits of {name} in {objects.where}")
@@ -124,8 +124,8 @@ def branch(objects: Objects, name: str) -> list[Revision]:
 
 def _require_commit(objects: Objects, name: str) -> None:
     if name.startswith("-") or objects.find(f"{name}^{{commit}}") is None:
-        known = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-        hint = did_you_mean(name, known, numbered=False) or (f"; there are {', '.join(known[:5])}" if known else "")
+        names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+        hint = did_you_mean(name, names, numbered=False) or (f"; there are {', '.join(names[:5])}" if names else "")
         raise SourceError(f"no such branch in {objects.where}: {name}{hint}")
 
 
@@ -141,9 +141,9 @@ def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
         [g[1:] for g in globs if g[0] == "!"],
     )
     inner, outer = ("%(*objectname) %(*tree) %(*committerdate:unix)", "%(objectname) %(tree) %(committerdate:unix)")
-    shown = objects.run("for-each-ref", f"--format=%(refname:strip=2)%00{inner}%00{outer}", "refs/tags")
+    refs = objects.run("for-each-ref", f"--format=%(refname:strip=2)%00{inner}%00{outer}", "refs/tags")
     revisions = []
-    for line in shown.splitlines():
+    for line in refs.splitlines():
         name, *places = line.split("\0")
         words = next((place.split() for place in places if len(place.split()) == 3), None)
         if words and version_key(name)[0] and _is_one(name, included) and not _is_one(name, unwanted):
@@ -184,10 +184,10 @@ def version_tags(repository: str | None = None) -> list[str]:
 def target_branches(repository: str | None = None) -> Iterator[str]:
     """The branches that a change may go into, by what CI servers say and by usual names; origin/HEAD by its branch."""
     variables = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "CHANGE_TARGET")
-    named = [os.environ[name] for name in variables if os.environ.get(name)]
+    targets = [os.environ[name] for name in variables if os.environ.get(name)]
     usual = ("HEAD", "trunk", "main", "master")
-    known = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in usual]
-    for branch in dict.fromkeys([*(f"origin/{name}" for name in named), *known, *usual[1:]]):
+    branches = [f"{remote}/{name}" for remote in ("upstream", "origin") for name in usual]
+    for branch in dict.fromkeys([*(f"origin/{name}" for name in targets), *branches, *usual[1:]]):
         if is_revision(branch, repository):
             name = open_repository(repository).run("rev-parse", "--abbrev-ref", branch).strip()
             yield name or branch
@@ -216,12 +216,12 @@ class Walker:
         folders = files = 0
         while waiting:
             path, tree_id = waiting.pop()
-            known = self._known[tree_id]
-            if known.files:
-                yield Folder(path, tree_id, known.files)
-            folders += bool(known.files)
-            files += len(known.files)
-            waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(known.below)]
+            cached = self._known[tree_id]
+            if cached.files:
+                yield Folder(path, tree_id, cached.files)
+            folders += bool(cached.files)
+            files += len(cached.files)
+            waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(cached.below)]
             if max(files, len(waiting)) > GIT_ENTRIES or folders > GIT_FOLDERS:
                 limit = GIT_FOLDERS if folders > GIT_FOLDERS else GIT_ENTRIES
                 raise SourceError(limit.exceeded(self._objects.where))
@@ -257,7 +257,7 @@ def followed(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
 
     Raises SourceError for what a walker has to look into: damage, and more than a definition tree can hold.
     """
-    kept: dict[str, dict[str, str]] = {}
+    ids_by_folder: dict[str, dict[str, str]] = {}
     by_path: dict[str, Folder] = {}
     folders: Folders = ()
     pairs = [*pairwise([EMPTY.get(len(trees[0]), trees[0]), *trees])] if trees else []
@@ -272,7 +272,7 @@ def followed(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
             pair, step = next(steps, ("", {}))
             if pair != f"{old} {new}":  # git passes over what it cannot read
                 raise SourceError(f"{objects.where} is damaged")
-            if _apply(step, kept, by_path):
+            if _apply(step, ids_by_folder, by_path):
                 folders = tuple(by_path[path] for path in sorted(by_path))
                 if len(folders) > GIT_FOLDERS or sum(len(folder.files) for folder in folders) > GIT_ENTRIES:
                     raise SourceError(f"{objects.where} holds more than definitions")
@@ -300,7 +300,7 @@ def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
         yield pair, step
 
 
-def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], by_path: dict[str, Folder]) -> bool:
+def _apply(step: dict[str, str], ids_by_folder: dict[str, dict[str, str]], by_path: dict[str, Folder]) -> bool:
     """Apply the changes of a step; returns whether they touch a folder."""
     touched = set()
     for path, blob in step.items():
@@ -311,11 +311,11 @@ def _apply(step: dict[str, str], kept: dict[str, dict[str, str]], by_path: dict[
         if all(map(is_walked, parts)):
             touched.add(folder)
             if blob:
-                kept.setdefault(folder, {})[name] = blob
+                ids_by_folder.setdefault(folder, {})[name] = blob
             else:
-                kept.get(folder, {}).pop(name, None)
+                ids_by_folder.get(folder, {}).pop(name, None)
     for folder in touched:
-        files = tuple(sorted(kept.get(folder, {}).items()))
+        files = tuple(sorted(ids_by_folder.get(folder, {}).items()))
         if files:
             by_path[folder] = Folder.of(folder, files)
         else:
@@ -336,7 +336,7 @@ def inner_commit(objects: Objects, merge: str, path: str) -> Inner | None:
 
     None also for a shallow history, and for a path that git quotes. Raises SourceError.
     """
-    shown = ("-1", "--no-merges", "--encoding=UTF-8", "--format=%H%x00%aN%x00%s")
-    commits = objects.run("rev-list", *shown, f"{merge}^1..{merge}", "--", f":(literal){path}")
+    options = ("-1", "--no-merges", "--encoding=UTF-8", "--format=%H%x00%aN%x00%s")
+    commits = objects.run("rev-list", *options, f"{merge}^1..{merge}", "--", f":(literal){path}")
     words = commits.partition("\n")[2].rstrip("\n").split("\0")
     return Inner(*words) if len(words) == 3 else None

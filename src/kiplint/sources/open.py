@@ -83,10 +83,10 @@ def _open(
                 inside.setdefault(tree.prefix, (tree, []))[1].append(file)
             else:
                 yield from _some(tree.sets(keep), empty)
-    for directory, named in files.items():
-        yield disk.with_siblings(directory, named, keep)
-    for tree, chosen in inside.values():
-        if schemas := tree.files(chosen, keep):
+    for directory, texts_by_name in files.items():
+        yield disk.with_siblings(directory, texts_by_name, keep)
+    for tree, file_names in inside.values():
+        if schemas := tree.files(file_names, keep):
             yield schemas
 
 
@@ -163,10 +163,10 @@ class _Protocol:
     @cached_property
     def _is_single(self) -> bool:
         """Whether no request or response has two definitions; copies, as a build makes them, do not count."""
-        known: dict[str, list[Callable[[], bytes]]] = {}
+        reads_by_name: dict[str, list[Callable[[], bytes]]] = {}
         for path, read in self._files.items():
-            known.setdefault(path.rpartition("/")[2], []).append(read)
-        return all(len({read() for read in reads}) == 1 for reads in known.values() if len(reads) > 1)
+            reads_by_name.setdefault(path.rpartition("/")[2], []).append(read)
+        return all(len({read() for read in reads}) == 1 for reads in reads_by_name.values() if len(reads) > 1)
 
 
 def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:
@@ -234,14 +234,14 @@ def _indexed(top: str) -> Iterable[str]:
 
 def _walked(names: Iterable[str], top: str) -> dict[str, str]:
     """The files below directories, by path from the top."""
-    known: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for name in names:
         for folder, folders, files in os.walk(name):
             folders[:] = filter(is_walked, folders)
             inner = _inner(folder, top)
-            chosen = (file for file in files if file.endswith(_ENDINGS))
-            known |= {f"{inner}/{file}".lstrip("/"): os.path.join(folder, file) for file in chosen}
-    return known
+            definitions = (file for file in files if file.endswith(_ENDINGS))
+            paths |= {f"{inner}/{file}".lstrip("/"): os.path.join(folder, file) for file in definitions}
+    return paths
 
 
 def _inner(folder: str, top: str) -> str:

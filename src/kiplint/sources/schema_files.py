@@ -158,9 +158,9 @@ class Keeper:
 
     def __call__(self, path: str) -> bool:
         """Whether a path is not excluded."""
-        kept = self._keep(path)
-        self.excluded = self.excluded or not kept
-        return kept
+        is_included = self._keep(path)
+        self.excluded = self.excluded or not is_included
+        return is_included
 
     def nothing_in(self, place: str) -> SourceError:
         """The error for a place without definitions."""

@@ -51,7 +51,7 @@ class FileTree(msgspec.Struct, frozen=True):
             definitions, left_out = sorted_out(self._files(folder, keeper), certain=not folder)
             if definitions:
                 empty = False
-                yield SchemaFiles(self._shown(folder), definitions, relative=folder, left_out=left_out)
+                yield SchemaFiles(self._place_of(folder), definitions, relative=folder, left_out=left_out)
         if empty:
             raise keeper.nothing_in(self.name)
 
@@ -59,9 +59,9 @@ class FileTree(msgspec.Struct, frozen=True):
         """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
         files = self._files("", keep)
         paths = {printable(self.prefix + name) for name in chosen}
-        named = [file for file in files if file.path in paths]
+        selection = [file for file in files if file.path in paths]
         others = (SchemaFile(file.path, file.data, reported=False) for file in files if file.path not in paths)
-        return with_context(self._shown(""), named, others) if named else None
+        return with_context(self._place_of(""), selection, others) if selection else None
 
     def below(self, path: str) -> tuple[FileTree, str]:
         """The tree below a path, and the name of the file if the path is a file; raises SourceError if neither."""
@@ -97,7 +97,7 @@ class FileTree(msgspec.Struct, frozen=True):
             SchemaFile(printable(self.prefix + before + name), text) for name, text in zip(names, texts, strict=True)
         ]
 
-    def _shown(self, folder: str) -> str:
+    def _place_of(self, folder: str) -> str:
         return (self.prefix + folder).rstrip("/").removesuffix("!")
 
 
@@ -157,8 +157,8 @@ def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
 @cache
 def _tops(here: str, *named: str) -> tuple[str, ...]:
     """The possible tops of the repository: the platform's variables, git's work tree, and the working directory."""
-    known = (*filter(None, named), home_of(here) or here, here)
-    return tuple(dict.fromkeys(path for top in known for path in (os.path.normpath(top), os.path.realpath(top))))
+    tops = (*filter(None, named), home_of(here) or here, here)
+    return tuple(dict.fromkeys(path for top in tops for path in (os.path.normpath(top), os.path.realpath(top))))
 
 
 class Bounded:

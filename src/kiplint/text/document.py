@@ -136,13 +136,13 @@ def find_blocks(text: str) -> DocumentBlocks:
     starts = [start for start, _, _ in scan.closed]
     places = [(start, end, True, versioned) for start, end, versioned in scan.closed]
     places += [(start, end, False, True) for start, end in _unclosed(text, scan, starts)]
-    kept: list[tuple[int, int, bool, bool]] = []
+    outermost: list[tuple[int, int, bool, bool]] = []
     for place in sorted(places, key=lambda place: (place[0], -place[1])):
-        if not kept or place[0] >= kept[-1][1]:  # no definition stands in another
-            kept.append(place)
-    begun = [place[0] for place in kept]
-    loose = [at for at in scan.loose if not (n := bisect_right(begun, at)) or at >= kept[n - 1][1]]
-    return DocumentBlocks(tuple(_block(text, scan.replacements, *place) for place in kept), tuple(loose))
+        if not outermost or place[0] >= outermost[-1][1]:  # no definition stands in another
+            outermost.append(place)
+    begins = [place[0] for place in outermost]
+    loose = [at for at in scan.loose if not (n := bisect_right(begins, at)) or at >= outermost[n - 1][1]]
+    return DocumentBlocks(tuple(_block(text, scan.replacements, *place) for place in outermost), tuple(loose))
 
 
 def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, int]]:
@@ -215,25 +215,25 @@ def read_document(text: str) -> ShownDocument:
     pieces: list[str] = []
     offsets = array("q")
     sizes: dict[int, int] = {}
-    for shown, start, size in _shown(text):
+    for piece, start, size in _pieces(text):
         if size >= 0:  # one character for many
             sizes[len(offsets)] = size
             offsets.append(start)
         else:
-            offsets.extend(range(start, start + len(shown)))
-        pieces.append(shown)
+            offsets.extend(range(start, start + len(piece)))
+        pieces.append(piece)
     offsets.append(len(text))
     return ShownDocument(text, _plain("".join(pieces)), offsets, sizes)
 
 
-def _shown(text: str) -> Iterator[tuple[str, int, int]]:
+def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """What HTML shows: pieces, where they stand, and the length of what a single character stands for, else -1."""
-    done = 0
+    end_of_last = 0
     in_cell = False
     for match in _MARKUP.finditer(text):
         start, end = match.span()
-        yield text[done:start], done, -1
-        done = end
+        yield text[end_of_last:start], end_of_last, -1
+        end_of_last = end
         tag = (match["tag"] or "").lower()
         if match["literal"] is not None:
             yield match["literal"], match.start("literal"), -1
@@ -243,12 +243,12 @@ def _shown(text: str) -> Iterator[tuple[str, int, int]]:
         elif tag in _BREAKS:
             yield " " if in_cell and tag == "p" else "\n", start, end - start
         elif text[start] == "&":
-            shown = html.unescape(match.group())
-            if len(shown) == 1:
-                yield shown, start, end - start
+            rendered = html.unescape(match.group())
+            if len(rendered) == 1:
+                yield rendered, start, end - start
             else:
                 yield match.group(), start, -1
-    yield text[done:], done, -1
+    yield text[end_of_last:], end_of_last, -1
 
 
 def _plain(text: str) -> str:
