@@ -100,8 +100,11 @@ def overview() -> str:
 
 
 def _pack(name: str, title: str, rules: list[Rule]) -> str:
-    rows = [[f"[{rule.spec.id}]({place(rule.id)})", _level(rule), prose(rule.title)] for rule in rules]
-    return "\n\n".join([f"## {name}", f"{prose(title)}.", table(["rule", "severity", "what it finds"], rows)])
+    rows = [
+        [f"[{rule.spec.id}]({place(rule.id)})", _level(rule), "yes" if rule.spec.fix else "", prose(rule.title)]
+        for rule in rules
+    ]
+    return "\n\n".join([f"## {name}", f"{prose(title)}.", table(["rule", "severity", "fix", "what it finds"], rows)])
 
 
 def _pack_page(name: str, title: str, rules: list[Rule]) -> str:

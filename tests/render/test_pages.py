@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, ViewportSize
 
 import kiplint
@@ -953,3 +954,26 @@ def test_files_are_linked_where_github_shows_them(monkeypatch: pytest.MonkeyPatc
 )
 def test_titles_of_sets(names: list[str], titles: list[str]) -> None:
     assert set_titles(*names) == titles
+
+
+def test_the_list_of_rules_can_be_filtered(browser: Browser, tmp_path: Path) -> None:
+    body = MarkdownIt().enable("table").render((ROOT / "docs/reference/rules.md").read_text("utf-8"))
+    body = re.sub(r"<h2>([\w-]+)</h2>", r'<h2 id="\1">\1</h2>', body)
+    script = (ROOT / "docs/assets/rules.js").read_text("utf-8")
+    page = tmp_path / "rules.html"
+    page.write_text(f'<!doctype html><script>{script}</script><div class="md-content">{body}</div>', "utf-8")
+    seen = Visit(browser, page)
+    rows = seen.page.locator("table:has(th:nth-child(3):text-is('fix')) tbody tr:visible")
+    everything = rows.count()
+    seen.page.get_by_label("All packs").select_option("tags")
+    assert 0 < rows.count() < everything
+    assert all("/tags.md" in address for address in rows.locator("a").evaluate_all("all => all.map((one) => one.href)"))
+    assert seen.texts("output") == [f"{rows.count()} rules"]
+    seen.page.get_by_label("With and without a fix").select_option("with a fix")
+    assert set(rows.locator("td:nth-child(3)").all_text_contents()) == {"yes"}
+    seen.page.get_by_label("All packs").select_option("")
+    seen.page.get_by_label("All severities").select_option("warning")
+    assert all("warning" in text for text in rows.locator("td:nth-child(2)").all_text_contents())
+    seen.page.get_by_label("Search rules").fill("no such rule")
+    assert (rows.count(), seen.texts("output"), seen.said, seen.others) == (0, ["0 rules"], [], [])
+    seen.close()
