@@ -44,8 +44,7 @@ def make() -> str:
     public = [(name, getattr(kiplint, name)) for name in kiplint.__all__ if name != "__version__"]
     functions = {name: value for name, value in public if inspect.isfunction(value)}
     classes = {name: value for name, value in public if inspect.isclass(value)}
-    others = {kind.__name__: kind for kind in _related(classes.values())}
-    anchors = {name: anchor(name) for name in (*classes, *others)}
+    anchors = {name: anchor(name) for name in classes}
     return page(
         "Python API",
         INTRODUCTION,
@@ -53,9 +52,6 @@ def make() -> str:
         *(f"### {name}\n\n{_function(name, value)}" for name, value in functions.items()),
         "## Classes",
         *(f"### {name}\n\n{_class(kind, anchors)}" for name, kind in classes.items()),
-        "## Types of attributes",
-        "Attributes and results have these types. They have no name in `kiplint` itself.",
-        *(f"### {name}\n\n{_class(kind, anchors)}" for name, kind in sorted(others.items())),
     )
 
 
@@ -201,11 +197,16 @@ def _linked(type_: str, anchors: dict[str, str]) -> str:
     return f"[{code(type_)}](#{anchors[names[-1]]})" if names else code(type_)
 
 
-def _related(classes: Iterable[type]) -> list[type]:
-    """The other classes of kiplint that the attributes of these have; the parts of JSON documents are not described."""
-    public = list(classes)
-    mentioned = [kind for public_class in public for kind in _mentioned(public_class)]
-    return [kind for kind in dict.fromkeys(mentioned) if kind not in public]
+def with_related(classes: Iterable[type]) -> dict[str, type]:
+    """Classes of kiplint, and those that their attributes have, by name; the parts of JSON documents are left out."""
+    found: dict[str, type] = {}
+    waiting = list(classes)
+    while waiting:
+        kind = waiting.pop(0)
+        if found.setdefault(kind.__name__, kind) is not kind:
+            raise ValueError(f"{kind.__name__} is a name of two public classes")
+        waiting += [related for related in _mentioned(kind) if related not in (*found.values(), *waiting)]
+    return found
 
 
 def _mentioned(kind: type) -> Iterator[type]:

@@ -1,24 +1,34 @@
-"""The signatures of the functions in `src/kiplint/__init__.pyi`, from the options of the commands."""
+"""What `src/kiplint/__init__.pyi` derives: signatures from options of commands, and the types that results have."""
 
 from __future__ import annotations
 
+import inspect
 import re
+from bisect import bisect
 from importlib import import_module
 from typing import Final
 
 import kiplint
+from generator.api import with_related
 from kiplint.cli.options import Argument, Command, Parameter, parameters
 
 COMMANDS: Final[dict[str, str]] = kiplint._COMMANDS  # type: ignore[attr-defined]
 PATHS: Final = {"SET", "FILE", "PATH", "REPO", "OLD", "NEW", "OLDER", "HEAD"}
 """The words for values that are paths, or may be."""
+IMPORT: Final = r"(?m)^from (\S+) import (\w+) as \w+\n"
 MARK: Final = "# The functions of commands; `make docs` writes them.\n"
 
 
 def make(stub: str) -> str:
-    """The stub with the signatures of the functions as the options are now."""
+    """The stub with the types of all attributes, and the signatures of the functions as the options are now."""
     head, mark, _ = stub.partition(MARK)
-    return f"{head}{mark}{''.join(map(signature, COMMANDS))}"
+    public = [getattr(kiplint, name) for name in kiplint.__all__]
+    places = {name: module for module, name in re.findall(IMPORT, head)}
+    places |= {name: kind.__module__ for name, kind in with_related(filter(inspect.isclass, public)).items()}
+    rows = sorted(f"from {module} import {name} as {name}\n" for name, module in places.items())
+    before, after = re.sub(IMPORT, "", head).split("from kiplint.engine.config import Path\n")
+    rows.insert(bisect(rows, "from kiplint.engine.config import Path"), "from kiplint.engine.config import Path\n")
+    return f"{before}{''.join(rows)}{after}{mark}{''.join(map(signature, COMMANDS))}"
 
 
 def options_of(name: str) -> list[Parameter]:
