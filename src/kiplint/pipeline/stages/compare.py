@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, judge
-from kiplint.compat.released import Releases, is_release
+from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
@@ -21,7 +21,6 @@ from kiplint.pipeline.stage import Context, Engine
 from kiplint.pipeline.tables import STEPS, Blobs, Changes, Files, Messages, Pairs, Revisions, Trees
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts, without_collector
-from kiplint.sources.history import version_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,13 +29,11 @@ if TYPE_CHECKING:
 CHUNK = ("source", "lineage", "chunk")
 PAIRS_SQL = f"""
 WITH known AS (
-  SELECT source, root, commit, time, min(rank) AS rank FROM {{revisions}} JOIN {{chosen}} USING (release)
-  WHERE root IN (SELECT root FROM {{trees}}) GROUP BY source, root, commit, time
+  SELECT DISTINCT source, root, commit, time FROM {{revisions}} LEFT SEMI JOIN {{chosen}} USING (release)
+  WHERE root IN (SELECT root FROM {{trees}})
 ), steps AS ({STEPS}), judged AS (  -- a pair that was made several times is judged by the releases before any of these
   SELECT s.old_root, s.root, min(struct(s.source, s.lineage, s.position)) AS place,
-    if(bool_or(h.source IS NOT NULL),  -- the newest first
-      transform(array_sort(collect_set(if(k.root IS NULL, NULL, struct(k.rank, k.root)))), k -> k.root), NULL
-    ) AS released
+    if(bool_or(h.source IS NOT NULL), array_sort(collect_set(k.root)), NULL) AS released
   FROM steps s LEFT JOIN known k ON k.source = s.source AND k.time <= s.time AND k.commit <> s.commit
   LEFT JOIN (SELECT DISTINCT source FROM known) h ON h.source = s.source
   WHERE s.root <> s.old_root GROUP BY s.old_root, s.root
@@ -92,15 +89,15 @@ def run(work: Work, context: Context) -> None:
         work.table(Revisions, "source", "lineage", "position", "commit", "time", "release", "root"),
         (work.table(Trees)),
     )
-    names = (row["release"] for row in revisions.select("release").distinct().collect())
-    release_names = sorted((name for name in names if name and is_release(name, globs)), key=version_key, reverse=True)
+    releases = [row["release"] for row in revisions.select("release").distinct().collect()] if globs else []
+    release_names = [name for name in releases if name and any(fnmatchcase(name, glob) for glob in globs)]
     pairs = work.stage(
         work.sql(
             PAIRS_SQL,
             revisions=revisions,
             trees=trees,
             pairs=work.table(Pairs),
-            chosen=work.local({"release": "string", "rank": "int"}, [*zip(release_names, count())]),
+            chosen=work.local({"release": "string"}, [(name,) for name in release_names]),
         )
     )
     if anew := work.anew("compare") or not pairs.where("compared_key <> key").isEmpty():
@@ -109,8 +106,8 @@ def run(work: Work, context: Context) -> None:
     problems = (
         [("released", f"no release of the lake matches {' or '.join(globs)}")] if globs and not release_names else []
     )
-    if pair_count := new.count():
-        compared = work.stage(_compare(work, context.engine, new, pair_count, trees, has_releases=bool(release_names)))
+    if count := new.count():
+        compared = work.stage(_compare(work, context.engine, new, count, trees, has_releases=bool(release_names)))
         work.append(Changes, compared.where("problem IS NULL").drop("problem"))
         failures = compared.where("problem IS NOT NULL").select("old_root", "root", "problem").collect()
         problems += [(f"{row['old_root']} to {row['root']}", row["problem"]) for row in failures]
