@@ -33,7 +33,7 @@ def condensed(plan: str, lake: Path) -> Iterator[str]:
         match = SHOWN.match(line)
         if not match or line.startswith("=="):
             continue
-        depth, text = len(match[1]), re.sub(r"#\d+L?", "", match[2])
+        depth, text = len(match[1]), re.sub(r"#\d+L?|_pyspark_[0-9a-f]+\.", "", match[2])
         while depths and depths[-1] >= depth:
             depths.pop()
         if text.startswith(LEFT_OUT):
