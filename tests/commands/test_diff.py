@@ -92,6 +92,7 @@ CHANGE = {
     "pointer": "/fields/2/fields/2/versions",
     "source": "KIP-482, KIP-896 and the compatibility rules of Kafka's protocol guide",
     "fingerprint": "003e80ae4193815c429ae74bd4116944",
+    "help": 'run `kiplint migrate bump ListMoves`, then give BytesLeft "versions": "1+"',
     "fixable": False,
     "rpc": "ListMoves",
     "url": "https://github.com/kiplint/kiplint/blob/main/docs/reference/rules/compat.md#compatlayout-changed",
@@ -119,7 +120,7 @@ def test_jsonl() -> None:
 def test_concise() -> None:
     ran = diff("old", "new", "--output-format", "concise", cwd=LAYOUT)
     place = f"{CHANGE['path']}:18:47"
-    assert ran == (1, f"{place}: error compat/layout-changed {CHANGE['message']}\n", "")
+    assert ran == (1, f"{place}: error compat/layout-changed {CHANGE['message']}; {CHANGE['help']}\n", "")
 
 
 def test_markdown() -> None:
@@ -135,7 +136,8 @@ def test_markdown() -> None:
         "\n"
         "| severity | breaks | rule | place | what |\n"
         "| --- | --- | --- | --- | --- |\n"
-        f"| error | wire | compat/layout-changed | new/ListMovesResponse.json:18 | {CHANGE['message']} |\n"
+        f"| error | wire | compat/layout-changed | new/ListMovesResponse.json:18 | {CHANGE['message']}; run "
+        '\\`kiplint migrate bump ListMoves\\`, then give BytesLeft "versions": "1+" |\n'
     )
     assert [line[:50] for line in proof.splitlines()] == [
         "- ListMovesResponse, compat/layout-changed: new wr",
@@ -529,3 +531,50 @@ def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path
         changes = [(change["message_name"], change["rule"]) for change in document["changes"]]
         assert changes == [("XRequest", "compat/new-version")]
         assert (ran.code, document["summary"]["messages"]) == (0, 1)
+
+
+def rpc(name: str, key: int, *fields: dict[str, Any], **others: Any) -> dict[str, bytes]:
+    """A request that a broker serves and its response, which has some fields."""
+    request = {"type": "request", "listeners": ["zkBroker", "broker"], **others}
+    halves = {"Request": ((), request), "Response": (fields, {"type": "response", "validVersions": "0-5", **others})}
+    halves["Response"][1].pop("listeners", None)
+    return {
+        f"clients/{name}{half}.json": definition(*some, name=f"{name}{half}", apiKey=key, **properties)
+        for half, (some, properties) in halves.items()
+    }
+
+
+def test_for_a_role(tmp_path: Path) -> None:
+    """What many RPCs have in common is one entry; a client has no use for records and for RPCs among brokers."""
+    names = ("Alpha", "Beta", "Gamma", "Delta")
+    record = {"metadata/XRecord.json": definition(field("A"), name="XRecord", type="metadata", apiKey=1)}
+    old, new = dict(record), {"metadata/XRecord.json": record["metadata/XRecord.json"].replace(b"int32", b"int64")}
+    for key, name in enumerate(names):
+        old |= rpc(name, key)
+        new |= rpc(name, key, listeners=["broker"], validVersions="2-5")
+    old |= rpc("Inner", 9, listeners=["controller"])
+    new |= rpc("Inner", 9, listeners=["controller"], validVersions="1-5")
+    write(tmp_path / "old", old)
+    write(tmp_path / "new", new)
+    client = diff("old", "new", "--for", "client", cwd=tmp_path)
+    assert client == (
+        0,
+        "warning  compat/version-dropped  versions are no longer valid (4 RPCs)\n"
+        "  Alpha 0-1, Beta 0-1, Delta 0-1, Gamma 0-1\n"
+        "\n"
+        "warning  compat/listener-removed  ZooKeeper mode is gone: zkBroker no longer serves it (4 RPCs)\n"
+        "  Alpha, Beta, Delta, Gamma\n"
+        "\n"
+        "new against old: 12 changes break support.\n",
+        "",
+    )
+    broker = diff("old", "new", "--for", "broker", cwd=tmp_path)
+    assert "valid (5 RPCs)\n  Alpha 0-1, Beta 0-1, Delta 0-1, Gamma 0-1, Inner 0\n" in broker.out
+    storage = diff("old", "new", "--for", "storage", "--output-format", "concise", cwd=tmp_path)
+    assert (storage.code, storage.out.count("\n"), "XRecord" in storage.out) == (1, 1, True)
+    page = kiplint("changelog", "old", "new", "--for", "client", cwd=tmp_path).out
+    assert page == (
+        "# From old to new\n\n## No longer served\n\n"
+        "- **versions are no longer valid**, 4 RPCs: Alpha 0-1, Beta 0-1, Delta 0-1 and Gamma 0-1.\n"
+        "- **ZooKeeper mode is gone: zkBroker no longer serves it**, 4 RPCs: Alpha, Beta, Delta and Gamma.\n"
+    )

@@ -612,6 +612,7 @@ def test_the_json_document() -> None:
                 "pointer": "/fields/1/nullableVersions",
                 "source": "KIP-482, KIP-896 and the compatibility rules of Kafka's protocol guide",
                 "fingerprint": document["changes"][0]["fingerprint"],
+                "help": document["changes"][0]["help"],
                 "fixable": False,
                 "rpc": "X",
                 "url": document["changes"][0]["url"],

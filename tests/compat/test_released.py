@@ -171,6 +171,7 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(tmp_p
         "2 releases (4.1.0 and 4.1.0-rc1)"
     }
     (tmp_path / "kiplint.toml").write_text('released = ["v*"]')
+    shell(tmp_path, "git add -A", f"{GIT} commit -qm three", f"{GIT} commit -qm four --allow-empty")
     assert {notes(tmp_path, *command) for command in commands} == {"1 release (v4.2.0)"}
     assert notes(tmp_path, "diff", "set", "set") == "1 release (v4.2.0)"
     assert notes(tmp_path, "diff", "set", "set", "--isolated") == ""
@@ -194,6 +195,19 @@ def test_a_head_that_is_a_revision_is_compared_with_the_releases_before_it(
         assert result.notes == (f"released: the versions in {released}",)
         assert {change.name for change in result.changes} == {"layout-changed"}
     assert kiplint.diff("1.0.0:", ".").status == "ok"
+
+
+def test_what_a_release_between_the_two_added_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shell(tmp_path, "git init -qb trunk")
+    for tag, versions, fields in (
+        ("1.0.0", "0", [field("A")]),
+        ("2.0.0", "0-1", [field("A"), field("B", versions="1+")]),
+        ("3.0.0", "0-1", [field("A"), field("B", versions="1+")]),
+    ):
+        write(tmp_path / "set", versions, *fields)
+        shell(tmp_path, "git add -A", f"{GIT} commit -qm {tag} --allow-empty", f"git tag {tag}")
+    assert {change.name for change in kiplint.diff("1.0.0:", "3.0.0:").changes} >= {"new-version", "new-field"}
 
 
 def test_a_break_of_a_release_that_the_base_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

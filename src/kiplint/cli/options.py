@@ -263,6 +263,15 @@ SetsOption = Annotated[
         flag="--set",
     ),
 ]
+RoleOption = Annotated[
+    Literal["client", "broker", "storage"] | None,
+    Option(
+        "Only what matters to authors of clients (RPCs that brokers serve to them), of brokers and proxies (all RPCs), "
+        "or to who keeps data (records); the same change of many messages is one entry.",
+        flag="--for",
+        panel=WHAT_TO_REPORT,
+    ),
+]
 MessageOption = Annotated[
     tuple[str, ...],
     Option(

@@ -40,6 +40,22 @@ def partner(message: Message) -> Message | None:
     return message.schemas.key_owners.get((other, message.api_key))
 
 
+def concerns(pair: MessagePair, role: str) -> bool:
+    """Whether a message matters to a role: records to `storage`; all RPCs to `broker`, those of the broker listener to
+    `client`; headers, and data beside RPCs, to these two.
+    """
+    messages = [message for message in pair if message]
+    if role == "storage":
+        return any(message.type in RECORDS for message in messages)
+    if not any(message.is_rpc for message in messages):
+        return any(
+            message.type == "header" or (message.type == "data" and message.schemas.rpcs) for message in messages
+        )
+    requests = [message if message.type == "request" else partner(message) for message in messages]
+    listeners = {listener for request in requests if request for listener in request.listeners}
+    return role == "broker" or "broker" in listeners or not listeners
+
+
 def pair_fields(old: Container, new: Container) -> list[FieldPair]:
     """Pair the fields of two messages or structs, first by name, then as renames.
 

@@ -342,7 +342,10 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
         yield kinds.UnstableChanged(both, versions, standing=standing)
     if standings.restored:
         yield kinds.UnstableChanged(both, standings.restored, restored=True)
-    yield from _new_fields(both, containers[id(old)], standings)
+    changed = {field for name, field in reported if name == "layout-changed"}
+    for field in _new_fields(both, containers[id(old)], standings):
+        if field.field not in changed:
+            yield field
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
@@ -638,14 +641,16 @@ def _default_value(field: Field) -> Any:
 
 
 def _new_fields(messages: Both, containers: Iterable[ContainerPair], standings: Standings) -> Iterator[Change]:
-    """The fields that only unreleased versions have."""
+    """The fields that no released version of the old message has; what a release between the two has is new as well."""
     old, new = messages
+    released = standings.versions["released"] & old.valid
     for _, _, pairs, (_, present) in containers:
         for before, after in pairs:
             versions = after.versions & present & new.valid if after and not before else NONE
-            if not versions or versions & standings.versions["released"]:
+            if not versions or versions & released:
                 continue
-            pair, standing = (None, after), standings.best(versions)
+            pair: FieldPair = (None, after)
+            standing = standings.best(versions) if versions & old.valid else "new"
             yield kinds.NewField(messages, versions, pair, standing=standing)
             older = bool(old.valid & new.valid - versions)
             if older and new.is_rpc and after and not after.ignorable:

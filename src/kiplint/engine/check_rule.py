@@ -86,7 +86,8 @@ def _amiss(rule: Rule) -> Iterator[Mistake]:
         yield "says", spec.id, "with `expect`, add a `message`, or a last case without `when`, for what no case covers"
     if any(not case.when for case in spec.says[:-1]) or (spec.message and spec.says and not spec.says[-1].when):
         yield "says", spec.id, "a case without `when` speaks always, so it has to be the last, and without `message`"
-    if OWN.get(kind) and (spec.at or any(case.at for case in spec.says)):
+    at_message = kind == "change" and spec.at in properties("Message")
+    if OWN.get(kind) and ((spec.at and not at_message) or any(case.at for case in spec.says)):
         yield "at", spec.at or spec.id, f"a {kind} has a place of its own; leave `at` out"
 
 
@@ -152,7 +153,8 @@ def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
     yield "message", spec.message, _template
     yield "instead", spec.instead, _template
     yield "help", spec.help, _template
-    yield "at", spec.at, _place
+    if rule.each != "change":
+        yield "at", spec.at, _place
 
 
 def _case_texts(case: Case) -> Iterator[tuple[str, str, Check]]:

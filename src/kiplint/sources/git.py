@@ -465,7 +465,9 @@ def _parts(name: str, path: str, objects: Objects) -> list[str]:
 def _no_revision(revision: str, objects: Objects) -> NoReturn:
     names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
     base = re.split("[~^@]", revision, maxsplit=1)[0]
-    hint = "" if base in names else did_you_mean(base, names, numbered=False)
+    longer = [name for name in names if name.startswith(base)]  # as 3.9.0-rc3 for 3.9.0
+    hint = f"; did you mean {longer[-1]}?" if longer and base else did_you_mean(base, names, numbered=False)
+    hint = "" if base in names else hint
     if not hint and objects.run("rev-parse", "--is-shallow-repository").strip() == "true":
         hint = "; the clone is shallow, and `git fetch --unshallow --tags` gets the rest"
     raise SourceError(f"no such revision: {revision}{hint}")

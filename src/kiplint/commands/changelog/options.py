@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command, MessageOption, RepositoryOption
+from kiplint.cli.options import Argument, Command, MessageOption, RepositoryOption, RoleOption
 
 
 class ChangelogCommand(Command, frozen=True):
@@ -18,6 +18,7 @@ class ChangelogCommand(Command, frozen=True):
     ]
     new: Annotated[str, Argument("The later set, in any of the same forms.", "NEW", complete=completion.sets)]
     messages: MessageOption = ()
+    role: RoleOption = None
     repository: RepositoryOption = None
 
     def run(self) -> int:

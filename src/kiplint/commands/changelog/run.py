@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from kiplint.commands.diff.run import diff_all
+from kiplint.commands.diff.text import fold_causes, names_of
 from kiplint.compat.judge import ChangeFinding
 from kiplint.render.markdown import inline
 from kiplint.render.report import RunResult
@@ -26,6 +27,8 @@ class ChangelogResult(RunResult, frozen=True):
     """The name of the newer release."""
     changes: tuple[ChangeFinding, ...]
     """The changes, by file and position."""
+    role: str = ""
+    """The role that they matter to; empty for all."""
 
     command = "changelog"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.changelog.run:write_page"}
@@ -45,10 +48,15 @@ def changelog(options: ChangelogCommand) -> ChangelogResult:
 
     Raises UsageError for a glob of messages that fits nothing, and SourceError for what cannot be opened.
     """
-    result = diff_all(options.old, options.new, options.messages, options.repository)
+    result = diff_all(options.old, options.new, options.messages, options.repository, options.role)
     before, after = (name.removesuffix(":") for name in (options.old, options.new))
     return ChangelogResult(
-        before, after, result.changes, status="error" if result.broken else "ok", broken=result.broken
+        before,
+        after,
+        result.changes,
+        options.role or "",
+        status="error" if result.broken else "ok",
+        broken=result.broken,
     )
 
 
@@ -88,9 +96,23 @@ def write_page(result: ChangelogResult, out: TextIO, *, color: bool = False) -> 
         remaining = [change for change in remaining if not belongs(change)]
         if section:
             out.write(f"\n## {title}\n\n" + (f"{lead}\n\n" if lead else ""))
-            section.sort(key=lambda change: change.message_name)
-            for name, group in groupby(section, key=lambda change: change.message_name):
-                out.write(f"- **{inline(name)}**{_sentence(list(group))}\n")
+            causes = fold_causes(section) if result.role else {}
+            for cause, alike in causes.items():
+                number, names = names_of(alike)
+                out.write(f"- **{inline(cause)}**, {number}: {inline(listed(names))}.\n")
+            joint = {id(change) for alike in causes.values() for change in alike}
+            section = sorted((change for change in section if id(change) not in joint), key=lambda change: change.rpc)
+            for rpc, group in groupby(section, key=lambda change: change.rpc):
+                sentences: dict[str, dict[str, None]] = {}
+                for name, some in groupby(sorted(group, key=_name), key=_name):
+                    sentences.setdefault(_sentence(list(some)), {})[name] = None
+                for sentence, halves in sentences.items():
+                    subject = next(iter(halves)) if len(halves) == 1 else f"{rpc} request and response"
+                    out.write(f"- **{inline(subject)}**{sentence}\n")
+
+
+def _name(change: ChangeFinding) -> str:
+    return change.message_name
 
 
 def _sentence(group: list[ChangeFinding]) -> str:

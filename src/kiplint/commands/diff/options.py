@@ -14,6 +14,7 @@ from kiplint.cli.options import (
     ReleasedOption,
     Reporting,
     RepositoryOption,
+    RoleOption,
     StatisticsOption,
 )
 
@@ -45,6 +46,7 @@ class DiffCommand(Command, frozen=True):
         tuple[str, ...], Option("An older set whose tag numbers must not come back. Repeatable.", "OLDER")
     ] = ()
     messages: MessageOption = ()
+    role: RoleOption = None
     released: ReleasedOption = ()
     repository: RepositoryOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kiplint.commands.diff.result import DiffDocument, diff_document
-from kiplint.compat.change import MessagePair
+from kiplint.compat.change import MessagePair, concerns
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, judge
 from kiplint.compat.released import Releases, releases_note, releases_of
@@ -33,6 +33,8 @@ class DiffResult(Report, frozen=True):
 
     findings: tuple[ChangeFinding, ...]
     """The changes, by file and position."""
+    role: str = ""
+    """The role that the changes matter to; empty for all."""
     pairs: tuple[MessagePair, ...] = ()
     """For each change its message in the base and in the head, None where there is none."""
 
@@ -91,7 +93,7 @@ def diff(options: DiffCommand) -> DiffResult:
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = releases_of(configuration, options.old, options.released, repository, options.new)
     notes += releases_note(releases, options.old)
-    result = compare((options.old, options.new), trees, rules, grave, options.messages, releases)
+    result = compare((options.old, options.new), trees, rules, grave, options.messages, releases, options.role or "")
     return replace(result, notes=notes, configuration=configuration.file or "")
 
 
@@ -104,11 +106,15 @@ def breaks_of(texts: Iterable[str]) -> set[str]:
     return names
 
 
-def diff_all(old: str, new: str, messages: Collection[str] = (), repository: str | None = None) -> DiffResult:
+def diff_all(
+    old: str, new: str, messages: Collection[str] = (), repository: str | None = None, role: str | None = None
+) -> DiffResult:
     """The changes by all rules that come with kiplint, whatever the configuration selects."""
     keeps, plain = configure(new).keeps, Config()
     rules = make_ruleset(plain, load_rules(plain, ""))
-    return compare((old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages)
+    return compare(
+        (old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages, None, role or ""
+    )
 
 
 def compare(
@@ -118,14 +124,17 @@ def compare(
     grave: Collection[str] = GRAVE,
     globs: Collection[str] = (),
     releases: Releases | None = None,
+    role: str = "",
 ) -> DiffResult:
-    """The result for a base, a head, and older sets; `globs` select messages."""
+    """The result for a base, a head, and older sets; `globs` and the `role` select messages."""
     before, after, *older = trees
     selected = _selector(globs, before, after)
     lone = _lone(before, after)
     differences = compare_trees(before, after, older, releases)
     if globs:
         differences = [change for change in differences if any(map(selected, change.messages))]
+    if role:
+        differences = [change for change in differences if concerns(change.messages, role)]
     if lone:
         own = {id(message) for message in lone.messages}
         differences = [change for change in differences if any(id(message) in own for message in change.messages)]
@@ -147,6 +156,7 @@ def compare(
         paths=tuple(after.sources),
         broken=unread,
         harmless=("info",),
+        role=role,
         pairs=tuple(judgement.change.messages for judgement in judgements),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -15,7 +16,7 @@ from kiplint.compat.witness import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_table, write_verdict
-from kiplint.render.table import DIM, SEVERITY, fold, led, paint, table, title, width_of
+from kiplint.render.table import DIM, SEVERITY, fold, led, paint, paragraph, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.words import listed, plural, tally
 
@@ -24,7 +25,8 @@ ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result, and below it the verdict."""
-    write_changes_of(result.changes, result.sources, out, color=color)
+    others = write_folded(result.changes, out, color=color) if result.role else result.changes
+    write_changes_of(others, result.sources, out, color=color)
     if result.changes:
         out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
 
@@ -52,6 +54,56 @@ def write_changes_of(
         else:
             others.append(change)
     write_rows(others, out, color=color)
+
+
+LEAST_FOLDED: Final = 4
+"""The same change of so many RPCs or messages is one entry."""
+
+
+def fold_causes(changes: Iterable[ChangeFinding]) -> dict[str, list[ChangeFinding]]:
+    """The changes of whole messages that many have in common, by what that is; the worst and most frequent first."""
+    causes: dict[str, list[ChangeFinding]] = {}
+    for change in changes:
+        if not change.field and not _is_grave(change):
+            causes.setdefault(_cause(change), []).append(change)
+    common = [(cause, alike) for cause, alike in causes.items() if len({item.rpc for item in alike}) >= LEAST_FOLDED]
+    return dict(sorted(common, key=lambda entry: (BREAKS.index(entry[1][0].breaks), -len(entry[1]))))
+
+
+def _cause(change: ChangeFinding) -> str:
+    """What changed, without the name of the message and its versions."""
+    cause = change.predicate.replace(change.message_name, "it")
+    if not change.versions:
+        return cause
+    cause = cause.removesuffix(f", with version {change.versions}").removesuffix(f", with versions {change.versions}")
+    return re.sub(rf"\bversions? {re.escape(change.versions)} (is|are)\b", "versions are", cause)
+
+
+def names_of(alike: Iterable[ChangeFinding]) -> tuple[str, list[str]]:
+    """How many RPCs or messages have the same change, in words, and their names with the versions."""
+    changes = sorted(alike, key=attrgetter("rpc"))
+    are_rpcs = all(change.message_type in ("request", "response") for change in changes)
+    number = plural(len({change.rpc for change in changes}), "RPC" if are_rpcs else "message")
+    tells_versions = any(change.versions and change.versions in change.predicate for change in changes)
+    names = (f"{change.rpc} {change.versions}" if tells_versions else change.rpc for change in changes)
+    return number, list(dict.fromkeys(names))
+
+
+def write_folded(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) -> list[ChangeFinding]:
+    """Write the changes that many messages have in common, an entry for each, and return the others."""
+    causes = fold_causes(changes)
+    for cause, alike in causes.items():
+        number, names = names_of(alike)
+        severity = paint(alike[0].severity, SEVERITY[alike[0].severity], color)
+        out.write(f"{severity}  {alike[0].rule}  {title(f'{cause} ({number})', color)}\n")
+        out.write("".join(f"{line}\n" for line in [*paragraph(names, width=width_of(out)), ""]))
+    fields = {(change.message_name, change.field) for change in changes if change.name == "new-field"}
+    return [
+        change
+        for change in changes
+        if (change.breaks != "none" or change.name == "new-field" or (change.message_name, change.field) not in fields)
+        and (change.field or _is_grave(change) or _cause(change) not in causes)
+    ]
 
 
 def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) -> None:
