@@ -16,7 +16,7 @@ import pytest
 
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
-from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS, DEFINITION_PROBLEMS
+from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS, DEFINITION_PROBLEMS, UNFOLDED_LEVELS
 from tools import QUIET, Ran, check, definition, document, environment, field, ids, kiplint
 
 
@@ -45,6 +45,18 @@ def nested(levels: int) -> bytes:
     return dump(document(*inner))
 
 
+def chained(levels: int) -> bytes:
+    """A definition whose common structs are each the type of a field of the one before."""
+    structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("A", f"S{n + 1}")]} for n in range(levels)]
+    structs.append({"name": f"S{levels}", "versions": "0+", "fields": [field("A")]})
+    return dump(document(field("A", "S0"), commonStructs=structs))
+
+
+def layered(count: int) -> bytes:
+    """A definition with another layout in each of its versions."""
+    return dump(document(*(field(f"F{n}", versions=f"{n}+") for n in range(count)), validVersions=f"0-{count}"))
+
+
 NASTY = "X\r\n::error file=a::pwned\x1b[31m\x1b]0;t\x07\u202e\u2028<script>alert(1)</script>"
 FILE = "new\nline ::error::\x1b[31m<b>.json"
 SHOWN = r"new\u000aline ::error::\u001b[31m<b>.json"
@@ -58,6 +70,8 @@ CASES = [
     Case("deep-objects", b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "syntax/too-deep"),
     Case("deep-and-open", b"[" * 100_000, "syntax/too-deep"),
     Case("deep-unknown", definition(odd="HERE").replace(b'"HERE"', b"[" * 100 + b"]" * 100), "syntax/too-deep"),
+    Case("chain-of-structs", chained(UNFOLDED_LEVELS - 1), None),
+    Case("long-chain-of-structs", chained(UNFOLDED_LEVELS), "syntax/too-deep"),
     # numbers
     Case("huge-integer", with_text("1" + "0" * 30, apiKey="HERE"), "shape/wrong-type"),
     Case("huge-float", with_text("1e400", apiKey="HERE"), "syntax/invalid-json"),
@@ -80,6 +94,8 @@ CASES = [
     Case("megabytes-of-nothing", b" " * (DEFINITION_BYTES + 1), "syntax/too-large"),
     Case("megabytes-of-blanks", definition() + b"\n" * (DEFINITION_BYTES - 1000), None),
     Case("one-long-line", definition(field(about="a" * 500_000)), None),
+    Case("many-layouts", layered(300), "conventions/later-without-default"),
+    Case("many-layouts-too-large", layered(400), "syntax/too-large"),
     Case("many-fields", dump(document(*(field(f"F{n}") for n in range(2000)))), None),
     Case("many-wrong-fields", dump(document(*(field(f"F{n}", "int3") for n in range(1000)))), "fields/unknown-type"),
     Case("many-unknown-properties", dump({**document(), **{f"p{n}": n for n in range(20_000)}}), "shape/unknown-property"),

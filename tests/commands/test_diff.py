@@ -397,18 +397,28 @@ def test_hostile_names_are_never_written_as_they_are(tmp_path: Path, form: str) 
         assert all(EVIL in row["message"] for row in rows)  # the very text, in escapes of JSON
 
 
-def test_structs_that_unfold_without_end(tmp_path: Path) -> None:
+def test_a_message_that_is_too_large_does_not_hide_the_changes_of_others(tmp_path: Path) -> None:
     def text(kind: str) -> bytes:
         inner = [
             {"name": f"S{n}", "versions": "0+", "fields": [field("A", f"S{n + 1}"), field("B", f"S{n + 1}")]}
             for n in range(40)
         ]
         inner.append({"name": "S40", "versions": "0+", "fields": [field("A", kind)]})
-        return definition(field("Root", "S0"), commonStructs=inner)
+        return definition(field("Root", "S0"), name="YRequest", apiKey=8, commonStructs=inner)
 
-    sides(tmp_path, {"XRequest.json": text("int32")}, {"XRequest.json": text("int64")})
+    def files(kind: str) -> dict[str, bytes]:
+        return {"XRequest.json": definition(field("A", kind)), "YRequest.json": text(kind)}
+
+    sides(tmp_path, files("int32"), files("int64"))
+    ran = diff("old", "new", "--output-format", "concise", cwd=tmp_path)
+    assert (ran.code, ran.err) == (
+        2, "warning: old/YRequest.json cannot be read, so it is not compared; see `kiplint check`\n"
+    )  # fmt: skip
+    assert [line.split(":")[0] for line in ran.out.splitlines()] == ["new/XRequest.json"]
+    ran = kiplint("check", "new", "--select", "syntax", "--output-format", "concise", cwd=tmp_path)
+    assert ran.code == 1
     output = UNFOLDED_FIELDS.exceeded("the message")
-    assert diff("old", "new", cwd=tmp_path) == (2, "", f"error: old/XRequest.json: {output}\n")
+    assert f"new/YRequest.json:2:3: error syntax/too-large {output}" in ran.out
 
 
 # What cannot be opened

@@ -264,3 +264,19 @@ def test_refused_fixes_are_not_tried_one_by_one_where_that_is_much(files: int) -
         str(number): str(number) for number in range(files) if number != 7
     }
     assert calls < 120
+
+
+@pytest.mark.parametrize("count", [99, 100, 400])
+def test_refused_fixes_cost_no_more_with_more_problems_than_are_reported(count: int) -> None:
+    """A misspelt property in each field of two files: the fixes make released versions nullable, and are refused."""
+    calls = 0
+
+    def check(files: Mapping[str, bytes]) -> list[Finding]:
+        nonlocal calls
+        calls += 1
+        return findings_in(files)
+
+    fields = [field(f"Field{number}", "string", nullableVersion="0+") for number in range(count)]
+    files = {"XRequest.json": definition(*fields), "YRequest.json": definition(*fields, name="YRequest", apiKey=8)}
+    assert not fix_set(files, check, unsafe=True).after
+    assert calls <= 12

@@ -15,7 +15,7 @@ from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fie
 from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases, released_versions, unstable_version
 from kiplint.compat.standing import STANDINGS, Standing, effect
-from kiplint.compat.tree import FieldBudget, Tree, pair_sets
+from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens
@@ -25,18 +25,40 @@ from kiplint.model.types import INTEGERS
 from kiplint.versions import NONE, VersionRange, boundaries
 
 
-def compare_trees(old: Tree, new: Tree, older: Iterable[Tree] = (), releases: Releases | None = None) -> list[Change]:
+def compare_trees(
+    old: Tree,
+    new: Tree,
+    older: Iterable[Tree] = (),
+    releases: Releases | None = None,
+    too_large: list[TooLargeError] | None = None,
+) -> list[Change]:
     """The changes from one tree to another, message by message; `older` trees only keep their tag numbers reserved.
 
     Each change has the standing of its versions: a version is released when one of the `releases` has it, without
     releases when the old tree has it. A released version is compared with the newest release that has it, where the old
     tree has other bytes than that release and the new tree.
 
-    A definition that cannot be read on one side is neither new nor removed. Raises UsageError for a message that is
-    too large to be compared.
+    A definition that cannot be read on one side is neither new nor removed. A message that is too large to be compared
+    is left out, and its error added to `too_large`; without such a list the error is raised.
     """
     pairs = list(_message_pairs(old, new))
-    return [*_message_changes(old, new, pairs, releases), *_rpc_changes(pairs), *_older_tags(pairs, older)]
+    return [
+        *_within_limits(_message_changes(old, new, pairs, releases), too_large),
+        *_rpc_changes(pairs),
+        *_within_limits(_older_tags(pairs, older), too_large),
+    ]
+
+
+def _within_limits(
+    changes_by_message: Iterable[Iterator[Change]], too_large: list[TooLargeError] | None
+) -> Iterator[Change]:
+    for changes in changes_by_message:
+        try:
+            yield from list(changes)
+        except TooLargeError as error:
+            if too_large is None:
+                raise
+            too_large.append(error)
 
 
 def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
@@ -54,22 +76,29 @@ def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
     yield from pair_messages(lost, gained, ("request", "response"))
 
 
-def _message_changes(old: Tree, new: Tree, pairs: list[MessagePair], releases: Releases | None) -> Iterator[Change]:
+def _message_changes(
+    old: Tree, new: Tree, pairs: list[MessagePair], releases: Releases | None
+) -> Iterator[Iterator[Change]]:
     unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.broken} for tree in (old, new))
     halves = _live_halves(pairs)
     for before, after in pairs:
         if before and after:
             if not before.data or before.data != after.data:
-                yield from compare_messages(before, after, releases)
+                yield compare_messages(before, after, releases)
         elif before and before.valid and _file_name(before.file) not in unreadable_after:
-            remaining, standing = (
-                _remaining_half(before, halves),
-                Standings.of(before, None, releases).best(before.valid),
-            )
-            yield kinds.MessageRemoved((before, None), before.valid, remaining, standing=standing)
+            yield _removal(before, _remaining_half(before, halves), releases)
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
-            yield kinds.NewMessage((None, after), after.valid, standing="new")
-            yield from _group_changes(None, after, Standings.of(None, after, releases))
+            yield _addition(after, releases)
+
+
+def _removal(message: Message, remaining_half: str, releases: Releases | None) -> Iterator[Change]:
+    standing = Standings.of(message, None, releases).best(message.valid)
+    yield kinds.MessageRemoved((message, None), message.valid, remaining_half, standing=standing)
+
+
+def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
+    yield kinds.NewMessage((None, message), message.valid, standing="new")
+    yield from _group_changes(None, message, Standings.of(None, message, releases))
 
 
 def _file_name(path: str) -> str:
@@ -660,8 +689,8 @@ def _new_fields(messages: Both, containers: Iterable[ContainerPair], standings: 
 # Tag numbers that are used again
 
 
-def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Change]:
-    """The tags that mean another field than they meant in an older tree.
+def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Iterator[Change]]:
+    """For each message: the tags that mean another field than they meant in an older tree.
 
     What looks like a rename since then is a rename only if the old message has the field too: a number that was given
     up in between stays reserved.
@@ -671,21 +700,23 @@ def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Cha
         for message in tree.messages:
             ancestors.setdefault((message.name, message.type), []).append(message)
     for before, after in pairs:
-        if after is None or b"taggedVersions" not in after.data:
-            continue
-        names = sorted({message.name for message in (after, before) if message})
-        with_same_tag = _fields_with_kept_tag(before, after) if before else set()
-        reported: set[str] = set()
-        for ancestor in (message for name in names for message in ancestors.get((name, after.type), [])):
-            both = Both(ancestor, after)
-            for message in both:
-                FieldBudget(message).spend(message)
-            for change in _reused_tags(
-                both, _container_pairs(both), Standings.of(ancestor, after, None), with_same_tag
-            ):
-                if change.field not in reported:
-                    reported.add(change.field)
-                    yield change
+        if after and b"taggedVersions" in after.data:
+            names = sorted({message.name for message in (after, before) if message})
+            forms = [message for name in names for message in ancestors.get((name, after.type), [])]
+            yield _tags_of_ancestors(before, after, forms)
+
+
+def _tags_of_ancestors(before: Message | None, after: Message, ancestors: Iterable[Message]) -> Iterator[FieldChange]:
+    with_same_tag = _fields_with_kept_tag(before, after) if before else set()
+    reported: set[str] = set()
+    for ancestor in ancestors:
+        both = Both(ancestor, after)
+        for message in both:
+            FieldBudget(message).spend(message)
+        for change in _reused_tags(both, _container_pairs(both), Standings.of(ancestor, after, None), with_same_tag):
+            if change.field not in reported:
+                reported.add(change.field)
+                yield change
 
 
 def _reused_tags(

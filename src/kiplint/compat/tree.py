@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
-from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Counter
+from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Counter, Limit
 from kiplint.model.fields import Container
 from kiplint.model.layout import headed_intervals, ranges_of, unfolded
 from kiplint.model.load import Definition
@@ -22,20 +22,28 @@ from kiplint.text.words import plural
 from kiplint.versions import VersionRange, boundaries
 
 
+class TooLargeError(UsageError):
+    """The layouts of the message in `file` are above a limit."""
+
+    def __init__(self, file: str, limit: Limit) -> None:
+        super().__init__(limit.exceeded(f"{file}: the message"))
+        self.file = file
+
+
 class FieldBudget(Counter):
-    """How many fields of one message may still be unfolded; raises UsageError when there are more."""
+    """How many fields of one message may still be unfolded; raises TooLargeError when there are more."""
 
     def __init__(self, message: Message) -> None:
         self._file = message.file
         super().__init__(UNFOLDED_FIELDS)
 
     def spend(self, container: Container, times: int = 1) -> None:
-        """Count `times` layouts of a message or struct; raises UsageError also where structs are nested too deeply."""
+        """Count `times` layouts of a message or struct. Raises TooLargeError, also for structs nested too deeply."""
         fields, depth = unfolded(container, self.left // max(times, 1))
         if depth > UNFOLDED_LEVELS:
-            raise UsageError(UNFOLDED_LEVELS.exceeded(f"{self._file}: the message"))
+            raise TooLargeError(self._file, UNFOLDED_LEVELS)
         if not self.take(times * fields):
-            raise UsageError(UNFOLDED_FIELDS.exceeded(f"{self._file}: the message"))
+            raise TooLargeError(self._file, UNFOLDED_FIELDS)
 
 
 def layout_intervals(message: Message) -> tuple[VersionRange, ...]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.limits import steps_for, suggestion_steps
-from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems
+from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems, size_problems
 from kiplint.model.schemas import Rpc, SchemaSet, Surroundings
 
 if TYPE_CHECKING:
@@ -160,9 +160,9 @@ def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
         for noted in definition.problems:
             yield ProblemElement(noted, definition.file, definition.message)
     for definition in definitions:
-        if definition.message:
-            for noted in chain(range_problems(definition.message), entity_problems(definition.message)):
-                yield ProblemElement(noted, definition.file, definition.message)
+        if message := definition.message:
+            for noted in chain(range_problems(message), entity_problems(message), size_problems(message)):
+                yield ProblemElement(noted, definition.file, message)
 
 
 def set_violations(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None = None) -> Iterator[Violation]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kiplint.limits import UNFOLDED_LEVELS
+from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Limit
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
@@ -140,6 +140,19 @@ def unfolded(container: Container, most: int) -> tuple[int, int]:
             count += len(field.struct.fields)
             deepest = max(deepest, len(path))
     return count, deepest
+
+
+def exceeded_limit(message: Message) -> Limit | None:
+    """The limit that the layouts of all versions of a message exceed, if any; such a message is not compared."""
+    fields, depth = unfolded(message, UNFOLDED_FIELDS)
+    if depth > UNFOLDED_LEVELS:
+        return UNFOLDED_LEVELS
+    if (
+        message.valid and fields * (message.valid.highest + 1) > UNFOLDED_FIELDS
+    ):  # else there is no need to count the different layouts
+        ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
+        fields *= len(list(boundaries(ranges, message.valid))) or 1
+    return UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else None
 
 
 Tokens = tuple[Any, ...]

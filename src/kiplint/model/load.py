@@ -9,8 +9,10 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET
 
+from kiplint.limits import UNFOLDED_LEVELS
 from kiplint.model.element import set_fact
 from kiplint.model.fields import Field, Struct
+from kiplint.model.layout import exceeded_limit
 from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
 from kiplint.model.types import WORDS
@@ -93,6 +95,13 @@ def range_problems(message: Message) -> Iterator[Problem]:
             if problem := getattr(element, f"{fact}_problem"):
                 quoted = printable(str(getattr(element.spec, attribute))[:40])
                 yield Problem(RANGE_KIND, f'"{quoted}" {problem}', f"{element.pointer}/{key}")
+
+
+def size_problems(message: Message) -> Iterator[Problem]:
+    """A problem for a message whose layouts are too large, or too deep, to be compared."""
+    if limit := exceeded_limit(message):
+        kind = "too-deep" if limit is UNFOLDED_LEVELS else "too-large"
+        yield Problem(kind, limit.exceeded("the message"), "/name")
 
 
 _NAME: Final = rb'"name"\s*+:\s*+"([A-Za-z0-9_]{1,200})"'

@@ -14,7 +14,7 @@ from kiplint.compat.change import MessagePair, concerns
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, judge
 from kiplint.compat.released import Releases, releases_note, releases_of
-from kiplint.compat.tree import Tree, broken, load, load_base
+from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base
 from kiplint.engine.config import Config, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
@@ -130,7 +130,8 @@ def compare(
     before, after, *older = trees
     selected = _selector(globs, before, after)
     lone = _lone(before, after)
-    differences = compare_trees(before, after, older, releases)
+    too_large: list[TooLargeError] = []
+    differences = compare_trees(before, after, older, releases, too_large)
     if globs:
         differences = [change for change in differences if any(map(selected, change.messages))]
     if role:
@@ -144,7 +145,7 @@ def compare(
     judgements = [item for item in judgements if not is_ignored(item.finding.path, item.finding.rule)]
     changes = tuple(judgement.finding for judgement in judgements)
     failing = any(change.breaks in grave or change.severity == "error" for change in changes)
-    unread = broken(before, after)
+    unread = tuple(dict.fromkeys((*broken(before, after), *(error.file for error in too_large))))
     return DiffResult(
         findings=changes,
         files=len(after.sources),

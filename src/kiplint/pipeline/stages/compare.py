@@ -13,7 +13,7 @@ from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.released import Releases
-from kiplint.compat.tree import Tree, make_tree
+from kiplint.compat.tree import TooLargeError, Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.pipeline.lake.schema import Columns, ddl, number, table
@@ -167,12 +167,17 @@ def _changes(
                 trees[root] = _tree(root, roots.get((False, root), ()))
         old, new = (trees[root] for root in pair)
         releases = None if released is None else Releases(released, (forms[root] for root in released if root in forms))
+        too_large: list[TooLargeError] = []
+        failures: list[Exception] = []
         try:
-            judged = judge(compare_trees(old, new, (), releases), engine.rules.whole, old.sources, new.sources)
+            changes = compare_trees(old, new, (), releases, too_large)
+            judged = judge(changes, engine.rules.whole, old.sources, new.sources)
             yield from [(*_row((old.name, new.name), *judgement), None) for judgement in judged]
         except (UsageError, RecursionError) as error:
-            problem = {"old_root": old.name, "root": new.name, "problem": str(error)}
-            yield tuple(problem.get(name) for name in COMPARED)
+            failures = [error]
+        for problem in (*too_large, *failures):
+            row = {"old_root": old.name, "root": new.name, "problem": str(problem)}
+            yield tuple(row.get(name) for name in COMPARED)
     for tree in forms.values():
         _take_apart(tree)
 
