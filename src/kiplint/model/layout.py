@@ -147,9 +147,7 @@ def exceeded_limit(message: Message) -> Limit | None:
     fields, depth = unfolded(message, UNFOLDED_FIELDS)
     if depth > UNFOLDED_LEVELS:
         return UNFOLDED_LEVELS
-    if (
-        message.valid and fields * (message.valid.highest + 1) > UNFOLDED_FIELDS
-    ):  # else there is no need to count the different layouts
+    if message.valid and fields * (message.valid.highest + 1) > UNFOLDED_FIELDS:  # else need not count the layouts
         ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
         fields *= len(list(boundaries(ranges, message.valid))) or 1
     return UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else None
