@@ -238,10 +238,6 @@ def path_of(uri: str) -> str:
 WATCHED: Final = ("**/*.json", "**/kiplint.toml", "**/.kiplint.toml", "**/pyproject.toml")
 
 
-def _initialize(ls: Session, params: types.InitializeParams) -> None:
-    ls.compare_with(params.initialization_options)
-
-
 def _initialized(ls: Session, params: types.InitializedParams) -> None:
     text, files = ls.client_capabilities.text_document, ls.client_capabilities.workspace
     item = text and text.completion and text.completion.completion_item
@@ -275,14 +271,6 @@ def _did_change(ls: Session, params: types.DidChangeTextDocumentParams) -> None:
 
 def _did_save(ls: Session, params: types.DidSaveTextDocumentParams) -> None:
     ls.reread(params.text_document.uri)
-    ls.outdate()
-
-
-def _did_close(ls: Session, params: types.DidCloseTextDocumentParams) -> None:
-    ls.close(params.text_document.uri)
-
-
-def _did_change_files(ls: Session, params: types.DidChangeWatchedFilesParams) -> None:
     ls.outdate()
 
 
@@ -320,27 +308,6 @@ def _hover(ls: Session, buffer: Buffer, params: types.HoverParams) -> types.Hove
     return hover.hover(buffer, buffer.offset(params.position), ls.neighbours(buffer), findings, rules, breaks)
 
 
-def _hints(ls: Session, buffer: Buffer, params: types.InlayHintParams) -> Sequence[types.InlayHint]:
-    return [*hover.hints(buffer, params.range, ls.neighbours(buffer))]
-
-
-def _symbols(ls: Session, buffer: Buffer, params: types.DocumentSymbolParams) -> Sequence[types.DocumentSymbol]:
-    return symbols.symbols(buffer)
-
-
-def _folds(ls: Session, buffer: Buffer, params: types.FoldingRangeParams) -> Sequence[types.FoldingRange]:
-    return symbols.folds(buffer)
-
-
-def _definition(ls: Session, buffer: Buffer, params: types.DefinitionParams) -> Sequence[types.Location]:
-    return [*_linked(ls, buffer, params.position, lambda reference: reference.defines)]
-
-
-def _references(ls: Session, buffer: Buffer, params: types.ReferenceParams) -> Sequence[types.Location]:
-    with_definition = params.context.include_declaration
-    return [*_linked(ls, buffer, params.position, lambda reference: with_definition or not reference.defines)]
-
-
 def _linked(
     ls: Session, buffer: Buffer, position: types.Position, selects: Callable[[symbols.StructName], bool]
 ) -> Iterator[types.Location]:
@@ -350,9 +317,8 @@ def _linked(
     if struct is None:
         yield from _other_half(ls, buffer, offset)
         return
-    for reference in symbols.structs(buffer)[struct[0]]:
-        if selects(reference):
-            yield types.Location(ls.uri(buffer.path), buffer.range(reference.start, reference.end))
+    for name in filter(selects, symbols.structs(buffer)[struct[0]]):
+        yield types.Location(ls.uri(buffer.path), buffer.range(name.start, name.end))
 
 
 def _other_half(ls: Session, buffer: Buffer, offset: int) -> Iterator[types.Location]:
@@ -374,10 +340,6 @@ def _completion(ls: Session, buffer: Buffer, params: types.CompletionParams) -> 
     neighbours, rules = ls.neighbours(buffer), ls.rules(buffer.path)
     offset = buffer.offset(params.position)
     return types.CompletionList(False, completion(buffer, offset, neighbours, rules, snippets=ls.definitions.snippets))
-
-
-def _action(ls: Session, buffer: Buffer, params: types.CodeActionParams) -> Sequence[types.CodeAction]:
-    return [*_actions(ls, buffer, params)]
 
 
 def _actions(ls: Session, buffer: Buffer, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
@@ -420,14 +382,14 @@ def _rename(ls: Session, buffer: Buffer, params: types.RenameParams) -> types.Wo
 
 
 HANDLERS: Final[Mapping[str, Callable[[Session, Any], object]]] = {
-    types.INITIALIZE: _initialize,
+    types.INITIALIZE: lambda ls, params: ls.compare_with(params.initialization_options),
     types.INITIALIZED: _initialized,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: _did_change_configuration,
     types.TEXT_DOCUMENT_DID_OPEN: _did_open,
     types.TEXT_DOCUMENT_DID_CHANGE: _did_change,
     types.TEXT_DOCUMENT_DID_SAVE: _did_save,
-    types.TEXT_DOCUMENT_DID_CLOSE: _did_close,
-    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: _did_change_files,
+    types.TEXT_DOCUMENT_DID_CLOSE: lambda ls, params: ls.close(params.text_document.uri),
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: lambda ls, params: ls.outdate(),
     types.WORKSPACE_SYMBOL: _workspace_symbols,
     types.SHUTDOWN: _shutdown,
 }
@@ -435,17 +397,21 @@ HANDLERS: Final[Mapping[str, Callable[[Session, Any], object]]] = {
 
 TEXT_HANDLERS: Final[Mapping[str, Callable[[Session, Buffer, Any], object]]] = {
     types.TEXT_DOCUMENT_HOVER: _hover,
-    types.TEXT_DOCUMENT_INLAY_HINT: _hints,
-    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: _symbols,
-    types.TEXT_DOCUMENT_FOLDING_RANGE: _folds,
-    types.TEXT_DOCUMENT_DEFINITION: _definition,
-    types.TEXT_DOCUMENT_REFERENCES: _references,
+    types.TEXT_DOCUMENT_INLAY_HINT: lambda ls, buffer, params: hover.hints(buffer, params.range, ls.neighbours(buffer)),
+    types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: lambda ls, buffer, params: symbols.symbols(buffer),
+    types.TEXT_DOCUMENT_FOLDING_RANGE: lambda ls, buffer, params: symbols.folds(buffer),
+    types.TEXT_DOCUMENT_DEFINITION: lambda ls, buffer, params: _linked(
+        ls, buffer, params.position, lambda name: name.defines
+    ),
+    types.TEXT_DOCUMENT_REFERENCES: lambda ls, buffer, params: _linked(
+        ls, buffer, params.position, lambda name: params.context.include_declaration or not name.defines
+    ),
     types.TEXT_DOCUMENT_COMPLETION: _completion,
-    types.TEXT_DOCUMENT_CODE_ACTION: _action,
+    types.TEXT_DOCUMENT_CODE_ACTION: _actions,
     types.TEXT_DOCUMENT_PREPARE_RENAME: _prepare_rename,
     types.TEXT_DOCUMENT_RENAME: _rename,
 }
-"""The functions that answer requests about an open text; the answer for any other text is null."""
+"""The functions that answer requests about an open text, some item by item; the answer for any other text is null."""
 
 OPTIONS: Final = {
     types.TEXT_DOCUMENT_COMPLETION: types.CompletionOptions(trigger_characters=['"', ":", " ", "["]),
@@ -471,6 +437,7 @@ def make() -> Session:
 def _about_text(answer: Callable[[Session, Buffer, Any], object]) -> Callable[[Session, Any], object]:
     def handle(ls: Session, params: Any) -> object:
         buffer = ls.text(params.text_document.uri)
-        return answer(ls, buffer, params) if buffer else None
+        result = answer(ls, buffer, params) if buffer else None
+        return [*result] if isinstance(result, Iterator) else result
 
     return handle
