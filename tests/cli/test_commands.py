@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kiplint import __version__
+from kiplint.cli.app import AS_IT_IS, with_lines
+from kiplint.cli.reader import COMMANDS, names, room
 from kiplint.codec.problems import RULES
+from kiplint.commands.pipeline import report, run
 from kiplint.commands.rules import rules_of_code
+from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
 from kiplint.text.decode import blank_comments
 from tools import Ran, definition, environment, field, kiplint
@@ -319,3 +325,58 @@ def test_a_full_disk_is_reported(words: list[str], buffered: str) -> None:
             [sys.executable, "-m", "kiplint", *words], stdout=full, stderr=subprocess.PIPE, env=env, check=False
         )
     assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
+
+
+# The end of a command's help: examples one a line, as they are to be typed
+
+
+GROUP = import_module(COMMANDS)
+
+
+def test_examples_and_the_rest() -> None:
+    text = "Examples:  kiplint diff HEAD~1: .   |   kiplint diff a b.  Exit codes: 0 good. 1 bad."
+    examples = f"{AS_IT_IS}Examples:\n  kiplint diff HEAD~1: .\n  kiplint diff a b"
+    assert with_lines(text) == f"{examples}\n\nExit codes: 0 good. 1 bad."
+    assert with_lines("Example:  kiplint explain tags/gap") == f"{AS_IT_IS}Example:\n  kiplint explain tags/gap"
+    assert with_lines("`kiplint COMMAND --help` explains.") == "`kiplint COMMAND --help` explains."
+
+
+@pytest.mark.parametrize("name", ["check", "diff", "negotiate", "rollout"])
+def test_help_shows_examples_one_a_line(tmp_path: Path, name: str) -> None:
+    lines = kiplint(name, "--help", cwd=tmp_path, env={"COLUMNS": "80"}).out.splitlines()
+    examples = [line for line in lines if line.startswith(f"    kiplint {name}")]
+    assert len(examples) > 1
+    assert not any("|" in line for line in examples)
+
+
+def test_every_command_of_the_top_has_examples() -> None:
+    modules = [room(GROUP, name) for name in names(GROUP)]
+    assert [
+        module.__name__
+        for module in modules
+        if not hasattr(module, "COMMANDS") and not with_lines(module.EPILOG).startswith(AS_IT_IS)
+    ] == []
+
+
+# Without the extra, `kiplint pipeline` says what to install, and helps all the same
+
+
+SAID = r"^kiplint pipeline needs {}: pip install 'kiplint\[pipeline\]'$"
+
+
+@pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "deltalake", "duckdb"])
+def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else result(name))
+    if missing != "duckdb":
+        with pytest.raises(UsageError, match=SAID.format("Spark")):
+            run.RunCommand(source=("a=b",), out=str(tmp_path / "lake")).run()
+    if missing != "pyspark":
+        with pytest.raises(UsageError, match=SAID.format("DuckDB")):
+            report.ReportCommand(str(tmp_path)).run()
+
+
+def test_help_needs_no_spark(tmp_path: Path) -> None:
+    done = kiplint("pipeline", "--help", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "pip install 'kiplint[pipeline]'" in done.out

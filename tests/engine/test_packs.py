@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from kiplint.commands.rules import rule_of
 from kiplint.engine.config import Config
 from kiplint.engine.language import FIXERS
 from kiplint.engine.packs import installed_packs, load_pack, shipped, shipped_rules
-from kiplint.engine.rule import Rule, pack_schema, type_of
+from kiplint.engine.rule import Rule, RuleSpec, pack_schema, type_of
 from kiplint.engine.ruleset import load_rules
+from kiplint.engine.verify import verify
 from tools import check, complaint, definition, field, ids
 
 JSON5 = """
@@ -345,3 +347,90 @@ def test_invalid_packs(tmp_path: Path, name: str, expected: str) -> None:
 
 def test_a_pack_whose_name_no_file_can_have() -> None:
     assert complaint(lambda: load_pack("a\0b")) == "cannot read the rule pack a\0b: there can be no file of that name"
+
+
+# What rules give as their reasons is what happened, and all that speak of one thing say the same of it
+
+
+def why(name: str) -> str:
+    return rule_of(name).spec.why
+
+
+@pytest.mark.parametrize("name", ["kip-1313/frozen-rpc", "compat/frozen-bumped"])
+def test_kafka_9577_was_about_clients_up_to_2_4(name: str) -> None:
+    rule: Rule = rule_of(name)
+    assert "KAFKA-9577" in rule.source
+    assert rule.spec.why.startswith("Clients up to 2.4 send the highest version that both sides have")
+    assert "broker" not in rule.spec.why.lower()
+
+
+def test_where_the_encoding_of_the_client_id_comes_from() -> None:
+    assert rule_of("kip-511/client-id-encoding").source == "RequestHeader's own comment, KIP-1313"
+
+
+def test_the_kip_has_the_cluster_id_as_a_string_and_kafka_nullable() -> None:
+    assert "The KIP specifies a plain string. Kafka makes it nullable" in why("kip-78/cluster-id")
+
+
+def test_an_old_broker_reads_the_id_as_negotiate_reports() -> None:
+    """`negotiate` says the same of a first request (tests/compat/test_served.py)."""
+    text = why("kip-1313/v3-on-released")
+    assert text.endswith("It reads an untagged instance id as tagged fields and body, and skips a tagged instance id.")
+
+
+# Packs run against their examples
+
+
+GOOD, BAD = definition(field("A")), definition(field("A", "uuid"))
+
+
+def house_rule(name: str = "no-uuid", severity: Any = "error") -> Rule:
+    spec = RuleSpec(id=name, each="field", when="type == 'uuid'", message="{name} is a uuid", why="", severity=severity)
+    return Rule(pack="house", spec=spec, severity=spec.severity, source="", params={}, origin="")
+
+
+def examples(folder: Path, good: bytes | None = GOOD, bad: bytes | None = BAD) -> None:
+    for kind, data in (("good", good), ("bad", bad)):
+        (folder / kind).mkdir(parents=True)
+        if data is not None:
+            (folder / kind / "XRequest.json").write_bytes(data)
+
+
+@pytest.mark.parametrize("place", ["house/no-uuid", "no-uuid"])
+@pytest.mark.parametrize("severity", ["error", "off"])
+def test_a_rule_that_holds(tmp_path: Path, place: str, severity: str) -> None:
+    examples(tmp_path / place)
+    assert list(verify([house_rule(severity=severity)], tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "problem"),
+    [
+        (GOOD, GOOD, "house/no-uuid: the bad example passes: it finds nothing"),
+        (BAD, BAD, "house/no-uuid: the good example fails: A is a uuid"),
+        (None, BAD, "house/no-uuid: no good example in {0}/house/no-uuid/good"),
+        (GOOD, None, "house/no-uuid: no bad example in {0}/house/no-uuid/bad"),
+    ],
+)
+def test_a_rule_that_does_not(tmp_path: Path, good: bytes | None, bad: bytes | None, problem: str) -> None:
+    examples(tmp_path / "house/no-uuid", good, bad)
+    assert list(verify([house_rule()], tmp_path)) == [problem.format(tmp_path)]
+
+
+def test_a_rule_without_examples(tmp_path: Path) -> None:
+    assert list(verify([house_rule()], tmp_path)) == [f"house/no-uuid: no examples in {tmp_path}/house/no-uuid"]
+
+
+def test_every_rule_is_looked_at(tmp_path: Path) -> None:
+    examples(tmp_path / "one", BAD, GOOD)
+    assert len(list(verify([house_rule("one"), house_rule("two")], tmp_path))) == 3
+
+
+def test_shipped_rules_hold_against_theirs() -> None:
+    rules = [
+        shipped_rule
+        for shipped_rule in shipped_rules()
+        if shipped_rule.spec.each != "change" and shipped_rule.pack in ("tags", "structs", "kip-1313")
+    ]
+    assert len(rules) > 20
+    assert list(verify(rules, Path(shipped("fixtures")))) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kiplint.model.message import Message
-from kiplint.model.notes import documented_versions, is_in_flux, names_plainly
+from kiplint.model.notes import body_start, documented_versions, is_in_flux, names_plainly, paragraphs
 from kiplint.model.spec import MessageSpec
 
 LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
@@ -126,3 +126,34 @@ def test_notes_that_a_message_is_in_flux(comment: str, flux: bool) -> None:
 )
 def test_lines_that_end_in_blanks(data: bytes, number: int) -> None:
     assert of(data).trailing_spaces == number
+
+
+# Where the heading of a file ends, and its notes begin
+
+
+HEADING = "// Under the Apache License, Version 2.0.\n// See the License."
+NOTE = "// Version 1 adds Pages."
+
+
+@pytest.mark.parametrize(
+    ("before", "expected", "notes"),
+    [
+        (HEADING, HEADING, []),
+        (f"{HEADING}\n", HEADING, []),
+        (f"{HEADING}\n\n{NOTE}", HEADING, ["Version 1 adds Pages."]),
+        (f"{HEADING}\r\n \r\n{NOTE}", HEADING, ["Version 1 adds Pages."]),
+        (f"{HEADING}\n{NOTE}", f"{HEADING}\n{NOTE}", []),
+        (f"// Copyright 2020 Acme\n\n{NOTE}", "// Copyright 2020 Acme", ["Version 1 adds Pages."]),
+        (f"/*\n * LICENCE\n\n * of Acme\n */\n\n{NOTE}", "/*\n * LICENCE", ["Version 1 adds Pages."]),
+        (NOTE, "", ["Version 1 adds Pages."]),
+    ],
+)
+def test_the_heading_is_the_licence(before: str, expected: str, notes: list[str]) -> None:
+    data = f'{before}\n{{\n  "name": "X"\n}}\n'.encode()
+    assert Message(MessageSpec(name="A", type="data", valid_versions="0"), data=data).heading == expected
+    assert [paragraph.text for paragraph in paragraphs(data)] == notes
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{ "name": "License" }\n{', b"// no definition, under no licence"])
+def test_no_heading(data: bytes) -> None:
+    assert body_start(data) == 0

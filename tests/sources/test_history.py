@@ -1,0 +1,97 @@
+"""Histories: what commits say of themselves, and the trees of one commit after the other."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from examples import seed
+from kiplint.sources.git import open_repository
+from kiplint.sources.history import CommitText, Walker, branch, commit_text, followed, tags
+from kiplint.sources.schema_files import SourceError
+
+
+@pytest.mark.parametrize(
+    ("message", "subject", "request_number", "kips", "jiras"),
+    [
+        ("KAFKA-17: Add it (#1234)\n\nAs KIP-848 has it, and kip-0848 too.\n", "KAFKA-17: Add it (#1234)", 1234, ("KIP-848",), ("KAFKA-17",)),
+        ("MINOR: UTF-8 and SHA-256 (#7)", "MINOR: UTF-8 and SHA-256 (#7)", 7, (), ()),
+        ("KIP-1313: headers, see KAFKA-2 and KAFKA-1", "KIP-1313: headers, see KAFKA-2 and KAFKA-1", None, ("KIP-1313",), ("KAFKA-2", "KAFKA-1")),
+        ("[fork] CONF-99: ours", "[fork] CONF-99: ours", None, (), ("CONF-99",)),
+        ("Merge pull request #8 from a/b\n\nKIP-5, KIP-35", "Merge pull request #8 from a/b", 8, ("KIP-5", "KIP-35"), ()),
+        ("See (#3) for more", "See (#3) for more", None, (), ()),
+        ("\n\n", "", None, (), ()),
+    ],
+)  # fmt: skip
+def test_numbers(
+    message: str, subject: str, request_number: int | None, kips: tuple[str, ...], jiras: tuple[str, ...]
+) -> None:
+    assert commit_text("a b", "Jo", "jo@example.org", message) == CommitText(
+        "Jo", subject, ("a", "b"), request_number, kips, jiras, "jo@example.org"
+    )
+
+
+def test_of_a_repository(tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        who = ("-c", "user.name=Jo Łuk", "-c", "user.email=jo@example.org")
+        return subprocess.run(
+            ["git", "-C", tmp_path, *who, *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    git("init", "-q", "-b", "main")
+    first = [git("commit", "-q", "--allow-empty", "-m", "one\x1f (#1)\n\nKIP-4"), git("rev-parse", "HEAD")][1]
+    git("tag", "1.0.0")
+    second = [git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", ""), git("rev-parse", "HEAD")][1]
+    objects = open_repository(str(tmp_path))
+    text = CommitText("Jo Łuk", "one\x1f (#1)", (), 1, ("KIP-4",), (), "jo@example.org")
+    assert [(revision.commit, revision.text) for revision in branch(objects, "main")] == [
+        (first, text),
+        (second, CommitText("Jo Łuk", "", (first,), None, (), (), "jo@example.org")),
+    ]
+    assert [(tag.commit, tag.release, tag.text) for tag in tags(objects)] == [(first, "1.0.0", text)]
+
+
+# What is different from tree to tree comes to what a walk of each finds
+
+
+SEED = seed()
+PATHS = ("top.json", "a/x.json", "a/y.json", "a/b/x.json", "a/note.txt", ".hidden/x.json", "c/d/e/x.json", "é ü/x.json")
+COMMITS = 40
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A history of files that come, change and go, as `git fast-import` takes it."""
+    place = tmp_path_factory.mktemp("followed") / "history"
+    subprocess.run(["git", "init", "-q", "-b", "main", place], check=True)
+    chance = random.Random(SEED)
+    lines = []
+    for number in range(COMMITS):
+        lines += ["commit refs/heads/main", f"committer T <t@example.com> {1_700_000_000 + number} +0000", "data 0"]
+        for path in chance.sample(PATHS, chance.randrange(3)):
+            mode = chance.choice(("100644", "100755", "120000"))
+            text = str(chance.randrange(5))
+            lines += [f'D "{path}"'] if chance.random() < 0.3 else [f'M {mode} inline "{path}"', "data 1", text]
+    subprocess.run(["git", "-C", place, "fast-import", "--quiet"], input="\n".join([*lines, ""]).encode(), check=True)
+    return place
+
+
+@pytest.mark.hypothesis
+def test_each_tree_is_what_a_walk_finds(repository: Path) -> None:
+    objects = open_repository(str(repository))
+    trees = [revision.tree for revision in branch(objects, "main")]
+    walker = Walker(objects)
+    result = list(followed(objects, trees))
+    walked = [sorted((folder.path, sorted(folder.files)) for folder in walker.folders(tree)) for tree in trees]
+    assert [[(folder.path, list(folder.files)) for folder in folders] for folders in result] == walked, f"seed {SEED}"
+    assert all(a is b for (a, b, x, y) in zip(result, result[1:], trees, trees[1:], strict=False) if x == y)
+
+
+def test_no_tree_and_a_missing_one(repository: Path) -> None:
+    objects = open_repository(str(repository))
+    assert list(followed(objects, [])) == []
+    with pytest.raises(SourceError):
+        list(followed(objects, ["1" * 40]))
