@@ -101,7 +101,7 @@ def test_blame_among_fields_and_structs_goes_by_age() -> None:
         return message(*fields, *structs)
 
     base, head = made("Old"), made("New", "Old")
-    assert [x.tag_twin for x in head.fields] == ["Old", "New", "", ""]
+    assert [x.tag_twin for x in head.fields] == ["", "New", "", ""]
     assert [x.twin is not None for x in head.structs] == [True, True]
     SchemaSet((head,), base=SchemaSet((base,)))
     head = made("New", "Old")

@@ -147,6 +147,8 @@ async def test_a_mistake_is_shown_beside_an_emoji_and_goes_when_it_is_fixed(rack
     start = len(text[: text.index('"default"')].encode("utf-16-le")) // 2
     (result,) = await rack.found()
     assert (result[0], *result[2:]) == ("fields/default-invalid", line, start, start + len('"default": "x"'))
+    (diagnostic,) = rack.client.diagnostics[rack.uri]
+    assert diagnostic.code_description.href.endswith("/rules/fields.md#fieldsdefault-invalid")
     rack.write(REQUEST.replace('"x"', '"5"'))
     assert await rack.found() == []
 

@@ -77,6 +77,7 @@ def test_not_meant(text: str) -> None:
             "// kiplint: disable[a] b",
             "unknown word 'disable' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]",
         ),
+        ("// kiplint: ignor[a] b", "unknown word 'ignor' after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
         ("// kiplint:", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
         ("// kiplint: [a] b", "nothing after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]"),
         ("/* kiplint: ignore[a] b */", "ignore in a block comment; write it after //"),

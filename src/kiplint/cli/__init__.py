@@ -21,16 +21,18 @@ def main() -> None:
     prepare_streams()
     gc.disable()  # finished sets are taken apart by hand; the benchmark `collector` measures the gain
     from kiplint.cli.process import attempt, run
-    from kiplint.cli.reader import read
 
-    command = None if COMPLETE in os.environ else read(sys.argv[1:])
-    if command:
-        run(command.run, command.HINTS)
-    from kiplint.cli.app import make_app
-
+    words = None
     if COMPLETE in os.environ:
         from kiplint.cli.completion import know_shells
 
         know_shells()
-    words = None if COMPLETE in os.environ else sys.argv[1:]
+    else:
+        from kiplint.cli.reader import read
+
+        words = sys.argv[1:]
+        if command := read(words):
+            run(command.run, command.HINTS)
+    from kiplint.cli.app import make_app
+
     attempt(lambda: make_app(words=words)(prog_name="kiplint"))

@@ -55,7 +55,7 @@ def mistakes(rule: Rule) -> Iterator[Mistake]:
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
         return
     types = {name: type_of(value) for name, value in rule.params.items()}
-    words = Words(words_of(rule.each, spec.id, spec.when), rule.each, types)
+    words = Words(words_of(rule.each, spec.when), rule.each, types)
     yield from _amiss(rule)
     wrong = list(_lets(spec.let, words))
     yield from wrong

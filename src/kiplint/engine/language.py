@@ -82,7 +82,7 @@ def declare(elements: type, name: str) -> None:
     _NAMES[elements.__name__] = name
 
 
-def words_of(kind: str, rule: str, when: str) -> str:
+def words_of(kind: str, when: str) -> str:
     """The class whose facts a rule may use: the class of its kind, or a narrower class if the rule is only about that.
 
     It is about those whose name its `when` begins with: `name == 'new-tag'`, then nothing more or an `and`.

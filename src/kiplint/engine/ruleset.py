@@ -116,7 +116,7 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
     return list(by_id.values())
 
 
-def _check_param(rule: Rule, name: str, value: object) -> None:
+def _check_param(rule: Rule, name: str, value: Any) -> None:
     if name not in rule.params:
         hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
         raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
@@ -126,11 +126,11 @@ def _check_param(rule: Rule, name: str, value: object) -> None:
     if wrong := misspelt(rule, name, value):
         raise UsageError(f"the parameter {name} of {rule.id}: {wrong[1]}", wrong[0])
     usual = rule.params[name]
-    if isinstance(usual, dict) and isinstance(value, dict) and usual and all(map(_is_range, usual.values())):
-        for key, item in value.items():
-            if not _is_range(item):
-                what = f"the parameter {name} of {rule.id}: {key} is {item}"
-                raise UsageError(f'{what}, which is not a version range: it is "N", "N-M", "N+" or "none"', name)
+    has_ranges = isinstance(usual, dict) and usual and all(map(_is_range, usual.values()))
+    for key, item in value.items() if has_ranges else ():
+        if not _is_range(item):
+            what = f"the parameter {name} of {rule.id}: {key} is {item}"
+            raise UsageError(f'{what}, which is not a version range: it is "N", "N-M", "N+" or "none"', name)
 
 
 def _is_range(value: object) -> bool:

@@ -44,15 +44,13 @@ class Scopes(NamedTuple):
 
 def scopes_of(rules: RuleSet) -> Scopes:
     """The rules, parted by whether they need the set."""
-    parts: tuple[list[Rule], list[Rule]] = ([], [])
-    wide = {rule.id for rule in rules.rules if needs_set(rule)}
-    links = [{rule.id, *rule.narrows} for rule in rules.rules if rule.narrows]
-    while split_links := [link for link in links if not link.isdisjoint(wide) and not link <= wide]:
-        wide.update(*split_links)  # a rule and the general rules that it narrows run in the same step
-    for rule in rules.rules:
-        if rule.each != "change":
-            parts[rule.id in wide].append(rule)
-    alone, together = (RuleSet(part, rules.known) for part in parts)
+    checked = [rule for rule in rules.rules if rule.each != "change"]
+    wide = {rule.id for rule in checked if needs_set(rule)}
+    families = [{rule.id, *rule.narrows} for rule in checked if rule.narrows]  # each runs in one step
+    while split_families := [family for family in families if family & wide and family - wide]:
+        wide.update(*split_families)
+    alone = RuleSet([rule for rule in checked if rule.id not in wide], rules.known)
+    together = RuleSet([rule for rule in checked if rule.id in wide], rules.known)
     return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
 
 

@@ -113,7 +113,7 @@ class RuleTranslator:
         self.rule = rule
         self.word = rule.spec.id.replace("-", "_")
         types = {name: type_of(value) for name, value in rule.params.items()}
-        facts = words_of(kind, rule.spec.id, rule.spec.when)
+        facts = words_of(kind, rule.spec.when)
         self.describing = Words(facts, kind, types, parse_lets(rule.spec.let), rule=rule.id if watched else "")
         self.walking = self.describing._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
 

@@ -154,8 +154,9 @@ def to_blame(claimants: Sequence[T], age: Callable[[T], object]) -> dict[int, T]
     """
     ages: list[Any] = [age(claimant) for claimant in claimants]
     first = ages.index(max(ages))
-    blamed = [index for index, years in enumerate(ages) if years < ages[first]] or range(len(ages))
-    return {index: claimants[first if index != first else first == 0] for index in blamed}
+    if later := [index for index, years in enumerate(ages) if years < ages[first]]:
+        return dict.fromkeys(later, claimants[first])
+    return {index: claimants[0 if index else 1] for index in range(len(claimants))}
 
 
 def escape(token: str) -> str:

@@ -45,10 +45,11 @@ def diagnostic(finding: Finding, buffer: Buffer, url: str = "") -> types.Diagnos
 
 
 def published(
-    buffer: Buffer, uri: str, findings: Iterable[Finding], rules: Mapping[str, Rule]
+    buffer: Buffer, uri: str, findings: Sequence[Finding], rules: Mapping[str, Rule]
 ) -> types.PublishDiagnosticsParams:
     """All that is to be shown in a text, which takes the place of what was shown before; `rules` by their ids."""
-    diagnostics = [diagnostic(finding, buffer) for finding in findings]
+    urls = {rule: rules[rule].url for rule in {finding.rule for finding in findings} & rules.keys()}
+    diagnostics = [diagnostic(finding, buffer, urls.get(finding.rule, "")) for finding in findings]
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=buffer.version)
 
 

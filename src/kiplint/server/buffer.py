@@ -278,9 +278,9 @@ def _merged(value: dict[str, Any], before: dict[str, Any], *, whole: bool = Fals
     for key in _ELEMENTS:
         if isinstance(elements := value.get(key), list):
             former = {element["name"]: element for element in before.get(key) or ()}
-            merged[key] = [
-                _merged(element, former.get(element.get("name"), {}) if isinstance(element.get("name"), str) else {})
-                for element in elements
-                if isinstance(element, dict)
-            ]
+            merged[key] = []
+            for element in elements:
+                if isinstance(element, dict):
+                    name = element.get("name")
+                    merged[key].append(_merged(element, former.get(name, {}) if isinstance(name, str) else {}))
     return merged

@@ -108,18 +108,16 @@ def _brackets(buffer: Buffer) -> Iterator[types.FoldingRange]:
 
 
 def _comments(buffer: Buffer) -> Iterator[types.FoldingRange]:
-    first = last = -2
+    blocks: list[tuple[int, int]] = []
     for comment in comments(buffer.text):
-        begins, ends = (buffer.lines.line_of(at) - 1 for at in (comment.start, comment.end))
-        alone = not buffer.text[buffer.lines.starts[begins] : comment.start].strip()
-        if alone and begins == last + 1:
-            last = ends
+        first, last = (buffer.lines.line_of(at) - 1 for at in (comment.start, comment.end))
+        if buffer.text[buffer.lines.starts[first] : comment.start].strip():
             continue
-        if last > first:
-            yield types.FoldingRange(first, last, kind=types.FoldingRangeKind.Comment)
-        first, last = (begins, ends) if alone else (-2, -2)
-    if last > first:
-        yield types.FoldingRange(first, last, kind=types.FoldingRangeKind.Comment)
+        if blocks and blocks[-1][1] + 1 == first:
+            first, _ = blocks.pop()
+        blocks.append((first, last))
+    kind = types.FoldingRangeKind.Comment
+    return (types.FoldingRange(first, last, kind=kind) for first, last in blocks if last > first)
 
 
 _NAME: Final = r"[A-Z][A-Za-z0-9_]*"

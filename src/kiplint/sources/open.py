@@ -100,12 +100,14 @@ def text_of_tree(name: str, path: str, repository: str | None = None) -> str:
             from kiplint.sources.git import read_blob
 
             return read_blob(name, path, repository).decode(errors="replace") if ":" in name else ""
-        folder = "" if name.lower().endswith(ARCHIVES) else os.path.abspath(name)
-        while folder and not os.path.isfile(os.path.join(folder, path)):
-            folder = os.path.dirname(folder) if folder != os.path.dirname(folder) else ""
-        return (
-            read_file(os.path.join(folder, path), LARGEST_ENTRY, links=False).decode(errors="replace") if folder else ""
-        )
+        if name.lower().endswith(ARCHIVES):
+            return ""
+        folder = os.path.abspath(name)
+        while not os.path.isfile(os.path.join(folder, path)):
+            folder, below = os.path.dirname(folder), folder
+            if folder == below:
+                return ""
+        return read_file(os.path.join(folder, path), LARGEST_ENTRY, links=False).decode(errors="replace")
     except (OSError, SourceError):
         return ""
 

@@ -70,14 +70,13 @@ class Locator:
         if not pointer:
             return ""
         parts: list[str] = []
-        node = self.root if pointer else None  # of the whole nothing has to be known
+        node = self.root
         for token in _raw_tokens(pointer):
-            child = None if node is None else self.child(node, unescape(token))
-            name = None
-            if node is not None and node.kind == "array" and child is not None and child.kind == "object":
-                name_node = self.child(child, "name")
-                name = None if name_node is None else name_node.string(self.text)
-            parts.append(f"/{token}" if not name else f"[{name[:_LONGEST_NAME]}]")
+            child = self.child(node, unescape(token)) if node else None
+            is_element = node and child and (node.kind, child.kind) == ("array", "object")
+            name_node = self.child(child, "name") if child and is_element else None
+            name = name_node.string(self.text) if name_node else None
+            parts.append(f"[{name[:_LONGEST_NAME]}]" if name else f"/{token}")
             node = child
         return "".join(parts)
 
