@@ -277,8 +277,7 @@ def means_the_same(out: str, form: str) -> None:
     elif form == "html":
         _Page().feed(out)
     elif form == "github":
-        pattern = r"::(error|warning|notice) (file=[^,:]+(,(line|endLine|col|endColumn)=\d+)*,)?title=[^:,]+::.+"
-        assert [line for line in out.splitlines() if not re.fullmatch(pattern, line)] == []
+        assert [line for line in out.splitlines() if not re.fullmatch(ANNOTATION, line)] == []
 
 
 class _Page(HTMLParser):

@@ -169,7 +169,6 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("p_words", "p_words is not a fact of a field"),
         ("len", "len is not a fact of a field"),
         ("bounded", "bounded is not a fact of a field"),
-        ("len", "len is not a fact of a field"),
         # suggestions
         ("verions", "verions is not a fact of a field; did you mean versions?"),
         ("Name", "Name is not a fact of a field; did you mean name?"),

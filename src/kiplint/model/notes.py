@@ -74,16 +74,15 @@ def places_of(part: AnyStr, text: AnyStr, start: int = 0) -> Iterator[int]:
 
 def paragraphs(data: bytes) -> Iterator[Paragraph]:
     """The comments behind the heading."""
-    start = body_start(data)
-    lines: list[tuple[int, int]] = []
-    for begin, end in _comment_lines(data, start):
-        between = data[lines[-1][1] : begin] if lines else b""
-        if between.strip() or between.count(b"\n") > 1:
-            yield _paragraph(data, lines)
-            lines = []
-        lines.append((begin, end))
-    if lines:
-        yield _paragraph(data, lines)
+    groups: list[list[tuple[int, int]]] = []
+    last = 0
+    for begin, end in _comment_lines(data, body_start(data)):
+        between = data[last:begin]
+        if not groups or between.strip() or between.count(b"\n") > 1:
+            groups.append([])
+        groups[-1].append((begin, end))
+        last = end
+    return (_paragraph(data, lines) for lines in groups)
 
 
 def _comment_lines(data: bytes, start: int) -> Iterator[tuple[int, int]]:

@@ -221,14 +221,10 @@ def nearly(rare: Iterable[str], words: Iterable[str], count: Callable[[str], int
         for part in _parts(slip) if count(slip) <= RAREST else ():
             slips_by_part.setdefault(part, []).append(slip)
     nearest: dict[str, Near] = {}
-    for word in words:
-        if count(word) < FEWEST:
-            continue
+    for times, word in sorted((count(word), word) for word in words if count(word) >= FEWEST):
         for slip in {slip for part in _parts(word) for slip in slips_by_part.get(part, ())}:
             if _is_meant(word, slip, count):
-                nearest[slip] = max(
-                    nearest.get(slip, Near("", 0)), Near(word, count(word)), key=lambda near: (near.times, near.word)
-                )
+                nearest[slip] = Near(word, times)
     return nearest
 
 
