@@ -35,7 +35,7 @@ NOTED = "NOTE: Picked up JDK_JAVA_OPTIONS"  # of these tests' own
 
 
 def begun(cache: Path, *words: str | Path, **others: str) -> subprocess.Popen[str]:
-    command = [*KIPLINT, "pipeline", "run", *words]
+    command = [*KIPLINT, "pipeline", "run", "--quiet", *words]
     out = subprocess.PIPE
     return subprocess.Popen(
         command, env=surroundings(cache, **others), stdout=out, stderr=out, text=True, start_new_session=True

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from traceback import walk_tb
 from typing import Final
 
 from pyspark.sql import SparkSession
@@ -163,7 +164,25 @@ def _start(master: str, settings: Mapping[str, str]) -> SparkSession:
         builder = builder.master(master)
     for name, value in {**defaults, **settings}.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    try:
+        return builder.getOrCreate()
+    except Exception:
+        raise
+    except BaseException as error:  # Ctrl-C, or another signal
+        _kill_children(error)
+        raise
+
+
+def _kill_children(error: BaseException) -> None:
+    """Kill the processes that the interrupted calls have started.
+
+    A JVM that starts meanwhile would never end: it cannot report its address any more. PySpark has it in a variable of
+    the function that waits for it, and nowhere else.
+    """
+    for frame, _ in walk_tb(error.__traceback__):
+        for value in frame.f_locals.values():
+            if isinstance(value, subprocess.Popen) and getattr(value, "pid", None):
+                value.kill()
 
 
 def _require_files() -> None:
