@@ -79,6 +79,14 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
         return self.statement.removeprefix(f"{self.message_name} ")
 
     @property
+    def below_heading(self) -> str:
+        """The sentence below a heading, after `request` or `response` and without the name in the heading."""
+        if self.field:
+            versions = f" {self.versions}," if self.versions else ""
+            return f"{versions} {self.field}: {self.statement}"
+        return f": {self.statement}" if self.predicate == self.statement else f" {self.predicate}"
+
+    @property
     def remark(self) -> str:
         """What it breaks; for a change that breaks nothing, where its rule comes from."""
         return super().remark if self.breaks == "none" else f"note: breaks {self.breaks}"

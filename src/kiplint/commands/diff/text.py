@@ -218,7 +218,7 @@ def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> s
     """The changes below a heading; the same change of request and response is one line."""
     types: dict[tuple[str, str, str], list[str]] = {}
     for change in changes:
-        halves = types.setdefault((change.severity, change.rule, behind_heading(change)), [])
+        halves = types.setdefault((change.severity, change.rule, change.below_heading), [])
         if change.message_type in ("request", "response") and change.message_type not in halves:
             halves.append(change.message_type)
     rows = [
@@ -226,11 +226,3 @@ def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> s
         for (severity, rule, text), halves in types.items()
     ]
     return "".join(f"{line}\n" for line in table((), rows, color, width))
-
-
-def behind_heading(change: ChangeFinding) -> str:
-    """A change's sentence below a heading, after `request` or `response` and without the name in the heading."""
-    if change.field:
-        versions = f" {change.versions}," if change.versions else ""
-        return f"{versions} {change.field}: {change.statement}"
-    return f": {change.statement}" if change.predicate == change.statement else f" {change.predicate}"

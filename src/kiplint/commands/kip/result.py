@@ -47,14 +47,15 @@ class NewLayouts(msgspec.Struct, frozen=True):
 class KipReport(msgspec.Struct, frozen=True):
     """A KIP: its definitions, what they change in the base, and how the code differs from them. Places are in the KIP.
 
-    `findings` come from the check. `unread` is what cannot be read; `loose` among it are the lines of fields outside
-    of definitions.
+    `findings` come from the check; the `unexplained` changes are those that no error among them is about. `unread` is
+    what cannot be read; `loose` among it are the lines of fields outside of definitions.
     """
 
     path: str
     definitions: tuple[DefinitionObject, ...]
     findings: tuple[Finding, ...] = ()
     changes: tuple[ChangeFinding, ...] = ()
+    unexplained: tuple[ChangeFinding, ...] = ()
     differences: tuple[ChangeFinding, ...] = ()
     layouts: tuple[NewLayouts, ...] = ()
     unread: tuple[UnreadObject, ...] = ()

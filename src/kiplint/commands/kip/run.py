@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from kiplint.commands.kip.drafts import Kip, KipDefinition, read_kip
 from kiplint.commands.kip.forms import Originals, undetermined
 from kiplint.commands.kip.result import DefinitionObject, KipReport, KipResult, NewLayouts, State, describe
+from kiplint.compat.causes import causes_of
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, Judgement, judge
 from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
@@ -96,11 +97,21 @@ def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: R
     after = in_files.tree(base) if base else in_files.alone()
     changes = changes_of(in_files, base, after, rules) if base else ()
     changed_names = {change.message_name for change in changes}
+    findings = tuple(ranked(_findings_of_check(in_files, base, rules)))
+    topics = {rule.id: rule.spec.topics for rule in rules.known}
+    errors = [finding for finding in findings if finding.severity == "error"]
+    explained = {cause for finding in errors for cause in causes_of(finding, topics[finding.rule])}
+    unexplained = (
+        change
+        for change in changes
+        if change.breaks == "none" or explained.isdisjoint(causes_of(change, topics[change.rule]))
+    )
     return KipReport(
         document.path,
         tuple(_row(definition, base, changed_names) for definition in document.definitions),
-        tuple(ranked(_findings_of_check(in_files, base, rules))),
+        findings,
         changes,
+        tuple(unexplained),
         differences_of(in_files, code, rules) if code else (),
         tuple(layouts_of(in_files, base, after)),
         document.unread,
@@ -110,7 +121,7 @@ def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: R
 
 def _findings(report: KipReport) -> Iterator[Finding]:
     """All of a report as findings."""
-    yield from (*report.findings, *report.changes)
+    yield from (*report.findings, *report.unexplained)
     for difference in report.differences:
         is_gone = difference.kind == "message-removed"
         message = "the code has no such message" if is_gone else f"the code differs: {difference.message}"

@@ -57,9 +57,9 @@ def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> N
     lines_of = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     for finding in filter(result.is_listed, kip.findings):
         out.write(excerpt(finding, lines_of(finding.path), color, width) + "\n")
-    if kip.changes:
+    if kip.unexplained:
         out.write(f"{title(f'What it changes in {result.base}', color)}\n\n")
-        write_diff(kip.changes, kip.current, result.sources, out, color=color)
+        write_diff(kip.unexplained, kip.current, result.sources, out, color=color)
         out.write("\n")
     if result.against:
         out.write(f"{title(f'How {result.against} differs', color)}\n")
@@ -99,9 +99,9 @@ def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
         if kip.findings:
             write_findings(kip.findings, out)
             out.write("\n")
-        if kip.changes:
+        if kip.unexplained:
             out.write(f"What it changes in {inline(result.base)}:\n\n")
-            write_changes(kip.changes, kip.current, out)
+            write_changes(kip.unexplained, kip.current, out)
             out.write("\n")
         if kip.differences:
             out.write(f"How {inline(result.against)} differs:\n\n")

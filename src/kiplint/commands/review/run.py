@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,10 +12,10 @@ from msgspec.structs import replace
 from kiplint.commands.check.options import CheckCommand
 from kiplint.commands.check.run import CheckPart, check_sets
 from kiplint.commands.diff.run import breaks_of, compare
-from kiplint.commands.diff.text import behind_heading
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
 from kiplint.commands.review.trust import BaseFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout.run import findings_of
+from kiplint.compat.causes import causes_of
 from kiplint.compat.judge import BREAKS, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_rules
@@ -26,7 +25,7 @@ from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Configuration
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
-from kiplint.engine.rule import FIELD, STRUCT, Topic
+from kiplint.engine.rule import Topic
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
@@ -246,7 +245,7 @@ def entries_of(items: Iterable[Item], topics: Mapping[str, Collection[Topic]]) -
     groups: list[list[Item]] = []
     by_cause: dict[tuple[str, ...], list[Item]] = {}
     for finding, origin in items:
-        causes = list(_causes(finding, topics.get(finding.rule, ())))
+        causes = list(causes_of(finding, topics.get(finding.rule, ())))
         group = next((by_cause[cause] for cause in causes if cause in by_cause), None)
         if group is None or origin == "check":
             groups.append(group := [])
@@ -254,28 +253,6 @@ def entries_of(items: Iterable[Item], topics: Mapping[str, Collection[Topic]]) -
         for cause in causes:
             by_cause.setdefault(cause, group)
     return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
-
-
-def _causes(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:
-    """What a finding is about, such that another finding about the same has the same cause."""
-    path, pointer = finding.path, finding.pointer
-    owner, _, key = pointer.rpartition("/")
-    if isinstance(finding, ChangeFinding):
-        name, elements = finding.rpc, [pointer if key.isdigit() else owner]
-        yield "change", name, finding.rule, finding.field, behind_heading(finding)
-        yield from (("element", path, element) for element in dict.fromkeys([*elements, pointer]) if element)
-    else:
-        name, elements = finding.message_name.removesuffix("Request").removesuffix("Response"), [pointer, owner]
-        if finding.severity == "error" and pointer:  # what an error changes is read otherwise because of it
-            yield "element", path, pointer
-    for topic in topics:
-        if topic.startswith(FIELD):
-            yield from (("field", topic, path, element) for element in elements if element)
-        elif topic.startswith(STRUCT):
-            if struct := re.fullmatch(r"(.*/fields)(?:/\d+(?:/\w+)?)?", pointer):
-                yield "field", topic, path, struct[1]
-        else:
-            yield "message", name, topic
 
 
 def _entry(group: Sequence[Item]) -> Entry:

@@ -1,0 +1,35 @@
+"""What findings have in common, so that one entry can stand for a cause: a change and the mistake that it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from kiplint.compat.judge import ChangeFinding
+from kiplint.engine.finding import Finding
+from kiplint.engine.rule import FIELD, STRUCT, Topic
+
+
+def causes_of(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:
+    """What a finding is about, such that another finding about the same has the same cause.
+
+    `topics` are those of its rule.
+    """
+    path, pointer = finding.path, finding.pointer
+    owner, _, key = pointer.rpartition("/")
+    if isinstance(finding, ChangeFinding):
+        name, elements = finding.rpc, [pointer if key.isdigit() else owner]
+        yield "change", name, finding.rule, finding.field, finding.below_heading
+        yield from (("element", path, element) for element in dict.fromkeys([*elements, pointer]) if element)
+    else:
+        name, elements = finding.message_name.removesuffix("Request").removesuffix("Response"), [pointer, owner]
+        if finding.severity == "error" and pointer:  # what an error changes is read otherwise because of it
+            yield "element", path, pointer
+    for topic in topics:
+        if topic.startswith(FIELD):
+            yield from (("field", topic, path, element) for element in elements if element)
+        elif topic.startswith(STRUCT):
+            if struct := re.fullmatch(r"(.*/fields)(?:/\d+(?:/\w+)?)?", pointer):
+                yield "field", topic, path, struct[1]
+        else:
+            yield "message", name, topic
