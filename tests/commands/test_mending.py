@@ -132,6 +132,27 @@ def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
     assert (here / "YData.json").read_bytes() == MENDED.replace(b"XData", b"YData")
 
 
+def test_in_a_checkout_only_what_differs_from_head_is_fixed(
+    here: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    make_repository(here, {"XData.json": SLIPS})
+    older = "4 left, 4 of them older than HEAD and fixable with --all\n"
+    for where in (here, tmp_path_factory.mktemp("elsewhere")):
+        assert kiplint("check", str(here), "--fix", cwd=where).err.endswith(f"nothing to fix, {older}")
+    assert kiplint("check", "--diff", cwd=here) == (0, "", f"nothing to fix, {older}")
+    (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
+    changed = SLIPS.replace(b'"versions": "1+"', b'"versions": "0+"')
+    (here / "XData.json").write_bytes(changed.replace(b"}]", b"}] "))
+    ran = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
+    assert ran.err.startswith("fixed 8 findings in 2 files: ")
+    assert (here / "YData.json").read_bytes() == MENDED.replace(b"XData", b"YData")
+    (here / "XData.json").write_bytes(SLIPS)
+    assert kiplint("check", "--fix", "--as-hook", "XData.json", cwd=here).err.startswith("fixed 4 findings in 1 file: ")
+    (here / "XData.json").write_bytes(SLIPS)
+    assert kiplint("check", "--fix", "--all", cwd=here).err.startswith("fixed 4 findings in 1 file: ")
+    assert (here / "XData.json").read_bytes() == MENDED
+
+
 @pytest.mark.parametrize(
     ("words", "said_of_it"),
     [
@@ -408,7 +429,7 @@ def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Pa
     shutil.make_archive(str(here / "all"), "zip", here, "of them")
     before = (inner / "XData.json").read_bytes()
     for where, name in (("beside", "../of them"), (".", "HEAD:"), ("beside", "HEAD:of them"), (".", "all.zip")):
-        patch = kiplint("check", name, "--diff", cwd=here / where).out
+        patch = kiplint("check", name, "--diff", "--all", cwd=here / where).out
         assert patch.startswith("--- a/of them/XData.json\t\n+++ b/of them/XData.json\t\n"), name
         for tool in (["git", "apply", "-"], ["patch", "-p1", "--binary", "--silent"]):
             (inner / "XData.json").write_bytes(before)

@@ -55,24 +55,33 @@ class BaseState(NamedTuple):
         return SchemaSet(messages) if messages else None
 
 
-def read_base(revision: str, names: Iterable[str], keeps: Keeps, rules: RuleSet, *, strict: bool = False) -> BaseState:
+def read_base(
+    revision: str,
+    names: Iterable[str],
+    keeps: Keeps,
+    rules: RuleSet,
+    *,
+    strict: bool = False,
+    repository: str | None = None,
+) -> BaseState:
     """Check the same places in a revision; a place that the revision does not have counts as empty.
 
-    With `strict` a finding is not new because its line was changed. Raises UsageError for a source that is neither
-    directory nor file, and SourceError for an unknown revision.
+    With `strict` a finding is not new because its line was changed. `repository` is the top of the work tree, by
+    default of that around the working directory. Raises UsageError for a source that is neither directory nor file,
+    and SourceError for an unknown revision.
     """
     counts: Counter[str] = Counter()
     folders: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
     messages: set[tuple[str, str]] = set()
-    top, others = home_of(os.curdir), OtherSets((), lambda path: True)
-    for name in places(revision, names, top):
+    top, others = repository or home_of(os.curdir), OtherSets((), lambda path: True, repository)
+    for name in places(revision, names, top, repository=repository):
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
-            for files in open_sets([name], lambda path: True):
+            for files in open_sets([name], lambda path: True, repository=repository):
                 definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
                 inputs = [Input(file.path, file.data) for file in definitions]
                 look = partial(others.declare_headers, files.directory)
-                around = Surroundings(partial(text_of_tree, files.directory), look)
+                around = Surroundings(partial(text_of_tree, files.directory, repository=repository), look)
                 result = check_set(inputs, rules, partial=files.lone, around=around)
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)

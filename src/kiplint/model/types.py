@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -149,7 +150,9 @@ def _integer(name: str, text: str) -> Flaw:
             return Flaw("java", "has a leading zero, so Java reads it as octal, which has no digits 8 and 9")
         return Flaw("octal", f"is read as {number}, but Java reads a leading zero as octal")
     if name == "uint32" and number > INT32_MAX:
-        return Flaw("java", "is above 2147483647, which the generated Java cannot hold as an int literal")
+        if digits[1] == "x":
+            return Flaw("java", f"is {number - 2**32} in Java, which reads it as an int")
+        return Flaw("java", "is above 2147483647, too large for an int in Java, so the generated code does not compile")
     return FINE
 
 
@@ -158,7 +161,17 @@ def _boolean(text: str) -> Flaw:
 
 
 def _float(text: str) -> Flaw:
-    return FINE if re.fullmatch(_FLOAT, text.strip()) else Flaw("invalid", "is not a float64")
+    text = text.strip()
+    if not re.fullmatch(_FLOAT, text):
+        return Flaw("invalid", "is not a float64")
+    if "x" in text.lower() or "n" in text:  # NaN and Infinity
+        return FINE
+    number = float(text.rstrip("fFdD"))
+    if math.isinf(number):
+        return Flaw("java", "is too large for a double in Java, so the generated code does not compile")
+    if not number and re.match("[^eE]*[1-9]", text):
+        return Flaw("java", "is too small for a double in Java, so the generated code does not compile")
+    return FINE
 
 
 def _uuid(text: str) -> Flaw:

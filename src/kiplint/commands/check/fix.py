@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -28,10 +28,13 @@ NO_CHOICE: Final[Mapping[str, int]] = {}
 
 
 class OldFindings:
-    """The findings not to fix: older ones and recorded ones, each as often as it is known, over all sets of a run."""
+    """The findings not to fix: older ones and recorded ones, each as often as it is known, over all sets of a run.
 
-    def __init__(self, base: BaseState | None, recorded: Mapping[str, int]) -> None:
-        self.base = base
+    Where older ones `are_left_out` of the report too, rules heed the base.
+    """
+
+    def __init__(self, base: BaseState | None, recorded: Mapping[str, int], *, are_left_out: bool) -> None:
+        self.base, self.are_left_out = base, are_left_out
         self._recorded = Counter(recorded)
 
     def without(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> list[Finding]:
@@ -52,6 +55,12 @@ class OldFindings:
             remaining = Counter(finding.fingerprint for finding in findings)
             self.base = self.base._replace(counts=Counter(self.base.counts) - remaining)
 
+    def older(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> Iterator[Finding]:
+        """The findings of a set that are reported, and are not fixed because they are older."""
+        if not self.are_left_out:
+            recent = set(map(id, self._new(findings, sources)))
+            yield from (finding for finding in findings if id(finding) not in recent)
+
     def _new(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
         return tuple(findings) if self.base is None else brought_about(tuple(findings), sources, self.base)
 
@@ -64,6 +73,8 @@ class Fixes(msgspec.Struct, frozen=True):
     fixed: tuple[Finding, ...]
     refused: tuple[tuple[Finding, Regression], ...] = ()
     """The findings whose fixes would make something worse, and what."""
+    older: tuple[Finding, ...] = ()
+    """The findings with a fix that are left as HEAD has them too."""
 
     def summary(self, remaining: Sequence[Finding], others: int, *, written: bool, unsafe: bool) -> str:
         """How many findings were fixed, or would be if nothing is `written`, and how many remain, in words.
@@ -77,6 +88,10 @@ class Fixes(msgspec.Struct, frozen=True):
         head = f"{verb} {number} in {files}" if self.fixed else "nothing to fix"
         fixable = 0 if unsafe else sum(finding.fix is not None for finding in remaining)
         parts = [f"{head}: {rules}" if rules else head, f"{len(remaining):,} left"]
+        older = sum(
+            unsafe or (finding.fix is not None and finding.fix.applicability == "safe") for finding in self.older
+        )
+        parts += [f"{older:,} of them older than HEAD and fixable with --all"] if older else []
         parts += [f"{fixable:,} of them fixable with --unsafe-fixes"] if fixable else []
         parts += [f"{others:,} known and not fixed"] if others else []
         return ", ".join(parts)
@@ -116,12 +131,15 @@ def fix_sets(
     after: dict[str, bytes] = {}
     fixed: list[Finding] = []
     refused: list[tuple[Finding, Regression]] = []
+    older: list[Finding] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
         surroundings = around(schemas.directory)
         check = _Check(schemas, surroundings, rules, _with_choices(fixer, choose), old)
         if not any(finding.fix for finding in check(files)):
-            results.append(check.last(files))
+            result, left = check.last(files)
+            results.append(result)
+            older += left
             continue
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
@@ -131,8 +149,10 @@ def fix_sets(
         before |= outcome.before
         after |= outcome.after
         fixed += outcome.fixed
-        results.append(check.last({**files, **outcome.after}))
-    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refused))
+        result, left = check.last({**files, **outcome.after})
+        results.append(result)
+        older += left
+    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refused), tuple(older))
 
 
 def _with_choices(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
@@ -153,14 +173,16 @@ class _Check(msgspec.Struct, frozen=True):
     rules: RuleSet
     fixer: FixFunction | None
     old: OldFindings | None
-    last_results: deque[tuple[Mapping[str, bytes], Result]] = msgspec.field(default_factory=lambda: deque(maxlen=2))
+    last_results: deque[tuple[Mapping[str, bytes], Result, list[Finding]]] = msgspec.field(
+        default_factory=lambda: deque(maxlen=2)
+    )
 
     def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
         return self.result(files).findings
 
     def result(self, files: Mapping[str, bytes]) -> Result:
         """The result of a check of the files."""
-        for previous, result in self.last_results:
+        for previous, result, _ in self.last_results:
             if previous == files:
                 return result
         old, directory = self.old, self.schemas.directory
@@ -170,20 +192,22 @@ class _Check(msgspec.Struct, frozen=True):
             directory=directory,
             partial=self.schemas.lone,
             fixer=self.fixer,
-            base=old.base.at(directory) if old and old.base else None,
+            base=old.base.at(directory) if old and old.base and old.are_left_out else None,
             around=self.around,
         )
+        older: list[Finding] = []
         if old is not None:
+            older = [finding for finding in old.older(result.findings, result.sources) if finding.fix]
             recent = set(map(id, old.without(result.findings, result.sources)))
             result.findings = [
                 finding if id(finding) in recent else finding.fixed_by(()) for finding in result.findings
             ]
-        self.last_results.append((dict(files), result))
+        self.last_results.append((dict(files), result, older))
         return result
 
-    def last(self, files: Mapping[str, bytes]) -> Result:
-        """The same for the last state of the set."""
-        result = self.result(files)
+    def last(self, files: Mapping[str, bytes]) -> tuple[Result, list[Finding]]:
+        """The same for the last state of the set, and the findings whose fixes are not made as they are older."""
+        last = self.result(files)
         if self.old is not None:
-            self.old.count_off(result.findings, result.sources)
-        return result
+            self.old.count_off(last.findings, last.sources)
+        return last, next(older for _, result, older in self.last_results if result is last)

@@ -27,18 +27,18 @@ def parts_of_commit(names: tuple[str, ...], options: CheckCommand) -> list[tuple
     """The files of a commit and the directories that lose a file, each with its options.
 
     Only findings count that are new since `changed_since`, else since HEAD; all of them when no file differs from
-    HEAD, as the hook then runs over all files. With fixes there are only the files.
+    HEAD, as the hook then runs over all files. With fixes there are only the files, and fixes of the same findings.
     """
     if options.fix or options.diff:
         return [(names, options)]
     base = options.changed_since or HEAD
-    since = base if options.changed_since or (names and _is_changed(names)) else None
+    since = base if options.changed_since or (names and is_changed(names)) else None
     folders = _losing(base)
     files = [(names, replace(options, changed_since=since))] if names or not folders else []
     return files + [((folder,), replace(options, changed_since=base)) for folder in folders]
 
 
-def _is_changed(names: tuple[str, ...]) -> bool:
+def is_changed(names: tuple[str, ...]) -> bool:
     """Whether any of the files, and of those in the directories, differs from HEAD, in the index or here.
 
     Their bytes are compared here: git would run filters that the configuration names.

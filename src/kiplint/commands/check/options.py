@@ -63,7 +63,12 @@ class CheckCommand(Command, frozen=True):
         bool, Option("Report only the findings that make the exit code 1.", panel=WHAT_TO_REPORT)
     ] = False
     reporting: Reporting = Reporting()
-    fix: Annotated[bool, Option("Apply safe fixes to the files, and report what remains.", panel=FIXING)] = False
+    fix: Annotated[
+        bool,
+        Option(
+            "Apply safe fixes to what changed since HEAD, with --all to the rest; outside git to all.", panel=FIXING
+        ),
+    ] = False
     unsafe_fixes: Annotated[
         bool, Option("With --fix or --diff: apply likely fixes too. Review them afterwards.", panel=FIXING)
     ] = False

@@ -19,8 +19,8 @@ from kiplint.engine.run import Result as Checked
 from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN, home_of
-from kiplint.sources.open import OtherSets, open_sets, text_of_tree
-from kiplint.sources.schema_files import NothingThereError, SchemaFiles
+from kiplint.sources.open import ARCHIVES, OtherSets, open_sets, text_of_tree
+from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -71,9 +71,10 @@ def check(options: CheckCommand, *, with_fixes: bool = True) -> CheckResult:
     a file are checked too.
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
-    remain. Findings in the baseline are fixed only with `fix_baselined`, findings older than the change never. Unless
-    `with_fixes` is set, findings carry no fix. Raises UsageError for mistakes in the arguments, the configuration or a
-    pack, and for files that cannot be written, and SourceError for files that cannot be opened.
+    remain. Findings in the baseline are fixed only with `fix_baselined`, findings older than the change never; without
+    `changed_since`, those that HEAD has are fixed only with `all`. Unless `with_fixes` is set, findings carry no fix.
+    Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be written,
+    and SourceError for files that cannot be opened.
     """
     names = options.sets
     if options.as_hook:
@@ -238,6 +239,25 @@ class _Run:
         options, keeps = self.options, self.configuration.keeps
         return read_base(options.changed_since or "", self.names, keeps, self.rules, strict=self.strict)
 
+    def _head(self) -> BaseState | None:
+        """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
+        options, homes = self.options, {home_of(_folder(name)) for name in self.names}
+        home = homes.pop()
+        if options.all or homes or not home or not all(map(os.path.lexists, self.names)):
+            return None
+        if any(name.lower().endswith(ARCHIVES) for name in self.names):
+            return None
+        if options.as_hook:
+            from kiplint.commands.check.hook import is_changed
+
+            if not is_changed(self.names):
+                return None
+        from kiplint.compat.since import read_base
+
+        with suppress(SourceError):  # git is missing or refuses the repository
+            return read_base(HEAD, self.names, self.configuration.keeps, self.rules, repository=home)
+        return None
+
     @cached_property
     def releases(self) -> Releases | None:
         """The releases that decide what of the base is released."""
@@ -251,7 +271,7 @@ class _Run:
         from kiplint.compat.released import releases_of, releases_or_base
 
         since, first, released = self.options.changed_since, self.names[0], self.options.released
-        place = home_of(first if os.path.isdir(first) else os.path.dirname(first) or os.curdir)
+        place = home_of(_folder(first))
         if since or place:
             return releases_or_base(self.configuration, since or HEAD, released, None if since else place)
         return releases_of(self.configuration, "", released)
@@ -306,7 +326,8 @@ class _Run:
         from kiplint.fixes.sets import all_rules
 
         base, recorded = self.base, self._recorded()
-        old = OldFindings(base, recorded) if base or recorded else None
+        head = self._head() if base is None else None
+        old = OldFindings(base or head, recorded, are_left_out=base is not None) if base or head or recorded else None
         choices = self.options.choices
         for rule_id in choices:
             check_selector(rule_id, self.rules.known)
@@ -344,6 +365,11 @@ def _joined(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
         joined += [finding for finding, key in zip(findings, keys, strict=True) if key not in known]
         known.update(keys)
     return tuple(joined)
+
+
+def _folder(name: str) -> str:
+    """The directory of a set that a path names."""
+    return name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
 
 
 def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
