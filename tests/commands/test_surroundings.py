@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from kiplint import check
 from kiplint.model.error_codes import ERRORS_JAVA
 from sources.support import git
-from tools import field, kiplint
+from tools import definition, field, kiplint
 
 HEADERS = {"request": {"0+": "2"}, "response": {"0+": "1"}}
 ERRORS = 'NONE(-1, "none", None::new), UNKNOWN_TOPIC(3, "no such topic", None::new),'
@@ -61,6 +62,15 @@ MISSING = [
 def test_a_set_without_headers_in_a_repository_with_headers(home: Path, names: list[str]) -> None:
     assert findings_of(*names) == MISSING
     assert findings_of(*names, generator="4.3") == []
+
+
+@pytest.mark.parametrize(("generator", "rules"), [("4.3", ["rpc/listeners-unknown"]), ("3.9", [])])
+def test_an_edition_that_knows_the_brokers_of_zookeeper(
+    tmp_path: Path, generator: Literal["3.9", "4.3"], rules: list[str]
+) -> None:
+    (tmp_path / "XRequest.json").write_bytes(definition(name="XRequest", listeners=["zkBroker", "broker"]))
+    result = check(tmp_path / "XRequest.json", select=["rpc"], ignore=["rpc/response-missing"], generator=generator)
+    assert [finding.rule for finding in result.findings] == rules
 
 
 def test_a_new_file_alone(home: Path) -> None:

@@ -108,7 +108,15 @@ def test_a_partial_set_says_so_of_its_rpcs() -> None:
 )
 def test_a_set_of_zookeeper_names_it_in_a_quarter_of_its_requests(served: int, others: int, zookeeper: bool) -> None:
     listeners = [["zkBroker", "broker"]] * served + [["broker"]] * others
-    requests = (rpc(f"A{key}", key, "0", listeners=names)[0] for key, names in enumerate(listeners))
+    requests = (rpc(f"A{key}", key, "0", listeners=names)[0] for key, names in enumerate(listeners, 100))
+    assert schema_set(*requests).has_zookeeper is zookeeper
+
+
+@pytest.mark.parametrize(
+    ("key", "versions", "zookeeper"), [(4, "0-7", True), (7, "3", True), (6, "none", False), (8, "0", False)]
+)
+def test_a_set_of_zookeeper_has_the_rpcs_of_its_controller(key: int, versions: str, zookeeper: bool) -> None:
+    requests = (rpc("A", key, versions, listeners=["zkBroker"])[0], rpc("B", 99, "0", listeners=["broker"])[0])
     assert schema_set(*requests).has_zookeeper is zookeeper
 
 

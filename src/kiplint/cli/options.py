@@ -333,7 +333,7 @@ class Configuring(Group, frozen=True):
         Option("The configuration file; no other is searched for.", "FILE", mapping=True),
     ] = None
     generator: Annotated[
-        Literal["4.3", "4.4"] | None,
+        Literal["3.9", "4.3", "4.4"] | None,
         Option("The edition of Kafka's generator that the definitions are for.", usual="the configuration's, else 4.4"),
     ] = None
     isolated: Annotated[bool, Option("Read no configuration.")] = False

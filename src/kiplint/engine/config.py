@@ -40,8 +40,9 @@ class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
     params: Annotated[dict[str, Any], Meta(description="Values for the rule's parameters.")] = {}
 
 
-Generator = Literal["4.3", "4.4"]
-"""The editions of Kafka's generator."""
+LISTENERS = "rpc/listeners-unknown"
+Generator = Literal["3.9", "4.3", "4.4"]
+"""The editions of Kafka's generator: 3.9 knows the listener zkBroker, 4.4 requires `headerVersions` of a whole set."""
 
 
 class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
@@ -70,7 +71,7 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
         Generator,
         Meta(
             description="The edition of Kafka's generator; 4.4 requires headerVersions once a set of the repository "
-            "declares some (KAFKA PR 23511)."
+            "declares some (KAFKA PR 23511), 3.9 knows the listener zkBroker."
         ),
     ] = "4.4"
     per_file_ignores: Annotated[
@@ -127,8 +128,10 @@ def configure(start: str = ".", files: Disk = DISK, **overrides: Unpack[Chosen])
     config.select = list(select) or config.select
     config.ignore = [*config.ignore, *ignore]
     config.generator = overrides.get("generator") or config.generator
-    if config.generator == "4.3":  # its generator knows headerVersions, and requires none
+    if config.generator != "4.4":
         config.severity = {"kip-1313/header-missing": "off", **config.severity}
+    if config.generator == "3.9":
+        config.rules = {LISTENERS: RuleTable({"known": ["broker", "controller", "zkBroker"]}), **config.rules}
     config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real(file)) if file else os.getcwd()
     return Configuration(config, base, file, frozenset((*select, *ignore, *severity)), files)

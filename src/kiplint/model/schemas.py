@@ -396,7 +396,15 @@ class SchemaSet:
 
     @fact
     def has_zookeeper(self) -> bool:
-        """Whether `zkBroker` serves a quarter of the requests that state their listeners, as in Kafka before 4.0."""
+        """Whether the set is of Kafka before 4.0.
+
+        It then has a live RPC of a controller in ZooKeeper (API keys 4 to 7), or `zkBroker` serves a quarter of the
+        requests that state their listeners.
+        """
+        if any(
+            message.type == "request" and message.api_key in range(4, 8) and message.valid for message in self._messages
+        ):
+            return True
         served = sum("zkBroker" in message.listeners for message in self._messages)
         return served > 1 and 4 * served >= sum(bool(message.listeners) for message in self._messages)
 
