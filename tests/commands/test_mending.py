@@ -75,6 +75,15 @@ def test_remaining_findings_are_reported_and_unsafe_fixes_need_an_option(here: P
     assert (ran.code, ran.err) == (2, "error: --unsafe-fixes goes with --fix or --diff\n")
 
 
+def test_the_effects_of_unsafe_fixes_are_listed(tmp_path: Path) -> None:
+    fields = (field(name, "int32", default="010", about="It.") for name in "AB")
+    (tmp_path / "XData.json").write_bytes(definition(*fields, name="XData", type="data"))
+    ran = kiplint("check", "--fix", "--unsafe-fixes", "--select", "fields", cwd=tmp_path)
+    effect = "fields/default-octal changes the default in Java from 8 to 10: XData.json:"
+    assert ran.err.splitlines()[-1].startswith(f"review: {effect}")
+    assert ran.err.endswith(" and 1 more\n")
+
+
 def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
     findings = json.loads(kiplint("check", "--output-format", "json", cwd=here).out)["findings"]
     edits = [edit for finding in findings for edit in finding["fix"]["edits"]]

@@ -127,6 +127,7 @@ def test_each_fix_is_what_the_rule_says_and_keeps_comments(rule: Rule) -> None:
     for finding in checker(rule)(files):
         if finding.fix is None:
             continue
+        assert bool(finding.fix.changes) == (finding.fix.applicability == "unsafe")
         for path in {edit.path for edit in finding.fix.edits}:
             edits = [Edit(edit.start, edit.end, edit.text) for edit in finding.fix.edits if edit.path == path]
             after = apply_edits(files[path], edits)
@@ -263,16 +264,22 @@ def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) ->
 
 
 @pytest.mark.parametrize(
-    ("default", "meant", "applicability"),
-    [("07", "7", "safe"), ("+0120", "120", "unsafe"), ("-010", "-10", "unsafe")],
+    ("default", "meant", "changes"),
+    [
+        ("07", "7", ""),
+        ("010", "10", "the default in Java from 8 to 10"),
+        ("+0120", "120", "the default in Java from 80 to 120"),
+        ("-010", "-10", "the default in Java from -8 to -10"),
+    ],
 )
-def test_a_leading_zero_is_a_safe_fix_where_java_agrees(default: str, meant: str, applicability: str) -> None:
+def test_a_leading_zero_is_a_safe_fix_where_java_agrees(default: str, meant: str, changes: str) -> None:
     files = {"XRequest.json": definition(field(default=default, about="It."))}
     (finding,) = (
         finding for finding in checker(FIXABLE["fields/default-octal"])(files) if finding.rule == "fields/default-octal"
     )
     assert finding.fix
-    assert (finding.fix.applicability, finding.fix.edits[0].text) == (applicability, f'"{meant}"')
+    assert finding.fix.applicability == ("unsafe" if changes else "safe")
+    assert (finding.fix.changes, finding.fix.edits[0].text) == (changes, f'"{meant}"')
 
 
 def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:

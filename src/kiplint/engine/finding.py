@@ -43,13 +43,16 @@ class FileEdit(msgspec.Struct, frozen=True):
     text: str
 
 
-class Fix(msgspec.Struct, frozen=True):
+class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
     """The edits that resolve a finding, all together."""
 
     applicability: Annotated[
         Literal["safe", "unsafe"], Meta(description="`unsafe` fixes are most likely right: review them.")
     ]
     edits: tuple[FileEdit, ...]
+    changes: Annotated[
+        str, Meta(description="What an `unsafe` fix changes beside the text, such as the Java class; else left out.")
+    ] = ""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -167,6 +167,9 @@ class RuleSpec(_RuleObject):
             "for one rule, and for one kind of element."
         ),
     ] = ""
+    changes: Annotated[str, Meta(description="What an unsafe fix changes beside the text, such as the Java class.")] = (
+        ""
+    )
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
     topics: Annotated[
         list[Topic],

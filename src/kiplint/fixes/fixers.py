@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from kiplint.engine import language
 from kiplint.engine.ruleset import Violation
@@ -373,7 +374,11 @@ def default_octal(case: FixerCase) -> Fixes:
     edits = [case.written(node, meant)]
     digits = field.default.lstrip("+-")
     other = set(digits) <= set("01234567") and int(digits, 8) != abs(int(meant))
-    return case.unsafe(edits) if other else case.safe(edits)
+    if not other:
+        return case.safe(edits)
+    sign = "-" if field.default.startswith("-") else ""
+    changes = f"the default in Java from {sign}{int(digits, 8)} to {meant}"
+    return tuple(replace(choice, changes=changes) for choice in case.unsafe(edits))
 
 
 def written_type(case: FixerCase) -> Fixes:
@@ -468,6 +473,11 @@ def make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -
     if fixer is None or violation.anchor.file not in files:
         return ()
     try:
-        return fixer(FixerCase(violation, pointer, files))
+        fixes = fixer(FixerCase(violation, pointer, files))
     except (NotEditable, NotFixable):
         return ()
+    changes = violation.rule.spec.changes
+    return tuple(
+        replace(choice, changes=choice.changes or changes) if choice.applicability == "unsafe" else choice
+        for choice in fixes
+    )

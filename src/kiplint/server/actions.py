@@ -79,8 +79,9 @@ def quick_fixes(
         for number, fix in enumerate(finding.choices, 1):
             safe = fix.applicability == "safe"
             title = _title(finding) if number == 1 else f"Fix {finding.rule}, choice {number}"
+            effect = f"changes {fix.changes}" if fix.changes else "have a look"
             yield types.CodeAction(
-                title=title if safe else f"{title} (have a look)",
+                title=title if safe else f"{title} ({effect})",
                 kind=types.CodeActionKind.QuickFix,
                 diagnostics=[problem],
                 is_preferred=(safe and number == 1) or None,

@@ -97,6 +97,21 @@ class Fixes(msgspec.Struct, frozen=True):
         return ", ".join(parts)
 
     @property
+    def effects(self) -> tuple[str, ...]:
+        """What the unsafe fixes change: a line for each kind, with the place of the first, `MOST_REASONS` of them."""
+        places: dict[tuple[str, str], list[str]] = {}
+        for finding in self.fixed:
+            if finding.fix and finding.fix.applicability == "unsafe" and finding.fix.changes:
+                place = f"{finding.path}:{finding.line}"
+                places.setdefault((finding.rule, finding.fix.changes), []).append(place)
+        lines = [
+            f"review: {rule} changes {changes}: {first}" + (f" and {len(more)} more" if more else "")
+            for (rule, changes), (first, *more) in sorted(places.items())
+        ]
+        kinds = len(lines) - MOST_REASONS
+        return (*lines[:MOST_REASONS], *([f"review: {kinds} more kinds of changes"] if kinds > 0 else []))
+
+    @property
     def reasons(self) -> tuple[str, ...]:
         """Why the fixes that would make something worse were not applied: a line for each, `MOST_REASONS` of them."""
         lines = [

@@ -149,7 +149,8 @@ def check_sets(
         notes += more
     if fixes:
         others = len(everything) - len(findings)
-        notes = (*notes, fixes.summary(findings, others, written=writes, unsafe=options.unsafe_fixes), *fixes.reasons)
+        notes = (*notes, fixes.summary(findings, others, written=writes, unsafe=options.unsafe_fixes))
+        notes += (*fixes.effects, *fixes.reasons)
     messages = frozenset().union(*(result.names for outcome in outcomes for result in outcome.results))
     if names:
         notes = (*configuration.misnamed(rules, messages), *notes)
