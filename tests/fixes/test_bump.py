@@ -194,9 +194,15 @@ def test_the_last_range_of_a_map_is_opened() -> None:
 @pytest.mark.parametrize(
     ("new", "problem"),
     [
-        ("New", "'New' is not Name:type:about"),
-        ("New:string:", "is not Name:type:about"),
-        ("N-w:string:So.", "'N-w' cannot be the name of a field"),
+        ("New", "'New': a colon after the name is missing before the end, after character 3; a field is Name:type:"),
+        ("New string", "a colon after the name is missing before 's', character 5; "),
+        (" :string:So.", "a name is missing before ':', character 2; "),
+        ("New::So.", "a type is missing before ':', character 5; "),
+        ("New:string:", "a colon and a description is missing before ':', character 11; "),
+        ("New:string}:So.", "a colon and a description is missing before '}', character 11; "),
+        ("New:[]{A:int8, B.C:int8}:So.", "a colon after the name is missing before '.', character 17; "),
+        ("Inner.N-w:string:So.", "'N-w' cannot be the name of a field: .* capital, not '-', character 8"),
+        ("été:string:So.", "'été' cannot be the name of a field: .* capital, not 'é', character 1$"),
         ("Inner:string:So.", "XRequest has a field Inner already"),
         ("inner:string:So.", "'inner' cannot be the name of a field: .*; did you mean Inner?"),
         ("Other:string[]:So.", "did you mean \\[\\]string?"),
@@ -208,7 +214,7 @@ def test_the_last_range_of_a_map_is_opened() -> None:
         ("New:[]bytes:So.", "an array of bytes does not compile"),
         ("New:[]{A:int8, a:int8}:So.", "'a' cannot be the name of a field"),
         ("New:[]{A:int8, A:int8}:So.", "A is to be added twice"),
-        ("New:[]{A:int8:So.", "a closing brace is missing after A"),
+        ("New:[]{A:int8:So.", "a closing brace after A is missing before ':', character 14; "),
     ],
 )
 def test_a_field_that_cannot_be_is_refused(new: str, problem: str) -> None:

@@ -35,6 +35,10 @@ def test_what_is_close(word: str, known: list[str], expected: str) -> None:
     assert did_you_mean(word, known) == f"; did you mean {expected}?"
 
 
+def test_the_word_itself_is_no_suggestion() -> None:
+    assert did_you_mean("Tags", ["Tags"]) == ""
+
+
 @pytest.mark.parametrize(
     ("word", "known"),
     [

@@ -141,6 +141,7 @@ class FieldToAdd(msgspec.Struct, frozen=True):
 
 
 FORM: Final = "Name:type:about, such as 'ErrorMessage:string:Why it failed, or empty.'"
+_WORD: Final = re.compile(r"\s*[^\s:,{}]*\s*")
 _PATH: Final = re.compile(r"\s*([^\s:,{}]+)\s*:\s*")
 _TYPE: Final = re.compile(r"[^\s:,{}?=@!]+")
 _DEFAULT: Final = re.compile(r'=\s*("[^"]*"|[^\s:,{}@!]*)')
@@ -178,12 +179,22 @@ class _Notation:
     def field(self, *, nested: bool) -> FieldToAdd:
         """The field here; a `nested` one has a name only, and its description ends where the next field begins."""
         dotted = self._takes(_PATH)
-        names = dotted[1].split(".") if dotted else []
-        if not names or (nested and len(names) > 1):
-            raise BadField(f"{self._text!r} is not {FORM}")
+        if dotted is None:
+            word = self._takes(_WORD)
+            raise self._missing("a colon after the name" if word and word[0].strip() else "a name")
+        names = dotted[1].split(".")
+        if nested and len(names) > 1:
+            raise self._missing("a colon after the name", dotted.start(1) + len(names[0]))
         if wrong := next((name for name in names if not _NAME.fullmatch(name)), None):
-            hint = did_you_mean(wrong, [wrong[:1].upper() + wrong[1:]]) if wrong.isalnum() else ""
-            raise BadField(f"{wrong!r} cannot be the name of a field: letters and digits, the first a capital{hint}")
+            better = wrong[:1].upper() + wrong[1:]
+            hint = did_you_mean(wrong, [better]) if _NAME.fullmatch(better) else ""
+            good = _NAME.match(wrong)
+            place = dotted.start(1) + sum(len(name) + 1 for name in names[: names.index(wrong)])
+            place += good.end() if good else 0
+            raise BadField(
+                f"{self._text!r}: {wrong!r} cannot be the name of a field: letters and digits, the first a capital, "
+                f"not {_shown(self._text, place)}{hint}"
+            )
         array = self._takes(re.compile(r"\[\](?=\s*\{)"))
         inner: tuple[FieldToAdd, ...] = ()
         word = None
@@ -191,7 +202,7 @@ class _Notation:
             inner = self.fields()
             _refuse_same(inner)
             if not self._takes(re.compile(r"\s*\}")):
-                raise BadField(f"{self._text!r}: a closing brace is missing after {inner[-1].name}")
+                raise self._missing(f"a closing brace after {inner[-1].name}")
         else:
             word = self._takes(_TYPE)
         kind = word[0] if word else "[]" if array else ""
@@ -199,8 +210,10 @@ class _Notation:
         default, tag = self._takes(_DEFAULT), self._takes(_TAG)
         required = bool(self._takes(re.compile("!")))
         about = self._takes(_NESTED_ABOUT if nested else _ABOUT)
-        if not (kind or inner) or (about is None and not nested):
-            raise BadField(f"{self._text!r} is not {FORM}")
+        if not (kind or inner):
+            raise self._missing("a type", min(self._at, dotted.end()))
+        if about is None and not nested:
+            raise self._missing("a colon and a description")
         first = names[0] if len(names) > 1 and names[0].endswith(("Request", "Response")) else ""
         text = about[1].strip() if about else ""
         value, number = default[1].strip('"') if default else None, int(tag[1]) if tag else None
@@ -210,12 +223,23 @@ class _Notation:
     def end(self) -> None:
         """Raise BadField unless everything was read."""
         if rest := self._text[self._at :].strip():
-            raise BadField(f"{self._text!r}: {rest!r} is not part of a field; a field is {FORM}")
+            place = self._text.index(rest, self._at)
+            raise BadField(f"{self._text!r}: {_shown(self._text, place)} is not part of a field; a field is {FORM}")
+
+    def _missing(self, what: str, at: int | None = None) -> BadField:
+        """The error that something is missing, at the place that was reached."""
+        place = _shown(self._text, self._at if at is None else at)
+        return BadField(f"{self._text!r}: {what} is missing before {place}; a field is {FORM}")
 
     def _takes(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         match = pattern.match(self._text, self._at)
         self._at = match.end() if match else self._at
         return match
+
+
+def _shown(text: str, place: int) -> str:
+    """The character at a place of the notation, with its number."""
+    return f"{text[place]!r}, character {place + 1}" if place < len(text) else f"the end, after character {len(text)}"
 
 
 def _refuse_same(fields: Sequence[FieldToAdd]) -> None:

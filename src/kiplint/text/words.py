@@ -52,9 +52,12 @@ WHOLE: Final = 4
 
 
 def did_you_mean(word: str, names: Iterable[str], before: str = "", *, numbered: bool = True) -> str:
-    """`; did you mean X?`, with what goes before the name, or empty. Releases are numbers, and so not `numbered`."""
+    """`; did you mean X?`, with what goes before the name; empty where the nearest name is the word, or none is close.
+
+    Releases are numbers, and so not `numbered`.
+    """
     name = nearest(word, names, numbered=numbered)
-    return f"; did you mean {before}{name}?" if name else ""
+    return f"; did you mean {before}{name}?" if name and name != word else ""
 
 
 def nearest(
