@@ -35,8 +35,8 @@ class VectorsCommand(Command, frozen=True):
 
         Then bodies on which readers fail: lengths and counts above 127, UTF-8, extreme numbers, nulls everywhere,
         unknown tags in bodies, structs and headers. Last, bytes that a reader must refuse, with the offset of the
-        fault: lengths beyond the end or negative, null where it may not be, tags twice or not in order, trailing bytes,
-        endless varints.
+        fault: lengths beyond the end or negative, null where it may not be, trailing bytes, endless varints. A reader
+        may refuse tags that are there twice or not in order: Kafka's own reads them.
         """
         import sys
 

@@ -29,7 +29,18 @@ BYTES_OF_A_VALUE: Final = 4
 """The least number of bytes that a value counts as: encoding takes time even if it writes none."""
 
 
-HIGHEST_TAG: Final = "Kafka's Java classes read the tag 2147483647, and cannot write it again"
+LAX: Final = ("tag-order", "tag-duplicate")
+"""The faults that Kafka's own reader accepts."""
+_HIGHEST_TAG: Final = "Kafka's Java classes read the tag 2147483647, and cannot write it again"
+_UNKNOWN_TAGS: Final = f"Kafka's JSON converters have no {UNKNOWN_TAGS}"
+_NO_NUMBER: Final = "Kafka's JSON converters refuse NaN and Infinity as values"
+NOTES: Final = {
+    "unknown-tags": f"{_HIGHEST_TAG}. {_UNKNOWN_TAGS}",
+    "unknown-tags-in-header": f"{_HIGHEST_TAG}. {_UNKNOWN_TAGS}",
+    **dict.fromkeys(("nan", "infinity", "-infinity"), _NO_NUMBER),
+    **dict.fromkeys(LAX, "Kafka's Java reader accepts the body"),
+}
+"""By kind of vector: what Kafka does otherwise."""
 
 
 class Vector(msgspec.Struct, frozen=True):
@@ -45,19 +56,23 @@ class Vector(msgspec.Struct, frozen=True):
         Meta(
             description="`minimal`, `rich-field`, `null`, `tag`, `rich`; `long` (lengths of 127), `array-128`, "
             "`utf-8`, `lowest`, `highest`, `nan`, `infinity`, `-infinity`, `nulls`, `nulls-inside`, `unknown-tags`, "
-            "`unknown-tags-in-header`; or the fault of a vector that must be refused."
+            "`unknown-tags-in-header`; or the fault of a vector that must or may be refused."
         ),
     ]
     field: Annotated[str | None, Meta(description="The field that sets this vector apart.")]
     value: Annotated[
-        dict[str, Any] | None, Meta(description="The values that the bytes encode; null where they must be refused.")
+        dict[str, Any] | None,
+        Meta(description="The values that the bytes encode; null where they must or may be refused."),
     ]
     hex: Annotated[str, Meta(description="The bytes of the body.")]
     header: Annotated[dict[str, Any] | None, Meta(description="The values of the header before the body.")] = None
     header_hex: str | None = None
-    must: Annotated[Literal["read", "refuse"], Meta(description="What a reader must do with the body.")] = "read"
+    must: Annotated[
+        Literal["read", "refuse", "may"],
+        Meta(description="What a reader must do with the body; with `may` it refuses it or reads it."),
+    ] = "read"
     offset: Annotated[
-        int | None, Meta(description="The offset in the body of the fault that a reader must refuse.")
+        int | None, Meta(description="The offset in the body of the fault that a reader must or may refuse.")
     ] = None
     note: Annotated[str | UnsetType, Meta(description="What a reader does otherwise; absent without any.")] = UNSET
 
@@ -136,7 +151,7 @@ def _vectors(catalog: Catalog, message: Message, version: int, remaining: Counte
             field=field,
             value=None if "offset" in others else codec.read(data),
             hex=data.hex(),
-            note=HIGHEST_TAG if kind.startswith("unknown-tags") else UNSET,
+            note=NOTES.get(kind, UNSET),
             **own | others,
         )
 
@@ -162,7 +177,8 @@ def _vectors(catalog: Catalog, message: Message, version: int, remaining: Counte
         if not unwritten and not problems:
             yield vector("unknown-tags-in-header", None, data, header=tagged, header_hex=front.hex())
     for fault in faults(codec):
-        yield vector(fault.kind, fault.field or None, fault.data, must="refuse", offset=fault.offset)
+        must = "may" if fault.kind in LAX else "refuse"
+        yield vector(fault.kind, fault.field or None, fault.data, must=must, offset=fault.offset)
     return is_whole
 
 
