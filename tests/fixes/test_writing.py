@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -7,13 +8,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from kiplint.cli import process
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.write import NotWritten, Replacement, create_files, replace_files
+from kiplint.fixes.write import NotWritten, Replacement, create_files, prepare_writing, replace_files
 
 OLD, NEW = b"old\r\n", b"\xef\xbb\xbfnew, and longer"
 
@@ -170,6 +172,61 @@ def test_a_killed_run_leaves_old_or_new_bytes_and_the_next_one_tidies_up(tmp_pat
         left_over += len(list(tmp_path.iterdir())) - 20
     replace_files([Replacement(tmp_path / "0.json", b"old" * 5000, b"x")])
     assert len(list(tmp_path.iterdir())) == 20, left_over
+
+
+def killed_at(rename: int, paths: list[Path]) -> None:
+    """Replace the files in a child that kills itself before the rename of that number."""
+    count = 0
+
+    def hook(event: str, args: tuple[object, ...]) -> None:
+        nonlocal count
+        count += event == "os.rename"
+        if event == "os.rename" and count > rename:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    child = os.fork()
+    if not child:
+        sys.addaudithook(hook)
+        replace_files([change(path) for path in paths])
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+def hidden(top: Path) -> list[str]:
+    return sorted(path.name for path in top.rglob(".*"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+@pytest.mark.parametrize("rename", range(6))
+def test_the_next_command_finishes_a_write_that_was_killed(tmp_path: Path, rename: int) -> None:
+    """Two renames are of the journals, one in each directory; the second commits. Then come the files."""
+    paths = [tmp_path / name for name in ("a/A.json", "a/B.json", "b/C.json")]
+    for path in paths:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(OLD)
+    killed_at(rename, paths)
+    assert (hidden(tmp_path) == []) == (rename == 5)
+    if rename == 3:
+        paths[1].write_bytes(b"mine")
+    prepare_writing([str(tmp_path / "b")] if rename == 2 else [str(tmp_path)])
+    after = OLD if rename < 2 else NEW
+    assert [path.read_bytes() for path in paths] == [after, b"mine" if rename == 3 else after, after]
+    replace_files([Replacement(path, path.read_bytes(), b"x") for path in paths])
+    assert hidden(tmp_path) == []
+
+
+@pytest.mark.parametrize("target", ["../a.json", "a.json"])
+def test_a_journal_in_a_checkout_reaches_no_other_directory(tmp_path: Path, target: str) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "a.json").write_bytes(OLD)
+    (tmp_path / "here" / "new").write_bytes(NEW)
+    move = {"directory": str(tmp_path), "new": "here/new", "target": target}
+    digests = {"before": sha256(OLD).hexdigest(), "after": sha256(NEW).hexdigest()}
+    journal = tmp_path / "here" / ".4194999.kiplint-journal"
+    journal.write_text(json.dumps({"moves": [{**move, **digests}]}))
+    prepare_writing([str(tmp_path / "here")])
+    assert ((tmp_path / "a.json").read_bytes(), (tmp_path / "here" / "new").read_bytes()) == (OLD, NEW)
 
 
 def test_the_process_knows_how_many_files_it_has_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

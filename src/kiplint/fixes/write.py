@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import hashlib
 import os
 import re
 import signal
@@ -19,10 +20,12 @@ import msgspec
 from kiplint.engine.errors import UsageError
 from kiplint.sources.disk import STDIN
 from kiplint.sources.open import ARCHIVES
-from kiplint.text.files import require_outside_git
+from kiplint.sources.schema_files import is_walked
+from kiplint.text.files import read_file, require_outside_git
 
 _SUFFIX: Final = ".kiplint-new"
 _LEFT_OVER: Final = re.compile(rf"\.([0-9]{{1,10}})-[0-9]+{re.escape(_SUFFIX)}")
+_JOURNAL: Final = re.compile(r"\.([0-9]{1,10})\.kiplint-journal")
 _REASONS: Final = {
     errno.ENOSPC: "there is no space left on the device",
     errno.EDQUOT: "the disk quota is used up",
@@ -64,7 +67,8 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
     nothing. Each takes its place at once (rename). A link is followed when it leads to a regular file inside one of
     the directories `within` or its own.
 
-    Signals that end the process wait until the last has its place.
+    Signals that end the process wait until the last has its place. If it is killed between two, the next run that
+    writes there puts the others in their places, as a journal says.
 
     Raises NotWritten for a file that is read-only, has changed since it was read, is gone or no regular file, and
     when there is no room for it.
@@ -73,6 +77,7 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
     for directory in {target.parent for target in targets}:
         _tidy(directory)
     fresh: list[Path] = []
+    journals: list[Path] = []
     try:
         for number, (replacement, target) in enumerate(zip(replacements, targets, strict=True)):
             fresh.append(target.parent / f".{os.getpid()}-{number}{_SUFFIX}")
@@ -81,15 +86,89 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
         for replacement, target in zip(replacements, targets, strict=True):
             _is_unchanged(replacement, target)
         with _uninterrupted():
+            if len(targets) > 1:
+                with _explained(targets[0]):
+                    _write_journals(replacements, targets, fresh, journals)
             for number, (replacement, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
                 with _explained(replacement.path, f"; files written before it: {number}" if number else ""):
                     new.replace(target)
                 _written.append(str(target))
     finally:
-        for new in fresh:
-            new.unlink(missing_ok=True)
+        for hidden in (*reversed(journals), *fresh):
+            hidden.unlink(missing_ok=True)
     for directory in {target.parent for target in targets}:
         _sync(directory)
+
+
+class _Move(msgspec.Struct, frozen=True):
+    """A new file that takes the place of another one of its directory, and the digests of both."""
+
+    directory: str
+    new: str
+    target: str
+    before: str
+    after: str
+
+
+class _Journal(msgspec.Struct, frozen=True):
+    """The moves of a write, or the path of the journal that has them: there is one in each directory of the write."""
+
+    moves: tuple[_Move, ...] = ()
+    main: str = ""
+
+
+def _write_journals(
+    replacements: Sequence[Replacement], targets: Sequence[Path], fresh: Sequence[Path], journals: list[Path]
+) -> None:
+    """Write the journals, and append their paths. The last has the moves; from then on the write will be finished."""
+    moves = tuple(
+        _Move(str(target.parent), new.name, target.name, _digest(replacement.before), _digest(replacement.after))
+        for replacement, target, new in zip(replacements, targets, fresh, strict=True)
+    )
+    main, *others = (
+        directory / f".{os.getpid()}.kiplint-journal" for directory in {path.parent: 0 for path in targets}
+    )
+    for path in (*others, main):
+        journal = _Journal(moves) if path == main else _Journal(main=str(main))
+        journals.append(path)
+        new = path.with_name(f".{os.getpid()}-{len(fresh)}{_SUFFIX}")
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(msgspec.json.encode(journal))
+            file.flush()
+            os.fsync(descriptor)
+        new.replace(path)
+
+
+def _finish(directory: Path) -> None:
+    """Finish the writes of runs that were killed, whose journals are there."""
+    matches = []
+    with suppress(OSError), os.scandir(directory) as entries:
+        matches = [match for entry in entries if (match := _JOURNAL.fullmatch(entry.name))]
+    for match in matches:
+        if not _runs(int(match[1])):
+            with suppress(OSError, msgspec.MsgspecError):  # else it is no journal
+                _finish_write(directory / match[0])
+
+
+def _finish_write(path: Path) -> None:
+    journal = msgspec.json.decode(read_file(str(path)), type=_Journal)
+    if journal.main and Path(journal.main).name == path.name and os.path.isfile(journal.main):
+        journal = msgspec.json.decode(read_file(journal.main), type=_Journal)
+    for move in journal.moves:
+        new, target = Path(move.directory, Path(move.new).name), Path(move.directory, Path(move.target).name)
+        if _LEFT_OVER.fullmatch(new.name):
+            with suppress(OSError):
+                require_outside_git(str(target))
+                digests = [_digest(read_file(str(file), links=False)) for file in (target, new)]
+                if digests == [move.before, move.after]:
+                    new.replace(target)
+    for directory in {str(path.parent), *(move.directory for move in journal.moves)}:
+        Path(directory, path.name).unlink(missing_ok=True)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 @contextmanager
@@ -150,7 +229,8 @@ def _is_unchanged(replacement: Replacement, target: Path) -> None:
 
 
 def _tidy(directory: Path) -> None:
-    """Remove leftovers of an earlier run that was killed."""
+    """Finish what an earlier run that was killed has begun, and remove its leftovers."""
+    _finish(directory)
     with suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
             match = _LEFT_OVER.fullmatch(entry.name)
@@ -265,12 +345,18 @@ def create_files(files: Mapping[str, bytes]) -> None:
     _written.extend(made)
 
 
-def refuse_unwritable(names: Iterable[str]) -> None:
-    """Raise UsageError for a SET in which nothing can be changed: a revision, an archive, or standard input."""
+def prepare_writing(names: Iterable[str]) -> None:
+    """Finish the writes of killed runs in the SETs, before they are read.
+
+    Raises UsageError for a SET in which nothing can be changed: a revision, an archive, or standard input.
+    """
     for name in names:
         if name == STDIN:
             raise UsageError("standard input cannot be changed; name the files, or ask for --diff")
         if os.path.isdir(name) or (os.path.lexists(name) and not name.lower().endswith(ARCHIVES)):
+            for folder, folders, _ in os.walk(name if os.path.isdir(name) else os.path.dirname(name) or os.curdir):
+                folders[:] = filter(is_walked, folders) if os.path.isdir(name) else []
+                _finish(Path(folder))
             continue
         if not os.path.lexists(name) and ":" not in name and "!/" not in name:
             continue  # whoever reads it says that it is not there

@@ -118,9 +118,9 @@ def check_sets(
     options, names = parts[0].options, tuple(dict.fromkeys(name for part in parts for name in part.names))
     writes = options.fix and not options.diff
     if writes:
-        from kiplint.fixes.write import refuse_unwritable
+        from kiplint.fixes.write import prepare_writing
 
-        refuse_unwritable(names)
+        prepare_writing(names)
     rules = configuration.rules()
     baseline, file = None, configuration.config.baseline
     if options.baseline or file or options.update_baseline or options.allow_new:

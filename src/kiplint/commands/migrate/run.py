@@ -27,7 +27,7 @@ from kiplint.fixes.sets import (
     proved,
     rule_parameter,
 )
-from kiplint.fixes.write import refuse_unwritable
+from kiplint.fixes.write import prepare_writing
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import Status
 from kiplint.sources.open import open_sets
@@ -144,7 +144,7 @@ def _migrate(
 ) -> MigrationResult:
     """Migrate the named RPCs of the sets, or all, and write the files if that is wanted."""
     if writing.to_files:
-        refuse_unwritable(paths)
+        prepare_writing(paths)
     configuration = configure(paths[0])
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []

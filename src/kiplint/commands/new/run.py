@@ -15,7 +15,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.fixes import new_message
 from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
 from kiplint.fixes.sets import CheckedFiles, Files, all_rules, load_set, regressions, rule_parameter
-from kiplint.fixes.write import create_files, refuse_unwritable
+from kiplint.fixes.write import create_files, prepare_writing
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
 from kiplint.sources.open import open_sets
@@ -161,7 +161,7 @@ def _written(
 
     Warnings and infos are only noted.
     """
-    refuse_unwritable([path])
+    prepare_writing([path])
     configuration = configure(path)
     files, schema_set = _home(path, configuration, kinds, noun)
     try:
