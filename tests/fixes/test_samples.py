@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from fixes.mutations import mutated
 from fixes.support import Files, folder, release, schemas
+from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.rollout import rollout
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
@@ -35,7 +37,11 @@ from kiplint.fixes.sets import (
     tree_of,
 )
 from kiplint.model.layout import layout, lines
+from kiplint.model.load import load
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
+from kiplint.text.edit import NotEditable
 from tools import definition, field
 
 TAGS = int(os.environ.get("KIPLINT_TAGS", "1"))
@@ -44,6 +50,9 @@ PARTIALS = int(os.environ.get("KIPLINT_PARTIALS", "8"))
 """How many half or wrong migrations are continued, in four sets; 2,000 take some minutes."""
 NOTATIONS = int(os.environ.get("KIPLINT_NOTATIONS", "8"))
 """How many fields in the notation are written."""
+
+MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "12"))
+"""How many mutations of trunk are fixed and migrated; 2,000 take some minutes."""
 
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
 
@@ -102,6 +111,67 @@ def test_fixes_of_releases_break_nothing_and_bring_no_finding(
     assert list(breaks_between(tree_of(files), tree_of(after), LIKELY if unsafe else HARMLESS)) == []
     assert list(new_findings(findings_in(files), findings_in(after), result.after)) == []
     print(f"{name}: {len(result.fixed)} fixed in {len(result.after)} files, {len(result.refused)} refused")
+
+
+def intact(release: Files, files: Mapping[str, bytes]) -> set[tuple[str, int]]:
+    """The names and released versions of the messages whose bytes are those of the release."""
+    now = {message.name: message for message in SchemaSet(_messages(files)).messages}
+    return {
+        (message.name, version)
+        for message in SchemaSet(_messages(release)).messages
+        for low, high in released_versions(message).intervals
+        for version in range(low, high + 1)
+        if message.name in now
+        and version in now[message.name].valid
+        and list(lines(layout(message, version))) == list(lines(layout(now[message.name], version)))
+    }
+
+
+def _messages(files: Mapping[str, bytes]) -> tuple[Message, ...]:
+    return tuple(message for path, data in files.items() if (message := load(path, data).message))
+
+
+def _repaired(files: Files) -> Files:
+    """The files with texts that are JSON, as far as fixes of the texts alone make them so."""
+    syntax = make_ruleset(Config(select=["syntax"]), load_rules(Config(), ""))
+
+    def check(files: Mapping[str, bytes]) -> list[Finding]:
+        return check_set([Input(*item) for item in files.items()], syntax, fixer=make_fixes).findings
+
+    return {**files, **fix_set(files, check, unsafe=True).after}
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[str], Files], part: int) -> None:
+    """With errors in the file or without: what has the bytes of the release keeps them."""
+    trunk = releases("trunk")
+    names = [name for name in sorted(trunk) if not name.endswith("Header.json")]
+    fixed = migrated = kept = 0
+    for number in range(part, MUTATIONS, 4):
+        chance = random.Random(f"mutation {number}")
+        name = chance.choice(names)
+        stem = re.sub(r"(Request|Response)\.json$", "", name)
+        group = {
+            file: data
+            for file, data in trunk.items()
+            if file == name or file.startswith((f"{stem}Re", "RequestH", "ResponseH"))
+        }
+        files = {**group, name: mutated(trunk[name].decode(), chance).encode()}
+        before = intact(group, _repaired(files))
+        release = Releases(["trunk"], [tree_of(group)])
+        result = fix_set(files, findings_in, unsafe=number % 3 > 0, releases=release)
+        after = {**files, **result.after}
+        readable = {file for file, data in after.items() if load(file, data).message}
+        owned = {item for item in before if f"{item[0]}.json" in readable}
+        assert owned - intact(group, after) == set(), (number, name)
+        try:
+            migration = proved(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, unmet)
+        except NotEditable:
+            continue
+        assert owned - intact(group, with_changes(after, migration)) == set(), (number, name)
+        fixed, migrated, kept = fixed + bool(result.fixed), migrated + bool(migration.files), kept + len(owned)
+    assert kept
+    print(f"{fixed} fixed, {migrated} migrated, {kept} versions intact")
 
 
 def _swap(pattern: bytes, by: bytes) -> Callable[[bytes], bytes]:
