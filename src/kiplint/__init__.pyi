@@ -19,8 +19,8 @@ from kiplint.codec.summary import UnansweredRequest as UnansweredRequest
 from kiplint.codec.wire import ValueSpan as ValueSpan
 from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
 from kiplint.commands.check.run import CheckResult as CheckResult
-from kiplint.commands.decode.result import DecodedFrame as DecodedFrame
 from kiplint.commands.decode.result import DecodeResult as DecodeResult
+from kiplint.commands.decode.result import DecodedFrame as DecodedFrame
 from kiplint.commands.decode.result import FrameRow as FrameRow
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.encode.run import EncodeResult as EncodeResult
@@ -43,8 +43,8 @@ from kiplint.commands.new.run import NewResult as NewResult
 from kiplint.commands.probe.connection import Sasl as Sasl
 from kiplint.commands.probe.connection import Tls as Tls
 from kiplint.commands.probe.result import Api as Api
-from kiplint.commands.probe.result import ProbedBroker as ProbedBroker
 from kiplint.commands.probe.result import ProbeResult as ProbeResult
+from kiplint.commands.probe.result import ProbedBroker as ProbedBroker
 from kiplint.commands.probe.run import probe as probe
 from kiplint.commands.review.result import Also as Also
 from kiplint.commands.review.result import Entry as Entry
@@ -141,7 +141,7 @@ def check(
     released: Sequence[Path] = ...,
     as_hook: bool = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["4.3", "4.4"] | None = ...,
+    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
     stdin_filename: Path | None = ...,
     repository: Path | None = ...,
@@ -176,7 +176,7 @@ def diff(
     ignore: Sequence[str] = ...,
     severity: Sequence[str] | Mapping[str, object] = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["4.3", "4.4"] | None = ...,
+    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> DiffResult: ...
 def kip(
@@ -189,7 +189,7 @@ def kip(
     severity: Sequence[str] | Mapping[str, object] = ...,
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["4.3", "4.4"] | None = ...,
+    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> KipResult: ...
 def migrate_bump(
@@ -265,7 +265,7 @@ def review(
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
     fail_on_breaks: Sequence[str] = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["4.3", "4.4"] | None = ...,
+    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> ReviewResult: ...
 def rollout(
