@@ -90,6 +90,14 @@ def test_pages_side_by_side_link_one_another(tmp_path: Path) -> None:
     written(tmp_path, "matrix", negotiate_all(OLD, NEW))
     assert '"links":{"client/B1":"agreed.html"}' in (tmp_path / "matrix.html").read_text("utf-8")
     assert list(dead_links(tmp_path)) == []
+    page = written(tmp_path, "new", show_all(NEW))
+    for name in ("diff", "agreed"):
+        assert {"Fetch", "ApiVersions"} & {anchor.partition(".")[0] for anchor in _to(page, name)}
+    page = written(tmp_path, "show", show_all(bad))
+    assert {anchor.partition(".")[0] for anchor in _to(page, "check")} == {
+        item.message_name for item in checked.findings
+    }
+    assert list(dead_links(tmp_path)) == []
 
 
 def test_a_page_links_only_where_the_other_page_has_the_message(
@@ -117,7 +125,7 @@ def test_a_page_that_names_no_file_links_to_no_page(capsys: pytest.CaptureFixtur
     import sys
 
     write("html", kiplint.check(FIXTURES / "tags/gap/bad", config={}), sys.stdout)
-    assert "Layouts of" not in capsys.readouterr().out
+    assert "In show" not in capsys.readouterr().out
 
 
 def test_every_version_of_a_reference_has_an_anchor(tmp_path: Path) -> None:

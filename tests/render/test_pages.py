@@ -133,7 +133,7 @@ SMALL_ONES = {
     "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
     "negotiate": lambda: _negotiate(None),
     "pipeline report": lambda: _lake(None),
-    "show": lambda: show_all(FIXTURES / "kip-35/api-keys-shape/good"),
+    "show": lambda: show_all(FIXTURES / "negotiate/kip-35/client"),
     "matrix": lambda: _matrix(None),
     "decode": lambda: _decode(None),
 }
@@ -534,20 +534,54 @@ def _flat_fields(body: dict[str, Any]) -> Iterator[list[str]]:
             yield from _flat_fields(tag_field) if "fields" in tag_field else ()
 
 
+def _rpcs(messages: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The messages by the RPCs that they are the request and the response of; others by their own names."""
+    result: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for message in messages:
+        is_rpc = message["message_type"] in ("request", "response")
+        key = message["api_key"] if is_rpc else message["message_name"]
+        result.setdefault((message["set"], key, is_rpc), []).append(message)
+    names = (
+        re.sub("(Request|Response)$", "", some[0]["message_name"]) if rpc else key
+        for (_, key, rpc), some in result.items()
+    )
+    return dict(sorted(zip(names, result.values(), strict=True), key=lambda pair: (pair[1][0]["set"], pair[0])))
+
+
 def test_show_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    messages = pages("show").document["messages"]
+    rpcs = _rpcs(pages("show").document["messages"])
     seen = visit("show")
-    order = sorted(messages, key=lambda message: (message["set"], message["message_name"]))
-    names = [
-        " ".join(map(str, filter(lambda part: part is not None, (message["message_name"], message["api_key"]))))
-        for message in order
-    ]
+    keys = [some[0]["api_key"] for some in rpcs.values()]
+    names = [name if key is None else f"{name} {key}" for name, key in zip(rpcs, keys, strict=True)]
     assert seen.texts("[data-item] .name") == names
     script = """found => found.map((one) => [one.id, ...[...one.querySelectorAll("tbody tr:has(th)")].map((row) =>
       [...row.cells].slice(0, 3).map((cell) => cell.textContent))])"""
-    layouts = [(message["message_name"], layout) for message in order for layout in message["layouts"]]
+    layouts = [
+        (message["message_name"], layout) for some in rpcs.values() for message in some for layout in message["layouts"]
+    ]
     rows = [[f"{name}@{layout['lowest']}", *_flat_fields(layout)] for name, layout in layouts]
     assert seen.page.locator(".layout").evaluate_all(script) == rows
+
+
+def test_show_says_what_each_version_of_an_rpc_changed(
+    visit: Callable[..., Visit], pages: Callable[[str], Made]
+) -> None:
+    script = """found => found.map((one) => [...one.querySelectorAll(".versions tbody tr")].map((row) =>
+      [...row.cells].map((cell) => cell.textContent)))"""
+    tables = visit("show").page.locator(".sheet").evaluate_all(script)
+    rpcs = _rpcs(pages("show").document["messages"])
+    for messages, table in zip(rpcs.values(), tables, strict=True):
+        rows = {int(versions.split("-")[0]): texts for versions, *texts in table}
+        for number, message in enumerate(messages):
+            for old, new in pairwise(message["layouts"]):
+                text = rows[new["lowest"]][number]
+                added = {path for path, _ in _paths(new)} - {path for path, _ in _paths(old)}
+                roots = {path for path in added if path.rpartition("/")[0] not in added}
+                names = {path.rpartition("/")[2] for path in roots}  # a common struct is by its own name in a path
+                fields = (part[2:] for part in text.split(", ") if part.startswith("+ "))
+                names_of_row = {field.rpartition(".")[2] for field in fields}
+                assert names <= names_of_row <= {path.rpartition("/")[2] for path in added}
+                assert ("flexible" in text.split(", ")) == (new["flexible"] and not old["flexible"])
 
 
 def _paths(body: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -582,38 +616,46 @@ def test_show_marks_the_fields_that_a_version_brings_or_encodes_otherwise(
     assert words["now compact"] > 0 == words["now"]
 
 
-def test_show_goes_to_a_message_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    messages = pages("shipped show").document["messages"]
-    definition = next(message for message in messages if message["message_name"] == "MetadataRequest")
-    first, last = definition["layouts"][0], definition["layouts"][-1]
+def test_show_goes_to_an_rpc_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+    halves = _rpcs(pages("shipped show").document["messages"])["Metadata"]
     seen = visit("shipped show")
     seen.page.locator("[type=search]").fill("metadatarequest")
     seen.page.locator("[data-item]:visible a").first.click()
-    assert (seen.texts(".sheet h2"), seen.texts(".layout h3 .small")) != ([], [])
-    assert seen.texts(".versions a[aria-current]") == [last["versions"]]
+    assert seen.texts(".sheet h2") == ["Metadata"]
+    newest, oldest = (
+        [f"{message['message_name']} {message['layouts'][at]['versions']} " for message in halves] for at in (-1, 0)
+    )
+
+    def layouts() -> list[str]:
+        return [text[: len(start)] for text, start in zip(seen.texts(".layout h3"), newest, strict=True)]
+
+    assert layouts() == newest
     seen.page.locator(".sheet:visible .versions a").first.click()
-    assert seen.page.url.endswith(f"#MetadataRequest@{first['lowest']}")
-    assert seen.texts(".layout")[0].startswith(f"Version {first['versions']} ")
+    assert seen.page.url.endswith("#MetadataRequest@0")
+    assert seen.texts(".versions a[aria-current=true]")[0].split("-")[0] == "0"
+    assert [text.startswith(start) for text, start in zip(seen.texts(".layout h3"), oldest, strict=True)] == [
+        True,
+        True,
+    ]
     seen.page.go_back()
-    assert seen.texts(".versions a[aria-current]") == [last["versions"]]
+    assert layouts() == newest
     seen.page.get_by_role("link", name="All messages").click()
     assert seen.texts(".sheet h2") == []
     assert seen.page.locator("[type=search]").is_visible()
-    assert visit("shipped show", f"MetadataRequest@{first['lowest']}").texts(".sheet h2") == ["MetadataRequest"]
+    assert visit("shipped show", "MetadataResponse").texts(".sheet h2") == ["Metadata"]
 
 
 def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    layouts = [
-        (message["message_name"], layout["lowest"], layout["highest"], layout["versions"])
-        for message in pages("shipped show").document["messages"]
-        for layout in message["layouts"]
-    ]
-    name, _, highest, versions = max(layouts, key=lambda row: (row[2] - row[1], row[0]))
-    seen = visit("shipped show", f"{name}@{highest}")
-    assert (highest > int(versions.split("-")[0]), seen.texts(".versions a[aria-current]")) == (True, [versions])
+    rpcs = _rpcs(pages("shipped show").document["messages"])
+    layouts = [(name, layout) for name, (message, *_) in rpcs.items() for layout in message["layouts"]]
+    name, layout = max(layouts, key=lambda row: (row[1]["highest"] - row[1]["lowest"], row[0]))
+    message = rpcs[name][0]["message_name"]
+    seen = visit("shipped show", f"{message}@{layout['highest']}")
+    assert layout["highest"] > layout["lowest"]
+    assert seen.texts(".layout h3")[0].startswith(f"{message} {layout['versions']} ")
     seen.page.keyboard.press("j")
-    after = sorted({layout[0] for layout in layouts})
-    assert seen.texts(".sheet h2") == [after[after.index(name) + 1]]
+    names = list(rpcs)
+    assert seen.texts(".sheet h2") == [names[names.index(name) + 1]]
     seen.page.go_back()
     assert seen.texts(".sheet h2") == [name]
 
@@ -621,10 +663,10 @@ def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages
 def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     seen = visit("shipped show")
     seen.page.locator("[type=search]").fill("clustera")
-    assert 0 < len(seen.texts("[data-item]")) < len(pages("shipped show").document["messages"])
+    assert 0 < len(seen.texts("[data-item]")) < len(_rpcs(pages("shipped show").document["messages"]))
     seen.page.locator("[type=search]").fill("")
-    seen.page.locator("input[name=type][value=response]").check()
-    assert {text.rsplit(" ", 1)[-1] for text in seen.texts("[data-item] .tags")} == {"response"}
+    seen.page.locator("input[name=type][value=RPC]").check()
+    assert {text.rsplit(" ", 1)[-1] for text in seen.texts("[data-item] .tags")} == {"RPC"}
 
 
 DETAILS = {

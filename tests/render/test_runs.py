@@ -345,8 +345,10 @@ def test_a_diff_as_sarif(releases: Path) -> None:
 
 def test_a_diff_as_markdown(releases: Path) -> None:
     ran = kiplint("diff", "old", "new", "--output-format", "markdown", cwd=releases)
-    head, _, columns, *rows = ran.out.splitlines()
+    head, _, broken, _, step, _, columns, *rows = ran.out.splitlines()
     assert head.startswith("### new against old: 1 change breaks wire; 2 break nothing.")
+    assert step == 'For the first: give More "versions": "2+".'
+    assert broken == "- X: XRequest 0-1, More: More is new in a released version (wire)"
     assert columns == "| severity | breaks | rule | place | what |"
     assert [row.split(" | ")[1] for row in rows[1:4]] == ["wire", "nothing", "nothing"]
     assert rows[4:7] == ["", "Proof, by example messages:", ""] and rows[7].startswith("- XRequest, compat/")

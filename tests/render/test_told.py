@@ -38,7 +38,7 @@ def test_one_heading_for_an_rpc_whose_lines_do_not_repeat_its_name(tmp_path: Pat
         out.getvalue()
         == """\
 X
-  warning  compat/default-changed  request 0-6, D: the default of D was "1" and is "2"
+  warning  compat/default-changed  request 0-5, D: the default of D was "1" and is "2"
   info     compat/new-version      request and response: version 6 is new
 
 YRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property
 from typing import Final, NamedTuple, TextIO
@@ -32,11 +32,14 @@ _REFERENCE: Final = re.compile(r"KAFKA PR (?P<kafka>\d+)|#(?P<request>\d+)|\bKAF
 
 
 class PageBeside(NamedTuple):
-    """A page in the directory: its file name, its subject as `PagesBeside` has it, and its anchors."""
+    """A page in the directory: its file name, its subject as `PagesBeside` has it, and its anchors by what they are of.
+
+    An anchor `FetchRequest.gap` is also that of `FetchRequest`, if it is the first of these.
+    """
 
     name: str
     subject: str
-    anchors: frozenset[str]
+    anchors: Mapping[str, str]
 
     @property
     def address(self) -> str:
@@ -74,8 +77,21 @@ class PagesBeside:
         for page in self._pages:
             for anchor in anchors if page.subject == subject else ():
                 if anchor in page.anchors and f"{anchor.partition('@')[0]}~2" not in page.anchors:
-                    return f"{page.address}#{anchor}"
+                    return f"{page.address}#{page.anchors[anchor]}"
         return ""
+
+    def related(self, subject: Sequence[str], name: str) -> Iterator[tuple[str, str]]:
+        """The other pages about one of the sets of a page that have a message, or an RPC by its name or its halves.
+
+        Each is a command and the address of the first entry of the name.
+        """
+        places = set(map(self.place, subject[1:]))
+        for page in self._pages:
+            command, *sets = page.subject.split()
+            matches = (name + end for end in ("", "Request", "Response") if name + end in page.anchors)
+            match = next(matches, "")
+            if match and command != subject[0] and places & {*sets} and f"{match}~2" not in page.anchors:
+                yield command, f"{page.address}#{page.anchors[match]}"
 
     def pages(self, command: str) -> Iterator[tuple[str, list[str]]]:
         """The address of each page of a command, and the places of its sets."""
@@ -105,7 +121,9 @@ def _pages_beside(file: str) -> Iterator[PageBeside]:
             with open(os.path.join(folder, name), encoding="utf-8") as page:
                 head = page.read(_HEAD)
                 if match := _SUBJECT.search(head):
-                    yield PageBeside(name, match[1], frozenset(_ID.findall(head + page.read(MOST_READ))))
+                    ids = _ID.findall(head + page.read(MOST_READ))
+                    firsts = {anchor.partition(".")[0]: anchor for anchor in reversed(ids)}
+                    yield PageBeside(name, match[1], firsts | {anchor: anchor for anchor in ids})
         except (OSError, UnicodeDecodeError):  # unreadable: a link there would be of no use
             continue
 

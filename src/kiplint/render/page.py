@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from time import time as now
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
@@ -22,7 +22,7 @@ import msgspec
 from markupsafe import Markup
 
 from kiplint import __version__
-from kiplint.render.links import linked, own_address
+from kiplint.render.links import PagesBeside, linked, own_address
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import as_json_text, printable
@@ -97,13 +97,20 @@ class Tally(NamedTuple):
 
 
 def write_page(
-    template: str, out: TextIO, *, subject: str = "", scripts: Sequence[str] = (), data: Any = None, **values: Any
+    template: str,
+    out: TextIO,
+    *,
+    subject: Sequence[str] = (),
+    scripts: Sequence[str] = (),
+    data: Any = None,
+    **values: Any,
 ) -> None:
     """Write the page that a template makes of the values.
 
     The template is a path below the package `kiplint`. `scripts`, paths too, are pieces of script beside that of every
-    page, and `data` is what they read, as JSON. Pages beside it know it by its `subject`, see `PagesBeside`.
+    page, and `data` is what they read, as JSON. Pages beside it know it by its `subject`, a command and its sets.
     """
+    beside = PagesBeside(out)
     style = _text("style.css")
     script = "".join(_text(name) for name in ("script.js", *scripts))
     page = _environment().get_template(template)
@@ -114,7 +121,8 @@ def write_page(
         data=None if data is None else as_data(data),
         kiplint_version=__version__,
         provenance=provenance(),
-        subject=subject,
+        subject=beside.subject(*subject) if subject else "",
+        related=partial(beside.related, subject),
         **values,
     )
     out.write(text + "\n")

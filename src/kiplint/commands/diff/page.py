@@ -71,6 +71,7 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/diff/page.html",
         out,
+        subject=("diff", *result.sets),
         title=f"{old} to {new}",
         verdict=result.verdict,
         compared=result.messages,

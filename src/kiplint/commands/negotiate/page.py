@@ -11,7 +11,6 @@ from typing import TextIO
 from kiplint.commands.negotiate.result import NegotiationResult
 from kiplint.commands.negotiate.text import steps
 from kiplint.compat.negotiation.result import TROUBLE, RpcRow
-from kiplint.render.links import PagesBeside
 from kiplint.render.page import Tally, anchors, set_titles, write_page
 
 TITLES = {
@@ -46,7 +45,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/negotiate/page.html",
         out,
-        subject=PagesBeside(out).subject("negotiate", *sets),
+        subject=("negotiate", *sets),
         titled=partial(_titled, dict(zip(sets, titles, strict=True))),
         verdict=result.verdict,
         client=client,

@@ -34,6 +34,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/rollout/page.html",
         out,
+        subject=("rollout", *(result.sets or (".",))),
         title=titles[0] if titles else "the working directory",
         base=titles[1] if len(titles) > 1 else "",
         verdict=result.verdict,

@@ -159,11 +159,11 @@ def _history(name: str, releases: Sequence[ReleaseMessages]) -> MessageHistory:
         raise UsageError(f"{name} has more than {MOST_VERSIONS:,} versions")
     versions = sorted({version for part in parts for version in range(part.lowest, part.highest + 1)})
     ends = [release.name for release in releases if release.name]
-    rows = [_row(version, definitions, ends) for version in versions]
+    rows = [version_row(version, definitions, ends) for version in versions]
     return MessageHistory(name, definitions[-1][1].type, tuple(rows))
 
 
-def _row(version: int, definitions: Sequence[tuple[str, Message]], releases: Sequence[str]) -> VersionRow:
+def version_row(version: int, definitions: Sequence[tuple[str, Message]], releases: Sequence[str]) -> VersionRow:
     """A version, with the facts of the newest definition that has it, better one that has the version before it too."""
     holders = [release for release, message in definitions if release and version in released_versions(message)]
     candidates = [message for _, message in definitions if version in message.valid]

@@ -1,34 +1,31 @@
 (() => {
 "use strict";
-/* One message at a time, in one of its versions; without a name the index of all. */
+/* One RPC or message at a time, in one of its versions; without a name the index of all. */
 const kiplint = window.kiplint;
 kiplint.start = () => {
   const articles = [...document.querySelectorAll(".sheet")];
   const index = [...document.querySelectorAll("[data-index]")];
   const lone = index.length === 0;
   const title = document.title;
-  const layouts = (article) => [...article.querySelectorAll(".layout")];
-  let last = "";
+  let previous = null;
   const show = (article, anchor) => {
-    const some = layouts(article);
-    const version = Number(anchor.split("@")[1] ?? NaN);
-    const holds = (one) => { const [low, high = low] = one.dataset.versions.split("-").map(Number); return low <= version && version <= high; };
-    const chosen = some.find(holds) || some[some.length - 1];
-    for (const one of some) one.classList.toggle("on", one === chosen);
-    for (const link of article.querySelectorAll(".versions a")) {
-      if (chosen && link.hash === `#${chosen.id}`) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
+    const newest = [...article.querySelectorAll(".versions [data-versions]")].pop()?.dataset.versions.split("-")[0];
+    const version = Number(anchor.split("@")[1] ?? newest);
+    for (const one of article.querySelectorAll("[data-versions]")) {
+      const [low, high = low] = one.dataset.versions.split("-").map(Number);
+      one.classList.toggle("on", low <= version && version <= high);
+      one.querySelector("a")?.setAttribute("aria-current", one.classList.contains("on"));
     }
   };
   kiplint.open = (name) => {
     const [anchor] = name.split("@");
-    const article = articles.find((one) => one.id === anchor) || (lone ? articles[0] : null);
+    const article = document.getElementById(anchor)?.closest(".sheet") || (lone ? articles[0] : null);
     for (const one of articles) one.classList.toggle("on", one === article);
     for (const one of index) one.hidden = Boolean(article);
     if (article) {
       show(article, name);
       document.title = `${article.querySelector("h2").textContent} - ${title}`;
-      if (last.split("@")[0] !== anchor && !lone) {
+      if (article !== previous && !lone) {
         scrollTo(0, 0);
         const head = article.querySelector("h2");
         head.tabIndex = -1;
@@ -36,10 +33,9 @@ kiplint.start = () => {
       }
     } else {
       document.title = title;
-      const back = document.querySelector(`[data-of="${CSS.escape(last.split("@")[0])}"] a`);
-      if (last && back) back.focus();
+      if (previous) document.querySelector(`[data-of="${CSS.escape(previous.id)}"] a`).focus();
     }
-    last = article ? name : "";
+    previous = article;
     return Boolean(article) || name === "";
   };
   /* From an open message to the one before or behind it. */
@@ -55,7 +51,7 @@ kiplint.start = () => {
   /* A search finds fields too, which stand in the articles. */
   kiplint.words = (item) => {
     const article = document.getElementById(item.dataset.of);
-    return [...article.querySelectorAll(".fields th")].map((one) => one.textContent).join(" ");
+    return [...article.querySelectorAll(".fields h3, .fields th")].map((one) => one.textContent).join(" ");
   };
 };
 })();

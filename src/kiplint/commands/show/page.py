@@ -1,21 +1,24 @@
-"""A page of HTML: an index of messages, and for each message the layouts of its versions, and its fields."""
+"""A page of HTML: an index of RPCs and messages, and for each what its versions changed, its layouts and fields."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple, TextIO
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from kiplint.commands.show.history import version_row
 from kiplint.commands.show.result import FieldObject, LayoutObject, LayoutResult, LayoutsResult, MessageObject, Tags
 from kiplint.model.fields import Field
 from kiplint.model.message import Message
-from kiplint.render.links import PagesBeside
 from kiplint.render.page import MOST_CELLS, Strip, Tally, anchors, strip, write_page
+from kiplint.versions import VersionRange, boundaries
 
 TAGS = "tag section"
-PARTNERS = {"Request": "Response", "Response": "Request"}
 
 
 class LayoutRow(NamedTuple):
@@ -31,65 +34,94 @@ class LayoutRow(NamedTuple):
     change: str = ""
 
 
-class MessageEntry(NamedTuple):
-    """A message: its JSON, its anchor in the page, the anchor of its request or response, its versions and fields.
+class Part(NamedTuple):
+    """A message of an entry: its JSON, its anchor, its versions and its fields.
 
     A range of versions has its layout, the anchor of each version, and the rows of the layout.
     """
 
     message: MessageObject
     anchor: str
-    partner: str
-    bar: Strip
     versions: list[tuple[LayoutObject, list[str], list[LayoutRow]]]
     fields: Sequence[Field]
+
+
+class Entry(NamedTuple):
+    """An RPC with its request and response, or another message: its parts, and what changed in which versions.
+
+    A change has the versions, the texts of the parts, and the KIPs that brought them.
+    """
+
+    name: str
+    anchor: str
+    kind: str
+    bar: Strip
+    parts: list[Part]
+    changes: list[tuple[VersionRange, list[str], str]]
 
 
 def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> None:
     """Write the page of one message, or of all."""
     results = result.messages if isinstance(result, LayoutsResult) else (result,)
-    messages = result.document.messages if isinstance(result, LayoutsResult) else [result.document]
-    names = [message.message_name for message in messages]
-    page_anchors = anchors(names)
-    anchors_by_name = dict(zip(names, page_anchors, strict=True))
+    documents = result.document.messages if isinstance(result, LayoutsResult) else [result.document]
+    messages = [document.message_name for document in documents]
+    groups: dict[tuple[str, int | str], list[tuple[Message, Part, tuple[VersionRange, ...]]]] = {}
+    for document, anchor, layouts in zip(documents, anchors(messages), results, strict=True):
+        message = layouts.message
+        key = message.api_key if message.is_rpc and message.api_key is not None else anchor
+        part = Part(document, anchor, list(_versions(document, anchor)), message.all_fields)
+        groups.setdefault((document.set, key), []).append((message, part, layouts.ranges))
+    names = [group[0][0].base_name if len(group) > 1 else group[0][0].name for group in groups.values()]
+    rpcs = [name for name, group in zip(names, groups.values(), strict=True) if len(group) > 1]
+    rpc_anchors = iter(anchors([*messages, *rpcs])[len(messages) :])
     entries = [
-        _entry(message, anchor, layouts.message, anchors_by_name)
-        for message, anchor, layouts in zip(messages, page_anchors, results, strict=True)
+        _entry(name, next(rpc_anchors) if len(group) > 1 else group[0][1].anchor, group)
+        for name, group in zip(names, groups.values(), strict=True)
     ]
-    kinds = sorted({message.message_type for message in messages})
-    sets = sorted({message.set for message in messages})
+    kinds = Counter(entry.kind for entry in entries)
+    sets = sorted({document.set for document in documents})
     write_page(
         "commands/show/page.html",
         out,
-        subject=PagesBeside(out).subject("show", result.source),
+        subject=("show", result.source),
         scripts=("commands/show/page.js",),
-        entries=sorted(entries, key=lambda entry: (entry.message.set, entry.message.message_name)),
-        whole=isinstance(result, LayoutsResult),
-        title=messages[0].message_name if len(messages) == 1 else "Messages",
-        kinds=[Tally(kind, kind, sum(message.message_type == kind for message in messages)) for kind in kinds],
+        entries=sorted(entries, key=lambda entry: (entry.parts[0].message.set, entry.name)),
+        whole=len(entries) != 1,
+        title=names[0] if len(names) == 1 else "Messages",
+        kinds=[Tally(kind, kind, number) for kind, number in sorted(kinds.items())],
         sets=[(name, name or "this set") for name in sets],
-        layouts=sum(len(message.layouts) for message in messages),
+        layouts=sum(len(document.layouts) for document in documents),
         broken=result.broken,
     )
 
 
-def _entry(message: MessageObject, anchor: str, source: Message, anchors_by_name: Mapping[str, str]) -> MessageEntry:
-    name, flexible = message.message_name, source.flexible
+def _entry(name: str, anchor: str, group: Sequence[tuple[Message, Part, tuple[VersionRange, ...]]]) -> Entry:
+    messages = [message for message, *_ in group]
+    valid, flexible = (reduce(or_, (getattr(message, what) for message in messages)) for what in ("valid", "flexible"))
 
     def look(version: int) -> tuple[str, str]:
         return ("flexible", "flexible") if version in flexible else ("", "")
 
-    end = next((end for end in PARTNERS if name.endswith(end)), "")
-    partner = anchors_by_name.get(name.removesuffix(end) + PARTNERS[end], "") if end else ""
-    versions: list[tuple[LayoutObject, list[str], list[LayoutRow]]] = []
-    for layout in message.layouts:
+    cuts = [versions for *_, ranges in group for versions in ranges]
+    cuts += [note.versions for message in messages for note in message.notes if "KIP-" in note.text]
+    changes = []
+    for versions in boundaries(cuts, valid):
+        rows = [version_row(versions.lowest, [("", message)], ()) for message in messages]
+        kips = ", ".join(dict.fromkeys(kip for row in rows for kip in row.kips))
+        changes.append((versions, [row.cells[-1] for row in rows], kips))
+    kind = "RPC" if messages[0].is_rpc else messages[0].type
+    return Entry(name, anchor, kind, strip([flexible], valid, look), [part for _, part, _ in group], changes)
+
+
+def _versions(document: MessageObject, anchor: str) -> Iterator[tuple[LayoutObject, list[str], list[LayoutRow]]]:
+    before: dict[tuple[str, ...], LayoutRow] | None = None
+    for layout in document.layouts:
         rows = [*_rows(layout.fields, layout.tags, ())]
-        if versions:
-            before = {row.path: row for row in versions[-1][2]}
+        if before is not None:
             rows = [row._replace(change=_change(before.get(row.path), row)) for row in rows]
+        before = {row.path: row for row in rows}
         last = min(layout.highest, layout.lowest + MOST_CELLS)
-        versions.append((layout, [f"{anchor}@{version}" for version in range(layout.lowest, last + 1)], rows))
-    return MessageEntry(message, anchor, partner, strip([flexible], source.valid, look), versions, source.all_fields)
+        yield layout, [f"{anchor}@{version}" for version in range(layout.lowest, last + 1)], rows
 
 
 def _change(before: LayoutRow | None, row: LayoutRow) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 from urllib.parse import quote
 
 from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
-from kiplint.render.links import PagesBeside, own_address
+from kiplint.render.links import own_address
 from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
 from kiplint.render.report import Report, ranked
 from kiplint.text.lines import Lines, decode_text
@@ -45,14 +45,13 @@ class Item(NamedTuple):
 class Entry(NamedTuple):
     """The findings of a rule in a message of a file: the name of the message, and the path from the set on.
 
-    `address` is that of the file, `layouts` that of the message's layouts in a page of `show`; both may be empty.
+    `address` is that of the file, or empty.
     """
 
     name: str
     path: str
     anchor: str
     address: str
-    layouts: str
     items: list[Item]
 
     @property
@@ -76,12 +75,13 @@ Causes = dict[tuple[Severity, str], list[Entry]]
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the page: the worst rules first, and of these those with most findings."""
-    causes = causes_of(report, PagesBeside(out))
+    causes = causes_of(report)
     names = sorted({entry.name for entries in causes.values() for entry in entries})
     numbers = {name: str(number) for number, name in enumerate(names)}
     write_page(
         "render/pages/findings.html",
         out,
+        subject=(report.command, *(report.sets or (".",))),
         command=report.command,
         title=", ".join(set_titles(*report.sets)) or WITHOUT_SETS.get(report.command, report.command),
         verdict=report.verdict,
@@ -98,7 +98,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     )
 
 
-def causes_of(report: Report, beside: PagesBeside) -> Causes:
+def causes_of(report: Report) -> Causes:
     """The findings by rule, message and file; a finding without a message is below the name of its file."""
     excerpts = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     address, commit = own_address(), os.environ.get("GITHUB_SHA", "")
@@ -108,17 +108,18 @@ def causes_of(report: Report, beside: PagesBeside) -> Causes:
     order = sorted(counts, key=lambda cause: (SEVERITIES.index(cause[0]), -counts[cause], cause[1]))
     causes: dict[tuple[Severity, str], dict[tuple[str, str], Entry]] = {cause: {} for cause in order}
     places = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
-    for finding, anchor in zip(findings, places, strict=True):
+    names = anchors([f"{finding.message_name}.{finding.rule.rpartition('/')[2]}" for finding in findings])
+    for finding, anchor, name in zip(findings, places, names, strict=True):
         lines = tuple(_excerpt(excerpts(finding.path), finding.span)) if finding.path in report.sources else ()
         entries = causes[finding.severity, finding.rule]
         place = finding.message_name, finding.path
         if place not in entries:
-            entries[place] = _entry(report, finding, f"e{anchor[1:]}", base, beside)
+            entries[place] = _entry(report, finding, name, base)
         entries[place].items.append(Item(finding, anchor, lines))
     return {cause: list(entries.values()) for cause, entries in causes.items()}
 
 
-def _entry(report: Report, finding: Finding, anchor: str, base: str, beside: PagesBeside) -> Entry:
+def _entry(report: Report, finding: Finding, anchor: str, base: str) -> Entry:
     path, name = encodable(finding.path), encodable(finding.message_name)
     home = _set_of(path, report.sets)
     inside = report.in_repository(path)
@@ -127,7 +128,6 @@ def _entry(report: Report, finding: Finding, anchor: str, base: str, beside: Pag
         (path.removeprefix(home).lstrip("/") or path.rpartition("/")[2]) if len(report.sets) == 1 else path,
         anchor,
         f"{base}{quote(inside)}" if base and not os.path.isabs(inside) else "",
-        beside.link("show", (home,), *anchors([name])),
         [],
     )
 
