@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from lsprotocol import types
 
 from kiplint.compat.tree import Tree, load_base
+from kiplint.server import actions
 from kiplint.server.app import Session
 from kiplint.server.buffer import Buffer
 from kiplint.server.hover import hover
@@ -21,9 +23,10 @@ from tools import definition, field
 NAME = "ReadRackRequest"
 
 
-def request(type_: str, valid: str = "0-1") -> str:
-    """A request with one field."""
+def request(type_: str, valid: str = "0-1", new_field: str = "") -> str:
+    """A request with one field, and another in the versions of a new one."""
     fields = [field("Limit", type_, about="How many.")]
+    fields += [field("More", versions=new_field, about="More.", ignorable=True)] if new_field else []
     return definition(*fields, name=NAME, type="request", apiKey=7, validVersions=valid, listeners=["broker"]).decode()
 
 
@@ -80,6 +83,34 @@ def hovered(folder: Path, workspace: Workspace, result: OpenFindings) -> list[st
     assert answer is not None
     assert isinstance(answer.contents, types.MarkupContent)
     return answer.contents.value.split("\n\n---\n\n")
+
+
+@pytest.mark.parametrize(
+    ("type_", "new_field", "title", "expected"),
+    [
+        ("int64", "", 'Restore "type": "int32"', {}),
+        ("int32", "0+", "Move to version 1, which ReadRack gets", {"new_field": "1+", "valid": "0-1"}),
+    ],
+)
+def test_a_break_has_a_legal_edit(
+    folder: Path, type_: str, new_field: str, title: str, expected: dict[str, str]
+) -> None:
+    response = definition(name="ReadRackResponse", type="response", apiKey=7, validVersions="0")
+    (folder / "ReadRackResponse.json").write_bytes(response)
+    workspace, result = checked(folder, request(type_, "0", new_field))
+    buffer = workspace.buffer(str(folder / f"{NAME}.json"))
+    neighbours = workspace.neighbours(str(folder))
+    whole = buffer.range(0, len(buffer.text))
+    (action,) = actions.legal_edits(workspace, buffer, whole, result.breaks.values(), neighbours, str)
+    assert action.title == title
+    assert action.edit is not None
+    assert action.edit.changes is not None
+    text = buffer
+    for edit in reversed(action.edit.changes[buffer.path]):
+        text = text.changed([types.TextDocumentContentChangePartial(range=edit.range, text=edit.new_text)], 2)
+    plain = "\n".join(line for line in text.text.splitlines() if "//" not in line)
+    assert json.loads(plain) == json.loads(request("int32", **{"valid": "0", **expected}))
+    assert messages(checked(folder, text.text)[1]) == []
 
 
 def test_without_release_tags_the_versions_of_the_base_count(folder: Path) -> None:

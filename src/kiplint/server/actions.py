@@ -9,6 +9,7 @@ from typing import Final
 
 from lsprotocol import types
 
+from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import FileEdit, Finding
 from kiplint.engine.rule import Rule
@@ -144,6 +145,44 @@ def more(
             yield types.CodeAction(page.title, kind, [problem], command=page)
 
 
+def legal_edits(
+    workspace: Workspace,
+    buffer: Buffer,
+    selection: types.Range,
+    changes: Iterable[ChangeFinding],
+    neighbours: Neighbours,
+    uri: _Uri,
+) -> Iterator[types.CodeAction]:
+    """What to do instead of breaks that a range touches: restore the old value, or move a field to a new version."""
+    for change in changes:
+        problem = diagnostic(change, buffer)
+        if change.path != buffer.path or change.breaks == "none" or not _touch(problem.range, selection):
+            continue
+        start, end = buffer.offset(problem.range.start), buffer.offset(problem.range.end)
+        after = buffer.text[start:end]
+        key = after.partition(":")[0].strip('"') if ":" in after else ""
+        before = workspace.former_text(buffer.path, change, key)
+        title, text, edits = f"Restore {before}", before, []
+        if not before:
+            rpc = _rpc(buffer, neighbours)
+            if rpc is None or key != "versions":
+                continue
+            try:
+                migration = bump(rpc)
+            except BadField:
+                continue
+            highest = max(half.valid.highest for half in (rpc.request, rpc.response) if half) + 1
+            title, text = f"Move to version {highest}, which {rpc.name} gets", f'"versions": "{highest}+"'
+            edits = [
+                FileEdit(file.path, edit.start, edit.end, edit.text) for file in migration.files for edit in file.edits
+            ]
+            if not edits:
+                continue
+        low, high = (len(buffer.text[:at].encode()) for at in (start, end))
+        edit = edit_of(workspace, [*edits, FileEdit(buffer.path, low, high, text)], uri)
+        yield types.CodeAction(title, types.CodeActionKind.QuickFix, [problem], edit=edit)
+
+
 def explanation(rule: Rule) -> str:
     """The rule in plain text: what it is about, why, and where it comes from."""
     title = f"{rule.id}: {rule.spec.title}. " if rule.spec.title else f"{rule.id}. "
@@ -169,7 +208,7 @@ def refactorings(
     place = place_at(buffer, offset)
     if place is not None and place.depth:
         return
-    rpc = next((rpc for rpc in neighbours.schemas.rpcs if buffer.path in _files(rpc)), None)
+    rpc = _rpc(buffer, neighbours)
     if rpc is None:
         return
     choices: Sequence[tuple[str, Callable[[], Migration], Goal | None]] = (
@@ -214,8 +253,10 @@ def _title(finding: Finding) -> str:
     return f"Fix {finding.rule}: write {finding.instead}" if finding.instead else f"Fix {finding.rule}"
 
 
-def _files(rpc: Rpc) -> list[str]:
-    return [half.file for half in (rpc.request, rpc.response) if half]
+def _rpc(buffer: Buffer, neighbours: Neighbours) -> Rpc | None:
+    """The RPC that a text has a half of."""
+    halves = ((rpc, half) for rpc in neighbours.schemas.rpcs for half in (rpc.request, rpc.response))
+    return next((rpc for rpc, half in halves if half and half.file == buffer.path), None)
 
 
 def _touch(place: types.Range, other: types.Range) -> bool:

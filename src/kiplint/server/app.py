@@ -348,6 +348,8 @@ def _actions(ls: Session, buffer: Buffer, params: types.CodeActionParams) -> Ite
     if _is_requested(types.CodeActionKind.QuickFix, only):
         yield from actions.quick_fixes(ls.definitions, buffer, params.range, findings, ls.uri)
         rules, breaks = ls.rules(buffer.path), ls.breaks_of(buffer.path)
+        changes, near = breaks.values(), ls.neighbours(buffer)
+        yield from actions.legal_edits(ls.definitions, buffer, params.range, changes, near, ls.uri)
         yield from actions.more(buffer, params.range, findings, rules, breaks, ls.uri(buffer.path))
     by_name = only and _is_requested(actions.FIX_ALL, only)  # as editors request it on saving
     if by_name and (action := actions.fix_all(ls.definitions, findings, ls.uri)):

@@ -28,13 +28,14 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import DECODER, ENCODER, MessageSpec
-from kiplint.server.buffer import Buffer, Encoding, salvage
+from kiplint.server.buffer import Buffer, Encoding, child, salvage
 from kiplint.sources.disk import home_of, read
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError, definitions, kind_of
 from kiplint.text.decode import decode
 from kiplint.text.lines import decode_text
+from kiplint.text.locate import Locator
 
 
 class Neighbours(msgspec.Struct, frozen=True):
@@ -188,6 +189,21 @@ class Workspace:
         findings = tuple(map(base.finding, changes(message, near, base, rules)))
         self._comparisons[path] = _Comparison(base, rules, near, findings)
         return findings
+
+    def former_text(self, path: str, change: ChangeFinding, key: str) -> str:
+        """The property in the base of the field or message that a change in a text is about; else empty."""
+        directory = os.path.dirname(path)
+        base = self.bases.of(directory, self._configuration(directory).configuration)
+        messages = base.tree.messages if base else ()
+        message = next((message for message in messages if message.file == change.old_path), None)
+        if base is None or message is None:
+            return ""
+        pointers = (field.pointer for field in message.all_fields if field.path == change.field)
+        text = decode_text(base.tree.sources[message.file])
+        pointer = next(pointers, None) if change.field else ""
+        node = Locator(text).node(pointer) if pointer is not None else None
+        value = child(node, key) if node else None
+        return f'"{key}": {text[value.start : value.end]}' if value else ""
 
     def proved(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
         """The part of a migration that makes nothing worse; raises UsageError for an unreadable configuration."""
