@@ -4,7 +4,7 @@
 const fs = require("fs");
 const vscode = require("vscode");
 const { CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn } = require("vscode-languageclient/node");
-const { findProgram, advice, install } = require("./program");
+const { findProgram, advice, install, reportedOnce } = require("./program");
 
 let client;
 let told = false;
@@ -78,6 +78,12 @@ async function start() {
     initializationOptions: { base: settings.get("base") },
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationFailedHandler: () => false,
+    middleware: {
+      handleDiagnostics: (uri, diagnostics, next) => {
+        const isValidated = vscode.extensions.getExtension("vscode.json-language-features") && vscode.workspace.getConfiguration("json").get("validate.enable");
+        next(uri, reportedOnce(diagnostics, isValidated));
+      },
+    },
     errorHandler: {
       error: (...problem) => (starting.runs ? usual.error(...problem) : { action: ErrorAction.Shutdown }),
       closed: () => (starting.runs ? usual.closed() : { action: CloseAction.DoNotRestart }),

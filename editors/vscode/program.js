@@ -38,4 +38,10 @@ function advice(program, reason) {
   return `${problem}. Run ${install} in the Python environment of the workspace, or install uv; the setting kiplint.command names another program.`;
 }
 
-module.exports = { findProgram, advice, install: `pip install '${LSP}'` };
+/** The findings without what VS Code itself reports about JSON, where it does; their fixes are still offered. */
+function reportedOnce(diagnostics, isValidated) {
+  const own = ["invalid-json", "json5-only", "trailing-comma", "trailing-content", "duplicate-key"].map((name) => `syntax/${name}`);
+  return isValidated ? diagnostics.filter(({ code }) => !own.includes(code?.value ?? code)) : diagnostics;
+}
+
+module.exports = { findProgram, advice, reportedOnce, install: `pip install '${LSP}'` };

@@ -108,3 +108,14 @@ def test_the_catalog_leads_to_schemas_that_are_there(repo: Path) -> None:
     for entry in json.loads((folder / "catalog.json").read_text(encoding="utf-8")):
         assert (folder / entry["url"].rpartition("/")[2]).is_file()
         assert set(entry) == {"name", "description", "fileMatch", "url"}
+
+
+def test_what_the_editor_reports_about_json_is_reported_once(repo: Path) -> None:
+    node = shutil.which("node") or pytest.skip("no Node.js")
+    codes = ["syntax/invalid-json", {"value": "syntax/trailing-comma"}, "syntax/empty-file", {"value": "tags/gap"}]
+    script = """const { reportedOnce } = require(process.argv[1]);
+      const found = JSON.parse(process.argv[2]).map((code) => ({ code }));
+      console.log(JSON.stringify([true, false].map((one) => reportedOnce(found, one).map(({ code }) => code))));"""
+    program = repo / "editors" / "vscode" / "program.js"
+    ran = subprocess.run([node, "-e", script, str(program), json.dumps(codes)], capture_output=True, check=True)
+    assert json.loads(ran.stdout) == [codes[2:], codes]
