@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from bisect import bisect
 from importlib import import_module
 from typing import Final
 
@@ -25,10 +24,9 @@ def make(stub: str) -> str:
     public = [getattr(kiplint, name) for name in kiplint.__all__]
     places = {name: module for module, name in re.findall(IMPORT, head)}
     places |= {name: kind.__module__ for name, kind in with_related(filter(inspect.isclass, public)).items()}
-    rows = sorted(f"from {module} import {name} as {name}\n" for name, module in places.items())
-    before, after = re.sub(IMPORT, "", head).split("from kiplint.engine.config import Path\n")
-    rows.insert(bisect(rows, "from kiplint.engine.config import Path"), "from kiplint.engine.config import Path\n")
-    return f"{before}{''.join(rows)}{after}{mark}{''.join(map(signature, COMMANDS))}"
+    before, path, after = re.sub(IMPORT, "", head).partition("from kiplint.engine.config import Path\n")
+    rows = [path, *(f"from {module} import {name} as {name}\n" for name, module in places.items())]
+    return f"{before}{''.join(sorted(rows, key=str.lower))}{after}{mark}{''.join(map(signature, COMMANDS))}"
 
 
 def options_of(name: str) -> list[Parameter]:

@@ -19,8 +19,8 @@ from kiplint.codec.summary import UnansweredRequest as UnansweredRequest
 from kiplint.codec.wire import ValueSpan as ValueSpan
 from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
 from kiplint.commands.check.run import CheckResult as CheckResult
-from kiplint.commands.decode.result import DecodeResult as DecodeResult
 from kiplint.commands.decode.result import DecodedFrame as DecodedFrame
+from kiplint.commands.decode.result import DecodeResult as DecodeResult
 from kiplint.commands.decode.result import FrameRow as FrameRow
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.encode.run import EncodeResult as EncodeResult
@@ -43,8 +43,8 @@ from kiplint.commands.new.run import NewResult as NewResult
 from kiplint.commands.probe.connection import Sasl as Sasl
 from kiplint.commands.probe.connection import Tls as Tls
 from kiplint.commands.probe.result import Api as Api
-from kiplint.commands.probe.result import ProbeResult as ProbeResult
 from kiplint.commands.probe.result import ProbedBroker as ProbedBroker
+from kiplint.commands.probe.result import ProbeResult as ProbeResult
 from kiplint.commands.probe.run import probe as probe
 from kiplint.commands.review.result import Also as Also
 from kiplint.commands.review.result import Entry as Entry
@@ -120,6 +120,7 @@ def changelog(
     new: Path,
     *,
     messages: Sequence[str] = ...,
+    role: Literal["client", "broker", "storage"] | None = ...,
     repository: Path | None = ...,
 ) -> ChangelogResult: ...
 def check(
@@ -169,6 +170,7 @@ def diff(
     *,
     also: Sequence[Path] = ...,
     messages: Sequence[str] = ...,
+    role: Literal["client", "broker", "storage"] | None = ...,
     released: Sequence[Path] = ...,
     repository: Path | None = ...,
     fail_on_breaks: Sequence[str] = ...,
