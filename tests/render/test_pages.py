@@ -500,7 +500,7 @@ def test_the_report_on_a_lake_shows_what_the_json_has(
         return (row["rule"], f"{row['severity']}: {row['message']}", *rows, *releases, row["path"])
 
     assert shown == {line(row) for row in [*result["findings"], *result["breaks"]]}
-    assert seen.texts("#collisions tbody th") == [collision["message_name"] for collision in result["collisions"]]
+    assert seen.texts(".collisions tbody th") == [collision["message_name"] for collision in result["collisions"]]
     charts = seen.page.locator(".chart svg[role=img]").evaluate_all(
         "found => found.map((one) => one.getAttribute('aria-label'))"
     )

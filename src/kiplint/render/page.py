@@ -240,6 +240,7 @@ def _environment() -> Environment:
         auto_reload=False,
     )
     environment.filters |= {"plural": plural, "text": as_text, "beside": beside, "linked": linked, "pack": pack}
+    environment.globals["m"] = environment.get_template("macros.html").module
     return environment
 
 

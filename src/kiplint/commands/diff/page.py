@@ -131,7 +131,9 @@ def _entries(
                 (
                     change,
                     place,
-                    proofs(change, pairs[id(change)]) if proven <= MOST_PROOFS else sentences(change),
+                    proofs(change, pairs[id(change)])
+                    if proven <= MOST_PROOFS
+                    else [(sentence(witness), ()) for witness in change.proof],
                     layouts_beside(change),
                 )
                 for change, place in zip(group, places, strict=True)
@@ -224,11 +226,6 @@ def proofs(change: ChangeFinding, messages: MessagePair) -> list[Proof]:
     """The proofs of a change of messages, before and after."""
     is_header = change.name == "header-changed"
     return [(sentence(proof), () if is_header else tuple(_lanes(messages, proof))) for proof in change.proof]
-
-
-def sentences(change: ChangeFinding) -> list[Proof]:
-    """The proofs of a change as sentences alone."""
-    return [(sentence(witness), ()) for witness in change.proof]
 
 
 def _lanes(messages: MessagePair, witness: Witness) -> Iterator[Lane]:

@@ -11,15 +11,7 @@ from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_
 from kiplint.versions import NONE, InvalidRange, VersionRange
 
 ORDER = ("wrong", "missing", "unstable", "new", "done", "exempt", "dead")
-MARKS = {
-    "wrong": "error",
-    "missing": "warning",
-    "unstable": "warning",
-    "new": "good",
-    "done": "good",
-    "exempt": "",
-    "dead": "",
-}
+MARKS = {"wrong": "error", "missing": "warning", "unstable": "warning", "new": "good", "done": "good"}
 
 
 def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
@@ -39,7 +31,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
         base=titles[1] if len(titles) > 1 else "",
         verdict=result.verdict,
         header=result.header,
-        tallies=[Tally(status, status, counts[status], MARKS[status]) for status in STATUSES],
+        tallies=[Tally(status, status, counts[status], MARKS.get(status, "")) for status in STATUSES],
         marks=MARKS,
         lines=lines,
         groups=[

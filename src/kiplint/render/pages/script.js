@@ -34,7 +34,7 @@ const once = (make) => {
   };
 };
 
-const kiplint = window.kiplint = { address };
+const kiplint = window.kiplint = { address, make };
 
 /* The details of the entries of a long page and the rows of its folds, in their order; none where they are in their places. */
 const unpack = async () => {

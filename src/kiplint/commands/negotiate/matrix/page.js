@@ -17,12 +17,7 @@ kiplint.start = () => {
   const body = document.getElementById("pair-body");
   let here = [0, 0];
 
-  const make = (tag, name, ...inside) => {
-    const made = document.createElement(tag);
-    if (name) made.className = name;
-    made.append(...inside);
-    return made;
-  };
+  const { make } = kiplint;
   const title = (client, broker) => `${data.releases[client]}/${data.releases[broker]}`;
   const pairs = new Map(data.releases.flatMap((_, client) => data.releases.map((_, broker) => [title(client, broker), [client, broker]])));
   const outcomes = (client, broker) => mode.rows[mode.pairs[client * size + broker]];
