@@ -24,6 +24,8 @@ from kiplint.pipeline.stage import Engine
 
 LEFT_OUT = ("Project", "Filter", "AdaptiveSparkPlan", "ColumnarToRow", "Sort ", "InputAdapter")
 SHOWN = re.compile(r"^([ :+\-]*)(\w.*)$")
+WHOLE = {"spark.sql.maxMetadataStringLength": "100000", "spark.sql.debug.maxToStringFields": "100"}
+"""By default a plan has the first letters of a file's path, and the first columns of a table."""
 
 
 def condensed(plan: str, lake: Path) -> Iterator[str]:
@@ -45,17 +47,17 @@ def condensed(plan: str, lake: Path) -> Iterator[str]:
 def operator(text: str, lake: Path) -> str:
     name = text.partition(" ")[0].partition("(")[0]
     if name == "FileScan":
-        place = re.search(rf"{lake}/(\w+)", text)
+        place = re.search(rf"{re.escape(str(lake))}/(\w+)", text)
         columns = re.search(r"parquet \[([^\]]*)\]", text)
         return f"Scan {place[1] if place else '?'} [{columns[1] if columns else ''}]"
     if "InArrow" in name:
         function = re.search(r"\b(\w+)\(", text.partition(" ")[2])
         return f"{name} {function[1] if function else ''}"
     if name == "Exchange":
-        return re.sub(r", \[plan_id=\d+\]|, ENSURE_REQUIREMENTS", "", text)
+        return re.sub(r", \[plan_id=\d+\]|, ENSURE_REQUIREMENTS|, \d+(?=\))|\(\d+\)", "", text)
     if "Join" in name or "Product" in name:
-        kind = re.search(r"\b(Inner|LeftOuter|LeftSemi|LeftAnti|Cross)\b", text)
-        return f"{name} {kind[1] if kind else ''}"
+        kind = re.search(r"\b(Inner|\w+Outer|LeftSemi|LeftAnti|ExistenceJoin|Cross)\b", text)
+        return f"{name} {kind[1]}" if kind else name
     return name
 
 
@@ -92,7 +94,11 @@ def plans(
     for name in ("collect", "count", "isEmpty", "toArrow", "toPandas", "toLocalIterator", "take", "first"):
         monkeypatch.setattr(DataFrame, name, taken(getattr(DataFrame, name), name))
     watcher = Watcher(lambda: None, lambda name, _: stage.append(name), lambda _: None)
+    for name, value in WHOLE.items():
+        spark.conf.set(name, value)
     run(Lake(lake), Request(sources), engine, lambda: spark, watcher)
+    for name in WHOLE:
+        spark.conf.unset(name)
     return by_stage
 
 
