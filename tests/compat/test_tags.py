@@ -54,6 +54,15 @@ def test_numbers_that_still_mean_the_same(old: list[Any], new: list[Any]) -> Non
     assert reused_tags(definition(A, *old), definition(A, *new)) == []
 
 
+@pytest.mark.parametrize(("flexible", "versions"), [("none", []), ("4+", ["4-5"])])
+def test_only_flexible_versions_have_tags(flexible: str, versions: list[str]) -> None:
+    old, new = (
+        definition(A, tagged(name, kind=kind), validVersions="0-5", flexibleVersions=flexible)
+        for name, kind in (("T", "int64"), ("U", "string"))
+    )
+    assert [change.versions for change in reused(old, new)] == versions
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [

@@ -735,8 +735,8 @@ def _reused_tags(
                 same_tag, holder = before, after  # of several fields with one tag, the field's own
                 if with_same_tag is None or id(holder) in with_same_tag or _is_restored(before, holder):
                     continue
-            used = before.tagged & before.versions & present[0] & old.valid
-            versions = holder.tagged & holder.versions & present[1] & new.valid
+            used = before.tagged & before.versions & present[0] & old.valid & old.flexible
+            versions = holder.tagged & holder.versions & present[1] & new.valid & new.flexible
             if same_tag and same_tag is not before and same_tag.tag == holder.tag:  # had the number beside it
                 versions -= same_tag.tagged & same_tag.versions & present[0] & old.valid
             versions = versions & used or versions
