@@ -18,7 +18,7 @@ from typing import NamedTuple
 from benchmarks.sample import arguments, make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
 from kiplint.pipeline.lake.delta import head_of, names, parts_of
-from kiplint.pipeline.lake.lake import Lake, all_states, files_of
+from kiplint.pipeline.lake.lake import Lake, all_states
 from kiplint.pipeline.lake.storage import RUNS
 from kiplint.pipeline.stage import STAGES
 
@@ -125,7 +125,9 @@ def _unnamed(path: Path) -> set[str]:
     rows = all_states(lake.storage)
     kept = [row for row in rows if row.number >= rows[-1].oldest]
     named = {
-        part.name for row in {str(row.tables): row for row in kept}.values() for part in files_of(lake.storage, row)
+        part.name
+        for name, version in {place for row in kept for place in row.tables.items()}
+        for part in parts_of(lake.storage, name, version)
     }
     head = head_of(lake.storage, RUNS)
     named |= set(names(parts_of(lake.storage, RUNS, head))) if head is not None else set()

@@ -222,11 +222,6 @@ def _by_table(versions: list[dict[str, Any]]) -> dict[str, int]:
     return {version["table"]: version["version"] for version in versions}
 
 
-def files_of(storage: Storage, row: Snapshot) -> Parts:
-    """The files of all tables in a state."""
-    return tuple(part for name, version in row.tables.items() for part in parts_of(storage, name, version))
-
-
 class Lake:
     """A lake at a path or URI that all machines of the cluster see under the same name. Raises UsageError."""
 
