@@ -7,7 +7,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -197,10 +197,10 @@ def _linked(type_: str, anchors: dict[str, str]) -> str:
     return f"[{code(type_)}](#{anchors[names[-1]]})" if names else code(type_)
 
 
-def with_related(classes: Iterable[type]) -> dict[str, type]:
-    """Classes of kiplint, and those that their attributes have, by name; the parts of JSON documents are left out."""
+def types() -> dict[str, type]:
+    """The public classes by name, with those that their attributes have; the parts of JSON documents are left out."""
     found: dict[str, type] = {}
-    waiting = list(classes)
+    waiting = [kind for name in kiplint.__all__ if inspect.isclass(kind := getattr(kiplint, name))]
     while waiting:
         kind = waiting.pop(0)
         if found.setdefault(kind.__name__, kind) is not kind:

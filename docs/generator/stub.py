@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 import re
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Final
 
 import kiplint
-from generator.api import with_related
 from kiplint.cli.options import Argument, Command, Parameter, parameters
 
 COMMANDS: Final[dict[str, str]] = kiplint._COMMANDS  # type: ignore[attr-defined]
@@ -18,15 +17,16 @@ IMPORT: Final = r"(?m)^from (\S+) import (\w+) as \w+\n"
 MARK: Final = "# The functions of commands; `make docs` writes them.\n"
 
 
-def make(stub: str) -> str:
-    """The stub with the types of all attributes, and the signatures of the functions as the options are now."""
+def make(stub: str, types: Mapping[str, type]) -> str:
+    """The stub with public types by name, and the signatures of the functions as the options are now."""
     head, mark, _ = stub.partition(MARK)
-    public = [getattr(kiplint, name) for name in kiplint.__all__]
     places = {name: module for module, name in re.findall(IMPORT, head)}
-    places |= {name: kind.__module__ for name, kind in with_related(filter(inspect.isclass, public)).items()}
-    before, path, after = re.sub(IMPORT, "", head).partition("from kiplint.engine.config import Path\n")
-    rows = [path, *(f"from {module} import {name} as {name}\n" for name, module in places.items())]
-    return f"{before}{''.join(sorted(rows, key=str.lower))}{after}{mark}{''.join(map(signature, COMMANDS))}"
+    places |= {name: kind.__module__ for name, kind in types.items()}
+    before, _, after = re.sub(IMPORT, "", head).partition("from kiplint.engine.config import Path\n")
+    places["Path"] = "kiplint.engine.config"  # an argument's type, and not a public name
+    names = sorted(places, key=lambda name: (places[name], name[0].islower(), name.lower()))
+    rows = [f"from {places[name]} import {name}{'' if name == 'Path' else f' as {name}'}\n" for name in names]
+    return f"{before}{''.join(rows)}{after}{mark}{''.join(map(signature, COMMANDS))}"
 
 
 def options_of(name: str) -> list[Parameter]:
