@@ -29,6 +29,16 @@ def test_every_name_is_there_and_no_other() -> None:
         _ = kiplint.chek  # type: ignore[attr-defined]
 
 
+def test_the_programs_of_the_guide_are_typed(tmp_path: Path, repo: Path) -> None:
+    page = (repo / "docs/guide/library.md").read_text("utf-8")
+    for name, program in re.findall(r'```python title="(\w+\.py)"\n(.*?)```', page, re.DOTALL):
+        (tmp_path / name).write_text(program)
+        assert set(re.findall(r"kiplint\.(\w+)", program)) <= {*kiplint.__all__}
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", *tmp_path.glob("*.py")]
+    done = subprocess.run(command, cwd=repo, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stdout.startswith("Success: no issues found in ")) == (0, True), done.stdout
+
+
 def test_importing_it_imports_nothing_more(repo: Path) -> None:
     done = subprocess.check_output([sys.executable, "-c", LISTED], cwd=repo, env=environment(), text=True)
     assert {*json.loads(done)} <= {"kiplint"}
