@@ -161,9 +161,9 @@ class TestBase:
 
     @pytest.fixture
     def origin(self, workspace: Path, tmp_path: Path) -> Path:
-        """A remote with the releases 1.0.0 and 2.0.0; only the former lacks the response's new field."""
+        """A remote with the release 1.0.0 and the branch `next`; only the former lacks the response's new field."""
         change(workspace, thing(response=UNTOLD))
-        git(workspace, "tag", "2.0.0")
+        git(workspace, "branch", "next")
         git(workspace, "clone", "-q", "--bare", str(workspace), str(tmp_path / "origin.git"))
         return tmp_path / "origin.git"
 
@@ -173,7 +173,7 @@ class TestBase:
 
     @pytest.mark.parametrize(
         ("base", "expected"),
-        [("1.0.0", ["compat/layout-changed"]), ("trunk~1", ["compat/layout-changed"]), ("2.0.0", [])],
+        [("1.0.0", ["compat/layout-changed"]), ("trunk~1", ["compat/layout-changed"]), ("next", [])],
     )
     @pytest.mark.usefixtures("origin")
     def test_a_requested_revision(self, runner: Runner, base: str, expected: list[str]) -> None:
@@ -219,7 +219,7 @@ class TestBase:
         """As actions/checkout leaves it: one commit, the merge. The base in the event is older than the merge."""
         git(workspace, "checkout", "-q", "-b", "topic", "1.0.0")
         change(workspace, {"README.md": b"unrelated\n"})
-        git(workspace, "checkout", "-q", "--detach", "2.0.0")
+        git(workspace, "checkout", "-q", "--detach", "next")
         git(workspace, "merge", "-q", "--no-ff", "-m", "merge", "topic")
         merge = git(workspace, "rev-parse", "HEAD")
         git(workspace, "push", "-q", str(origin), "HEAD:refs/pull/7/merge")

@@ -13,8 +13,7 @@ import msgspec
 import pytest
 
 from kiplint.commands.rollout.result import rollout_document
-from kiplint.commands.rollout.text import closing
-from kiplint.compat.rollout import STATUSES, RolloutRow, rollout, summary
+from kiplint.compat.rollout import STATUSES, RolloutRow, closing, rollout, summary
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message

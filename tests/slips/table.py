@@ -563,8 +563,8 @@ DEFAULTS = (
     ),
 )
 TAGS = (
-    Slip("tag already taken", RECORD, '"tag": 2', '"tag": 1', ('tags/duplicate @ "tag": 1',) * 2),
-    Slip("tag of the next field", RECORD, '"tag": 1', '"tag": 2', ('tags/duplicate @ "tag": 2',) * 2),
+    Slip("tag already taken", RECORD, '"tag": 2', '"tag": 1', ('tags/duplicate @ "tag": 1',)),
+    Slip("tag of the next field", RECORD, '"tag": 1', '"tag": 2', ('tags/duplicate @ "tag": 2',)),
     Slip("tag leaves a gap", RECORD, '"tag": 2', '"tag": 3', ('tags/gap @ "tag": 3',)),
     Slip("tag negative", RECORD, '"tag": 0', '"tag": -1', ('tags/negative @ "tag": -1',)),
     Slip(

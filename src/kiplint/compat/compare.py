@@ -137,7 +137,7 @@ def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
 # Versions, and what they are compared with
 
 
-class Group(NamedTuple):
+class VersionGroup(NamedTuple):
     """Versions of one standing, and the message that the new one is compared with in them."""
 
     standing: Standing
@@ -153,7 +153,7 @@ class Standings(NamedTuple):
     """
 
     versions: Mapping[Standing, VersionRange]
-    groups: Sequence[Group]
+    groups: Sequence[VersionGroup]
     restored: VersionRange = NONE
 
     @classmethod
@@ -164,10 +164,10 @@ class Standings(NamedTuple):
         if releases and (message := old or new):
             holders = list(releases.holders(message, own | valid))
         released = restored = NONE
-        groups: dict[tuple[Standing, int], Group] = {}
+        groups: dict[tuple[Standing, int], VersionGroup] = {}
 
         def add(standing: Standing, reference: Message, versions: VersionRange) -> None:
-            group = groups.get((standing, id(reference)), Group(standing, reference, NONE))
+            group = groups.get((standing, id(reference)), VersionGroup(standing, reference, NONE))
             if versions:
                 groups[standing, id(reference)] = group._replace(versions=group.versions | versions)
 
@@ -212,19 +212,19 @@ def _all_ranges(message: Message) -> list[VersionRange]:
     return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
 
 
-class Form(NamedTuple):
+class WireForm(NamedTuple):
     """What a version of a message has on the wire, with what the absence of its tags means; and what that is called."""
 
     data: tuple[object, ...]
     names: tuple[object, ...]
 
 
-def _form(message: Message, versions: VersionRange) -> Form:
+def _form(message: Message, versions: VersionRange) -> WireForm:
     """The form of one of the versions, on which nothing changes."""
     version = versions.lowest
     body = layout(message, version, version in message.flexible)
     header = header_of(message, version) if message.is_rpc else None
-    return Form((header, tokens(body), tuple(_tag_sections(body))), _names(body))
+    return WireForm((header, tokens(body), tuple(_tag_sections(body))), _names(body))
 
 
 def _names(body: Layout) -> tuple[object, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta
@@ -20,6 +20,7 @@ from kiplint.model.layout import unfolded
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
+from kiplint.text.words import listed, plural, tally
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,6 +152,25 @@ def judge(
             proof = _prove(change) if unfolded_fields[id(change.message)] <= MOST_PROVEN else ((), True)
         judgements.append(Judgement(change, _finding(violation, change, breaks, proof, (before, after))))
     return sorted(judgements, key=lambda judgement: _order(judgement.finding))
+
+
+def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
+    """`1 change breaks wire and 3 semantics; 8 break nothing`, `nothing breaks; 5 warnings`, or `nothing changed`."""
+    if not changes:
+        return "nothing changed"
+    counts = Counter(change.breaks for change in changes)
+    parts = [f"{counts[what]} {what}" for what in BREAKS if counts[what] and what != "none"]
+    if not parts:
+        return f"nothing breaks; {tally(Counter(change.severity for change in changes))}"
+    number, _, what = parts[0].partition(" ")
+    parts[0] = f"{number} change{'s break' if number != '1' else ' breaks'} {what}"
+    rest = f"; {counts['none']} break{'s' if counts['none'] == 1 else ''} nothing" if counts["none"] else ""
+    unproven = sum(change.unproven for change in changes)
+    return (
+        listed(parts)
+        + rest
+        + (f"; {plural(unproven, 'break')} without proof: too many fields to try" if unproven else "")
+    )
 
 
 Proof = tuple[tuple[Witness, ...], bool]

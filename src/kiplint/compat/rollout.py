@@ -25,6 +25,7 @@ from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset,
 from kiplint.model.headers import header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.text.words import listed
 
 WITH_FIELDS: Final = frozenset(
     {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
@@ -300,3 +301,10 @@ def _note(rpc: Rpc, header: int) -> str:
         if half and names:
             parts.append(f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''} in the {half.type}")
     return f"note: version {first} also brings {' and '.join(parts)}, which KIP-1313 does not" if parts else ""
+
+
+def closing(rows: Sequence[RolloutRow], header: int) -> str:
+    """`Request header 3: 70 done, 2 missing and 1 exempt.`"""
+    counts = summary(rows)
+    parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
+    return f"Request header {header}: {listed(parts) if parts else 'no RPCs'}."

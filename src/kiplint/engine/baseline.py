@@ -61,7 +61,7 @@ class Stale(NamedTuple):
     left: int
 
 
-class Verdict(NamedTuple):
+class BaselineComparison(NamedTuple):
     """The findings that are not in a baseline, and its stale entries."""
 
     new: tuple[Finding, ...]
@@ -101,7 +101,9 @@ def render(baseline: Baseline) -> bytes:
     return text.encode()
 
 
-def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[BaselineEntry], bool]) -> Verdict:
+def compare(
+    baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[BaselineEntry], bool]
+) -> BaselineComparison:
     """Separate new findings from accepted ones, in their order, and determine the stale entries.
 
     Of equal findings the first are accepted. `is_judged` states whether this run could report the finding of an entry;
@@ -120,7 +122,7 @@ def compare(baseline: Baseline, findings: Iterable[Finding], is_judged: Callable
         for entry in baseline.findings
         if remaining[entry.fingerprint] and is_judged(entry)
     )
-    return Verdict(tuple(new), tuple(stale))
+    return BaselineComparison(tuple(new), tuple(stale))
 
 
 def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from kiplint.codec.conversation import Captured
 from kiplint.codec.exchange import FrameObject, frame_object
 from kiplint.codec.frames import Direction, Frame
-from kiplint.codec.summary import CaptureSummary
+from kiplint.codec.summary import CaptureSummary, Cause
 from kiplint.codec.tcp import address_text
 from kiplint.render.report import Report, Verdict
 from kiplint.text.words import plural
@@ -126,8 +126,6 @@ class DecodeResult(Report, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """The numbers of the frames, and the first causes of what is wrong."""
-        from kiplint.commands.decode.text import cause_text, summary_sentence
-
         if self.capture is None:
             return Verdict.of(f"{plural(len(self.entries), 'frame')}, {plural(len(self.findings), 'problem')}.")
         causes = [cause_text(cause, self.capture) for cause in self.capture.causes]
@@ -172,4 +170,21 @@ def decoded_object(entry: DecodedFrame, *, offsets: bool = False) -> DecodedObje
         request=UNSET if captured.direction == "request" else captured.request,
         latency=UNSET if captured.direction == "request" else captured.latency,
         hex=entry.data.hex(),
+    )
+
+
+def cause_text(cause: Cause, summary: CaptureSummary) -> str:
+    """A cause, how often it occurs, and its server where there are several."""
+    server = cause.servers[0]
+    where = f" at {server}" if len(cause.servers) == 1 < len(summary.servers) and cause.subject != server else ""
+    times = f", {cause.count} times" if cause.count > 1 else ""
+    return f"{cause.subject}{where}: {cause.message}{times}"
+
+
+def summary_sentence(summary: CaptureSummary) -> str:
+    """`9 frames in 3 connections to 127.0.0.1:9092: 6 requests, 3 responses, 2.0 s`."""
+    to = f" to {', '.join(summary.servers)}" if summary.servers else ""
+    return (
+        f"{plural(summary.frames, 'frame')} in {plural(summary.tcp_connections, 'connection')}{to}: "
+        f"{plural(summary.requests, 'request')}, {plural(summary.responses, 'response')}, {summary.seconds} s"
     )

@@ -12,9 +12,9 @@ import msgspec
 
 from kiplint.codec.codec import is_error_field
 from kiplint.codec.problems import RULES
-from kiplint.codec.summary import ApiTraffic, CaptureSummary, Cause, ConnectionTraffic, Latency
+from kiplint.codec.summary import ApiTraffic, CaptureSummary, ConnectionTraffic, Latency
 from kiplint.codec.wire import ValueSpan
-from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow
+from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow, cause_text, summary_sentence
 from kiplint.model.error_codes import error_of
 from kiplint.render.markdown import inline, write_row
 from kiplint.render.table import BOLD, DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
@@ -156,14 +156,6 @@ def _labelled(rule: str, text: str, place: str, color: bool, width: int | None) 
     yield from more
 
 
-def cause_text(cause: Cause, summary: CaptureSummary) -> str:
-    """A cause, how often it occurs, and its server where there are several."""
-    server = cause.servers[0]
-    where = f" at {server}" if len(cause.servers) == 1 < len(summary.servers) and cause.subject != server else ""
-    times = f", {cause.count} times" if cause.count > 1 else ""
-    return f"{cause.subject}{where}: {cause.message}{times}"
-
-
 def origin(entry: DecodedFrame) -> str:
     """Where a frame comes from, to stand behind its name."""
     captured = entry.captured
@@ -244,15 +236,6 @@ def _short(value: Any) -> str:
         return ""
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."
-
-
-def summary_sentence(summary: CaptureSummary) -> str:
-    """`9 frames in 3 connections to 127.0.0.1:9092: 6 requests, 3 responses, 2.0 s`."""
-    to = f" to {', '.join(summary.servers)}" if summary.servers else ""
-    return (
-        f"{plural(summary.frames, 'frame')} in {plural(summary.tcp_connections, 'connection')}{to}: "
-        f"{plural(summary.requests, 'request')}, {plural(summary.responses, 'response')}, {summary.seconds} s"
-    )
 
 
 def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterator[str]:

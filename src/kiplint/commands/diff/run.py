@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kiplint.commands.diff.result import DiffDocument, diff_document
 from kiplint.compat.change import MessagePair, concerns
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, judge
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_in_words, judge
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base
 from kiplint.engine.config import Config, configure
@@ -50,7 +50,6 @@ class DiffResult(Report, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """`4.1.0 against 4.0.0: nothing breaks; 5 warnings.`, and the worst of what breaks."""
-        from kiplint.commands.diff.text import breaks_in_words
         from kiplint.render.page import set_titles
 
         old, new = set_titles(*self.sets[:2])

@@ -18,7 +18,7 @@ from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import DIM, SEVERITY, fold, led, paint, paragraph, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.words import listed, plural, tally
+from kiplint.text.words import listed, plural
 
 ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 
@@ -177,25 +177,6 @@ def broken(counts: Mapping[str, int]) -> str:
     first, *others = [f"{counts[what]} {what}" for what in (*BREAKS, "nothing") if counts.get(what)]
     verb = "breaks" if first.startswith("1 ") else "break"
     return listed([first.replace(" ", f" {verb} ", 1), *others])
-
-
-def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
-    """`1 change breaks wire and 3 semantics; 8 break nothing`, `nothing breaks; 5 warnings`, or `nothing changed`."""
-    if not changes:
-        return "nothing changed"
-    counts = Counter(change.breaks for change in changes)
-    parts = [f"{counts[what]} {what}" for what in BREAKS if counts[what] and what != "none"]
-    if not parts:
-        return f"nothing breaks; {tally(Counter(change.severity for change in changes))}"
-    number, _, what = parts[0].partition(" ")
-    parts[0] = f"{number} change{'s break' if number != '1' else ' breaks'} {what}"
-    rest = f"; {counts['none']} break{'s' if counts['none'] == 1 else ''} nothing" if counts["none"] else ""
-    unproven = sum(change.unproven for change in changes)
-    return (
-        listed(parts)
-        + rest
-        + (f"; {plural(unproven, 'break')} without proof: too many fields to try" if unproven else "")
-    )
 
 
 def proof(change: ChangeFinding, color: bool, width: int | None) -> str:

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Final, TextIO, get_args
 
 from kiplint.commands.migrate.result import MigrationResult
-from kiplint.commands.rollout.text import closing, write_markdown_rows
+from kiplint.commands.rollout.text import write_markdown_rows
+from kiplint.compat.rollout import closing
 from kiplint.fixes.kip_1313 import HEADER
 from kiplint.fixes.sets import MigrationRow, State
 from kiplint.render.markdown import inline, write_table

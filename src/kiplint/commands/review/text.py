@@ -11,7 +11,7 @@ from typing import Final, TextIO
 
 from kiplint.commands.diff.text import ENTRY_COLUMNS, broken, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
-from kiplint.commands.rollout.text import closing
+from kiplint.compat.rollout import closing
 from kiplint.render.findings.text import FIX_MARKS, excerpt
 from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import fold, title, width_of

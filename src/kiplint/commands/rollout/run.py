@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict
 
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import FAILING, RolloutRow, rollout_rules
+from kiplint.compat.rollout import FAILING, RolloutRow, closing, rollout_rules
 from kiplint.compat.rollout import rollout as rows_of
 from kiplint.compat.tree import broken, load
 from kiplint.engine.config import configure
@@ -40,8 +40,6 @@ class RolloutResult(Report, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """How far the rollout is, what is wrong, and the command that writes what is missing."""
-        from kiplint.commands.rollout.text import closing
-
         wrong = [f"{row.name}: {row.message}" for row in self.rows if row.status == "wrong"]
         missing = any(row.status == "missing" for row in self.rows)
         place = " ".join(self.sets[:1])

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
-from kiplint.compat.rollout import FAILING, STATUSES, RolloutRow, summary
+from kiplint.compat.rollout import FAILING, RolloutRow
 from kiplint.render.markdown import write_table, write_verdict
 from kiplint.render.table import BOLD, DIM, fold, paint, paragraph, table, verdict_lines, width_of
-from kiplint.text.words import listed
 
 COLORS = {"done": "32", "unstable": "1;33", "missing": "1;33", "wrong": "1;31", "new": "32", "exempt": DIM, "dead": DIM}
 LEAST_FOLDED = 4
@@ -59,13 +58,6 @@ def by_step(rows: Iterable[RolloutRow]) -> dict[str, list[RolloutRow]]:
             text = re.sub(r"(?<=bump it to )\d+", "a new version", re.sub(r" \(\d+\)", "", text))
             steps.setdefault(text, []).append(row)
     return steps
-
-
-def closing(rows: Sequence[RolloutRow], header: int) -> str:
-    """`Request header 3: 70 done, 2 missing and 1 exempt.`"""
-    counts = summary(rows)
-    parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
-    return f"Request header {header}: {listed(parts) if parts else 'no RPCs'}."
 
 
 def _rows(rows: Sequence[RolloutRow]) -> Iterator[tuple[str, ...]]:

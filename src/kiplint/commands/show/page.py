@@ -34,7 +34,7 @@ class LayoutRow(NamedTuple):
     change: str = ""
 
 
-class Part(NamedTuple):
+class PagePart(NamedTuple):
     """A message of an entry: its JSON, its anchor, its versions and its fields.
 
     A range of versions has its layout, the anchor of each version, and the rows of the layout.
@@ -46,7 +46,7 @@ class Part(NamedTuple):
     fields: Sequence[Field]
 
 
-class Entry(NamedTuple):
+class RpcEntry(NamedTuple):
     """An RPC with its request and response, or another message: its parts, and what changed in which versions.
 
     A change has the versions, the texts of the parts, and the KIPs that brought them.
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
     anchor: str
     kind: str
     bar: Strip
-    parts: list[Part]
+    parts: list[PagePart]
     changes: list[tuple[VersionRange, list[str], str]]
 
 
@@ -65,11 +65,11 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
     results = result.messages if isinstance(result, LayoutsResult) else (result,)
     documents = result.document.messages if isinstance(result, LayoutsResult) else [result.document]
     messages = [document.message_name for document in documents]
-    groups: dict[tuple[str, int | str], list[tuple[Message, Part, tuple[VersionRange, ...]]]] = {}
+    groups: dict[tuple[str, int | str], list[tuple[Message, PagePart, tuple[VersionRange, ...]]]] = {}
     for document, anchor, layouts in zip(documents, anchors(messages), results, strict=True):
         message = layouts.message
         key = message.api_key if message.is_rpc and message.api_key is not None else anchor
-        part = Part(document, anchor, list(_versions(document, anchor)), message.all_fields)
+        part = PagePart(document, anchor, list(_versions(document, anchor)), message.all_fields)
         groups.setdefault((document.set, key), []).append((message, part, layouts.ranges))
     names = [group[0][0].base_name if len(group) > 1 else group[0][0].name for group in groups.values()]
     rpcs = [name for name, group in zip(names, groups.values(), strict=True) if len(group) > 1]
@@ -95,7 +95,7 @@ def write(result: LayoutResult | LayoutsResult, out: TextIO, *, color: bool) -> 
     )
 
 
-def _entry(name: str, anchor: str, group: Sequence[tuple[Message, Part, tuple[VersionRange, ...]]]) -> Entry:
+def _entry(name: str, anchor: str, group: Sequence[tuple[Message, PagePart, tuple[VersionRange, ...]]]) -> RpcEntry:
     messages = [message for message, *_ in group]
     valid, flexible = (reduce(or_, (getattr(message, what) for message in messages)) for what in ("valid", "flexible"))
 
@@ -110,7 +110,7 @@ def _entry(name: str, anchor: str, group: Sequence[tuple[Message, Part, tuple[Ve
         kips = ", ".join(dict.fromkeys(kip for row in rows for kip in row.kips))
         changes.append((versions, [row.cells[-1] for row in rows], kips))
     kind = "RPC" if messages[0].is_rpc else messages[0].type
-    return Entry(name, anchor, kind, strip([flexible], valid, look), [part for _, part, _ in group], changes)
+    return RpcEntry(name, anchor, kind, strip([flexible], valid, look), [part for _, part, _ in group], changes)
 
 
 def _versions(document: MessageObject, anchor: str) -> Iterator[tuple[LayoutObject, list[str], list[LayoutRow]]]:

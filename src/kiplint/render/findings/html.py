@@ -42,7 +42,7 @@ class Item(NamedTuple):
     lines: tuple[SourceLine, ...]
 
 
-class Entry(NamedTuple):
+class PageEntry(NamedTuple):
     """The findings of a rule in a message of a file: the name of the message, and the path from the set on.
 
     `address` is that of the file, or empty.
@@ -69,7 +69,7 @@ class Entry(NamedTuple):
         return ", ".join(lines[:MOST_LINES]) + " ..." * (len(lines) > MOST_LINES)
 
 
-Causes = dict[tuple[Severity, str], list[Entry]]
+Causes = dict[tuple[Severity, str], list[PageEntry]]
 """The entries by severity and rule."""
 
 
@@ -106,7 +106,7 @@ def causes_of(report: Report) -> Causes:
     findings = ranked(report.findings)
     counts = Counter((finding.severity, finding.rule) for finding in findings)
     order = sorted(counts, key=lambda cause: (SEVERITIES.index(cause[0]), -counts[cause], cause[1]))
-    causes: dict[tuple[Severity, str], dict[tuple[str, str], Entry]] = {cause: {} for cause in order}
+    causes: dict[tuple[Severity, str], dict[tuple[str, str], PageEntry]] = {cause: {} for cause in order}
     places = anchors([f"f-{finding.fingerprint[:12]}" for finding in findings])
     names = anchors([f"{finding.message_name}.{finding.rule.rpartition('/')[2]}" for finding in findings])
     for finding, anchor, name in zip(findings, places, names, strict=True):
@@ -119,11 +119,11 @@ def causes_of(report: Report) -> Causes:
     return {cause: list(entries.values()) for cause, entries in causes.items()}
 
 
-def _entry(report: Report, finding: Finding, anchor: str, base: str) -> Entry:
+def _entry(report: Report, finding: Finding, anchor: str, base: str) -> PageEntry:
     path, name = encodable(finding.path), encodable(finding.message_name)
     home = _set_of(path, report.sets)
     inside = report.in_repository(path)
-    return Entry(
+    return PageEntry(
         name or path.rpartition("/")[2],
         (path.removeprefix(home).lstrip("/") or path.rpartition("/")[2]) if len(report.sets) == 1 else path,
         anchor,
