@@ -372,9 +372,8 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
     if standings.restored:
         yield kinds.UnstableChanged(both, standings.restored, restored=True)
     changed = {field for name, field in reported if name == "layout-changed"}
-    for field in _new_fields(both, containers[id(old)], standings):
-        if field.field not in changed:
-            yield field
+    added = _new_fields(both, containers[id(old)], standings)
+    yield from (change for change in added if change.field not in changed)
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
@@ -722,8 +721,7 @@ def _tags_of_ancestors(before: Message | None, after: Message, ancestors: Iterab
 def _reused_tags(
     messages: Both, containers: Iterable[ContainerPair], standings: Standings, with_same_tag: set[int] | None = None
 ) -> Iterator[FieldChange]:
-    """The tags that mean another field than in the old message; `with_same_tag` are the ids of
-    fields that kept their tag."""
+    """The tags that mean another field than in the old message; `with_same_tag`: ids of fields that kept theirs."""
     old, new = messages
     for _, _, pairs, present in containers:
         by_tag = {after.tag: (before, after) for before, after in pairs if after and after.tag is not None}

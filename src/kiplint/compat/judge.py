@@ -154,6 +154,13 @@ def judge(
     return sorted(judgements, key=lambda judgement: _order(judgement.finding))
 
 
+def breaks_of_counts(counts: Mapping[str, int]) -> str:
+    """`1 breaks wire, 3 semantics and 8 nothing`."""
+    first, *others = [f"{counts[what]} {what}" for what in (*BREAKS, "nothing") if counts.get(what)]
+    verb = "breaks" if first.startswith("1 ") else "break"
+    return listed([first.replace(" ", f" {verb} ", 1), *others])
+
+
 def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
     """`1 change breaks wire and 3 semantics; 8 break nothing`, `nothing breaks; 5 warnings`, or `nothing changed`."""
     if not changes:

@@ -132,11 +132,7 @@ def _write_journals(
         journal = _Journal(moves) if path == main else _Journal(main=str(main))
         journals.append(path)
         new = path.with_name(f".{os.getpid()}-{len(fresh)}{_SUFFIX}")
-        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(journal))
-            file.flush()
-            os.fsync(descriptor)
+        _write(new, msgspec.json.encode(journal))
         new.replace(path)
 
 
@@ -208,16 +204,18 @@ def _target(path: Path, within: Sequence[Path]) -> Path:
     return target
 
 
-def _write(new: Path, data: bytes, target: Path) -> None:
-    status = target.stat()
+def _write(new: Path, data: bytes, target: Path | None = None) -> None:
+    """Write a file that does not exist yet, with the owner and the mode of the `target`."""
+    status = target.stat() if target else None
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
     with open(descriptor, "wb") as file:
         file.write(data)
         file.flush()
-        if hasattr(os, "fchown"):
+        if status and hasattr(os, "fchown"):
             with suppress(OSError):
                 os.fchown(descriptor, status.st_uid, status.st_gid)
-        new.chmod(stat.S_IMODE(status.st_mode))
+        if status:
+            new.chmod(stat.S_IMODE(status.st_mode))
         os.fsync(descriptor)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from io import StringIO
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, ClassVar, TextIO
 
 from kiplint.commands.diff.run import diff_all
@@ -96,23 +97,18 @@ def write_page(result: ChangelogResult, out: TextIO, *, color: bool = False) -> 
         remaining = [change for change in remaining if not belongs(change)]
         if section:
             out.write(f"\n## {title}\n\n" + (f"{lead}\n\n" if lead else ""))
-            causes = fold_causes(section) if result.role else {}
+            causes, others = fold_causes(section) if result.role else ({}, section)
             for cause, alike in causes.items():
                 number, names = names_of(alike)
                 out.write(f"- **{inline(cause)}**, {number}: {inline(listed(names))}.\n")
-            joint = {id(change) for alike in causes.values() for change in alike}
-            section = sorted((change for change in section if id(change) not in joint), key=lambda change: change.rpc)
-            for rpc, group in groupby(section, key=lambda change: change.rpc):
-                sentences: dict[str, dict[str, None]] = {}
-                for name, some in groupby(sorted(group, key=_name), key=_name):
-                    sentences.setdefault(_sentence(list(some)), {})[name] = None
-                for sentence, halves in sentences.items():
-                    subject = next(iter(halves)) if len(halves) == 1 else f"{rpc} request and response"
+            others.sort(key=attrgetter("rpc", "message_name"))
+            for rpc, of_rpc in groupby(others, key=attrgetter("rpc")):
+                halves: dict[str, list[str]] = {}
+                for name, of_message in groupby(of_rpc, key=attrgetter("message_name")):
+                    halves.setdefault(_sentence(list(of_message)), []).append(name)
+                for sentence, names in halves.items():
+                    subject = names[0] if len(names) == 1 else f"{rpc} request and response"
                     out.write(f"- **{inline(subject)}**{sentence}\n")
-
-
-def _name(change: ChangeFinding) -> str:
-    return change.message_name
 
 
 def _sentence(group: list[ChangeFinding]) -> str:

@@ -11,14 +11,14 @@ from operator import attrgetter
 from typing import Final, TextIO
 
 from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_of_counts
 from kiplint.compat.witness import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import DIM, SEVERITY, fold, led, paint, paragraph, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.words import listed, plural
+from kiplint.text.words import plural
 
 ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 
@@ -60,14 +60,21 @@ LEAST_FOLDED: Final = 4
 """The same change of so many RPCs or messages is one entry."""
 
 
-def fold_causes(changes: Iterable[ChangeFinding]) -> dict[str, list[ChangeFinding]]:
-    """The changes of whole messages that many have in common, by what that is; the worst and most frequent first."""
+def fold_causes(changes: Iterable[ChangeFinding]) -> tuple[dict[str, list[ChangeFinding]], list[ChangeFinding]]:
+    """The changes of whole messages that many have in common, by what that is; and the other changes.
+
+    The worst and most frequent come first.
+    """
     causes: dict[str, list[ChangeFinding]] = {}
+    others = []
     for change in changes:
-        if not change.field and not _is_grave(change):
+        if change.field or _is_grave(change):
+            others.append(change)
+        else:
             causes.setdefault(_cause(change), []).append(change)
-    common = [(cause, alike) for cause, alike in causes.items() if len({item.rpc for item in alike}) >= LEAST_FOLDED]
-    return dict(sorted(common, key=lambda entry: (BREAKS.index(entry[1][0].breaks), -len(entry[1]))))
+    for cause in [cause for cause, alike in causes.items() if len({change.rpc for change in alike}) < LEAST_FOLDED]:
+        others += causes.pop(cause)
+    return dict(sorted(causes.items(), key=lambda entry: (BREAKS.index(entry[1][0].breaks), -len(entry[1])))), others
 
 
 def _cause(change: ChangeFinding) -> str:
@@ -91,7 +98,7 @@ def names_of(alike: Iterable[ChangeFinding]) -> tuple[str, list[str]]:
 
 def write_folded(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) -> list[ChangeFinding]:
     """Write the changes that many messages have in common, an entry for each, and return the others."""
-    causes = fold_causes(changes)
+    causes, others = fold_causes(changes)
     for cause, alike in causes.items():
         number, names = names_of(alike)
         severity = paint(alike[0].severity, SEVERITY[alike[0].severity], color)
@@ -100,9 +107,8 @@ def write_folded(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) 
     fields = {(change.message_name, change.field) for change in changes if change.name == "new-field"}
     return [
         change
-        for change in changes
-        if (change.breaks != "none" or change.name == "new-field" or (change.message_name, change.field) not in fields)
-        and (change.field or _is_grave(change) or _cause(change) not in causes)
+        for change in others
+        if change.breaks != "none" or change.name == "new-field" or (change.message_name, change.field) not in fields
     ]
 
 
@@ -169,14 +175,8 @@ def summary_line(changes: Sequence[ChangeFinding], compared: int) -> str:
     rest = f" {plural(unproven, 'break')} without proof: too many fields to try." if unproven else ""
     changed = len({(change.message_name, change.message_type) for change in changes})
     whole = max(compared, changed)  # the half of an RPC that a KIP leaves out can break as well
-    return f"{plural(len(changes), 'change')} in {changed:,} of {plural(whole, 'message')}: {broken(counts)}.{rest}"
-
-
-def broken(counts: Mapping[str, int]) -> str:
-    """`1 breaks wire, 3 semantics and 8 nothing`."""
-    first, *others = [f"{counts[what]} {what}" for what in (*BREAKS, "nothing") if counts.get(what)]
-    verb = "breaks" if first.startswith("1 ") else "break"
-    return listed([first.replace(" ", f" {verb} ", 1), *others])
+    where = f"{changed:,} of {plural(whole, 'message')}"
+    return f"{plural(len(changes), 'change')} in {where}: {breaks_of_counts(counts)}.{rest}"
 
 
 def proof(change: ChangeFinding, color: bool, width: int | None) -> str:

@@ -70,8 +70,9 @@ def review(options: ReviewCommand) -> ReviewResult:
     if options.rollout == "always" or (options.rollout == "auto" and since.revision and declares_headers):
         rows = comparison.rollout(configuration)
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
-    worse = [change for change in changes if change not in additions]
-    topics = {rule.id: rule.spec.topics for rule in configuration.known()}
+    worse = [change for change in changes if change.breaks != "none" or change.severity != "info"]
+    rules = [*configuration.known(), *configuration.rules().rules]
+    topics = {rule.id: rule.spec.topics for rule in rules}
     lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
     items: list[Item] = [(finding, "check") for finding in checked.findings]
     if has_base:
@@ -87,7 +88,6 @@ def review(options: ReviewCommand) -> ReviewResult:
     if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
         part = CheckPart(names, replace(check, fix=False, diff=True))
         patch = check_sets([part], configuration, strict=True).patch or b""
-    known = [*configuration.known(), *configuration.rules().rules]
     return ReviewResult(
         findings=findings,
         files=checked.files,
@@ -95,7 +95,7 @@ def review(options: ReviewCommand) -> ReviewResult:
         sources={**comparison.sources, **checked.sources},
         status="findings" if grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
-        rules=rule_infos(known, (*findings, *additions), IGNORE) | rule_infos([CONFIGURATION_CHANGED], findings, ""),
+        rules=rule_infos(rules, (*findings, *additions), IGNORE) | rule_infos([CONFIGURATION_CHANGED], findings, ""),
         paths=checked.paths,
         notes=(*since.notes, *comparison.notes, *checked.notes),
         left_out=checked.left_out,

@@ -9,8 +9,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, TextIO
 
-from kiplint.commands.diff.text import ENTRY_COLUMNS, broken, proof, write_proofs, write_rows
+from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
+from kiplint.compat.judge import breaks_of_counts
 from kiplint.compat.rollout import closing
 from kiplint.render.findings.text import FIX_MARKS, excerpt
 from kiplint.render.markdown import inline, write_table
@@ -52,7 +53,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
 def summary_line(result: ReviewResult) -> str:
     """`1 error and 1 warning in 3 files, compared with 4.1.0: 1 breaks wire; 2 changes that break nothing.`"""
     counts = tally(result.counts) or "no findings"
-    breaks = f": {broken(result.breaks)}" if result.breaks else ""
+    breaks = f": {breaks_of_counts(result.breaks)}" if result.breaks else ""
     base = f", compared with {result.base}" if result.base else ""
     return f"{counts} in {plural(result.files, 'file')}{base}{breaks}{result.others}{result.uncounted}."
 
