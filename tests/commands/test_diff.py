@@ -588,3 +588,12 @@ def test_for_a_role(tmp_path: Path) -> None:
         "- **versions are no longer valid**, 4 RPCs: Alpha 0-1, Beta 0-1, Delta 0-1 and Gamma 0-1.\n"
         "- **ZooKeeper mode is gone: zkBroker no longer serves it**, 4 RPCs: Alpha, Beta, Delta and Gamma.\n"
     )
+
+
+def test_for_a_role_warnings_about_new_fields_remain() -> None:
+    ran = diff("old", "new", "--for", "broker", cwd=FIXTURES / "compat/new-field-not-ignorable")
+    assert [line.split()[:2] for line in ran.out.splitlines() if "new-field" in line] == [
+        ["info", "compat/new-field"],
+        ["info", "compat/new-field"],
+        ["warning", "compat/new-field-not-ignorable"],
+    ]

@@ -97,7 +97,10 @@ def names_of(alike: Iterable[ChangeFinding]) -> tuple[str, list[str]]:
 
 
 def write_folded(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) -> list[ChangeFinding]:
-    """Write the changes that many messages have in common, an entry for each, and return the others."""
+    """Write the changes that many messages have in common, an entry for each, and return the others.
+
+    Of a new field, infos other than that it is new are left out.
+    """
     causes, others = fold_causes(changes)
     for cause, alike in causes.items():
         number, names = names_of(alike)
@@ -108,7 +111,7 @@ def write_folded(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) 
     return [
         change
         for change in others
-        if change.breaks != "none" or change.name == "new-field" or (change.message_name, change.field) not in fields
+        if (change.message_name, change.field) not in fields or change.severity != "info" or change.name == "new-field"
     ]
 
 
