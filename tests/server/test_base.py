@@ -24,7 +24,7 @@ NAME = "ReadRackRequest"
 
 
 def request(type_: str, valid: str = "0-1", new_field: str = "") -> str:
-    """A request with one field, and another in the versions of a new one."""
+    """A request with one field in all versions, and a second field in the versions `new_field`."""
     fields = [field("Limit", type_, about="How many.")]
     fields += [field("More", versions=new_field, about="More.", ignorable=True)] if new_field else []
     return definition(*fields, name=NAME, type="request", apiKey=7, validVersions=valid, listeners=["broker"]).decode()

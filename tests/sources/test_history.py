@@ -1,4 +1,4 @@
-"""Histories: what commits say of themselves, and the trees of one commit after the other."""
+"""Histories: the metadata of commits, and the trees of consecutive commits."""
 
 from __future__ import annotations
 

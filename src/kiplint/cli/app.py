@@ -31,7 +31,7 @@ SECTIONS: Final = (
 """The sections of `kiplint --help`, in their order; each room names its own as `SECTION`."""
 
 ARGUMENTS, OPTIONS, OTHER_COMMANDS = "Arguments", "Options", "Commands"
-"""The sections of what names none."""
+"""The sections of commands and options that name none."""
 
 VERSION: Final = ("--version", "-V")
 HELP: Final = ("--help", "-h")
@@ -64,7 +64,7 @@ def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typ
 
 
 class _HelpOfGroup(TyperGroup):
-    """A group whose help lists the commands by section, each in one line."""
+    """A command group whose help lists the commands by section, one line for each command."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands below the titles of their sections."""

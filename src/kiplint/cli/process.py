@@ -96,7 +96,7 @@ class WorkflowLog(io.BufferedIOBase):
         return len(data)
 
     def writable(self) -> bool:
-        """Whether it can be written to."""
+        """Whether the stream can be written to."""
         return True
 
     def flush(self) -> None:
@@ -108,7 +108,7 @@ class WorkflowLog(io.BufferedIOBase):
         return self.out.fileno()
 
     def isatty(self) -> bool:
-        """Whether it is a terminal."""
+        """Whether the stream is a terminal."""
         return self.out.isatty()
 
 

@@ -23,11 +23,11 @@ PCAPNG = b"\x0a\x0d\x0d\x0a"
 CAPTURES = (
     PCAPNG, b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
 )  # fmt: skip
-"""How pcapng begins, and pcap in both orders of bytes, with times in micro- or nanoseconds."""
+"""The magic numbers of pcapng, and of pcap in both byte orders, with times in micro- or nanoseconds."""
 
 
 def is_capture(data: bytes) -> bool:
-    """Whether bytes begin as a capture."""
+    """Whether bytes begin with the magic number of a capture."""
     return data[:4] in CAPTURES
 
 

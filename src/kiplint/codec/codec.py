@@ -105,7 +105,7 @@ class Codec:
             ELEMENTS.left = before
 
     def write(self, value: dict[str, Any]) -> bytes:
-        """The bytes of values that are right; else Malformed."""
+        """The bytes of valid values. Raises Malformed."""
         data, problems = self.encode(value)
         if problems:
             raise Malformed

@@ -43,7 +43,7 @@ JUDGED_LISTS = ("apiKeys", "brokers", "coordinators", "mechanisms")
 
 
 def judged_values(value: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Of the values of a frame those that rules and summaries read, which take much less memory."""
+    """The values of a frame that rules and summaries read; they take much less memory than all values."""
     return value and {key: part for key, part in value.items() if not isinstance(part, list) or key in JUDGED_LISTS}
 
 
@@ -127,7 +127,7 @@ def _header(call: RpcCall) -> Mapping[str, Any]:
 
 
 def _unanswered(calls: Sequence[RpcCall], state: ConnectionState) -> Iterator[Breach]:
-    """Requests whose answer is not lost, but never came, unless none was due or the client did not wait for it."""
+    """Requests that were never answered, although an answer was due, the client waited, and no bytes are missing."""
     latest = max((place for place, call in enumerate(calls) if call.answered), default=-1)
     for place, call in enumerate(calls):
         values = _values(call.request)
@@ -163,7 +163,7 @@ def _ids_in_flight(calls: Sequence[RpcCall]) -> Iterator[Breach]:
 
 
 def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> Iterator[Breach]:
-    """SASL that fails, and requests before it ends; the latter only where no frame of the connection is missing."""
+    """SASL that fails, and requests that are sent before it ends, if the capture has every frame of the connection."""
     begun, ended = False, math.inf
     for place, call in enumerate(calls):
         values = _values(call.response)
@@ -201,7 +201,7 @@ def _token(text: Any) -> bytes:
 
 
 def _early_end(place: int, last: RpcCall, state: ConnectionState) -> Iterator[Breach]:
-    """A broker that closes a connection behind the answer to ApiVersions or in SASL."""
+    """A broker that closes a connection after its answer to ApiVersions, or during SASL."""
     waited = state.ended - last.answered
     if state.ended_by != SERVER or not state.complete or last.response is None or waited > IDLE:
         return
@@ -444,7 +444,7 @@ def judge_capture(
 
 
 def refused_versions(pairs: Sequence[tuple[Captured, Frame]]) -> set[int | None]:
-    """The numbers of requests for ApiVersions in versions that the server does not have: no set need have them."""
+    """The numbers of ApiVersions requests in versions that the server does not support, nor a schema set has to."""
     return {
         captured.request
         for captured, frame in pairs

@@ -160,7 +160,7 @@ def _verdict(catalog: Catalog, connection: TcpConnection, sign: Sign) -> _Verdic
 
 
 def _alike(talk: _Talk, sign: Sign) -> Iterator[Captured]:
-    """Those of the first frames of an end that look like requests."""
+    """The first frames of an end that look like requests."""
     for request in itertools.islice(talk.requests(sign), ENOUGH):
         if request.whole and not request.problem and sign.test(request.data, 0, len(request.data)):
             yield request
@@ -189,7 +189,7 @@ class _Talk:
         self.connection, self.number = connection, number
         self.sides = (client, 1 - client)
         self.tokens = 0
-        """How many SASL tokens without headers the client sent more than the server."""
+        """How many more SASL tokens without headers the client sent than the server."""
 
     def cuts(self, sign: Sign) -> Iterator[Cut]:
         """The frames of the server."""
@@ -219,7 +219,7 @@ class _Talk:
         )  # fmt: skip
 
     def conversation(self, catalog: Catalog, sign: Sign, most: int) -> Conversation:
-        """Each response beside the oldest request with its correlation id that is not answered yet."""
+        """Each response with the oldest unanswered request of its correlation id."""
         requests = list(itertools.islice(self.requests(sign), most))
         calls = _by_correlation(requests)
         waiting = {correlation: deque(places) for correlation, places in calls.items()}

@@ -1,4 +1,4 @@
-"""The frames of one direction of a connection, cut out of its bytes; those of which bytes are missing too."""
+"""The frames of one direction of a connection, read from its bytes, including frames with missing bytes."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ from kiplint.codec.tcp import Address
 CLIENT, SERVER = 0, 1
 """The ends of a connection."""
 UNANSWERED_SYN = 1.0
-"""After how many seconds a SYN without an answer is a failure."""
+"""The seconds after which a SYN without an answer is a failure."""
 PATIENCE = 5.0
 """How many seconds, beyond what its request allows, a client must wait to have given up; else it just ended."""
 SILENCE = 30.0
-"""How many seconds, beyond what its request allows, a broker may think about an answer."""
+"""The seconds that a broker may take for an answer, beyond what the request allows."""
 IDLE = 60.0
-"""After how many seconds without a request a broker may close a connection."""
+"""The seconds without a request after which a broker may close a connection."""
 
 
 class ConnectionState(NamedTuple):
@@ -82,7 +82,7 @@ def connection_problem(state: ConnectionState) -> tuple[str, str] | None:
 
 
 ALERT = b"\x15"
-"""How an alert of TLS begins."""
+"""The first bytes of a TLS alert."""
 ALERTS = {
     10: "unexpected message", 22: "record overflow", 40: "handshake failure", 42: "bad certificate",
     46: "certificate unknown", 48: "unknown CA", 70: "protocol version", 80: "internal error",
@@ -94,11 +94,11 @@ PROTOCOLS = {
     "HTTP": rb"HTTP/|<!DO|<htm|(?:GET|HEAD|POST|PUT|DELETE|OPTIONS|CONNECT|PRI) ",
     "SSH": rb"SSH-",
 }
-"""How other protocols begin. As lengths these bytes are above that of any frame of Kafka."""
+"""The first bytes of other protocols. Read as a length, each is above that of any frame of Kafka."""
 
 
 def protocol_of(data: bytes) -> str:
-    """The protocol of an end that begins with these bytes, empty for one that may be Kafka's."""
+    """The protocol that begins with these bytes; empty if it may be Kafka's."""
     return next((name for name, start in PROTOCOLS.items() if re.match(start, data)), "")
 
 

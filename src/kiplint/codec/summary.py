@@ -24,9 +24,9 @@ USER_PORTS = 1024
 """The first port that is not one of the system; brokers listen on such ports."""
 LOOPBACK = ("127.0.0.1", "::1")
 MOST_NUMBERS = 10
-"""How many frames of a cause are named."""
+"""How many frames of a cause are listed."""
 Pairs = Sequence[tuple[Captured, Frame]]
-"""The frames of a capture, each with what it reads as and the problems of both."""
+"""The frames of a capture, each with its place in the conversation and its problems."""
 
 
 class ConnectionFailure(NamedTuple):
@@ -116,7 +116,7 @@ class ConnectionTraffic(msgspec.Struct, frozen=True):
 
 
 class ErrorTraffic(ErrorCode, frozen=True):
-    """How often an error code was sent, and in how many responses."""
+    """The number of times that an error code was sent, and of the responses with it."""
 
     count: int
     frames: int

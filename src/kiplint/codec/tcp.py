@@ -120,7 +120,7 @@ class SegmentStream:
 
     @property
     def _first(self) -> float:
-        """The place where offsets begin: behind the SYN, or at the first byte that a segment has or names."""
+        """The place where offsets begin: after the SYN, or at the first byte that a segment has or acknowledges."""
         return 0 if self.synchronized else min(self._lowest, min(self._segments)[0] if self._segments else math.inf)
 
     @property
@@ -142,7 +142,7 @@ class SegmentStream:
         return (ahead + WRAP // 2) % WRAP - WRAP // 2 >= 0
 
     def runs(self) -> list[Run]:
-        """The bytes as runs without holes, in order; offsets begin behind the SYN, or at the first byte known of."""
+        """The bytes as runs without holes, in order; offsets begin after the SYN, or at the first byte known of."""
         ordered = sorted(self._segments, key=lambda segment: (segment[0], -len(segment[1])))
         first = int(self._first) if ordered else 0
         runs: list[tuple[int, list[bytes], list[Arrival]]] = []
@@ -183,11 +183,11 @@ class TcpConnection:
         self._closers: set[int] = set()
         self._resetters: set[int] = set()
         self._latest = -1
-        """The end of the latest segment but resets if it has data."""
+        """The end that sent the latest segment other than a reset, if that has data."""
         self._latest_time = -math.inf
 
     def add(self, segment: Segment) -> None:
-        """Take one segment of either direction."""
+        """Add one segment of either direction."""
         time, source, _, _, flags, data, acknowledged = segment
         side = int(source != self.ends[0])
         self.first = time if time < self.first else self.first

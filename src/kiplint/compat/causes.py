@@ -1,4 +1,4 @@
-"""What findings have in common, so that one entry can stand for a cause: a change and the mistake that it is."""
+"""The causes of findings. Findings with a common cause, such as an error and the break that it leads to, are one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kiplint.engine.rule import FIELD, STRUCT, Topic
 
 
 def causes_of(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:
-    """What a finding is about, such that another finding about the same has the same cause.
+    """The causes of a finding; findings that share one are about the same mistake.
 
     `topics` are those of its rule.
     """

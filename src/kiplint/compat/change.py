@@ -299,13 +299,13 @@ class Change(_Standing, frozen=True, dict=True):
 
     @fact
     def next_version(self) -> int:
-        """The version that may differ: the highest of the new set if the old one lacks it, else the one after it."""
+        """The first version that may change: the highest of the new set if the old one lacks it, else the next."""
         highest = self.message.valid.highest
         return highest if self.former and highest > self.former.valid.highest else highest + 1
 
     @fact
     def bump(self) -> str:
-        """What adds that version, with `, then ` after it; empty where the new set has it."""
+        """The step that adds `next_version`, followed by `, then `; empty if the new set has that version."""
         message = self.message
         if self.next_version in message.valid:
             return ""

@@ -213,14 +213,14 @@ def _all_ranges(message: Message) -> list[VersionRange]:
 
 
 class WireForm(NamedTuple):
-    """What a version of a message has on the wire, with what the absence of its tags means; and what that is called."""
+    """A version of a message: its bytes with the defaults of its tags, and the names of its fields."""
 
     data: tuple[object, ...]
     names: tuple[object, ...]
 
 
 def _form(message: Message, versions: VersionRange) -> WireForm:
-    """The form of one of the versions, on which nothing changes."""
+    """The form of versions that all have the same form."""
     version = versions.lowest
     body = layout(message, version, version in message.flexible)
     header = header_of(message, version) if message.is_rpc else None
@@ -638,7 +638,7 @@ _ATTRIBUTES = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChan
 
 
 def _attribute_changes(messages: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[FieldChange]:
-    """The changes of a field that no byte shows, in versions that have it on both sides."""
+    """The changes of a field that leave its bytes as they are, in versions that have it on both sides."""
     pair = (old, new)
     if old.name != new.name:
         yield kinds.FieldRenamed(messages, versions, pair)

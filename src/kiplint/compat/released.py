@@ -35,7 +35,7 @@ class Releases:
         self._messages: dict[tuple[str, object], list[Message]] = {}
 
     def holders(self, message: Message, versions: VersionRange) -> Iterator[tuple[Message, VersionRange]]:
-        """The message as releases have it, each with those of the versions of which it is the newest release."""
+        """The message in each release that is the newest one with some of the versions, and these versions."""
         candidates, place = self._messages.setdefault(_identity(message), []), 0
         while versions and (place < len(candidates) or self._read()):
             for release in candidates[place:]:
@@ -167,7 +167,7 @@ def is_release(name: str, patterns: Iterable[str]) -> bool:
 
 
 MOST_TRIED: Final = 3
-"""In how many of the newest tags definitions are looked for."""
+"""The number of the newest tags in which definitions are looked for."""
 
 
 def _release_tags(repository: str | None) -> list[str]:

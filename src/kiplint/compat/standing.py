@@ -14,7 +14,7 @@ the base has it, and may still change it (`latestVersionUnstable`); only the hea
 """
 
 STANDINGS: Final[tuple[Standing, ...]] = ("released", "base", "unstable", "new")
-"""The most binding first: a change of several versions has the standing of the first of these."""
+"""In order of precedence: a change of several versions has the first standing that one of them has."""
 
 Effect = Literal["rule", "info", "folded", "none"]
 """A change is reported as its rule says; as an info that breaks nothing; with all others that are folded, as one
@@ -70,5 +70,5 @@ TABLE: Final[Mapping[str, tuple[Effect, ...]]] = {
 
 
 def effect(kind: str, standing: Standing) -> Effect:
-    """What becomes of a change of this kind in a version of this standing."""
+    """The effect of a change of this kind in a version of this standing."""
     return TABLE[kind][STANDINGS.index(standing)]

@@ -95,20 +95,20 @@ class Work:
         self.written[kind.NAME] = self.parts(kind)
 
     def replace(self, kind: type[TableFrame], df: DataFrame) -> None:
-        """Give a table these rows, and no others."""
+        """Replace all rows of a table."""
         self.written[kind.NAME] = self._write(kind, df)
 
     def replace_sources(self, kind: type[TableFrame], df: DataFrame, sources: set[str]) -> None:
-        """Give some sources these rows in a table that is partitioned by source, and leave those of others."""
+        """Replace the rows of some sources in a table that is partitioned by source; the other sources keep theirs."""
         others = [part for part in self.parts(kind) if part.source not in sources]
         self.written[kind.NAME] = (*others, *self._write(kind, df))
 
     def clear(self, *kinds: type[TableFrame]) -> None:
-        """Take all rows from tables."""
+        """Remove all rows of tables."""
         self.written |= {kind.NAME: () for kind in kinds}
 
     def put_rows(self, kind: type[TableFrame], rows: Iterable[tuple[object, ...]]) -> None:
-        """Give a small table these rows of this process, and no others."""
+        """Replace all rows of a small table by rows that this process has."""
         self.written[kind.NAME] = write_rows(table(kind.COLUMNS, rows), kind, self.lake.storage, self.lake.ticket())
 
     def _write(self, kind: type[TableFrame], df: DataFrame) -> Parts:

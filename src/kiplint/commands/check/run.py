@@ -50,7 +50,7 @@ class CheckResult(Report, frozen=True):
 
     @property
     def fix_commands(self) -> tuple[str, str]:
-        """The options of the command that was run."""
+        """The options of this command."""
         return "--fix", "--fix --unsafe-fixes"
 
     @property
@@ -178,7 +178,7 @@ def check_sets(
 
 
 def _plain_findings(runs: Iterable[_Run]) -> tuple[Finding, ...]:
-    """The findings that there are without a base, which some rules heed."""
+    """The findings without a base; some rules report other ones with a base."""
     parts = []
     for run in runs:
         part = CheckPart(run.names, replace(run.options, changed_since=None, fix=False, diff=False))
@@ -190,7 +190,7 @@ def _plain_findings(runs: Iterable[_Run]) -> tuple[Finding, ...]:
 
 
 def _not_shown(findings: Collection[Finding], failing: Collection[Finding]) -> Iterator[str]:
-    """A line with the number of warnings that a run does not show, as they fail nothing."""
+    """A line with the number of warnings that are not shown because they fail nothing."""
     warnings = sum(finding.severity == "warning" for finding in findings)
     if number := warnings - sum(finding.severity == "warning" for finding in failing):
         yield f"{plural(number, 'warning')} not shown, which `kiplint check` lists"

@@ -57,7 +57,7 @@ def write_changes_of(
 
 
 LEAST_FOLDED: Final = 4
-"""The same change of so many RPCs or messages is one entry."""
+"""The number of RPCs or messages with the same change from which on they are one entry."""
 
 
 def fold_causes(changes: Iterable[ChangeFinding]) -> tuple[dict[str, list[ChangeFinding]], list[ChangeFinding]]:
@@ -87,7 +87,7 @@ def _cause(change: ChangeFinding) -> str:
 
 
 def names_of(alike: Iterable[ChangeFinding]) -> tuple[str, list[str]]:
-    """How many RPCs or messages have the same change, in words, and their names with the versions."""
+    """The number of RPCs or messages with the same change, in words, and their names with the versions."""
     changes = sorted(alike, key=attrgetter("rpc"))
     are_rpcs = all(change.message_type in ("request", "response") for change in changes)
     number = plural(len({change.rpc for change in changes}), "RPC" if are_rpcs else "message")

@@ -1,4 +1,4 @@
-"""What of a change may decide how it is reviewed: nothing, so that its configuration is read as the base has it."""
+"""The trust in a change: its configuration, packs and baseline are those of the base, and their changes findings."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from kiplint.render.table import BOLD, DIM, fold, paint, paragraph, table, verdi
 
 COLORS = {"done": "32", "unstable": "1;33", "missing": "1;33", "wrong": "1;31", "new": "32", "exempt": DIM, "dead": DIM}
 LEAST_FOLDED = 4
-"""So many RPCs with the same step are a paragraph."""
+"""The number of RPCs with the same step from which on they are a paragraph."""
 COLUMNS = ("RPC", "key", "status", "base", "versions", "request headers")
 
 
@@ -50,7 +50,7 @@ def write_markdown_rows(rows: Sequence[RolloutRow], out: TextIO) -> None:
 
 
 def by_step(rows: Iterable[RolloutRow]) -> dict[str, list[RolloutRow]]:
-    """The missing RPCs by what is to be done, said without the name and the versions of an RPC."""
+    """The missing RPCs by their next step; its text has neither the name nor the versions of an RPC."""
     steps: dict[str, list[RolloutRow]] = {}
     for row in rows:
         if row.status == "missing":

@@ -68,7 +68,7 @@ class _ClientsFile(msgspec.Struct, frozen=True):
 
 
 JAVA = ("java", "kafka-clients", "apache-kafka-java", "kafka")
-"""What people call Kafka's own client."""
+"""The usual name of Kafka's own client."""
 
 
 @cache
