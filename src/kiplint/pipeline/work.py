@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kiplint.pipeline.lake.delta import Part, Parts, read_frame, rows_in, stage_frame, write_frame, write_rows
+from kiplint.pipeline.lake.delta import Part, Parts, read_frame, stage_frame, write_frame, write_rows
 from kiplint.pipeline.lake.lake import Lake, Snapshot
 from kiplint.pipeline.lake.schema import Columns, TableFrame, ddl, table
 from kiplint.pipeline.tables import Problems
@@ -147,10 +147,6 @@ class Work:
         """
         tasks = max(min(self.parallelism, -(-items // A_HANDFUL)), -(-items // A_TASK), 1)
         return df.repartition(tasks * EVENLY if keys and tasks > 1 else tasks, *keys)
-
-    def count(self, parts: Parts) -> int:
-        """How many rows files have."""
-        return rows_in(parts)
 
     @cached_property
     def parallelism(self) -> int:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+from warnings import catch_warnings
 
 import msgspec
 
@@ -52,7 +53,8 @@ def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
         yield session
     except (KeyboardInterrupt, Ended):
         while made:
-            with suppress(Exception):  # whose answer was not awaited cannot be asked in order
+            # The terminal has sent Ctrl-C to the JVM too: it may have ended, or have an answer that nobody awaits.
+            with suppress(Exception), catch_warnings(action="ignore"):
                 made.pop().stop()
         raise
     finally:

@@ -15,7 +15,7 @@ from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from kiplint.pipeline.lake.delta import Batches
+from kiplint.pipeline.lake.delta import Batches, rows_in
 from kiplint.pipeline.lake.schema import Columns, array, batch, ddl, number, struct
 from kiplint.pipeline.stage import Context
 from kiplint.pipeline.tables import Blobs, Fields, Layouts, Messages
@@ -46,7 +46,7 @@ def run(work: Work, _: Context) -> None:
     if anew:
         work.clear(Messages, Fields, Layouts)
     texts = work.table(Blobs, "blob", "data", parts=parts).where("data IS NOT NULL")
-    described = work.stage(work.spread(texts, work.count(parts)).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
+    described = work.stage(work.spread(texts, rows_in(parts)).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
     messages = described.where("problem IS NULL")
     work.append(Messages, messages.select("blob", "message.*"))
     work.append(Fields, messages.selectExpr("blob", "message.message_name", "inline(fields)"))

@@ -11,6 +11,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.rule import HALF
 from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
 from kiplint.fixes.fixers import make_fixes
+from kiplint.pipeline.lake.delta import rows_in
 from kiplint.pipeline.lake.schema import Columns, ddl, table
 from kiplint.pipeline.stage import Context, Engine
 from kiplint.pipeline.tables import Blobs, Files, Findings, Revisions, Trees
@@ -63,7 +64,7 @@ def run(work: Work, context: Context) -> None:
         trees=work.table(Trees),
         revisions=work.table(Revisions, "source", "lineage", "position", "root"),
     )
-    chunks = work.spread(with_texts(work, uses), work.count(parts), "line", "chunk")
+    chunks = work.spread(with_texts(work, uses), rows_in(parts), "line", "chunk")
     linted = work.stage(chunks.groupBy("line", "chunk").applyInArrow(lint_in_arrow(context.engine), ddl(LINTED)))
     work.append(Findings, linted.where("problem IS NULL").drop("problem"))
     problems = linted.where("problem IS NOT NULL").select("name", "problem").collect()
