@@ -154,6 +154,7 @@ def put_settings(folder: Path, events: Path) -> Path:
     """Spark's own configuration for small runs on two workers of a core each."""
     more = {
         "spark.scheduler.minRegisteredResourcesRatio": "1",
+        "spark.scheduler.maxRegisteredResourcesWaitingTime": "600s",  # for both, on a busy machine too
         "spark.cores.max": "2",
         "spark.executor.memory": "512m",
         "spark.eventLog.enabled": "true",

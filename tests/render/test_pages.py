@@ -419,7 +419,8 @@ def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Call
     seen.page.goto(address)
     assert title.inner_text() == f"{last} as the client of {first}"
     seen.page.keyboard.press("Escape")
-    assert (title.is_visible(), seen.page.evaluate("() => location.hash")) == (False, "")
+    seen.page.wait_for_function("() => location.hash === ''")
+    assert not title.is_visible()
 
 
 def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:

@@ -58,6 +58,21 @@ def test_the_output_fits(make: Callable[[], RunResult]) -> None:
     assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []
 
 
+def test_proofs_take_a_line_each_unless_they_are_asked_for() -> None:
+    result = kiplint.diff(SET, KIP)
+    heads = ("  before  ", "   after  ", "   proof  ")
+    short, whole = Terminal(), Terminal()
+    write("text", result, short)
+    write("text", msgspec.structs.replace(result, proofs=True), whole)
+    rows = [line for line in short.getvalue().splitlines() if line.startswith(heads)]
+    cut = [line for line in rows if line.endswith("…")]
+    assert cut == ["   proof  old writes version 0 as 01010000; new refuses at byte 0, the new set …"]
+    text = " ".join(whole.getvalue().split())
+    assert all(" ".join(line.removesuffix("…").split()) in text for line in rows)
+    assert [line for line in whole.getvalue().splitlines() if line.endswith("…")] == []
+    assert len(whole.getvalue().splitlines()) > len(short.getvalue().splitlines())
+
+
 def test_a_headline_is_folded_between_words() -> None:
     out = Terminal()
     write("text", kiplint.check(KIP), out)

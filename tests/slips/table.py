@@ -119,6 +119,28 @@ SHAPE = (
         ('shape/unknown-property @ "flexibleVersion": "2+"',),
     ),
     Slip(
+        "tagged versions of a field misspelt",
+        RECORD,
+        '"taggedVersions": "0+"',
+        '"tagedVersions": "0+"',
+        ('shape/unknown-property @ "tagedVersions": "0+"',),
+    ),
+    Slip("tag misspelt", RECORD, '"tag": 2', '"tagg": 2', ('shape/unknown-property @ "tagg": 2',)),
+    Slip(
+        "nullable versions of a field misspelt",
+        RECORD,
+        '"type": "[]int32", "versions": "2+", "nullableVersions": "2+",\n      "default": "null", "entityType": "brokerId", "taggedVersions": "2+", "tag": 1',
+        '"type": "[]int32", "versions": "2+", "nullableVersion": "2+",\n      "default": "null", "entityType": "brokerId", "taggedVersions": "2+", "tag": 1',
+        ('shape/unknown-property @ "nullableVersion": "2+"',),
+    ),
+    Slip(
+        "ignorable misspelt",
+        API,
+        '"name": "ClientSoftwareVersion", "type": "string", "versions": "3+", "ignorable": true',
+        '"name": "ClientSoftwareVersion", "type": "string", "versions": "3+", "ignoreable": true',
+        ('shape/unknown-property @ "ignoreable": true',),
+    ),
+    Slip(
         "message type misspelt",
         DELETE,
         '"type": "request"',

@@ -1,40 +1,62 @@
-"""Slips as pull requests: `review` has an entry for each finding that a reviewer wants. KIPLINT_SLIPS=149 runs all."""
+"""Invented pull requests: `review` has no entry for the right ones, and one for the mistake of each of the others."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kiplint import review
+from kiplint import migrate_kip_1313, review
 from kiplint.sources.git import close_repositories
-from slips.table import SLIPS, Slip
+from slips.pull_requests import RIGHT, WRONG, PullRequest
 from slips.test_slips import SET
-from sources.support import make_repository
-
-RUN = int(os.environ.get("KIPLINT_SLIPS", "5"))
-SAMPLE = SLIPS[:: max(len(SLIPS) // RUN, 1)]
+from sources.support import commit, git, make_repository
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A repository with the small broker set, which is the working directory."""
-    root = tmp_path_factory.mktemp("slips")
+    """A repository with the small broker set, tagged 1.0.0, and with the set after KIP-1313, tagged 2.0.0."""
+    root = tmp_path_factory.mktemp("checkout")
     make_repository(root, {file.relative_to(SET).as_posix(): file.read_bytes() for file in SET.glob("*/*.json")})
+    migrate_kip_1313(root)
+    commit(root, {}, "2.0.0")
     close_repositories()
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         yield root
 
 
-@pytest.mark.parametrize("slip", SAMPLE, ids=lambda slip: slip.name)
-def test_a_review_has_what_a_reviewer_wants(slip: Slip, checkout: Path) -> None:
-    file = checkout / f"{slip.file}.json"
-    text = file.read_text("utf-8")
-    file.write_text(text.replace(slip.find, slip.put), "utf-8")
-    entries = review(base="HEAD").findings
-    file.write_text(text, "utf-8")
-    expected = {mistake.partition(" @ ")[0].rpartition(": ")[2] for mistake in slip.found}
-    assert expected <= {entry.rule for entry in entries} | {also.rule for entry in entries for also in entry.also}
+@pytest.mark.parametrize("pull_request", RIGHT + WRONG, ids=lambda pull_request: pull_request.name)
+def test_a_review_has_an_entry_for_each_mistake(pull_request: PullRequest, checkout: Path) -> None:
+    tag = "2.0.0" if pull_request.migrated else "1.0.0"
+    git(checkout, "reset", "-q", "--hard", tag)
+    git(checkout, "clean", "-q", "-f", "-d")
+    apply(pull_request, checkout)
+    entries = review(base=tag, released=[tag]).findings
+    summaries = [
+        (f"{entry.rule} {entry.path.removesuffix('.json')}", tuple(other.rule for other in entry.also))
+        for entry in entries
+    ]
+    assert summaries == ([(pull_request.entry, pull_request.also)] if pull_request.entry else [])
+
+
+def apply(pull_request: PullRequest, checkout: Path) -> None:
+    """Make the edits of a pull request."""
+    for name, edits in pull_request.edits.items():
+        file = checkout / f"{name}.json"
+        if edits is None:
+            file.unlink()
+        elif isinstance(edits, str):
+            file.write_text(edits, "utf-8")
+        else:
+            text = file.read_text("utf-8")
+            for before, after in edits:
+                assert text.count(before) == 1, f"{before} is not unique in {name}"
+                text = text.replace(before, after)
+            file.write_text(text, "utf-8")
+
+
+def test_the_table_is_long_enough() -> None:
+    assert len(RIGHT + WRONG) >= 34
+    assert all(pull_request.entry for pull_request in WRONG)

@@ -291,6 +291,10 @@ ReleasedOption = Annotated[
         panel=WHAT_TO_CHECK,
     ),
 ]
+ProofsOption = Annotated[
+    bool,
+    Option("Show layouts and the bytes of proofs whole, not in a line each.", terminal=True, panel=WHAT_TO_REPORT),
+]
 StatisticsOption = Annotated[
     bool, Option("Count the findings by rule instead of listing them.", terminal=True, panel=WHAT_TO_REPORT)
 ]

@@ -25,6 +25,7 @@ def causes_of(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str
         name, elements = finding.message_name.removesuffix("Request").removesuffix("Response"), [pointer, owner]
         if finding.severity == "error" and pointer:  # what an error changes is read otherwise because of it
             yield "element", path, pointer
+            yield from (("element", path, element) for element in _misread(finding))
     for topic in topics:
         if topic.startswith(FIELD):
             yield from (("field", topic, path, element) for element in elements if element)
@@ -33,3 +34,16 @@ def causes_of(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str
                 yield "field", topic, path, struct[1]
         else:
             yield "message", name, topic
+
+
+def _misread(finding: Finding) -> Iterator[str]:
+    """What a reader sees otherwise: the ranges beside a wrong range, and the property that another is misspelt for."""
+    owner, _, key = finding.pointer.rpartition("/")
+    if owner == "/headerVersions":
+        yield owner
+    elif not key.isdigit():
+        for edit in finding.fix.edits if finding.fix else ():
+            if name := re.fullmatch(r'"(\w+)"', edit.text):
+                yield f"{owner}/{name[1]}"
+                if owner:
+                    yield owner

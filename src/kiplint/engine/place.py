@@ -92,7 +92,14 @@ def place(
             return located
         return located.fixed_by(fixer(violation, located.pointer, files or {definition.file: definition.data}))
 
-    findings = [finding(violation) for violation in violations if violation.severity != "off"]
+    misspelt = definition.message.misspelt_by_owner if definition.message else {}
+
+    def is_echo(violation: Violation) -> bool:
+        """Whether it asks for a property that is there but misspelt, which is a finding of its own."""
+        name, _, _ = violation.instead.partition(":")
+        return name.strip('"') in misspelt.get(violation.anchor.pointer, ())
+
+    findings = [finding(item) for item in violations if item.severity != "off" and not is_echo(item)]
     suppressions = parse_suppressions(text)
     ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
     findings = [finding for finding in findings if not ignores.cover(finding)]

@@ -402,6 +402,11 @@ class Field:
         return value_or(self.spec.zero_copy, False)
 
     @rule_fact
+    def misspelt(self) -> frozenset[str]:
+        """The properties of the field that are probably meant where one is unknown."""
+        return self.message.misspelt_by_owner.get(self.pointer, frozenset())
+
+    @rule_fact
     def name_twin(self) -> str:
         """The name of another field of the same struct whose Java member is the same, or empty."""
         return self.owner.name_twins.get(self.index, "")

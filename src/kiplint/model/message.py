@@ -168,8 +168,17 @@ class Message(Container):
     @rule_fact
     def misspelt(self) -> frozenset[str]:
         """The properties of the message that are probably meant where one is unknown."""
-        top_level = (problem for problem in self.noted if problem.pointer.count("/") == 1)
-        return frozenset(name for problem in top_level if (name := _intended_property(problem)))
+        return self.misspelt_by_owner.get("", frozenset())
+
+    @fact
+    def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
+        """By pointer of an object: its properties that are probably meant where one is unknown."""
+        names: dict[str, frozenset[str]] = {}
+        for problem in self.noted:
+            if name := _intended_property(problem):
+                owner = problem.pointer.rpartition("/")[0]
+                names[owner] = names.get(owner, frozenset()) | {name}
+        return names
 
     # The schema set
 

@@ -11,6 +11,7 @@ from kiplint.cli.options import (
     Configuring,
     MessageOption,
     Option,
+    ProofsOption,
     ReleasedOption,
     Reporting,
     RepositoryOption,
@@ -53,6 +54,7 @@ class DiffCommand(Command, frozen=True):
     choosing: Choosing = Choosing()
     reporting: Reporting = Reporting()
     configuring: Configuring = Configuring()
+    proofs: ProofsOption = False
     statistics: StatisticsOption = False
 
     def run(self) -> int:

@@ -16,8 +16,9 @@ from kiplint.compat.witness import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_table, write_verdict
-from kiplint.render.table import DIM, SEVERITY, fold, led, paint, paragraph, table, title, width_of
+from kiplint.render.table import DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
+from kiplint.text.show import printable
 from kiplint.text.words import plural
 
 ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
@@ -26,7 +27,7 @@ ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result, and below it the verdict."""
     others = write_folded(result.changes, out, color=color) if result.role else result.changes
-    write_changes_of(others, result.sources, out, color=color)
+    write_changes_of(others, result.sources, out, color=color, proofs=result.proofs)
     if result.changes:
         out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
 
@@ -41,16 +42,19 @@ def write_diff(
 
 
 def write_changes_of(
-    changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool
+    changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool, proofs: bool = False
 ) -> None:
-    """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs."""
+    """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs.
+
+    `proofs` shows the proofs whole.
+    """
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(sources.get(path, b""))))
     width = width_of(out)
     others = []
     for change in changes:
         if _is_grave(change):
             finding = excerpt(change, lines(change.path), color, width)
-            out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
+            out.write(finding.rstrip() + "\n" + proof(change, color, width, whole=proofs) + "\n")
         else:
             others.append(change)
     write_rows(others, out, color=color)
@@ -128,7 +132,7 @@ def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result as Markdown, for pull requests and job summaries."""
     if result.changes:
         write_verdict(result.verdict, out)
-        write_change_table(result.changes, out)
+        write_change_table(result.changes, out, proofs=result.proofs)
 
 
 def write_changes(changes: Sequence[ChangeFinding], compared: int, out: TextIO) -> None:
@@ -139,7 +143,7 @@ def write_changes(changes: Sequence[ChangeFinding], compared: int, out: TextIO) 
     write_change_table(changes, out)
 
 
-def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
+def write_change_table(changes: Sequence[ChangeFinding], out: TextIO, *, proofs: bool = False) -> None:
     """Write a table of the changes, the worst first, and their proofs."""
     ranked = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
     rows = (
@@ -147,16 +151,16 @@ def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
         for change in ranked
     )
     write_table(ENTRY_COLUMNS, rows, out)
-    write_proofs(changes, out)
+    write_proofs(changes, out, whole=proofs)
 
 
-def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
+def write_proofs(changes: Iterable[ChangeFinding], out: TextIO, *, whole: bool) -> None:
     """Write the example messages of changes as a list."""
     proofs = [(change, witness) for change in changes for witness in change.proof]
     if proofs:
         out.write("\nProof, by example messages:\n\n")
     for change, witness in proofs:
-        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
+        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness, whole=whole)}')}\n")
 
 
 def _is_grave(change: ChangeFinding) -> bool:
@@ -182,20 +186,25 @@ def summary_line(changes: Sequence[ChangeFinding], compared: int) -> str:
     return f"{plural(len(changes), 'change')} in {where}: {breaks_of_counts(counts)}.{rest}"
 
 
-def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
-    """The layouts before and after, and the example messages."""
-    rows: list[str] = []
-    for word, side in (("before", change.old), ("after", change.new)):
-        if "layout" in side:
-            rows += _labelled(f"{word:>6}", side["layout"] or "nothing", color, width)
-    for witness in change.proof:
-        rows += _labelled(" proof", sentence(witness), color, width)
-    return "".join(f"{row}\n" for row in rows)
-
-
-def _labelled(label: str, text: str, color: bool, width: int | None) -> list[str]:
-    first, *others = led((f"  {label}", ""), (f"  {text}", ""), width, False)
-    return [first.replace(label, paint(label, DIM, color), 1), *others]
+def proof(change: ChangeFinding, color: bool, width: int | None, *, whole: bool) -> str:
+    """The layouts before and after, and the example messages, in a line each that fits; or whole."""
+    rows = [
+        (word, side["layout"] or "nothing")
+        for word, side in (("before", change.old), ("after", change.new))
+        if "layout" in side
+    ]
+    rows += [("proof", sentence(witness, whole=whole)) for witness in change.proof]
+    lines: list[str] = []
+    for word, text in rows:
+        label, line = f"  {word:>6}  ", printable(text)
+        if whole:
+            first, *others = fold(label + line, width)
+        else:
+            first, others = label + line, []
+            if width is not None and len(first) > width:
+                first = f"{first[: width - 1]}…"
+        lines += [first.replace(word, paint(word, DIM, color), 1), *others]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _rows(changes: Iterable[ChangeFinding], color: bool, width: int | None) -> str:

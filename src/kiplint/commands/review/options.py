@@ -11,6 +11,7 @@ from kiplint.cli.options import (
     Configuring,
     FailOnOption,
     Option,
+    ProofsOption,
     Reporting,
     StatisticsOption,
 )
@@ -66,6 +67,7 @@ class ReviewCommand(Command, frozen=True):
     fail_on_breaks: BreaksOption = ("wire", "storage")
     reporting: Reporting = Reporting()
     configuring: Configuring = Configuring()
+    proofs: ProofsOption = False
     statistics: StatisticsOption = False
 
     def run(self) -> int:

@@ -113,6 +113,8 @@ class ReviewResult(Report, frozen=True):
     """The number of comments that ignore findings, and that the base does not have."""
     patch: bytes = b""
     """The safe fixes of the findings as a unified diff."""
+    proofs: bool = False
+    """Whether layouts and the bytes of proofs are shown whole."""
 
     command = "review"
     renderers = written_by("review", "text", "markdown")

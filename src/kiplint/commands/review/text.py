@@ -35,7 +35,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         for line in _also(entry):
             out.write("\n".join(fold(f"{' ' * len(str(entry.line))} = {line}", width)) + "\n")
         for change in entry.changes:
-            out.write(proof(change, color, width))
+            out.write(proof(change, color, width, whole=result.proofs))
         out.write("\n")
     write_rows(result.additions, out, color=color)
     for name, sentences in _states(result):
@@ -65,7 +65,7 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         out.write(f"{result.fixable}\n\n")
     if result.findings:
         write_table(ENTRY_COLUMNS, map(_cells, filter(result.is_listed, result.findings)), out)
-    write_proofs((change for entry in result.findings for change in entry.changes), out)
+    write_proofs((change for entry in result.findings for change in entry.changes), out, whole=result.proofs)
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
     ordered = sorted(result.additions, key=attrgetter("rpc", "rule"))
