@@ -6,7 +6,6 @@ code; `// kiplint: ignore-file[style] reason`, before the definition begins, of 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
@@ -110,9 +109,9 @@ def place(
     return findings
 
 
-def place_set(violation: Violation) -> Finding:
-    """The finding about a whole set, placed at its directory because no single file causes it."""
-    return _finding(violation, Span(1, 1, 1, 1), "", os.path.basename(violation.anchor.file.rstrip("/")))
+def place_whole(violation: Violation, place: str) -> Finding:
+    """The finding about a whole file or directory, which its fingerprint has as `place`."""
+    return _finding(violation, Span(1, 1, 1, 1), "", place)
 
 
 def _located(violation: Violation, locator: Locator) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -103,9 +104,10 @@ def _place(
         if violation.anchor.file in files:
             by_file.setdefault(violation.anchor.file, []).append(violation)
         elif isinstance(violation.element, SchemaSet) and files and violation.severity != "off":
-            from kiplint.engine.place import place_set
+            from kiplint.engine.place import place_whole
 
-            result.findings.append(place_set(violation))
+            directory = os.path.basename(violation.anchor.file.rstrip("/"))  # no single file causes it
+            result.findings.append(place_whole(violation, directory))
     for definition in definitions:
         if definition.file in by_file or IGNORE_MARK in definition.data:
             from kiplint.engine.place import place

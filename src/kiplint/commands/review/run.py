@@ -13,7 +13,7 @@ from kiplint.commands.check.options import CheckCommand
 from kiplint.commands.check.run import CheckPart, check_sets
 from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
-from kiplint.commands.review.trust import BaseFiles, changed_configuration, new_ignores
+from kiplint.commands.review.trust import changed_configuration, new_ignores
 from kiplint.commands.rollout.run import findings_of
 from kiplint.compat.causes import causes_of
 from kiplint.compat.judge import BREAKS, ChangeFinding
@@ -28,6 +28,7 @@ from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Topic
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
+from kiplint.sources.former_files import FormerFiles
 from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
@@ -52,7 +53,7 @@ def review(options: ReviewCommand) -> ReviewResult:
     names = options.paths or (os.path.relpath(home_of(os.curdir) or os.curdir),)
     since = Base("", "") if options.base == NONE else find_base(options.base, names)
     has_base = bool(since.revision) and not is_unborn(since.revision)
-    base_files = BaseFiles(since.revision, home_of(os.curdir))
+    base_files = FormerFiles(since.revision, home_of(os.curdir))
     files = base_files if has_base and not options.trust_head else DISK
     configuration = options.configuring.configuration(names[0], options.choosing, files)
     for name in names:
@@ -74,11 +75,9 @@ def review(options: ReviewCommand) -> ReviewResult:
     rules = [*configuration.known(), *configuration.rules().rules]
     topics = {rule.id: rule.spec.topics for rule in rules}
     lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
-    items: list[Item] = [(finding, "check") for finding in checked.findings]
-    if has_base:
-        folders = {*names, *map(os.path.dirname, comparison.after_sources)}
-        changed = changed_configuration(base_files, folders, trusts_head=options.trust_head)
-        items += [(finding, "check") for finding in changed]
+    folders = {*names, *map(os.path.dirname, comparison.after_sources)}
+    changed = changed_configuration(base_files, folders, trusts_head=options.trust_head) if has_base else ()
+    items: list[Item] = [(finding, "check") for finding in (*checked.findings, *changed)]
     items += [(change, "diff") for change in worse]
     items += [(finding, "rollout") for finding in lagging]
     findings = entries_of(items, topics)

@@ -38,11 +38,9 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
             out.write(proof(change, color, width, whole=result.proofs))
         out.write("\n")
     write_rows(result.additions, out, color=color)
-    for name, sentences in _states(result):
-        out.write(f"{title(name, color)}\n")
-        for text in sentences:
-            out.write("\n".join(fold(f"  {printable(text)}", width)) + "\n")
-        out.write("\n")
+    if result.rollout:
+        lines_of_rollout = [line for text in _rollout(result) for line in fold(f"  {printable(text)}", width)]
+        out.write("\n".join([title("KIP-1313", color), *lines_of_rollout, "\n"]))
     if result.findings or result.additions:
         hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
         out.write("\n".join(fold(summary_line(result) + hint, width)) + "\n")
@@ -72,9 +70,8 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     for name, changes in groupby(ordered, key=attrgetter("rpc")):
         texts = dict.fromkeys(change.message for change in changes)
         out.write(f"- {inline(name)}: {inline('; '.join(texts))}\n")
-    for name, sentences in _states(result):
-        out.write(f"\n{name}:\n\n")
-        out.write("".join(f"- {inline(text)}\n" for text in sentences))
+    if result.rollout:
+        out.write("\nKIP-1313:\n\n" + "".join(f"- {inline(text)}\n" for text in _rollout(result)))
     patch = result.patch.decode("utf-8", "replace")
     if patch and printable(plain := re.sub(r"[\t\n]", " ", patch)) == plain:  # else it would not apply as it is shown
         out.write(f"\n{_folded(patch)}")
@@ -91,11 +88,9 @@ def _also(entry: Entry) -> Iterator[str]:
         yield f"also {finding.rule}: {finding.message}"
 
 
-def _states(result: ReviewResult) -> Iterator[tuple[str, list[str]]]:
-    """The section about the rollout: a title, and sentences."""
-    if result.rollout:
-        rows = [f"{row.name}: {row.message}" for row in result.lagging]
-        yield "KIP-1313", [closing(result.rollout, 3), *rows]
+def _rollout(result: ReviewResult) -> list[str]:
+    """The sentences about the rollout."""
+    return [closing(result.rollout, 3), *(f"{row.name}: {row.message}" for row in result.lagging)]
 
 
 def _folded(patch: str) -> str:

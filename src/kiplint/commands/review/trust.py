@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,69 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from kiplint.commands.review.result import CONFIGURATION_CHANGED
 from kiplint.engine.config import FILES, own_values
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Finding, fingerprint
-from kiplint.engine.place import parse_suppressions
+from kiplint.engine.finding import Anchor, Finding
+from kiplint.engine.place import parse_suppressions, place_whole
+from kiplint.engine.ruleset import Violation
 from kiplint.engine.run import IGNORE_MARK
-from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
+from kiplint.limits import BASELINE_BYTES
 from kiplint.sources.disk import shown
-from kiplint.sources.git import FILE, LINK, entries, open_repository
+from kiplint.sources.former_files import FormerFiles
 from kiplint.text.files import DISK, Disk
 from kiplint.text.lines import decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import listed
 
-MOST_LINKS = 10
 
-
-class BaseFiles(Disk):
-    """The files of a work tree as a revision has them; those outside of the work tree are on disk."""
-
-    def __init__(self, revision: str, top: str) -> None:
-        self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
-        self.paths: dict[str, None] = {}
-        """The files of the work tree that were read."""
-
-    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
-        """The bytes of a file; raises OSError as `read_file` does."""
-        if not self._is_inside(path):
-            return super().read(path, most, cut=cut)
-        data = self._data(path)
-        if data is None:
-            raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
-        self.paths[os.path.abspath(path)] = None
-        if len(data) > most and not cut:
-            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
-        return data[:most]
-
-    def is_file(self, path: str) -> bool:
-        """Whether there is a file of that name."""
-        return self._data(path) is not None if self._is_inside(path) else super().is_file(path)
-
-    exists = is_file
-
-    def real(self, path: str) -> str:
-        """The absolute path; links outside of the work tree are resolved."""
-        return os.path.abspath(path) if self._is_inside(path) else super().real(path)
-
-    def _is_inside(self, path: str) -> bool:
-        return os.path.join(os.path.abspath(path), "").startswith(self.top)
-
-    def _data(self, path: str, links: int = 0) -> bytes | None:
-        folder, name = os.path.split(os.path.abspath(path).removeprefix(self.top))
-        repository = open_repository(None)
-        tree = repository.find(f"{self.revision}:{folder.replace(os.sep, '/')}")
-        rows = entries(tree) if tree and tree.kind == "tree" else ()
-        entry = next((entry for entry in rows if entry.name == name), None)
-        if entry is None or not entry.mode.startswith((FILE, LINK)):
-            return None
-        data = repository.read([entry.id])[0].data
-        if entry.mode.startswith(FILE):
-            return data
-        target = os.path.join(self.top, folder, os.fsdecode(data))
-        return self._data(target, links + 1) if links < MOST_LINKS and self._is_inside(target) else None
-
-
-def changed_configuration(base: BaseFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
+def changed_configuration(base: FormerFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
     """A finding for each configuration above some paths, and each pack or baseline, that the base has otherwise.
 
     `base` has read its own configuration, with all that belongs to it.
@@ -87,21 +37,9 @@ def changed_configuration(base: BaseFiles, paths: Iterable[str], *, trusts_head:
         if isinstance(before, dict) and isinstance(after, dict):
             what = listed(sorted(printable(key) for key in {*before, *after} if before.get(key) != after.get(key)))
         effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
-        yield Finding(
-            rule=CONFIGURATION_CHANGED.id,
-            severity="warning",
-            message=f"the change sets {what} otherwise than {base.revision}, {effect}",
-            path=shown(path),
-            line=1,
-            column=1,
-            end_line=1,
-            end_column=1,
-            pointer="",
-            message_name="",
-            source="",
-            fingerprint=fingerprint(CONFIGURATION_CHANGED.id, shown(path)),
-            fixable=False,
-        )
+        message = f"the change sets {what} otherwise than {base.revision}, {effect}"
+        name = shown(path)
+        yield place_whole(Violation(CONFIGURATION_CHANGED, "warning", message, Anchor(name, "", "", ""), None), name)
 
 
 def _folders(path: str, top: str) -> Iterator[str]:

@@ -1,0 +1,60 @@
+"""The files of a work tree as a revision has them, for what is read by path, such as a configuration."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from kiplint.limits import TEXT_BYTES
+from kiplint.sources.git import FILE, LINK, entries, open_repository
+from kiplint.text.files import Disk
+
+MOST_LINKS = 10
+
+
+class FormerFiles(Disk):
+    """The files of a work tree as a revision has them; those outside of the work tree are on disk."""
+
+    def __init__(self, revision: str, top: str) -> None:
+        self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
+        self.paths: dict[str, None] = {}
+        """The files of the work tree that were read."""
+
+    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
+        """The bytes of a file; raises OSError as `read_file` does."""
+        if not self._is_inside(path):
+            return super().read(path, most, cut=cut)
+        data = self._data(path)
+        if data is None:
+            raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
+        self.paths[os.path.abspath(path)] = None
+        if len(data) > most and not cut:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
+        return data[:most]
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file of that name."""
+        return self._data(path) is not None if self._is_inside(path) else super().is_file(path)
+
+    exists = is_file
+
+    def real(self, path: str) -> str:
+        """The absolute path; links outside of the work tree are resolved."""
+        return os.path.abspath(path) if self._is_inside(path) else super().real(path)
+
+    def _is_inside(self, path: str) -> bool:
+        return os.path.join(os.path.abspath(path), "").startswith(self.top)
+
+    def _data(self, path: str, links: int = 0) -> bytes | None:
+        folder, name = os.path.split(os.path.abspath(path).removeprefix(self.top))
+        repository = open_repository(None)
+        tree = repository.find(f"{self.revision}:{folder.replace(os.sep, '/')}")
+        rows = entries(tree) if tree and tree.kind == "tree" else ()
+        entry = next((entry for entry in rows if entry.name == name), None)
+        if entry is None or not entry.mode.startswith((FILE, LINK)):
+            return None
+        data = repository.read([entry.id])[0].data
+        if entry.mode.startswith(FILE):
+            return data
+        target = os.path.join(self.top, folder, os.fsdecode(data))
+        return self._data(target, links + 1) if links < MOST_LINKS and self._is_inside(target) else None
