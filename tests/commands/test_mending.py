@@ -145,7 +145,7 @@ def test_in_a_checkout_only_what_differs_from_head_is_fixed(
     here: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     make_repository(here, {"XData.json": SLIPS})
-    older = "4 left, 4 of them older than HEAD and fixable with --all\n"
+    older = "4 left, 4 of them older than HEAD and fixable with `check --fix --all`\n"
     for where in (here, tmp_path_factory.mktemp("elsewhere")):
         assert kiplint("check", str(here), "--fix", cwd=where).err.endswith(f"nothing to fix, {older}")
     assert kiplint("check", "--diff", cwd=here) == (0, "", f"nothing to fix, {older}")

@@ -91,7 +91,7 @@ class Fixes(msgspec.Struct, frozen=True):
         older = sum(
             unsafe or (finding.fix is not None and finding.fix.applicability == "safe") for finding in self.older
         )
-        parts += [f"{older:,} of them older than HEAD and fixable with --all"] if older else []
+        parts += [f"{older:,} of them older than HEAD and fixable with `check --fix --all`"] if older else []
         parts += [f"{fixable:,} of them fixable with --unsafe-fixes"] if fixable else []
         parts += [f"{others:,} known and not fixed"] if others else []
         return ", ".join(parts)
