@@ -15,6 +15,7 @@ from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.delta import Parts, write_rows
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import TableFrame, table
+from kiplint.pipeline.session import FIRST_COMPILER
 from kiplint.pipeline.tables import TABLES
 from tools import Ran, environment, kiplint
 
@@ -91,5 +92,5 @@ def surroundings(cache: Path, **others: str) -> dict[str, str]:
     scratch = cache / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     places = {"TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch), "XDG_CACHE_HOME": str(cache)}
-    quick = f"-XX:TieredStopAtLevel=1 -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
+    quick = f"{FIRST_COMPILER} -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
     return {**kept, **places, "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": quick, **others}

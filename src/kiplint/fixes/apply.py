@@ -15,7 +15,7 @@ from kiplint.fixes.sets import Check, CheckedFiles, Files, Regression, regressio
 from kiplint.limits import RECHECKED_BYTES, RECHECKED_FILE
 from kiplint.text.edit import Edit, Edits, apply_edits
 
-MOST_ROUNDS: Final = 40
+MOST_ROUNDS: Final = 6
 MOST_TRIALS: Final = 128
 """How often a small set is checked again."""
 
