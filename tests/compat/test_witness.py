@@ -84,7 +84,7 @@ def test_renames_and_new_tags_are_not_breaks() -> None:
         (("int16", "uint16"), [("ffff", -1, 65535), ("ffff", 65535, -1)]),
         (("int32", "uint32"), [("ffffffff", -1, 4294967295), ("ffffffff", 4294967295, -1)]),
         (("int64", "float64"), [("0000000000000001", 1, 5e-324), ("3ff4000000000000", 1.25, 4608308318706860032)]),
-        (("bool", "int8"), [("01", True, 1), ("09", 9, "the byte of a boolean is 9, neither 0 nor 1")]),
+        (("bool", "int8"), [("01", True, 1), ("09", 9, True)]),
     ],
 )
 def test_witnesses_show_another_value(types: tuple[str, str], shown: list[tuple[str, object, object]]) -> None:
