@@ -8,7 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kiplint.codec.catalog import Catalog, Definitions
+from kiplint.codec.codec import Codec
 from kiplint.codec.values import UNKNOWN_TAGS, key_of
 from kiplint.codec.wire import base64_text, float_json, uuid_text
 from kiplint.model.layout import Layout, Slot
@@ -26,6 +29,18 @@ def catalog(name: str, history: Path | None = None) -> Catalog:
     """The messages of a directory, or of a tag of a history."""
     opened = open_sets([name], lambda path: True, repository=str(history) if history else None)
     return Catalog([Definitions([(file.path, file.data) for file in open_set.files]) for open_set in opened])
+
+
+def catalog_of(*messages: Message) -> Catalog:
+    """The messages of one set."""
+    return Catalog([Definitions([(f"{message.name}.json", msgspec.json.encode(message.spec)) for message in messages])])
+
+
+def encoded(codec: Codec, value: dict[str, Any]) -> bytes:
+    """The bytes of valid values."""
+    data, problems = codec.encode(value)
+    assert problems == ()
+    return data
 
 
 def random_message(rng: random.Random) -> Message:

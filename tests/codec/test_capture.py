@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from codec.support import catalog
+from codec.support import catalog, catalog_of
 from conftest import ROOT
 from kiplint.codec.capture import UnreadableCapture, read_capture, read_packets
 from kiplint.codec.catalog import Catalog
@@ -41,7 +41,7 @@ def echo() -> Catalog:
         field("ClientId", "string"),
     ]
     headers = [message(*names, name="RequestHeader", **HEADER), message(names[2], name="ResponseHeader", **HEADER)]
-    return Catalog.of([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *headers])
+    return catalog_of(*rpc("Echo", 7, "0-1", flexibleVersions="none"), *headers)
 
 
 def request(correlation: int, version: int = 0) -> bytes:
@@ -235,7 +235,7 @@ def flexible() -> Catalog:
     """Echo, and an RPC 0 whose requests a response with a small correlation id may resemble."""
     headers = [*echo().named("RequestHeader"), *echo().named("ResponseHeader")]
     small = rpc("Small", 0, "0-9", flexibleVersions="none")
-    return Catalog.of([*rpc("Echo", 7, "0-1", flexibleVersions="none"), *small, *headers])
+    return catalog_of(*rpc("Echo", 7, "0-1", flexibleVersions="none"), *small, *headers)
 
 
 def test_an_address_that_serves_others_is_the_server() -> None:

@@ -124,6 +124,11 @@ def divided(segment: Segment, size: int) -> list[Segment]:
     ]
 
 
+def lossy(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
+    """All segments in pieces of 37 bytes, of which a tenth is lost."""
+    return [piece for segment in segments for piece in divided(segment, 37) if chance.random() > 0.1]
+
+
 def part(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
     """Segments from some place to another, some divided, some lost, and some in another order."""
     ends = sorted(chance.choices(range(len(segments)), k=2))
@@ -182,8 +187,9 @@ def test_a_part_says_nothing_that_the_whole_does_not_say(
     wholes = readings(known, segments)
     whole = {identity(reading.captured): reading for reading in wholes}
     kept = 0
-    for number in range(CUTS):
-        rest = part(segments, random.Random(f"cut {number}"))
+    parts = [lossy(segments, random.Random("lossy"))]
+    parts += [part(segments, random.Random(f"cut {number}")) for number in range(CUTS)]
+    for number, rest in enumerate(parts):
         result = readings(known, rest)
         assert [
             (fault, number, reading.captured) for reading in result for fault in faults(whole, wholes, reading)

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import kiplint
-from codec.support import catalog
+from codec.support import catalog, catalog_of
 from codec.test_capture import echo
 from conftest import ROOT
 from kiplint.codec.catalog import Catalog
@@ -23,7 +23,7 @@ from tools import field, message
 
 def simple() -> Catalog:
     tagged = field("Tagged", "int32", "3+", tag=0, taggedVersions="3+", default="7")
-    return Catalog.of([message(field("Name", "string"), tagged)])
+    return catalog_of(message(field("Name", "string"), tagged))
 
 
 def decode_object(known: Catalog, given: Any) -> dict[str, Any]:
@@ -56,7 +56,8 @@ def test_frames_go_both_ways() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ([], "a line must be a JSON object"),
+        ([], "a line must be a JSON object with text and numbers: Expected `object`, got `array`"),
+        ({"hex": []}, r".* got `array` - at `\$.hex`"),
         ({"message": "XRequest", "version": 3}, '"hex" must be text'),
         ({"message": "XRequest", "version": 3, "hex": "0"}, '"hex" must be pairs of hexadecimal digits'),
         ({"message": "XRequest", "version": "3", "hex": ""}, '"version" must be a number'),
@@ -131,7 +132,7 @@ def test_what_cannot_be_written(given: Any, text: str) -> None:
 def test_a_definition_without_a_layout_is_a_problem_of_its_bytes() -> None:
     header = {"name": "RequestHeader", "type": "header", "apiKey": None, "listeners": None, "validVersions": "1"}
     request = message(field("Name", "string"), field("Late", "Missing", "3+"), flexibleVersions="none")
-    known = Catalog.of([request, message(field("Odd", "int23"), **header)])
+    known = catalog_of(request, message(field("Odd", "int23"), **header))
     frame: dict[str, Any] = {"direction": "request", "api_key": 1, "api_version": 0, "hex": "00010000"}
     expected = ("codec/layout-unusable", "RequestHeader has the field Odd, whose type int23 is unknown")
     (problem,) = decode_object(known, frame)["problems"]

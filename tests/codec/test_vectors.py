@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from codec.support import catalog, random_message
+from codec.support import catalog, encoded, random_message
 from kiplint.codec.codec import Codec
 from kiplint.codec.problems import Malformed
 from kiplint.commands.vectors.edges import each_hard
@@ -78,7 +78,7 @@ def flexible(*fields: object, **others: object) -> Codec:
 
 
 def hard(codec: Codec) -> dict[str, bytes]:
-    return {kind: codec.write(value) for kind, value in each_hard(codec.body)}
+    return {kind: encoded(codec, value) for kind, value in each_hard(codec.body)}
 
 
 def test_lengths_and_counts_take_two_bytes() -> None:

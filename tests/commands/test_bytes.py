@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from kiplint.codec.explain import Cursor
+from kiplint.codec.codec import Codec
 from kiplint.commands.decode.text import MOST_ROWS
 from kiplint.commands.vectors.run import vectors
-from tools import definition, field, kiplint
+from tools import definition, field, kiplint, message
 
 SET = str(ROOT / "fixtures" / "sets" / "broker")
 GOOD = bytes.fromhex("0003000c0000000700036162630000010100")
@@ -334,10 +334,10 @@ def test_of_very_many_values_only_the_first_are_drawn(tmp_path: Path) -> None:
 
 def test_places_are_kept_of_so_many_values_and_of_all_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kiplint.codec.explain.MOST_SPANS", 2)
-    cursor = Cursor(b"", 0, spans=True)
-    for kind in ("int16", "int32", "int64", "compact nullable records"):
-        cursor.row(0, 0, "a", kind, None)
-    assert [span.type for span in cursor.spans] == ["int16", "int32", "compact nullable records"]
+    records = field("D", "records", nullableVersions="0+")
+    request = message(field("A", "int16"), field("B"), field("C", "int64"), records, flexibleVersions="none")
+    spans = Codec(request, 0).decode(bytes(14) + b"\xff" * 4, spans=True).spans
+    assert [span.type for span in spans] == ["int16", "int32", "nullable records"]
 
 
 @pytest.mark.parametrize(

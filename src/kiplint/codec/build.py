@@ -50,7 +50,7 @@ class _Builder:
             else:
                 self.slot(slot, default_of(slot), _join(path, key))
         if len(value) > count:
-            keys = {key_of(slot) for slot in (*body.slots, *(body.tags or ()))}
+            keys = {key_of(slot) for slot in body.all_slots}
             self.surplus(keys, container, value, path, flexible=body.tags is not None)
         if body.tags is not None:
             self.tags(body.tags, value, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kiplint.codec.codec import Codec
 from kiplint.engine.config import Path
@@ -29,7 +29,7 @@ class Catalog:
 
     def __init__(
         self,
-        sets: Sequence[Definitions | LoadedMessages],
+        sets: Sequence[Definitions],
         context: frozenset[str] = frozenset(),
         errors: Mapping[int, ErrorCode] = ERRORS,
     ) -> None:
@@ -38,15 +38,10 @@ class Catalog:
         self.errors = errors
         self._named: dict[str, list[Message]] = {}
         self._keyed: dict[tuple[str, int], list[Message]] = {}
-        self._homes: dict[int, Definitions | LoadedMessages] = {}
+        self._homes: dict[int, Definitions] = {}
         self._codecs: dict[tuple[int, int], Codec] = {}
         self._headers: dict[tuple[int, int], tuple[int, Codec | None]] = {}
         self._frames: dict[tuple[str, int, int], tuple[int, Codec, Codec] | None] = {}
-
-    @classmethod
-    def of(cls, messages: Iterable[Message]) -> Catalog:
-        """The catalog of messages that are loaded already."""
-        return cls([LoadedMessages(messages)])
 
     @property
     def broken(self) -> list[str]:
@@ -119,7 +114,7 @@ class Catalog:
         header = having((candidate for candidate in candidates if candidate.type == "header"), number)
         return number, self.codec(header, number) if header else None
 
-    def _at_home(self, home: Definitions | LoadedMessages, messages: list[Message]) -> list[Message]:
+    def _at_home(self, home: Definitions, messages: list[Message]) -> list[Message]:
         for message in messages:
             self._homes[id(message)] = home
         return messages
@@ -139,31 +134,28 @@ class Definitions:
     def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
         self._files = files
         self._loaded: dict[str, Message | None] = {}
-        self._whole: LoadedMessages | None = None
+        self._whole: tuple[Message, ...] | None = None
         self.broken: list[str] = []
 
     def named(self, name: str) -> list[Message]:
         """The messages of that name."""
-        if self._whole:
-            return self._whole.named(name)
         text = name.encode("utf-8", "replace")
-        return [
-            message for message in self._load(file for file in self._files if text in file[1]) if message.name == name
-        ]
+        return [message for message in self._candidates(lambda data: text in data) if message.name == name]
 
     def keyed(self, api_key: int) -> list[Message]:
         """The messages with that API key, of whatever type."""
-        if self._whole:
-            return self._whole.keyed(api_key)
         pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key if api_key >= 0 else b"apiKey")
-        candidates = self._load(file for file in self._files if pattern.search(file[1]))
-        return [message for message in candidates if message.api_key == api_key]
+        return [message for message in self._candidates(pattern.search) if message.api_key == api_key]
 
     def all(self) -> tuple[Message, ...]:
         """All messages, as one set."""
         if self._whole is None:
-            self._whole = LoadedMessages(SchemaSet(tuple(self._load(self._files))).messages)
-        return self._whole.all()
+            self._whole = SchemaSet(tuple(self._load(self._files))).messages
+        return self._whole
+
+    def _candidates(self, matches: Callable[[bytes], object]) -> Iterable[Message]:
+        """The messages of the files whose bytes match; all messages once they are loaded."""
+        return self._load(file for file in self._files if matches(file[1])) if self._whole is None else self._whole
 
     def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
         messages = []
@@ -175,31 +167,6 @@ class Definitions:
             if (message := self._loaded[path]) is not None:
                 messages.append(message)
         return messages
-
-
-class LoadedMessages:
-    """Messages that are loaded already, with the methods of `Definitions`."""
-
-    def __init__(self, messages: Iterable[Message]) -> None:
-        self._messages = tuple(messages)
-        self._by_name: dict[str, list[Message]] = {}
-        self._by_key: dict[int | None, list[Message]] = {}
-        for message in self._messages:
-            self._by_name.setdefault(message.name, []).append(message)
-            self._by_key.setdefault(message.api_key, []).append(message)
-        self.broken: list[str] = []
-
-    def named(self, name: str) -> list[Message]:
-        """The messages of that name."""
-        return self._by_name.get(name, [])
-
-    def keyed(self, api_key: int) -> list[Message]:
-        """The messages with that API key, of whatever type."""
-        return self._by_key.get(api_key, [])
-
-    def all(self) -> tuple[Message, ...]:
-        """All messages."""
-        return self._messages
 
 
 def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:

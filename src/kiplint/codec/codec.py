@@ -10,7 +10,7 @@ from kiplint.codec.build import build
 from kiplint.codec.explain import explain
 from kiplint.codec.fast import Reader, make_reader
 from kiplint.codec.problems import ByteProblem, Malformed
-from kiplint.codec.values import default_of, defaults_of, key_of
+from kiplint.codec.values import default_of, key_of
 from kiplint.codec.wire import ELEMENTS, Decoded
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from kiplint.model.element import fact
@@ -104,13 +104,6 @@ class Codec:
         finally:
             ELEMENTS.left = before
 
-    def write(self, value: dict[str, Any]) -> bytes:
-        """The bytes of valid values. Raises Malformed."""
-        data, problems = self.encode(value)
-        if problems:
-            raise Malformed
-        return data
-
     def encode(self, value: Any) -> tuple[bytes, tuple[ByteProblem, ...]]:
         """The bytes of values that may leave out fields, and what is wrong with them."""
         return build(self.body, self.message, value)
@@ -119,11 +112,6 @@ class Codec:
     def error_fields(self) -> ErrorFields:
         """The fields with error codes."""
         return _error_fields(self.body)
-
-    @fact
-    def defaults(self) -> dict[str, Any]:
-        """Every field with its default, tagged ones included."""
-        return defaults_of(self.body)
 
 
 ErrorFields = tuple[tuple[str, bool, Any], ...]
@@ -136,7 +124,7 @@ def is_error_field(name: str) -> bool:
 
 
 def _error_fields(body: Layout) -> ErrorFields:
-    entries = ((slot, _error_fields(slot.body) if slot.body else None) for slot in (*body.slots, *(body.tags or ())))
+    entries = ((slot, _error_fields(slot.body) if slot.body else None) for slot in body.all_slots)
     return tuple(
         (key_of(slot), slot.array, inner)
         for slot, inner in entries
@@ -144,35 +132,20 @@ def _error_fields(body: Layout) -> ErrorFields:
     )
 
 
-def has_errors(fields: ErrorFields, value: dict[str, Any]) -> bool:
-    """Whether decoded values have an error."""
-    for key, is_array, inner in fields:
-        content = value.get(key)
-        if content and (
-            inner is None
-            or (any(has_errors(inner, element) for element in content) if is_array else has_errors(inner, content))
-        ):
-            return True
-    return False
-
-
-def errors_in(fields: ErrorFields, value: dict[str, Any], path: str = "") -> Iterator[tuple[str, int]]:
+def errors_in(fields: ErrorFields, value: dict[str, Any]) -> Iterator[tuple[str, int]]:
     """The path and code of every error in decoded values; the code 0 is none."""
     for key, is_array, inner in fields:
         content = value.get(key)
-        if not content:
-            continue
-        if inner is None:
-            yield f"{path}{key}", content
-        elif is_array:
-            for number, element in enumerate(content):
-                yield from errors_in(inner, element, f"{path}{key}[{number}].")
-        else:
-            yield from errors_in(inner, content, f"{path}{key}.")
+        if content and inner is None:
+            yield key, content
+        elif content:
+            for place, element in enumerate(content if is_array else [content]):
+                for path, code in errors_in(inner, element):
+                    yield f"{key}{f'[{place}]' if is_array else ''}.{path}", code
 
 
 def _of_unknown_type(body: Layout) -> Iterator[Slot]:
-    for slot in (*body.slots, *(body.tags or ())):
+    for slot in body.all_slots:
         if slot.body:
             yield from _of_unknown_type(slot.body)
         elif slot.kind not in PRIMITIVES:
@@ -181,15 +154,13 @@ def _of_unknown_type(body: Layout) -> Iterator[Slot]:
 
 def filled(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """The values of a body with the default of every absent tagged field, at every depth."""
-    slots = (*body.slots, *(body.tags or ()))
-    slots_by_key = {key_of(slot): slot for slot in slots}
-    whole = {key: _filled(slots_by_key[key], inner) if key in slots_by_key else inner for key, inner in value.items()}
-    return whole | {key_of(slot): default_of(slot) for slot in body.tags or () if key_of(slot) not in whole}
-
-
-def _filled(slot: Slot, value: Any) -> Any:
-    if slot.body is None or value is None:
-        return value
-    if slot.array:
-        return [filled(slot.body, element) for element in value]
-    return filled(slot.body, value)
+    whole = dict(value)
+    for slot in body.all_slots:
+        content = value.get(key_of(slot))
+        if slot.body and content is not None:
+            whole[key_of(slot)] = (
+                [filled(slot.body, element) for element in content] if slot.array else filled(slot.body, content)
+            )
+    for slot in body.tags or ():
+        whole.setdefault(key_of(slot), default_of(slot))
+    return whole

@@ -10,7 +10,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from kiplint.codec.conversation import Captured
@@ -312,37 +312,27 @@ def _routed(place: int, call: RpcCall, server: ServerIdentity) -> Iterator[Breac
         text = f"{REBOOTSTRAP_REQUIRED} answers a request without ClusterId and NodeId, which proceeds as normal"
         yield Breach(place, "response", "rebootstrap", text, "errorCode")
     elif code == REBOOTSTRAP_REQUIRED.code and (cluster, node) == (server.cluster, server.node):
-        yield Breach(
-            place, "response", "rebootstrap", f"{REBOOTSTRAP_REQUIRED} answers the ids of this very broker", "errorCode"
-        )
+        text = f"{REBOOTSTRAP_REQUIRED} answers the ids of this very broker"
+        yield Breach(place, "response", "rebootstrap", text, "errorCode")
 
 
 def _rows(frame: Frame | None) -> list[tuple[int, int, int, int]]:
     """The offers of an ApiVersionsResponse: their places, API keys, and lowest and highest versions."""
-    rows = _values(frame).get("apiKeys") or []
-    return [
-        (number, row["apiKey"], row["minVersion"], row["maxVersion"])
-        for number, row in enumerate(rows)
-        if "maxVersion" in row
-    ]
+    rows = enumerate(_values(frame).get("apiKeys") or [])
+    return [(place, row["apiKey"], row["minVersion"], row["maxVersion"]) for place, row in rows if "maxVersion" in row]
 
 
 def _offered(place: int, call: RpcCall) -> Iterator[Breach]:
     """KIP-35, "Proposed Changes", and KIP-511 for UNSUPPORTED_VERSION: contradictions in an ApiVersionsResponse."""
     if call.response is None:
         return
-    rows, code, version = (
-        _rows(call.response),
-        _values(call.response).get("errorCode"),
-        call.response.version,
-    )
+    rows, code, version = _rows(call.response), _values(call.response).get("errorCode"), call.response.version
     offered_keys: set[int] = set()
     for number, key, low, high in rows:
         at = f"apiKeys[{number}].minVersion"
         if low > high or low < 0:
-            yield Breach(
-                place, "response", "versions-inverted", f"the versions of API key {key} are {low} to {high}", at
-            )
+            text = f"the versions of API key {key} are {low} to {high}"
+            yield Breach(place, "response", "versions-inverted", text, at)
         if key in offered_keys:
             text = f"API key {key} is offered twice; a client takes one of the two"
             yield Breach(place, "response", "api-key-twice", text, f"apiKeys[{number}].apiKey")
@@ -417,27 +407,22 @@ def judge_capture(
 
     `states` are the states of the connections by their numbers.
     """
-    talks: dict[int, dict[int, list[tuple[Captured, Frame] | None]]] = {}
+    pairs: dict[tuple[int, int], list[tuple[Captured, Frame] | None]] = {}
     for captured, frame in frames:
         if captured.exchange >= 0:
-            pair = talks.setdefault(captured.connection, {}).setdefault(captured.exchange, [None, None])
+            pair = pairs.setdefault((captured.connection, captured.exchange), [None, None])
             pair[captured.direction == "response"] = captured, frame
-    pairs: list[list[tuple[Captured, Frame] | None]] = []
-    calls: dict[int, list[RpcCall]] = {}
-    for number, talk in sorted(talks.items()):
-        pairs += [pair for _, pair in sorted(talk.items())]
-        calls[number] = [_call(*pair) for _, pair in sorted(talk.items())]
-    every = [*chain(*calls.values())]
-    servers = _identities(every)
-    starts = accumulate(map(len, calls.values()), initial=0)
-    judged = (
-        breach._replace(place=start + breach.place)
-        for start, (number, conversation) in zip(starts, calls.items(), strict=False)
-        for breach in judge(conversation, servers, states[number] if states else None)
-    )
+    places = sorted(pairs)
+    calls = {place: _call(*pairs[place]) for place in places}
+    servers = _identities(calls.values())
+    judged = [(breach, places) for breach in _clusters(calls.values())]
+    for number, group in groupby(places, key=lambda place: place[0]):
+        talk = list(group)
+        state = states[number] if states else None
+        judged += [(breach, talk) for breach in judge([calls[place] for place in talk], servers, state)]
     breaches: dict[int, list[Breach]] = {}
-    for breach in chain(_clusters(every), judged):
-        entry = pairs[breach.place][breach.side == "response"]
+    for breach, talk in judged:
+        entry = pairs[talk[breach.place]][breach.side == "response"]
         if entry is not None and len(breaches.setdefault(entry[0].number, [])) < MOST_PROBLEMS:
             breaches[entry[0].number].append(breach)
     return breaches

@@ -117,7 +117,7 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
             pos += 4 + size
         else:
             rule = "codec/length-negative" if size < 0 else "codec/too-large"
-            problem = ByteProblem(rule, run.offset + pos, f"the length of the frame is {size}")
+            problem = ByteProblem(rule, 0, f"the length of the frame is {size}")
             yield Cut(run.offset + pos, time, acknowledged, b"", problem=problem)
             pos = _search(data, pos + 1, sign)
     return run.offset + pos if pos >= len(data) else -1

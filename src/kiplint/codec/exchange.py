@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -23,32 +23,35 @@ def read_object(catalog: Catalog, line: bytes, *, spans: bool) -> tuple[Frame, b
     """The frame or body of one line of JSON, its bytes, and what reads such bytes with the places. Raises BadInput."""
     try:
         msgspec.json.decode(line, type=msgspec.Raw)  # the typed decoder takes an unfinished array for an array
-        entry = msgspec.json.decode(line, type=BytesLine)
-        values = {name: _scalar(getattr(entry, name)) for name in BytesLine.__struct_fields__}
-    except msgspec.ValidationError:
-        raise BadInput("a line must be a JSON object") from None
+        values = msgspec.structs.asdict(msgspec.json.decode(line, type=BytesLine))
+    except msgspec.ValidationError as error:
+        raise BadInput(f"a line must be a JSON object with text and numbers: {error}") from None
     except NOT_JSON as error:
         raise BadInput(f"the line is not JSON: {error}") from None
-    return _read(catalog, values, spans=spans)
+    data = _bytes(values["hex"])
+    if values["direction"] is None:
+        read = partial(decode_body, catalog, text_of(values, "message"), number_of(values, "version"))
+    elif values["direction"] == "request":
+        read = partial(decode_request, catalog)
+    elif values["direction"] == "response":
+        read = partial(decode_response, catalog, number_of(values, "api_key"), number_of(values, "api_version"))
+    else:
+        raise BadInput('"direction" must be "request" or "response"')
+    return read(data, spans=spans), data, partial(read, spans=True)
 
 
-NULL: Final = msgspec.Raw(b"null")
+Scalar = str | int | float | bool | None
 
 
 class BytesLine(msgspec.Struct, frozen=True):
-    """A line of JSON with bytes. Its properties are not parsed yet, and all other properties take no memory."""
+    """A line of JSON with bytes. Its other properties, arrays and objects take no memory."""
 
-    direction: msgspec.Raw = NULL
-    api_key: msgspec.Raw = NULL
-    api_version: msgspec.Raw = NULL
-    message: msgspec.Raw = NULL
-    version: msgspec.Raw = NULL
-    hex: msgspec.Raw = NULL
-
-
-def _scalar(raw: msgspec.Raw) -> Any:
-    """The value of a text or number. False, which is invalid for each property, for an array or object."""
-    return False if bytes(memoryview(raw)[:1]) in (b"[", b"{") else msgspec.json.decode(raw)
+    direction: Scalar = None
+    api_key: Scalar = None
+    api_version: Scalar = None
+    message: Scalar = None
+    version: Scalar = None
+    hex: Scalar = None
 
 
 class ProblemObject(msgspec.Struct, frozen=True):
@@ -112,19 +115,6 @@ def problem_objects(problems: Iterable[ByteProblem]) -> tuple[ProblemObject, ...
     return tuple(
         ProblemObject(problem.rule, problem.offset, problem.message, problem.path or None) for problem in problems
     )
-
-
-def _read(catalog: Catalog, values: dict[str, Any], *, spans: bool) -> tuple[Frame, bytes, Callable[[bytes], Frame]]:
-    data = _bytes(values.get("hex"))
-    if values.get("direction") is None:
-        read = partial(decode_body, catalog, text_of(values, "message"), number_of(values, "version"))
-    elif values["direction"] == "request":
-        read = partial(decode_request, catalog)
-    elif values["direction"] == "response":
-        read = partial(decode_response, catalog, number_of(values, "api_key"), number_of(values, "api_version"))
-    else:
-        raise BadInput('"direction" must be "request" or "response"')
-    return read(data, spans=spans), data, partial(read, spans=True)
 
 
 def _bytes(text: Any) -> bytes:

@@ -6,6 +6,7 @@ It reads the same values as the compiled reader, and reports no problem exactly 
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from typing import Any
 
 from kiplint.codec.problems import ByteProblem
@@ -23,12 +24,27 @@ MOST_SPANS = 200_000
 """Of how many values of a message the place is kept: a place takes a hundred times the memory of a byte."""
 
 
+def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
+    """Read a body from a position on; `whole` means that it must end with the bytes. Never raises."""
+    reader = _SlowReader(data, pos, spans=spans)
+    value: dict[str, Any] = {}
+    with suppress(StopReading):
+        reader.body(body, value, "", 0)
+        if whole and reader.remaining:
+            many = in_bytes(reader.remaining, "follows", "follow")
+            reader.note("trailing-bytes", reader.pos, f"{many} after the end of the message", "")
+    return Decoded(value, reader.pos, tuple(reader.problems), tuple(reader.spans))
+
+
 class StopReading(Exception):  # noqa: N818
     """A problem after which the start of the next value is unknown."""
 
 
-class Cursor:
-    """Bytes from `pos` to `end`, with the places and problems of the values read so far."""
+class _SlowReader:
+    """Reads bytes from `pos` to `end`, and keeps the places and problems of the values.
+
+    Containers are placed before their values are read, so that the values read so far remain after a stop.
+    """
 
     def __init__(self, data: bytes, pos: int, *, spans: bool) -> None:
         self.data = data
@@ -112,27 +128,6 @@ class Cursor:
         self.pos += size
         return chunk
 
-
-def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
-    """Read a body from a position on; `whole` means that it must end with the bytes. Never raises."""
-    cursor = Cursor(data, pos, spans=spans)
-    value: dict[str, Any] = {}
-    try:
-        _Walk(cursor).body(body, value, "", 0)
-        if whole and cursor.remaining:
-            many = in_bytes(cursor.remaining, "follows", "follow")
-            cursor.note("trailing-bytes", cursor.pos, f"{many} after the end of the message", "")
-    except StopReading:
-        pass
-    return Decoded(value, cursor.pos, tuple(cursor.problems), tuple(cursor.spans))
-
-
-class _Walk:
-    """Containers are placed before their values are read, so that the values read so far remain after a stop."""
-
-    def __init__(self, cursor: Cursor) -> None:
-        self.at = cursor
-
     def body(self, body: Layout, out: dict[str, Any], path: str, depth: int) -> None:
         for slot in body.slots:
             self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth)
@@ -149,17 +144,17 @@ class _Walk:
             out[key] = self.primitive(slot.kind, slot.compact, slot.nullable, path, depth, describe(slot))
 
     def struct(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
-        start = self.at.pos
+        start = self.pos
         if slot.nullable:
-            marker = int(self.at.fixed("int8", path))
+            marker = int(self.fixed("int8", path))
             if marker not in (1, -1):
                 message = f"the marker of a nullable struct is {marker}, neither 1 nor -1"
-                self.at.note("marker-invalid", start, message, path)
+                self.note("marker-invalid", start, message, path)
             if marker < 0:
                 out[key] = None
-                self.at.row(start, depth, path, describe(slot), None)
+                self.row(start, depth, path, describe(slot), None)
                 return
-        self.at.row(start, depth, path, describe(slot), {})
+        self.row(start, depth, path, describe(slot), {})
         out[key] = {}
         self.element(slot, out[key], path, depth + 1)
 
@@ -169,100 +164,98 @@ class _Walk:
         self.body(slot.body, out, path, depth)
 
     def primitive(self, kind: str, compact: bool, nullable: bool, path: str, depth: int, words: str) -> Any:
-        start = self.at.pos
-        value = self.at.fixed(kind, path) if kind in WIDTHS else self.sized(kind, compact, nullable, path)
-        self.at.row(start, depth, path, words, value)
+        start = self.pos
+        value = self.fixed(kind, path) if kind in WIDTHS else self.sized(kind, compact, nullable, path)
+        self.row(start, depth, path, words, value)
         return value
 
     def sized(self, kind: str, compact: bool, nullable: bool, path: str) -> str | None:
-        start, what = self.at.pos, f"the length of the {kind}"
-        size = self.at.length(compact, kind != "string", what, path)
+        start, what = self.pos, f"the length of the {kind}"
+        size = self.length(compact, kind != "string", what, path)
         if size < 0:
             self.null(nullable, start, path)
             return None
-        chunk = self.at.take(size, start, what, path)
+        chunk = self.take(size, start, what, path)
         if kind != "string":
             return base64_text(chunk)
         try:
             return chunk.decode()
         except UnicodeDecodeError as error:
-            place = self.at.pos - size + error.start
-            self.at.note("utf8-invalid", place, f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8", path)
+            place = self.pos - size + error.start
+            self.note("utf8-invalid", place, f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8", path)
             return chunk.decode(errors="replace")
 
     def null(self, nullable: bool, start: int, path: str) -> None:
         if not nullable:
-            self.at.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
+            self.note("null-not-allowed", start, "null stands here, which this version does not allow", path)
 
     def array(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
-        start, what = self.at.pos, "the count of elements"
-        count = self.at.length(slot.compact, wide=True, what=what, path=path)
+        start, what = self.pos, "the count of elements"
+        count = self.length(slot.compact, wide=True, what=what, path=path)
         out[key] = None if count < 0 else []
-        self.at.row(start, depth, path, describe(slot), None if count < 0 else count)
+        self.row(start, depth, path, describe(slot), None if count < 0 else count)
         if count < 0:
             self.null(slot.nullable, start, path)
             return
         least = smallest_element(slot)
         if not least and count > EMPTY_ELEMENTS:
             message = f"{what} is {count}, each without bytes; {EMPTY_ELEMENTS} are read at most"
-            raise self.at.stop("too-many-elements", start, message, path)
-        if least * count > self.at.remaining:
-            message = f"{what} is {count}, each of {least} or more bytes; {self.at.remaining} are left{self.at.inside}"
-            raise self.at.stop("length-beyond-end", start, message, path)
+            raise self.stop("too-many-elements", start, message, path)
+        if least * count > self.remaining:
+            message = f"{what} is {count}, each of {least} or more bytes; {self.remaining} are left{self.inside}"
+            raise self.stop("length-beyond-end", start, message, path)
         if not ELEMENTS.take(count):
             message = f"{what} is {count}, and no more elements are read in all"
-            raise self.at.stop("too-many-elements", start, message, path)
+            raise self.stop("too-many-elements", start, message, path)
         self.elements(slot, count, out[key], path, depth)
 
     def elements(self, slot: Slot, count: int, out: list[Any], path: str, depth: int) -> None:
         for index in range(count):
             inner = f"{path}[{index}]"
             if slot.kind == "struct":
-                self.at.row(self.at.pos, depth + 1, inner, slot.field.element_type, {})
+                self.row(self.pos, depth + 1, inner, slot.field.element_type, {})
                 out.append({})
                 self.element(slot, out[index], inner, depth + 2)
             else:
                 out.append(self.primitive(slot.kind, slot.compact, False, inner, depth + 1, slot.kind))
 
     def tags(self, tagged_slots: tuple[Slot, ...], out: dict[str, Any], path: str, depth: int) -> None:
-        start, slots = self.at.pos, {slot.field.tag: slot for slot in tagged_slots}
-        count = self.at.varint("the count of tagged fields", path)
-        self.at.row(start, depth, path, "tag section", count)
+        start, slots = self.pos, {slot.field.tag: slot for slot in tagged_slots}
+        count = self.varint("the count of tagged fields", path)
+        self.row(start, depth, path, "tag section", count)
         tags: set[int] = set()
         before = -1
         for _ in range(count):
-            start = self.at.pos
-            tag = self.at.varint("the tag", path)
-            size = self.at.varint("the size of the tagged field", path)
+            start = self.pos
+            tag = self.varint("the tag", path)
+            size = self.varint("the size of the tagged field", path)
             if tag in tags:
-                self.at.note("tag-duplicate", start, f"tag {tag} stands twice", path)
+                self.note("tag-duplicate", start, f"tag {tag} stands twice", path)
             elif tag < before:
-                self.at.note("tag-order", start, f"tag {tag} follows tag {before}", path)
+                self.note("tag-order", start, f"tag {tag} follows tag {before}", path)
             tags.add(tag)
             before = max(before, tag)
             self.tagged(tag, size, slots.get(tag), out, path, depth + 1, start)
 
     def tagged(self, tag: int, size: int, slot: Slot | None, out: Any, path: str, depth: int, start: int) -> None:
         """Read the value of one tag, which must fill its size."""
-        at = self.at
-        if size > at.remaining:
-            raise at.stop(
-                "length-beyond-end", start, f"tag {tag} has {in_bytes(size)}, {at.remaining} are left{at.inside}", path
-            )
-        at.row(start, depth, path, f"tag {tag}", size)
+        if size > self.remaining:
+            message = f"tag {tag} has {in_bytes(size)}, {self.remaining} are left{self.inside}"
+            raise self.stop("length-beyond-end", start, message, path)
+        self.row(start, depth, path, f"tag {tag}", size)
         if slot is None:
-            chunk = at.take(size, start, f"the size of tag {tag}", path)
+            chunk = self.take(size, start, f"the size of tag {tag}", path)
             out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": base64_text(chunk)})
-            at.row(at.pos - size, depth + 1, _join(path, UNKNOWN_TAGS), "unknown tagged field", base64_text(chunk))
+            self.row(self.pos - size, depth + 1, _join(path, UNKNOWN_TAGS), "unknown tagged field", base64_text(chunk))
             return
-        outer, at.end = (at.end, at.inside), at.pos + size
-        at.inside = f" inside tag {tag}"
+        outer, self.end = (self.end, self.inside), self.pos + size
+        self.inside = f" inside tag {tag}"
         self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth + 1)
-        if at.remaining:
-            message = f"tag {tag} has {in_bytes(size)}, its value ends {at.remaining} before that"
-            at.note("tag-size", at.pos, message, _join(path, key_of(slot)))
-            at.pos = at.end
-        at.end, at.inside = outer
+        if self.remaining:
+            message = f"tag {tag} has {in_bytes(size)}, its value ends {self.remaining} before that"
+            self.note("tag-size", self.pos, message, _join(path, key_of(slot)))
+            self.pos = self.end
+        self.end, self.inside = outer
 
 
 def _join(path: str, name: str) -> str:

@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.codec import Codec, errors_in, has_errors
+from kiplint.codec.codec import Codec, errors_in
 from kiplint.codec.fast import READ_FAILURES
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.wire import ELEMENTS, ValueSpan
@@ -50,6 +51,11 @@ class Frame(msgspec.Struct, frozen=True):
     redacted: tuple[str, ...] = ()
 
 
+def unread_frame(problem: ByteProblem, length: int, name: str = "", version: int = -1) -> Frame:
+    """A frame of which nothing could be read, because of a problem."""
+    return Frame(name, version, None, None, None, length, (problem,))
+
+
 def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans: bool = False) -> Frame:
     """Read a body without header."""
     messages = catalog.named(name)
@@ -59,7 +65,7 @@ def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans
             problem = _unknown_version(messages, version, 0)
         else:
             problem = ByteProblem("codec/unknown-message", 0, f"no set has {name}{did_you_mean(name, catalog.names)}")
-        return Frame(name if messages else "", version, None, None, None, len(data), (problem,))
+        return unread_frame(problem, len(data), name if messages else "", version)
     return _body(catalog, message, version, data, Frame(message.name, version, None, None, None, len(data), ()), spans)
 
 
@@ -67,7 +73,7 @@ def decode_request(catalog: Catalog, data: bytes, *, spans: bool = False) -> Fra
     """Read a request, which names its API and version itself."""
     if len(data) < 4:
         problem = ByteProblem("codec/truncated", 0, f"the frame has {in_bytes(len(data))}; API key and version take 4")
-        return Frame("", -1, None, None, None, len(data), (problem,))
+        return unread_frame(problem, len(data))
     api_key, version = struct.unpack_from(">hh", data)
     return _framed(catalog, "request", api_key, version, data, spans)
 
@@ -85,10 +91,10 @@ def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *
     text = "UNSUPPORTED_VERSION has to be answered in version 0 (KIP-511)"
     if not frame.problems:
         problem = ByteProblem("codec/fallback-version", first.offset, f"{text}; this is version {version}")
-        return msgspec.structs.replace(frame, problems=(problem,))
+        return replace(frame, problems=(problem,))
     # The bytes are not of the requested version either: report the problems of version 0 too.
     problem = ByteProblem("codec/fallback-version", first.offset, f"{text}; these bytes are not, nor version {version}")
-    return msgspec.structs.replace(fallback, problems=(problem, *fallback.problems))
+    return replace(fallback, problems=(problem, *fallback.problems))
 
 
 def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data: bytes, spans: bool) -> Frame:
@@ -107,19 +113,19 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
         ELEMENTS.left = before
     messages = catalog.keyed(kind, api_key)
     message = having(messages, version)
-    nothing = Frame(messages[0].name if messages else "", version, None, None, None, len(data), ())
+    if message is None and messages:
+        problem = _unknown_version(messages, version, 2 if kind == "request" else 0)
+        return unread_frame(problem, len(data), messages[0].name, version)
     if message is None:
-        where = 0 if kind == "response" or not messages else 2
-        unknown = ByteProblem("codec/unknown-api-key", where, f"no set has a {kind} with the API key {api_key}")
-        problem = _unknown_version(messages, version, where) if messages else unknown
-        return msgspec.structs.replace(nothing, problems=(problem,))
+        problem = ByteProblem("codec/unknown-api-key", 0, f"no set has a {kind} with the API key {api_key}")
+        return unread_frame(problem, len(data), "", version)
     number, codec = catalog.header(message, version)
     if codec is None:
         text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
-        return msgspec.structs.replace(nothing, problems=(ByteProblem("codec/header-unknown", 0, text),))
+        return unread_frame(ByteProblem("codec/header-unknown", 0, text), len(data), message.name, version)
     if codec.unusable:
         problem = ByteProblem("codec/layout-unusable", 0, codec.unusable)
-        return msgspec.structs.replace(nothing, header_version=number, problems=(problem,))
+        return Frame(message.name, version, number, None, None, len(data), (problem,))
     front = codec.decode(data, whole=False, spans=spans)
     frame = Frame(message.name, version, number, front.value, None, len(data), front.problems, front.end, front.spans)
     if any(problem.rule in _FATAL for problem in front.problems):
@@ -131,12 +137,12 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
     codec, start = catalog.codec(message, version), frame.body_start
     if codec.unusable:
         unusable = ByteProblem("codec/layout-unusable", start, codec.unusable)
-        return msgspec.structs.replace(frame, problems=(*frame.problems, unusable))
+        return replace(frame, problems=(*frame.problems, unusable))
     decoded = codec.decode(data, start, spans=spans)
     problems = decoded.problems
     if problems and problems[0].rule != "codec/too-many-elements":
         problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
-    return msgspec.structs.replace(
+    return replace(
         frame,
         value=decoded.value,
         problems=(*frame.problems, *problems),
@@ -146,10 +152,7 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
 
 
 def _errors(catalog: Catalog, codec: Codec, value: dict[str, Any]) -> tuple[FieldError, ...]:
-    if not has_errors(codec.error_fields, value):
-        return ()
-    codes = errors_in(codec.error_fields, value)
-    errors = ((path, error_of(code, catalog.errors)) for path, code in codes)
+    errors = ((path, error_of(code, catalog.errors)) for path, code in errors_in(codec.error_fields, value))
     return tuple(FieldError(error.code, error.name, error.retriable, path) for path, error in errors)
 
 
@@ -160,7 +163,7 @@ def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem:
     for other in candidates:
         if other in message.valid and catalog.codec(message, other).reads(data, start):
             text = f"{problem.message}; as version {other} the body reads to its last byte"
-            return msgspec.structs.replace(problem, message=text)
+            return replace(problem, message=text)
     return problem
 
 
@@ -186,9 +189,7 @@ def with_readings(catalog: Catalog, frame: Frame, data: bytes, claim: Direction)
     text = (
         f"{frame.problems[0].message}; as a {other} the frame reads to its last byte: {', '.join(names[:NAMED])}{more}"
     )
-    return msgspec.structs.replace(
-        frame, problems=(msgspec.structs.replace(frame.problems[0], message=text), *frame.problems[1:])
-    )
+    return replace(frame, problems=(replace(frame.problems[0], message=text), *frame.problems[1:]))
 
 
 def _responses(catalog: Catalog, data: bytes) -> list[str]:
@@ -231,25 +232,24 @@ class StreamFrame(NamedTuple):
     problem: ByteProblem | None = None
 
 
-def split(data: bytes, start: int = 0) -> Iterator[StreamFrame]:
-    """The frames of a stream from a position on, up to the first with an impossible length."""
-    pos = start
+def split(data: bytes) -> Iterator[StreamFrame]:
+    """The frames of a stream, up to the first with an impossible length."""
+    pos = 0
     while pos < len(data):
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
         left = len(data) - pos - 4
         if left < 0:
-            text = f"the stream ends inside the length of a frame: {left + 4} of 4 bytes"
-            yield StreamFrame(pos, b"", ByteProblem("codec/truncated", pos, text))
+            rule, text = "truncated", f"the stream ends inside the length of a frame: {left + 4} of 4 bytes"
         elif size < 0:
-            yield StreamFrame(pos, b"", ByteProblem("codec/length-negative", pos, f"the length of the frame is {size}"))
+            rule, text = "length-negative", f"the length of the frame is {size}"
         elif size > FRAME_BYTES:
-            text = f"the length of the frame is {size}; {FRAME_BYTES} bytes are the most"
-            yield StreamFrame(pos, b"", ByteProblem("codec/too-large", pos, text))
+            rule, text = "too-large", f"the length of the frame is {size}; {FRAME_BYTES} bytes are the most"
         elif size > left:
-            text = f"the length of the frame is {size}, {in_bytes(left, 'is', 'are')} left"
-            yield StreamFrame(pos, data[pos + 4 :], ByteProblem("codec/length-beyond-end", pos, text))
+            rule, text = "length-beyond-end", f"the length of the frame is {size}, {in_bytes(left, 'is', 'are')} left"
         else:
             yield StreamFrame(pos, data[pos + 4 : pos + 4 + size])
             pos += 4 + size
             continue
+        rest = data[pos + 4 :] if rule == "length-beyond-end" else b""
+        yield StreamFrame(pos, rest, ByteProblem(f"codec/{rule}", 0, text))
         return

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 from kiplint.codec.explain import MOST_PROBLEMS
 from kiplint.codec.problems import ByteProblem
@@ -43,7 +43,7 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[BytePro
     batches: list[dict[str, Any]] = []
     problems: list[ByteProblem] = []
     pos = 0
-    while len(data) - pos > START + 4 and len(batches) < BATCHES and _budget().records.left > 0:
+    while len(data) - pos > START + 4 and len(batches) < BATCHES and _BUDGET.get().records.left > 0:
         size = int.from_bytes(data[pos + 8 : pos + START], "big", signed=True)
         end = pos + START + size
         magic = data[pos + 16]
@@ -61,7 +61,7 @@ def _read(data: bytes, offset: int) -> tuple[list[dict[str, Any]], tuple[BytePro
     if len(batches) == BATCHES and pos < len(data):
         text = f"{BATCHES.figure} are read at most"
         problems.append(ByteProblem("codec/too-many-elements", offset + pos, text))
-    elif _budget().records.left <= 0 and len(data) - pos > START + 4:
+    elif _BUDGET.get().records.left <= 0 and len(data) - pos > START + 4:
         problems.append(_too_many(offset + pos))
     return batches, tuple(problems)
 
@@ -112,14 +112,11 @@ def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
     if not 0 <= batch["count"] <= len(plain):
         text = f"the batch has {batch['count']} records in {in_bytes(len(plain))}"
         return [ByteProblem("codec/too-many-elements", offset - 4, text)]
-    reader = Records(plain, batch["baseOffset"], batch["baseTimestamp"])
-    counter = _budget().records
     try:
-        for _ in range(batch["count"]):
-            if not counter.take(1):
+        for record in _records(plain, batch["count"], batch["baseOffset"], batch["baseTimestamp"]):
+            if not _BUDGET.get().records.take(1):
                 return [_too_many(offset)]
-            batch["records"].append(reader.record())
-        reader.finish()
+            batch["records"].append(record)
     except Damaged as error:
         place = offset + error.offset if codec == "none" else offset
         return [ByteProblem("codec/record-invalid", place, str(error))]
@@ -127,7 +124,7 @@ def _fill(batch: dict[str, Any], data: bytes, offset: int) -> list[ByteProblem]:
 
 
 def _too_many(offset: int) -> ByteProblem:
-    counter = _budget().records
+    counter = _BUDGET.get().records
     counter.left = -1
     text = f"more than {counter.most:,} records in all; this and what follows is not read"
     return ByteProblem("codec/too-many-elements", offset, text)
@@ -153,7 +150,7 @@ def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list
         problems.append(ByteProblem("codec/record-invalid", offset + pos, "the message ends inside a value"))
         return batch, problems
     if codec == "none":
-        _budget().records.take(1)
+        _BUDGET.get().records.take(1)
         batch["records"] = [{"offset": base, "timestamp": time, "key": _shown(key), "value": _shown(value)}]
         return batch, problems
     if codec not in CODECS or depth:
@@ -177,7 +174,7 @@ def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[BytePro
         if size < 14 or pos + START + size > len(data):
             problems.append(ByteProblem("codec/record-invalid", offset, "the packed messages end inside a message"))
             break
-        if _budget().records.left <= 0:
+        if _BUDGET.get().records.left <= 0:
             problems.append(_too_many(offset))
             break
         if len(problems) >= MOST_PROBLEMS:
@@ -217,73 +214,71 @@ class Damaged(Exception):  # noqa: N818
         self.offset = offset
 
 
-class Records:
-    """Reads unpacked records in order."""
-
-    def __init__(self, data: bytes, offset: int, time: int) -> None:
-        self._data = data
-        self._pos = 0
-        self._offset = offset
-        self._time = time
-
-    def record(self) -> dict[str, Any]:
-        """The next record in JSON's terms. Raises Damaged."""
-        start = self._pos
-        size = self._varint()
-        end = self._pos + size
-        if size < 0 or end > len(self._data):
-            raise Damaged(f"a record of {in_bytes(size)}; {len(self._data) - self._pos} are left", start)
-        if self._pos >= len(self._data):
+def _records(data: bytes, count: int, base: int, base_time: int) -> Iterator[dict[str, Any]]:
+    """The unpacked records of a batch, in JSON's terms. Raises Damaged."""
+    pos = 0
+    for _ in range(count):
+        start = pos
+        size, pos = _varint(data, pos)
+        end = pos + size
+        if size < 0 or end > len(data):
+            raise Damaged(f"a record of {in_bytes(size)}; {len(data) - pos} are left", start)
+        if pos >= len(data):
             raise Damaged("the bytes end inside a record", start)
-        self._pos += 1  # attributes; none has a meaning yet
-        time = self._time + self._varint()
-        offset = self._offset + self._varint()
-        key, value = self._sized(), self._sized()
-        count = self._varint()
-        if not 0 <= count <= len(self._data) - self._pos:
-            raise Damaged(f"a record with {count} headers", start)
-        if not ELEMENTS.take(count):
-            raise Damaged(f"a record with {count} headers, and no more are read in all", start)
-        headers = [{"key": self._text(), "value": _shown(self._sized())} for _ in range(count)]
-        if self._pos != end:
-            raise Damaged(f"a record of {in_bytes(size)} that ends after {size - (end - self._pos)}", start)
-        return {"offset": offset, "timestamp": time, "key": _shown(key), "value": _shown(value), "headers": headers}
+        time, pos = _varint(data, pos + 1)  # after the attributes; none has a meaning yet
+        offset, pos = _varint(data, pos)
+        key, pos = _chunk(data, pos)
+        value, pos = _chunk(data, pos)
+        headers, pos = _headers(data, pos, start)
+        if pos != end:
+            raise Damaged(f"a record of {in_bytes(size)} that ends after {size - (end - pos)}", start)
+        yield {
+            "offset": base + offset,
+            "timestamp": base_time + time,
+            "key": _shown(key),
+            "value": _shown(value),
+            "headers": headers,
+        }
+    if pos < len(data):
+        raise Damaged(f"{in_bytes(len(data) - pos, 'follows', 'follow')} after the last record", pos)
 
-    def finish(self) -> None:
-        """Raises Damaged when bytes are left."""
-        if self._pos < len(self._data):
-            left = len(self._data) - self._pos
-            raise Damaged(f"{in_bytes(left, 'follows', 'follow')} after the last record", self._pos)
 
-    def _varint(self) -> int:
-        """A signed varint of at most 64 bits."""
-        start, value = self._pos, 0
-        for shift in range(0, 70, 7):
-            if self._pos >= len(self._data):
-                break
-            byte = self._data[self._pos]
-            self._pos += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return (value >> 1) ^ -(value & 1)
-        raise Damaged("the bytes end inside a varint, or it is too long", start)
+def _headers(data: bytes, pos: int, start: int) -> tuple[list[dict[str, Any]], int]:
+    """The headers of a record that begins at `start`, and where they end."""
+    count, pos = _varint(data, pos)
+    if not 0 <= count <= len(data) - pos:
+        raise Damaged(f"a record with {count} headers", start)
+    if not ELEMENTS.take(count):
+        raise Damaged(f"a record with {count} headers, and no more are read in all", start)
+    headers = []
+    for _ in range(count):
+        place = pos
+        key, pos = _chunk(data, pos)
+        if key is None:
+            raise Damaged("a header whose key is null", place)
+        value, pos = _chunk(data, pos)
+        headers.append({"key": key.decode(errors="replace"), "value": _shown(value)})
+    return headers, pos
 
-    def _sized(self) -> bytes | None:
-        start = self._pos
-        size = self._varint()
-        if size < 0:
-            return None
-        if self._pos + size > len(self._data):
-            raise Damaged(f"a value of {in_bytes(size)}; {len(self._data) - self._pos} are left", start)
-        self._pos += size
-        return self._data[self._pos - size : self._pos]
 
-    def _text(self) -> str:
-        start = self._pos
-        data = self._sized()
-        if data is None:
-            raise Damaged("a header whose key is null", start)
-        return data.decode(errors="replace")
+def _varint(data: bytes, pos: int) -> tuple[int, int]:
+    """A signed varint of at most 64 bits, and where it ends."""
+    value = 0
+    for place, byte in enumerate(data[pos : pos + 10]):
+        value |= (byte & 0x7F) << 7 * place
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), pos + place + 1
+    raise Damaged("the bytes end inside a varint, or it is too long", pos)
+
+
+def _chunk(data: bytes, pos: int) -> tuple[bytes | None, int]:
+    """Bytes behind their length, None for null, and where they end."""
+    size, start = _varint(data, pos)
+    if size < 0:
+        return None, start
+    if start + size > len(data):
+        raise Damaged(f"a value of {in_bytes(size)}; {len(data) - start} are left", pos)
+    return data[start : start + size], start + size
 
 
 def _shown(data: bytes | None) -> str | None:
@@ -291,7 +286,7 @@ def _shown(data: bytes | None) -> str | None:
 
 
 MOST_TRIED_AGAIN = 100
-"""How many of them are tried with more room: what is damaged fails there too, and room costs time."""
+"""How many batches of a run are tried with more room: what is damaged fails there too, and room costs time."""
 XERIAL = b"\x82SNAPPY\0"
 
 
@@ -299,40 +294,37 @@ class Unpackable(Exception):  # noqa: N818
     """The bytes cannot be unpacked; the text states why."""
 
 
-class _Budget:
+class _Budget(NamedTuple):
     """What batches that are read together may still take: records, bytes to grow by, and tries with more room."""
 
-    def __init__(self, records: int) -> None:
-        self.records, self.grown, self.tries = Counter(records), Counter(GROWN_BYTES), Counter(MOST_TRIED_AGAIN)
+    records: Counter
+    grown: Counter
+    tries: Counter
 
 
 _BUDGET: ContextVar[_Budget] = ContextVar("_BUDGET")
 
 
-def _budget() -> _Budget:
-    return _BUDGET.get()
-
-
 def is_exhausted() -> bool:
     """Whether there was more to read than the bounds allow."""
-    return min(_budget().records.left, ELEMENTS.left) < 0
+    return min(_BUDGET.get().records.left, ELEMENTS.left) < 0
 
 
 def refill() -> None:
     """Reset the count of the elements of arrays."""
-    ELEMENTS.left = PER_RECORD * _budget().records.most
+    ELEMENTS.left = PER_RECORD * _BUDGET.get().records.most
 
 
 @contextmanager
-def read_together(records: int = 0) -> Iterator[None]:
+def read_together(records: int = RECORDS) -> Iterator[None]:
     """Share limits between the batches that are read in this context: a thousand small ones can each be a bomb.
 
-    `records` is how many records they may have, 0 for the usual number.
+    `records` is how many records they may have.
     """
     if _BUDGET.get(None) is not None:
         yield
         return
-    token = _BUDGET.set(_Budget(records or RECORDS))
+    token = _BUDGET.set(_Budget(Counter(records), Counter(GROWN_BYTES), Counter(MOST_TRIED_AGAIN)))
     refill()
     try:
         yield
@@ -342,31 +334,15 @@ def read_together(records: int = 0) -> Iterator[None]:
 
 
 def unpack(codec: str, data: bytes) -> bytes:
-    """The records of a batch that was packed by one of `CODECS`. Raises Unpackable."""
+    """The records of a batch that was packed by one of `CODECS`, within `read_together`. Raises Unpackable."""
     if codec == "none":
         return data
-    budget = _BUDGET.get(None)
-    if budget and budget.grown.left < 0:
+    grown = _BUDGET.get().grown
+    if grown.left < 0:
         raise Unpackable(f"{GROWN_BYTES.exceeded('the run')}: no more are unpacked")
-    unpacked = _unpack(codec, data)
-    if budget:
-        budget.grown.take(max(0, len(unpacked) - 16 * len(data)))
+    unpacked = _gzip(data) if codec == "gzip" else _unpacked_by_cramjam(codec, data)
+    grown.take(max(0, len(unpacked) - 16 * len(data)))
     return unpacked
-
-
-def _unpack(codec: str, data: bytes) -> bytes:
-    if codec == "gzip":
-        return _gzip(data)
-    try:
-        import cramjam
-    except ImportError:
-        raise Unpackable("snappy, lz4 and zstd are read by cramjam: pip install 'kiplint[bytes]'") from None
-    try:
-        if codec == "snappy":
-            return _snappy(cramjam, data)
-        return _bounded(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
-    except cramjam.DecompressionError as error:
-        raise Unpackable(f"the {codec} data is damaged, or more than {UNPACKED_BYTES.figure}: {error}") from None
 
 
 def _gzip(data: bytes) -> bytes:
@@ -380,15 +356,27 @@ def _gzip(data: bytes) -> bytes:
     return unpacked
 
 
+def _unpacked_by_cramjam(codec: str, data: bytes) -> bytes:
+    try:
+        import cramjam
+    except ImportError:
+        raise Unpackable("snappy, lz4 and zstd are read by cramjam: pip install 'kiplint[bytes]'") from None
+    try:
+        if codec == "snappy":
+            return _snappy(cramjam, data)
+        return _bounded(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
+    except cramjam.DecompressionError as error:
+        raise Unpackable(f"the {codec} data is damaged, or more than {UNPACKED_BYTES.figure}: {error}") from None
+
+
 def _bounded(module: Any, data: bytes) -> bytes:
     """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
-    budget = _BUDGET.get(None) or _Budget(0)
     for size in (min(max(16 * len(data), 2**16), UNPACKED_BYTES), UNPACKED_BYTES):
         room = bytearray(size)
         try:
             return bytes(room[: module.decompress_into(data, room)])
         except Exception:
-            if size == UNPACKED_BYTES or not budget.tries.take(1):
+            if size == UNPACKED_BYTES or not _BUDGET.get().tries.take(1):
                 raise
     raise AssertionError
 

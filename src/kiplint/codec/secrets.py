@@ -30,7 +30,7 @@ Read = Callable[[bytes], Frame]
 
 def has_secrets(layout: Layout) -> bool:
     """Whether a message may have secrets."""
-    keys = {key_of(slot): slot for slot in (*layout.slots, *(layout.tags or ()))}
+    keys = {key_of(slot): slot for slot in layout.all_slots}
     return not FIELDS.isdisjoint(keys) or keys.keys() >= {"name", "value"} or any(
         slot.body is not None and has_secrets(slot.body) for slot in keys.values()
     )  # fmt: skip

@@ -202,9 +202,7 @@ def summarize(
 ) -> CaptureSummary:
     """The summary of a capture; `pairs` are its frames, or some of them, in their order; see `offered_versions`."""
     requests = sum(captured.direction == "request" for captured, _ in pairs)
-    unanswered = sorted(
-        (captured for captured, _ in pairs if captured.answered is False and captured.direction == "request"), key=_api
-    )
+    unanswered = sorted((captured for captured, _ in pairs if captured.is_unanswered), key=_api)
     servers = sorted({address_text(captured.server) for captured, _ in pairs})
     is_whole = len(pairs) == len(capture.frames)
     return CaptureSummary(
@@ -224,11 +222,11 @@ def summarize(
         incomplete=sum(not captured.whole for captured, _ in pairs),
         causes=_causes(pairs, failures),
         connections=[*_connections(pairs, capture.states)],
-        by_api=_by_api(catalog, pairs, offers),
-        errors=_errors(frame for _, frame in pairs),
+        by_api=[*_by_api(catalog, pairs, offers)],
+        errors=_errors([frame for _, frame in pairs]),
         latency=Latency.of(captured.latency for captured, _ in pairs if captured.latency is not None),
         client_ids=_client_ids(pairs),
-        unanswered=[_unanswered(captured) for captured in unanswered],
+        unanswered=[UnansweredRequest(*_key(captured), captured.pending or UNSET) for captured in unanswered],
         problems=[_broken(captured, frame) for captured, frame in pairs if frame.problems],
     )
 
@@ -308,15 +306,10 @@ def _connections(pairs: Pairs, states: Sequence[ConnectionState]) -> Iterator[Co
         )
 
 
-def _errors(frames: Iterable[Frame]) -> list[ErrorTraffic]:
-    counts: Counter[int] = Counter()
-    carriers: Counter[int] = Counter()
-    errors: dict[int, ErrorCode] = {}
-    for frame in frames:
-        if frame.errors:
-            counts.update(error.code for error in frame.errors)
-            carriers.update({error.code for error in frame.errors})
-            errors |= {error.code: error for error in frame.errors}
+def _errors(frames: Sequence[Frame]) -> list[ErrorTraffic]:
+    errors = {error.code: error for frame in frames for error in frame.errors}
+    counts = Counter(error.code for frame in frames for error in frame.errors)
+    carriers = Counter(code for frame in frames if frame.errors for code in {error.code for error in frame.errors})
     return [
         ErrorTraffic(code, errors[code].name, errors[code].retriable, count, carriers[code])
         for code, count in counts.most_common()
@@ -335,21 +328,14 @@ def offered_versions(pairs: Pairs) -> dict[int, str]:
     return {key: ", ".join(texts) for key, texts in ranges.items()}
 
 
-class _ApiPairs(NamedTuple):
-    requests: list[Captured]
-    responses: list[tuple[Captured, Frame]]
-
-
-def _by_api(catalog: Catalog, pairs: Pairs, offers: Mapping[int, str]) -> list[ApiTraffic]:
-    by_api: dict[tuple[int, int], _ApiPairs] = {}
-    for captured, frame in pairs:
-        api = by_api.setdefault((captured.api_key, captured.api_version), _ApiPairs([], []))
-        if captured.direction == "request":
-            api.requests.append(captured)
-        else:
-            api.responses.append((captured, frame))
-    return [
-        ApiTraffic(
+def _by_api(catalog: Catalog, pairs: Pairs, offers: Mapping[int, str]) -> Iterator[ApiTraffic]:
+    by_api: dict[tuple[int, int], list[tuple[Captured, Frame]]] = {}
+    for pair in pairs:
+        by_api.setdefault((pair[0].api_key, pair[0].api_version), []).append(pair)
+    for (api_key, version), frames in sorted(by_api.items()):
+        requests = [captured for captured, _ in frames if captured.direction == "request"]
+        responses = [pair for pair in frames if pair[0].direction == "response"]
+        yield ApiTraffic(
             api_key=api_key,
             api_version=version,
             name=next((message.base_name for message in catalog.keyed("request", api_key)), ""),
@@ -361,8 +347,6 @@ def _by_api(catalog: Catalog, pairs: Pairs, offers: Mapping[int, str]) -> list[A
             failed=sum(bool(frame.errors) for _, frame in responses),
             latency=Latency.of(captured.latency for captured, _ in responses if captured.latency is not None),
         )
-        for (api_key, version), (requests, responses) in sorted(by_api.items())
-    ]
 
 
 def _client_ids(pairs: Pairs) -> dict[str, int]:
@@ -371,22 +355,11 @@ def _client_ids(pairs: Pairs) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _unanswered(captured: Captured) -> UnansweredRequest:
-    key = captured.api_key, captured.api_version, captured.client[1], captured.correlation_id
-    return UnansweredRequest(*key, captured.pending or UNSET)
+def _key(captured: Captured) -> tuple[int, int, int, int]:
+    """The values of a `FrameKey`."""
+    return captured.api_key, captured.api_version, captured.client[1], captured.correlation_id
 
 
 def _broken(captured: Captured, frame: Frame) -> BrokenFrame:
-    problem = frame.problems[0]
-    return BrokenFrame(
-        captured.api_key,
-        captured.api_version,
-        captured.client[1],
-        captured.correlation_id,
-        captured.direction,
-        captured.stream_offset,
-        problem.rule,
-        problem.offset,
-        problem.message,
-        captured.number,
-    )
+    place, problem = (captured.direction, captured.stream_offset), frame.problems[0]
+    return BrokenFrame(*_key(captured), *place, problem.rule, problem.offset, problem.message, captured.number)

@@ -150,7 +150,7 @@ def _body(
 ) -> dict[str, Any]:
     topic = next((value[name] for name in TOPIC_NAMES if isinstance(value.get(name), str)), topic)
     decoded = dict(value)
-    for slot in (*body.slots, *(body.tags or ())):
+    for slot in body.all_slots:
         key = key_of(slot)
         inner = value.get(key)
         where = f"{path}.{key}" if path else key

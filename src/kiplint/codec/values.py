@@ -32,20 +32,17 @@ def key_of(slot: Slot) -> str:
     return slot.field.java_name
 
 
-def smallest(slot: Slot) -> int:
-    """The fewest bytes that a value can have."""
-    if slot.array or slot.kind not in WIDTHS:
-        if slot.kind == "struct" and not slot.array:
-            return 1 if slot.nullable else smallest_body(slot.body)
-        return 1 if slot.compact else 2 if slot.kind == "string" and not slot.array else 4
-    return WIDTHS[slot.kind]
-
-
 def smallest_body(body: Layout | None) -> int:
     """The fewest bytes that the fields of a struct can have; tag sections have at least one."""
     if body is None:
         return 0
-    return sum(map(smallest, body.slots)) + (body.tags is not None)
+    return sum(map(_smallest, body.slots)) + (body.tags is not None)
+
+
+def _smallest(slot: Slot) -> int:
+    if slot.array:
+        return 1 if slot.compact else 4
+    return 1 if slot.kind == "struct" and slot.nullable else smallest_element(slot)
 
 
 def smallest_element(slot: Slot) -> int:
@@ -68,7 +65,7 @@ def default_of(slot: Slot) -> Any:
 
 def defaults_of(body: Layout) -> dict[str, Any]:
     """Every field of a body with its default, tagged ones included."""
-    return {key_of(slot): default_of(slot) for slot in (*body.slots, *(body.tags or ()))}
+    return {key_of(slot): default_of(slot) for slot in body.all_slots}
 
 
 def primitive_default(field: Field, kind: str) -> Any:
@@ -113,9 +110,9 @@ def minimal(body: Layout) -> dict[str, Any]:
     return {key_of(slot): bare(slot) for slot in body.slots}
 
 
-def rich(body: Layout) -> dict[str, Any]:
+def rich(body: Layout, number: int = 1) -> dict[str, Any]:
     """Every field, tagged ones too, with a value that is neither its default nor like its neighbours'."""
-    return {key_of(slot): rich_value(slot, number) for number, slot in enumerate((*body.slots, *(body.tags or ())), 1)}
+    return {key_of(slot): rich_value(slot, place) for place, slot in enumerate(body.all_slots, number)}
 
 
 def rich_value(slot: Slot, number: int = 1) -> Any:
@@ -150,7 +147,11 @@ def numbered(body: Layout) -> dict[str, Any]:
 
 def each_null(body: Layout) -> Iterator[Variant]:
     """For each field that can be null, at every depth: the body in which only it is null."""
-    return _variants(body, lambda slot, tagged: slot.nullable and not (tagged and default_of(slot) is None), _null)
+    return _variants(
+        body,
+        lambda slot, tagged: slot.nullable and not (tagged and default_of(slot) is None),
+        lambda slot: None,
+    )
 
 
 def each_tag(body: Layout) -> Iterator[Variant]:
@@ -170,10 +171,6 @@ def _variants(body: Layout, is_special: IsSpecial, value: Callable[[Slot], Any])
                 yield f"{key}{'[0]' if slot.array else ''}.{path}", base | {key: whole}
 
 
-def _null(slot: Slot) -> None:
-    return None
-
-
 def bare(slot: Slot) -> Any:
     """The default of a field; that of a struct has no tagged fields."""
     if slot.kind == "struct" and not slot.array and slot.body and default_of(slot) is not None:
@@ -183,7 +180,7 @@ def bare(slot: Slot) -> Any:
 
 def _single(slot: Slot, number: int) -> Any:
     if slot.kind == "struct":
-        return _struct(slot, number)
+        return rich(slot.body, number) if slot.body else {}
     if slot.kind in INTEGERS:
         if (known := _meant(slot, number)) is not None:
             return known
@@ -208,11 +205,3 @@ def _meant(slot: Slot, number: int) -> int | None:
     if slot.kind == "int64" and slot.field.name.endswith(("Ms", "Timestamp")):
         return SOME_TIME + number * 0x01010101
     return None
-
-
-def _struct(slot: Slot, number: int) -> Any:
-    body = slot.body
-    if body is None:
-        return {}
-    slots = enumerate((*body.slots, *(body.tags or ())), number)
-    return {key_of(inner): rich_value(inner, place) for place, inner in slots}

@@ -228,7 +228,7 @@ def _form(message: Message, versions: VersionRange) -> WireForm:
 
 
 def _names(body: Layout) -> tuple[object, ...]:
-    slots = (*body.slots, *(body.tags or ()))
+    slots = body.all_slots
     return tuple((slot.field.name, _names(slot.body) if slot.body else ()) for slot in slots)
 
 

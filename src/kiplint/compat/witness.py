@@ -134,9 +134,9 @@ def _names(path: str) -> list[str]:
 def _keys(body: Layout | None, names: list[str]) -> set[str]:
     """The names of the fields of the struct at a path."""
     for name in names:
-        slots = (*body.slots, *(body.tags or ())) if body else ()
+        slots = body.all_slots if body else ()
         body = next((slot.body for slot in slots if key_of(slot) == name), None)
-    return {key_of(slot) for slot in (*body.slots, *(body.tags or ()))} if body else set()
+    return {key_of(slot) for slot in body.all_slots} if body else set()
 
 
 MOST_TRIED = 400

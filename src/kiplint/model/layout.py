@@ -49,6 +49,11 @@ class Layout(msgspec.Struct, frozen=True):
     tags: tuple[Slot, ...] | None
     """The tagged fields, by tag; None where the version is not flexible."""
 
+    @property
+    def all_slots(self) -> tuple[Slot, ...]:
+        """The fields, then the tagged fields."""
+        return (*self.slots, *(self.tags or ()))
+
     def __repr__(self) -> str:
         tagged = "" if self.tags is None else f", {len(self.tags)} tagged"
         return f"<Layout: {plural(len(self.slots), 'field')}{tagged}>"

@@ -16,7 +16,16 @@ from kiplint.codec.codec import filled
 from kiplint.codec.connection import judge_capture, judged_values, problems_of, refused_versions
 from kiplint.codec.conversation import Captured
 from kiplint.codec.exchange import BadInput, read_object
-from kiplint.codec.frames import Direction, Frame, decode_body, decode_request, decode_response, split, with_readings
+from kiplint.codec.frames import (
+    Direction,
+    Frame,
+    decode_body,
+    decode_request,
+    decode_response,
+    split,
+    unread_frame,
+    with_readings,
+)
 from kiplint.codec.problems import RULES, ByteProblem
 from kiplint.codec.records import is_exhausted, read_batches, read_together, refill
 from kiplint.codec.secrets import API_KEYS, has_secrets, without_secrets
@@ -53,9 +62,9 @@ def decode(
     keeps their rows. Secrets are overwritten unless `secrets` is set. `spans` keeps the places of values where text
     shows them: of a capture only in frames with problems; with `detailed` also in those with error codes, in their
     requests and those without a response, and with `rows` in all. Without `values` the frames of a capture have only
-    the values that rules read. `each` takes every frame as soon as it is decoded; the result then has no frames, and of
-    findings only those of connections. The status is `findings` where bytes have problems. Raises UsageError for
-    invalid input and arguments, and SourceError for sets that cannot be opened.
+    the values that rules read. `each` takes every frame as soon as it is decoded; the result then has no frames and no
+    summary, and of findings only those of connections. The status is `findings` where bytes have problems. Raises
+    UsageError for invalid input and arguments, and SourceError for sets that cannot be opened.
     """
     if options.response and options.body:
         raise UsageError("response and body exclude each other: a body has no header")
@@ -89,7 +98,7 @@ def decode(
         rules={rule: _info(rule) for rule in sorted(rules)},
         broken=unread,
         entries=tuple(entries),
-        capture=decoder.summary(),
+        capture=decoder.summary(entries) if each is None else None,
         rows=tuple(rows),
         number=options.frame,
         offsets=options.offsets,
@@ -138,8 +147,6 @@ class _Decoder:
         """Whether frames are written as soon as they are decoded. Then only the frames of captures are counted."""
         self._capture: tuple[str, Capture, dict[int, str]] | None = None
         """The source of the last capture, the capture, and the versions that its servers offered."""
-        self._pairs: list[tuple[Captured, Frame]] = []
-        """The selected frames of that capture."""
         self._may_have_secrets = cache(self._has_secrets)
         self._read_once = lru_cache(MOST_REMEMBERED)(self._read_content)
 
@@ -147,30 +154,25 @@ class _Decoder:
         """The frames that --where and --frame choose, with their rows where the result has rows."""
         options, last = self.options, 0
         if not options.where and options.frame is None and not options.rows:
-            for entry in self._entries():
-                yield self._select(entry), None
+            yield from ((entry, None) for entry in self._entries())
             return
         holds = condition(options.where, FrameRow, "frame") if options.where else lambda row: True
         listed = options.rows or (options.where and options.frame is None)
         for entry, row in frame_rows(self._entries()):
             last = max(last, row.number)
             if options.frame in (None, row.number) and holds(row):
-                yield self._select(entry), row if listed else None
+                yield entry, row if listed else None
         if options.frame is not None and not options.frame <= last:
             raise UsageError(f"there is no frame {options.frame}; the input has {plural(last, 'frame')}")
 
-    def _select(self, entry: DecodedFrame) -> DecodedFrame:
-        if entry.captured:
-            self._pairs.append((entry.captured, entry.frame))
-        return entry
-
-    def summary(self) -> CaptureSummary | None:
+    def summary(self, entries: Iterable[DecodedFrame]) -> CaptureSummary | None:
         """The summary of the selected frames of the last capture."""
         if self._capture is None:
             return None
         source, capture, offers = self._capture
+        pairs = [(entry.captured, entry.frame) for entry in entries if entry.captured and entry.source == source]
         failures = [failure for place, failure in self.failures if place == source]
-        return summarize(self.catalog, capture, self._pairs, offers, failures)
+        return summarize(self.catalog, capture, pairs, offers, failures)
 
     def _entries(self) -> Iterator[DecodedFrame]:
         """The frames of all inputs."""
@@ -188,8 +190,7 @@ class _Decoder:
         if piece.form == "stream":
             for part in split(piece.data):
                 if part.problem:
-                    problem = replace(part.problem, offset=part.problem.offset - part.offset)
-                    frame = Frame("", -1, None, None, None, len(part.data), (problem,))
+                    frame = unread_frame(part.problem, len(part.data))
                     yield DecodedFrame(piece.source, piece.line, part.offset, part.data, frame)
                 else:
                     frame, data = self._frame(part.data)
@@ -214,7 +215,8 @@ class _Decoder:
         frame = self._read(data, spans=self._spans or self.options.records)
         if not self.body:
             frame = with_readings(self.catalog, frame, data, "response" if self.response else "request")
-        return self._finished(frame, data, lambda data: self._read(data, spans=True), -1)
+        frame, data = self._without_secrets(frame, data, partial(self._read, spans=True))
+        return self._with_additions(frame), data
 
     def _read(self, data: bytes, *, spans: bool) -> Frame:
         if self.body:
@@ -229,9 +231,9 @@ class _Decoder:
             frame, data, read = read_object(self.catalog, piece.data, spans=self._spans or self.options.records)
         except BadInput as error:
             problem = ByteProblem("codec/input-invalid", 0, str(error))
-            return DecodedFrame(piece.source, piece.line, 0, b"", Frame("", -1, None, None, None, 0, (problem,)))
-        frame, data = self._finished(frame, data, read, -1)
-        return DecodedFrame(piece.source, piece.line, 0, data, frame)
+            return DecodedFrame(piece.source, piece.line, 0, b"", unread_frame(problem, 0))
+        frame, data = self._without_secrets(frame, data, read)
+        return DecodedFrame(piece.source, piece.line, 0, data, self._with_additions(frame))
 
     def _records(self, piece: DecodeInput) -> DecodedFrame:
         """Record batches without a message around them, as in a segment of a log."""
@@ -253,7 +255,7 @@ class _Decoder:
             raise UsageError(f"{piece.source}: {_nothing(capture)}")
         if not options.where and options.frame is None:
             self.failures += [(piece.source, failure) for failure in failures]
-        self._capture, self._pairs = (piece.source, capture, offered_versions(pairs)), []
+        self._capture = piece.source, capture, offered_versions(pairs)
         breaches = judge_capture(pairs, capture.states)
         refused = refused_versions(pairs)
         faulty = {
@@ -274,8 +276,7 @@ class _Decoder:
                 problems = frame.problems if captured.whole and captured.number not in refused else ()
                 problems += ((captured.problem,) if captured.problem else ()) + problems_of(broken, frame)
                 frame = replace(frame, problems=problems)
-            if not options.secrets and self._may_have_secrets(frame.message, frame.version, captured.api_key):
-                frame, data = self._without_secrets(frame, data, partial(self._read_again, captured), captured.api_key)
+            frame, data = self._without_secrets(frame, data, partial(self._read_again, captured), captured.api_key)
             frame = self._with_additions(frame) if self._values or frame.spans else frame
             yield DecodedFrame(piece.source, 0, captured.stream_offset + 4, data, frame, captured)
 
@@ -298,15 +299,12 @@ class _Decoder:
     def _read_again(self, captured: Captured, data: bytes) -> Frame:
         return replace(captured, data=data).decode(self.catalog, spans=True)
 
-    def _finished(self, frame: Frame, data: bytes, read: Callable[[bytes], Frame], api_key: int) -> tuple[Frame, bytes]:
-        """A frame and its bytes without secrets, with the defaults and records that the options add."""
-        if not self.options.secrets and self._may_have_secrets(frame.message, frame.version, api_key):
-            frame, data = self._without_secrets(frame, data, read, api_key)
-        return self._with_additions(frame), data
-
     def _without_secrets(
-        self, frame: Frame, data: bytes, read: Callable[[bytes], Frame], api_key: int
+        self, frame: Frame, data: bytes, read: Callable[[bytes], Frame], api_key: int = -1
     ) -> tuple[Frame, bytes]:
+        """A frame and its bytes with secrets overwritten, unless the options show them; `read` decodes bytes again."""
+        if self.options.secrets or not self._may_have_secrets(frame.message, frame.version, api_key):
+            return frame, data
         front = 8 if frame.header_version is not None or api_key >= 0 else 0
         spanned = frame if frame.spans else replace(read(data), problems=frame.problems)
         return without_secrets(spanned, data, read, front)

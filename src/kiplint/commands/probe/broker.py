@@ -14,6 +14,7 @@ from kiplint.codec.exchange import problem_objects
 from kiplint.codec.frames import API_VERSIONS, UNSUPPORTED_VERSION, Frame, decode_response
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.state import protocol_of
+from kiplint.codec.values import defaults_of
 from kiplint.codec.wire import uuid_text
 from kiplint.commands.probe.connection import (
     BrokerConnection,
@@ -101,7 +102,7 @@ class Client:
         codec = self.catalog.codec(message, version)
         if unusable := head.unusable or codec.unusable:
             raise ProbeError(unusable)
-        if INSTANCE in head.defaults:
+        if INSTANCE in defaults_of(head.body):
             header[INSTANCE] = self._instance
         front, wrong = head.encode(header)
         body, more = codec.encode(value)

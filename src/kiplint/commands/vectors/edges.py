@@ -47,7 +47,7 @@ def each_hard(body: Layout) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _each_slot(body: Layout, values: Mapping[str, Any], size: int = 1) -> dict[str, Any]:
     """Every field with the value of its kind if there is one; arrays have `size` elements, the later ones minimal."""
-    return {key_of(slot): _slot_value(slot, values, size) for slot in (*body.slots, *(body.tags or ()))}
+    return {key_of(slot): _slot_value(slot, values, size) for slot in body.all_slots}
 
 
 def _slot_value(slot: Slot, values: Mapping[str, Any], size: int) -> Any:
@@ -63,7 +63,7 @@ def _slot_value(slot: Slot, values: Mapping[str, Any], size: int) -> Any:
 
 def _nulls(body: Layout, *, inside: bool) -> dict[str, Any]:
     """Null in every field that can be null; `inside` keeps structs and arrays of them, for the fields in them."""
-    return {key_of(slot): _null_value(slot, inside=inside) for slot in (*body.slots, *(body.tags or ()))}
+    return {key_of(slot): _null_value(slot, inside=inside) for slot in body.all_slots}
 
 
 def _null_value(slot: Slot, *, inside: bool) -> Any:

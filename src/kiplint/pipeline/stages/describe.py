@@ -128,7 +128,7 @@ def _layout(message: Message, versions: VersionRange) -> Mapping[str, Any]:
 
 
 def _shape(body: Layout, path: str) -> Iterator[str]:
-    for slot in (*body.slots, *(body.tags or ())):
+    for slot in body.all_slots:
         tag = f", tag {slot.field.tag}" if body.tags and slot in body.tags else ""
         yield f"{path}{slot.field.name} {describe_slot(slot)}{tag}"
         if slot.body:
@@ -142,7 +142,7 @@ def _names(body: Layout) -> tuple[Any, ...]:
 def _tags(body: Layout, path: tuple[str, ...]) -> Iterator[Mapping[str, Any]]:
     for slot in body.tags or ():
         yield {"path": ".".join(path), "tag": number(slot.field.tag), "layout": _digest(slot_tokens(slot))}
-    for slot in (*body.slots, *(body.tags or ())):
+    for slot in body.all_slots:
         if slot.body:
             yield from _tags(slot.body, (*path, slot.field.name))
 
