@@ -191,6 +191,27 @@ def test_sets_with_holes(history: Path) -> None:
     assert (rows["Metadata"].chosen, rows["Metadata"].request_header) == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("name", "rpc", "paths"),
+    [
+        ("aiokafka@0.12.0", "Metadata", {"consumer": 1, "producer": 0, "admin": 5}),
+        ("kafka-python@2.0.2", "OffsetFetch", {"consumer": 1, "admin": 3}),
+        ("librdkafka@2.8.0", "ListGroups", {"admin": 4, "list_groups": 0}),
+        ("librdkafka@2.8.0", "DescribeGroups", {"admin": 4, "list_groups": 0}),
+        ("librdkafka@2.15.0", "Metadata", {"consumer": 12, "authorized_operations": 10}),
+        ("sarama@1.24.1", "OffsetCommit", {"consumer": 1, "retention": 2}),
+        ("sarama@1.27.2", "OffsetFetch", {"consumer": 1, "admin": 2}),
+        ("sarama@1.30.1", "Produce", {"producer": 3, "zstd": 7}),
+    ],
+)
+def test_the_versions_of_each_path(history: Path, name: str, rpc: str, paths: dict[str, int]) -> None:
+    """What the notes of a release say is what is chosen, on the main path first."""
+    rows = {
+        row.name: row for row in negotiate(released_side(release_named(name)), [("b", schemas(history, "3.6.0"))]).rpcs
+    }
+    assert (rows[rpc].chosen, rows[rpc].paths) == (next(iter(paths.values())), paths)
+
+
 def test_the_first_exchange_of_a_client(history: Path) -> None:
     broker = [("2.2.0", schemas(history, "2.2.0"))]
     (begun,) = negotiate(released_side(release_named("librdkafka@2.8.0")), broker).exchanges

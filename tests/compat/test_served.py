@@ -62,6 +62,18 @@ def test_the_mode_decides_something(history: Path) -> None:
     assert single == BrokerMode("2.7.0", "zookeeper")
 
 
+def test_kraft_is_the_mode_from_3_3_on(history: Path) -> None:
+    """Before, it is not for production (KIP-833); only in ZooKeeper mode do topics lack the ids that Fetch 13 needs."""
+    usual = {tag: between(history, "3.4.0", tag) for tag in ("2.8.0", "3.2.0", "3.3.0")}
+    modes = {tag: negotiation.modes[0].mode for tag, negotiation in usual.items()}
+    assert modes == {"2.8.0": "zookeeper", "3.2.0": "zookeeper", "3.3.0": "kraft"}
+    paths = {tag: row(negotiation, "Fetch").paths for tag, negotiation in usual.items()}
+    assert paths == {"2.8.0": {}, "3.2.0": {"topics with ids": 13, "topics without ids": 12}, "3.3.0": {}}
+    assert row(usual["3.2.0"], "Fetch").message == "on other paths: topics without ids 12"
+    kraft = between(history, "3.4.0", "3.2.0", mode="kraft")
+    assert (kraft.modes[0].mode, row(kraft, "Fetch").paths) == ("kraft", {})
+
+
 def test_kraft_rpcs_of_2_7_are_not_enabled(history: Path) -> None:
     negotiation = between(history, "confluent-8.1.0", "2.7.0")
     assert {row(negotiation, name).status for name in OF_KRAFT.values()} == {"not-offered"}

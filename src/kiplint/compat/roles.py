@@ -76,6 +76,19 @@ def modes_of(schemas: SchemaSet) -> tuple[Mode, ...]:
     return (*in_zookeeper, *in_kraft)
 
 
+DESCRIBE_QUORUM: Final = 55
+
+
+def default_mode(schemas: SchemaSet) -> Mode:
+    """The mode of brokers of which no mode is known: KRaft, except of 2.8 to 3.2, where ZooKeeper is the usual one.
+
+    KRaft is for production from 3.3 on (KIP-833), the release that added DescribeQuorum 1 (KIP-836).
+    """
+    modes = modes_of(schemas)
+    is_early = any(rpc.api_key == DESCRIBE_QUORUM and rpc.common.highest == 0 for rpc in schemas.rpcs)
+    return "zookeeper" if modes == ("zookeeper",) or ("zookeeper" in modes and is_early) else "kraft"
+
+
 def is_served(rpc: Rpc, schemas: SchemaSet, mode: Mode, *, nodes: bool = False) -> bool:
     """Whether a broker in that mode serves an RPC of its set; with `nodes` a controller will do."""
     if not schemas.declares_listeners:

@@ -299,7 +299,7 @@ class Offers(TableFrame):
     response_headers {HEADERS}  the header versions of the response
     deprecated   {RANGES}  the deprecated versions of the request
     names_software boolean!  whether the request has ClientSoftwareName (KIP-511)
-    mode         string     how a broker runs: kraft where it can, else zookeeper; null where its messages do not tell
+    mode         string     how a broker runs by default, kraft or zookeeper; null where its messages do not tell
     """
 
 

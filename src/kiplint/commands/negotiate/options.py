@@ -57,7 +57,7 @@ class NegotiateCommand(Command, frozen=True):
     unstable: Annotated[bool, Option("The brokers offer unstable versions too.")] = False
     mode: Annotated[
         Literal["zookeeper", "kraft"] | None,
-        Option("The mode of the brokers, where they support both.", usual="kraft where they can"),
+        Option("The mode of the brokers, where they support both.", usual="kraft from 3.3 on"),
     ] = None
     sasl: Annotated[bool, Option("The connection begins with SASL: the first ApiVersions has version 0.")] = False
     matrix: Annotated[

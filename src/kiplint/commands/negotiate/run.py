@@ -37,8 +37,8 @@ def negotiate(
     A broker is a schema set, or a file with the JSON of `kiplint probe`. The client is one too, or a released client
     such as `librdkafka@2.8.0`, or a capture, whose requests have its versions. `feature` is a file that lists the RPCs
     which features of the client need. With `unstable` the brokers offer unstable versions too. `mode` is the mode of
-    the brokers, by default KRaft where they support it; over `sasl` the client begins with version 0 of ApiVersions.
-    Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
+    the brokers, by default KRaft where it is for production, from 3.3 on; over `sasl` the client begins with version 0
+    of ApiVersions. Raises UsageError for mistakes in the arguments and SourceError for what cannot be opened.
     """
     if not brokers:
         raise UsageError("negotiate takes a client and at least one broker")

@@ -60,7 +60,7 @@ class MatrixCommand(Command, frozen=True):
     broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
     mode: Annotated[
         Literal["zookeeper", "kraft"] | None,
-        Option("The mode of the brokers, where they support both.", usual="kraft where they can"),
+        Option("The mode of the brokers, where they support both.", usual="kraft from 3.3 on"),
     ] = None
     output_format: Annotated[
         Literal["text", "json", "markdown", "html"],

@@ -25,6 +25,8 @@ from kiplint.compat.negotiation.result import (
 )
 from kiplint.compat.negotiation.sides import (
     API_VERSIONS,
+    FETCH,
+    FETCH_BY_NAME,
     GET_TELEMETRY_SUBSCRIPTIONS,
     SASL_HANDSHAKE,
     WITH_INSTANCE_ID,
@@ -106,11 +108,12 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         for broker in brokers
         if ours and ours.versions and key in broker.offers and (versions := ours.unserved(broker.offers[key].versions))
     }
+    paths = _paths(key, ours, brokers, usable)
     notes = [
         _message(status, ours, brokers, agreements, key),
         _sent_anyway(status, ours, client, brokers, key),
         _kept(ours, brokers, key),
-        _on_other_paths(ours, usable, version),
+        _on_other_paths(paths, version),
         *(f"it also sends {versions} without negotiation, which {name} refuses" for name, versions in unserved.items()),
     ]
     return RpcRow(
@@ -128,7 +131,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         agreements,
         first.between_nodes,
         str(reduce(VersionRange.__or__, unserved.values())) if unserved else "",
-        ours.on_paths(usable) if ours and usable is not None else {},
+        paths,
     )
 
 
@@ -259,9 +262,22 @@ def _kept(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
     return f"clients leave {shared} to brokers, which use it among themselves" if shared else ""
 
 
-def _on_other_paths(ours: Offer | None, usable: VersionRange | None, main_version: int | None) -> str:
+def _paths(key: int, ours: Offer | None, brokers: Sequence[Side], usable: VersionRange | None) -> dict[str, int]:
+    """The version on each path of a client, where they differ.
+
+    A client that fetches topics without ids, which only clusters in ZooKeeper mode have, names them.
+    """
+    if ours is None or not usable:
+        return {}
+    paths = ours.on_paths(usable)
+    by_name = usable & FETCH_BY_NAME
+    if key == FETCH and by_name and by_name != usable and any(broker.mode == "zookeeper" for broker in brokers):
+        return (paths or {"topics with ids": usable.highest}) | {"topics without ids": by_name.highest}
+    return paths
+
+
+def _on_other_paths(paths: Mapping[str, int], main_version: int | None) -> str:
     """The versions of a client's other paths, where they differ from that on its main path."""
-    paths = ours.on_paths(usable) if ours and usable is not None else {}
     others = [f"{path} {version}" for path, version in paths.items() if version != main_version]
     return f"on other paths: {', '.join(others)}" if others else ""
 
@@ -373,8 +389,8 @@ def negotiate(
     """Negotiate every RPC between a client and its brokers, each a name and a schema set, or a client's side.
 
     `features` are the versions that each feature needs, by RPC. With `unstable` brokers offer unstable versions.
-    `mode` is the mode of the brokers, by default KRaft where they have it; `sasl` begins the exchange over SASL.
-    Raises UsageError for a broker that cannot run in the mode.
+    `mode` is the mode of the brokers, by default KRaft where it is for production; `sasl` begins the exchange over
+    SASL. Raises UsageError for a broker that cannot run in the mode.
     """
     for name, schemas in brokers:
         check_mode(name, schemas, mode)

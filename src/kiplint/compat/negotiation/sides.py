@@ -10,7 +10,15 @@ import msgspec
 from msgspec import UNSET
 
 from kiplint.compat.negotiation.result import BrokerMode
-from kiplint.compat.roles import TITLES, Mode, is_between_nodes, is_served, kept_by_brokers, modes_of
+from kiplint.compat.roles import (
+    TITLES,
+    Mode,
+    default_mode,
+    is_between_nodes,
+    is_served,
+    kept_by_brokers,
+    modes_of,
+)
 from kiplint.engine.errors import UsageError
 from kiplint.model.headers import header_of
 from kiplint.model.message import Message
@@ -30,6 +38,8 @@ class Offered(NamedTuple):
 
 PRODUCE = 0
 FETCH = 1
+FETCH_BY_NAME = VersionRange.of(0, 12)
+"""The versions of Fetch that name topics; later ones have their ids, which topics of older clusters lack (KIP-516)."""
 ONLY_ADVERTISED = VersionRange.of(0, 2)
 """The versions of Produce that brokers without Fetch 0-3 (Kafka 4.0 and later) list in ApiVersions, and refuse.
 
@@ -193,14 +203,13 @@ def ranged_side(name: str, versions: Mapping[int, VersionRange], layouts: Schema
 
 
 def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: Mode | None = None) -> Side:
-    """A broker: the versions in its ApiVersionsResponse in a mode, by default KRaft if it has that mode.
+    """A broker: the versions in its ApiVersionsResponse in a mode; see `default_mode`.
 
     It offers the RPCs with the listener of the mode; where the set declares no listeners, as before Kafka 2.8, all that
     the release enables (see `compat.roles`). An unstable highest version is offered only if `unstable` is set
     (`unstable.api.versions.enable`).
     """
-    modes = modes_of(schemas)
-    own_mode: Mode = mode or (modes[-1] if modes else "kraft")
+    own_mode = mode or default_mode(schemas)
     offers = {rpc.api_key: _offer(rpc, unstable=unstable) for rpc in schemas.rpcs if not rpc.is_coordinator}
     served = {rpc.api_key for rpc in schemas.rpcs if not rpc.is_coordinator and is_served(rpc, schemas, own_mode)}
     offered = (offer and (offer if key in served else _hidden(offer)) for key, offer in offers.items())

@@ -152,7 +152,6 @@ def _offered(halves: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
     """Rows of `OFFERED`: what a set with these requests and responses offers."""
     software = {half["api_key"] for half in halves if half["software"]}
     schemas = SchemaSet(tuple(_message(half) for half in halves))
-    modes = modes_of(schemas)
     client, broker = client_side("", schemas), broker_side("", schemas)
     described = {(half["type"], half["message_name"], half["api_key"]): half for half in halves}
     for key, offer in sorted(client.rpcs.items()):
@@ -162,7 +161,7 @@ def _offered(halves: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
         yield (
             *(key, offer.name, lowest, offer.versions.highest if offer.versions else lowest - 1),
             *(offered.highest if offered else None, request["headers"], response["headers"], request["deprecated"]),
-            *(key == API_VERSIONS and key in software, modes[-1] if modes else None),
+            *(key == API_VERSIONS and key in software, broker.mode if modes_of(schemas) else None),
         )
 
 
