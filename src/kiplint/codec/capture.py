@@ -82,7 +82,7 @@ def read_segments(catalog: Catalog, packets: Packets, limit: int = RECORDS) -> C
     streams = connections(packets.segments)
     talks = conversations(catalog, streams, limit)
     frames = [frame for conversation in talks.spoken for frame in conversation.frames]
-    frames.sort(key=lambda frame: (frame.time, frame.connection, frame.direction != "request", frame.stream_offset))
+    frames.sort(key=lambda frame: frame.time)  # at the same time by connection, its requests first
     first, last = min(packets.times, default=0.0), max(packets.times, default=0.0)
     return Capture(
         frames=tuple(numbered(frames, first)),
@@ -203,7 +203,7 @@ TCP, UDP = 6, 17
 PROTOCOLS = {1: "ICMP", UDP: "UDP", 47: "GRE", 50: "IPsec", 58: "ICMPv6", 132: "SCTP"}
 VXLAN = (4789, 8472)
 _PORTS = struct.Struct(">HH")
-_TCP = struct.Struct(">HHIIBB")
+_TCP = struct.Struct(">4xIIBB")
 
 
 def read_packet(link: int, time: float, packet: bytes) -> Segment | str:
@@ -218,14 +218,14 @@ def read_packet(link: int, time: float, packet: bytes) -> Segment | str:
     first = packet[pos]
     if first >> 4 == 4:
         size, fragment = struct.unpack_from(">H2xH", packet, pos + 2)
-        protocol, source, target = packet[pos + 9], packet[pos + 12 : pos + 16], packet[pos + 16 : pos + 20]
+        protocol, hosts = packet[pos + 9], packet[pos + 12 : pos + 20]
         if fragment & 0x1FFF:
             return "fragments of IP"
         end = pos + size if size else len(packet)  # 0 where the network card cuts the segment later
         pos += 4 * (first & 0x0F)
     elif first >> 4 == 6:
         size, protocol = struct.unpack_from(">HB", packet, pos + 4)
-        source, target = packet[pos + 8 : pos + 24], packet[pos + 24 : pos + 40]
+        hosts = packet[pos + 8 : pos + 40]
         pos += 40
         end = pos + size if size else len(packet)
         while protocol in EXTENSIONS:
@@ -235,12 +235,15 @@ def read_packet(link: int, time: float, packet: bytes) -> Segment | str:
     if protocol != TCP:
         tunnel = protocol == UDP and _PORTS.unpack_from(packet, pos)[1] in VXLAN
         return "VXLAN" if tunnel else PROTOCOLS.get(protocol, f"IP protocol {protocol}")
-    source_port, target_port, sequence, acknowledged, offset, flags = _TCP.unpack_from(packet, pos)
-    data = packet[pos + (offset >> 4) * 4 : end]
-    ends = (_host(source), source_port), (_host(target), target_port)
-    return Segment(time, *ends, sequence, flags, data, acknowledged)
+    sequence, acknowledged, offset, flags = _TCP.unpack_from(packet, pos)
+    source, target = _ends(hosts + packet[pos : pos + 4])
+    return Segment(time, source, target, sequence, flags, packet[pos + (offset >> 4) * 4 : end], acknowledged)
 
 
-@lru_cache(maxsize=4096)
-def _host(data: bytes) -> str:
-    return socket.inet_ntop(socket.AF_INET if len(data) == 4 else socket.AF_INET6, data)
+@lru_cache(maxsize=2**16)
+def _ends(data: bytes) -> tuple[Address, Address]:
+    """The source and target in the addresses and ports of a packet; packets of a connection share them."""
+    family, size = (socket.AF_INET, 4) if len(data) == 12 else (socket.AF_INET6, 16)
+    source, target = (socket.inet_ntop(family, host) for host in (data[:size], data[size:-4]))
+    ports = _PORTS.unpack(data[-4:])
+    return (source, ports[0]), (target, ports[1])

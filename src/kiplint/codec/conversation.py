@@ -188,6 +188,7 @@ class _Talk:
     def __init__(self, connection: TcpConnection, client: int, number: int) -> None:
         self.connection, self.number = connection, number
         self.sides = (client, 1 - client)
+        self.client, self.server = connection.ends[client], connection.ends[1 - client]
         self.tokens = 0
         """How many more SASL tokens without headers the client sent than the server."""
 
@@ -211,11 +212,18 @@ class _Talk:
             after_handshake = after_handshake or ids[:2] == (SASL_HANDSHAKE, 0)
             yield self._captured("request", frame, ids)
 
-    def _captured(self, direction: Direction, frame: Cut, ids: tuple[int, int, int]) -> Captured:
-        client, server = (self.connection.ends[side] for side in self.sides)
+    def _captured(
+        self,
+        direction: Direction,
+        frame: Cut,
+        ids: tuple[int, int, int],
+        problem: ByteProblem | None = None,
+        exchange: int = -1,
+    ) -> Captured:
+        place = direction, frame.time, frame.offset
         return Captured(
-            self.number, client, server, direction, frame.time, frame.offset, *ids, frame.data, frame.whole,
-            problem=frame.problem,
+            self.number, self.client, self.server, *place, *ids, frame.data, frame.whole,
+            problem=frame.problem or problem, exchange=exchange,
         )  # fmt: skip
 
     def conversation(self, catalog: Catalog, sign: Sign, most: int) -> Conversation:
@@ -232,17 +240,16 @@ class _Talk:
             if frame.problem:
                 answers.append(self._captured("response", frame, (-1, -1, -1)))
             elif waiting.get(correlation):
-                place, *api = waiting[correlation].popleft()
+                place, api_key, version = waiting[correlation].popleft()
                 problem = self._misplaced(frame, requests[place], requests[latest] if place < latest else None)
-                answer = self._captured("response", frame, (api[0], api[1], correlation))
-                answers.append(replace(answer, problem=problem, exchange=place))
+                answers.append(self._captured("response", frame, (api_key, version, correlation), problem, place))
                 latest = max(latest, place)
             elif self.tokens:
                 self.tokens -= 1
             elif complete:
-                _, *api = calls[correlation][-1] if correlation in calls else (0, -1, -1)
-                answer = self._captured("response", frame, (api[0], api[1], correlation))
-                answers.append(replace(answer, problem=_surplus(correlation, correlation in calls)))
+                _, api_key, version = calls[correlation][-1] if correlation in calls else (0, -1, -1)
+                problem = _surplus(correlation, correlation in calls)
+                answers.append(self._captured("response", frame, (api_key, version, correlation), problem))
             else:
                 unpaired += 1
         answered = {answer.exchange for answer in answers}
@@ -290,8 +297,8 @@ class _Talk:
         said = [b"".join(run.data[:64] for run in runs if not run.offset) for runs in starts]
         ending = connection.ending
         return ConnectionState(
-            client=connection.ends[client],
-            server=connection.ends[server],
+            client=self.client,
+            server=self.server,
             opened=connection.opener == client,
             accepted=connection.is_established,
             said=(said[CLIENT], said[SERVER]),

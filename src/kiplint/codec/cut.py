@@ -90,7 +90,7 @@ def response_sign(catalog: Catalog, requests: Mapping[int, Sequence[tuple[int, i
         first, second = (requests[struct.unpack_from(">i", data, start)[0]] for start in (pos, following))
         return first[0][0] < second[-1][0]
 
-    starts = b"".join(sorted({re.escape(struct.pack(">i", number)[:1]) for number in requests}))
+    starts = re.escape(b"".join(sorted({struct.pack(">i", number)[:1] for number in requests})))
     pattern = rb"(?=(?!\0\0\0[\0-\x03])[\0-\x06][\s\S]{3}[" + starts + rb"])" if starts else rb"(?!)"
     return Sign(re.compile(pattern), test, reads, linked)
 

@@ -245,7 +245,7 @@ class _Occurrence(NamedTuple):
 def _causes(pairs: Pairs, failures: Sequence[ConnectionFailure]) -> list[Cause]:
     """What is wrong: the same rule, subject and text but for numbers is the same cause."""
     groups: dict[tuple[str, str, str], list[_Occurrence]] = {}
-    for captured, frame in pairs:
+    for captured, frame in (pair for pair in pairs if pair[1].problems):
         of_bytes = [problem for problem in frame.problems if not problem.rule.startswith("connection/")]
         for problem in (*of_bytes[:1], *(problem for problem in frame.problems if problem not in of_bytes)):
             name = frame.message
@@ -318,13 +318,13 @@ def _errors(frames: Sequence[Frame]) -> list[ErrorTraffic]:
 
 def offered_versions(pairs: Pairs) -> dict[int, str]:
     """By API key: the ranges of versions that servers offered."""
+    answers = (frame.value or {} for captured, frame in pairs if captured.api_key == API_VERSIONS)
+    rows = (row for value in {id(value): value for value in answers}.values() for row in value.get("apiKeys") or [])
     ranges: dict[int, dict[str, None]] = {}
-    for captured, frame in pairs:
-        if captured.api_key == API_VERSIONS and captured.direction == "response":
-            for row in (frame.value or {}).get("apiKeys") or []:
-                if "maxVersion" in row:
-                    low, high = row["minVersion"], row["maxVersion"]
-                    ranges.setdefault(row["apiKey"], {})[f"{low}-{high}" if low != high else str(low)] = None
+    for row in rows:
+        if "maxVersion" in row:
+            low, high = row["minVersion"], row["maxVersion"]
+            ranges.setdefault(row["apiKey"], {})[f"{low}-{high}" if low != high else str(low)] = None
     return {key: ", ".join(texts) for key, texts in ranges.items()}
 
 

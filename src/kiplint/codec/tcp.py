@@ -51,8 +51,7 @@ class Run(NamedTuple):
 
     def arrival_at(self, offset: int) -> Arrival:
         """The segment with the byte at an offset of the direction."""
-        at = bisect_right(self.arrivals, offset, key=lambda arrival: arrival.offset)
-        return self.arrivals[max(at - 1, 0)]
+        return self.arrivals[max(bisect_right(self.arrivals, (offset, math.inf)) - 1, 0)]
 
 
 class SegmentStream:
