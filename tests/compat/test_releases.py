@@ -16,7 +16,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.model.schemas import SchemaSet
 from tools import kiplint as run
 
-from .test_served import both_modes
+from .test_served import both_modes, listening
 
 NEGOTIATE = ROOT / "fixtures/negotiate"
 SETS = (
@@ -63,6 +63,11 @@ def test_brokers_are_in_a_mode_that_they_have() -> None:
     assert modes == {
         None: {"2.8.0": "kraft", "4.0.0": "kraft"}, "zookeeper": {"2.8.0": "zookeeper", "4.0.0": "kraft"},
     }  # fmt: skip
+    early = ("3.2.0", SchemaSet(both_modes(listening("DescribeQuorum", 55, "0", "broker"))))
+    assert release_matrix([early, *sets]).note.endswith(
+        " Brokers of 3.2.0 are in ZooKeeper mode, those of 2.8.0 are in KRaft mode; "
+        "for ZooKeeper mode: --mode zookeeper and for KRaft mode: --mode kraft."
+    )
     note = release_matrix(sets, mode="zookeeper").note
     assert note.endswith(" Brokers of 2.8.0 are in ZooKeeper mode; for KRaft mode: --mode kraft.")
     with pytest.raises(UsageError, match="4.0.0 cannot run in ZooKeeper mode"):

@@ -67,13 +67,17 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
         """How many pairs have no trouble, and in which mode the brokers are that can run in two."""
         fine = len(self.pairs) - len(self.trouble)
         counted = f"{fine:,} of {len(self.pairs):,} pairs agree on every RPC of clients that both have."
-        both = [release for release in self.releases if len(release.modes) > 1]
-        if not both:
+        both = (release for release in self.releases if len(release.modes) > 1)
+        spans = [
+            (mode, _span([release.name.removesuffix(":") for release in group]))
+            for mode, group in groupby(both, key=lambda release: release.mode)
+        ]
+        if not spans:
             return counted
-        mode: Mode = both[0].mode
-        other: Mode = "zookeeper" if mode == "kraft" else "kraft"
-        span = _span([release.name.removesuffix(":") for release in both])
-        return f"{counted} Brokers of {span} are in {TITLES[mode]} mode; for {TITLES[other]} mode: --mode {other}."
+        modes = ", those of ".join(f"{span} are in {TITLES[mode]} mode" for mode, span in spans)
+        others = [other for other in TITLES if {mode for mode, _ in spans} != {other}]
+        choices = " and ".join(f"for {TITLES[other]} mode: --mode {other}" for other in others)
+        return f"{counted} Brokers of {modes}; {choices}."
 
     def has(self, client: str, broker: str) -> bool:
         """Whether the pair is known."""
