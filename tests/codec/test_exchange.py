@@ -16,7 +16,8 @@ from codec.support import catalog, catalog_of
 from codec.test_capture import echo
 from conftest import ROOT
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.exchange import BadInput, frame_object, read_object
+from kiplint.codec.exchange import BadInput, read_object
+from kiplint.commands.decode.result import DecodedFrame, decoded_object
 from kiplint.commands.encode.objects import encode_line, encode_object
 from tools import field, message
 
@@ -28,7 +29,7 @@ def simple() -> Catalog:
 
 def decode_object(known: Catalog, given: Any) -> dict[str, Any]:
     frame, *_ = read_object(known, json.dumps(given).encode(), spans=False)
-    return dict(msgspec.json.decode(msgspec.json.encode(frame_object(frame))))
+    return dict(msgspec.json.decode(msgspec.json.encode(decoded_object(DecodedFrame("", 0, 0, b"", frame)))))
 
 
 def test_a_body() -> None:

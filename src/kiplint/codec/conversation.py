@@ -113,7 +113,9 @@ def conversations(catalog: Catalog, streams: Sequence[TcpConnection], limit: int
     verdicts = [_verdict(catalog, connection, sign) for connection in streams]
     served = {connection.ends[1 - verdict.client] for connection, verdict in zip(streams, verdicts, strict=True)
               if verdict.sure and verdict.client is not None}  # fmt: skip
-    result = Conversations([], [], Counter(), 0)
+    spoken: list[Conversation] = []
+    others: list[ConnectionState] = []
+    protocols: Counter[str] = Counter()
     unclear = 0
     for connection, verdict in zip(streams, verdicts, strict=True):
         client = verdict.client
@@ -122,18 +124,18 @@ def conversations(catalog: Catalog, streams: Sequence[TcpConnection], limit: int
             client = int(serving[0])
         if client is not None:
             most = min(limit + 1, left)
-            conversation = _Talk(connection, client, len(result.spoken)).conversation(catalog, sign, most)
-            result.spoken.append(conversation)
+            conversation = _Talk(connection, client, len(spoken)).conversation(catalog, sign, most)
+            spoken.append(conversation)
             left = max(left - len(conversation.frames), 0)
         elif verdict.alike:
             unclear += 1
         else:
-            protocols = [protocol_of(runs[0].data) for runs in connection.runs if runs and not runs[0].offset]
-            result.protocols[next(filter(None, protocols), "")] += 1
+            starts = [protocol_of(runs[0].data) for runs in connection.runs if runs and not runs[0].offset]
+            protocols[next(filter(None, starts), "")] += 1
             if connection.opener is not None:
                 talk = _Talk(connection, connection.opener, -1)
-                result.others.append(talk.state(0, talk.is_complete([], [])))
-    return result._replace(unclear=unclear)
+                others.append(talk.state(0, talk.is_complete([], [])))
+    return Conversations(spoken, others, protocols, unclear)
 
 
 class _Verdict(NamedTuple):

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import Meta
 
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.frames import FieldError, Frame, decode_body, decode_request, decode_response
+from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
 from kiplint.codec.problems import ByteProblem
 from kiplint.text.decode import NOT_JSON
 
@@ -61,53 +61,6 @@ class ProblemObject(msgspec.Struct, frozen=True):
     offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
     message: str
     field: Annotated[str | None, Meta(description="The path of the field, null outside of fields.")]
-
-
-class FrameObject(msgspec.Struct, frozen=True, kw_only=True):
-    """A decoded frame or body, for JSON."""
-
-    message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
-    version: int | None
-    header_version: Annotated[int | None, Meta(description="Null for a body without a header.")]
-    header: dict[str, Any] | None
-    value: Annotated[dict[str, Any] | None, Meta(description="Null where nothing could be decoded.")]
-    length: Annotated[int, Meta(description="In bytes.")]
-    problems: tuple[ProblemObject, ...]
-    errors: Annotated[
-        tuple[FieldError, ...] | UnsetType,
-        Meta(description="The error codes that are not 0; absent if there are none."),
-    ] = UNSET
-    offsets: Annotated[
-        tuple[ValueOffset, ...] | UnsetType, Meta(description="The place of each value, with --offsets.")
-    ] = UNSET
-    redacted: Annotated[
-        tuple[str, ...] | UnsetType, Meta(description="The fields whose bytes are overwritten; absent without any.")
-    ] = UNSET
-
-
-class ValueOffset(msgspec.Struct, frozen=True):
-    """The place of a value in the bytes of its frame or body."""
-
-    field: Annotated[str, Meta(description="The path of the field.")]
-    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
-    length: Annotated[int, Meta(description="In bytes.")]
-
-
-def frame_object(frame: Frame, *, offsets: bool = False) -> FrameObject:
-    """A frame, for JSON; with `offsets` the place of each value, for which the frame needs spans."""
-    places = tuple(ValueOffset(span.path, span.offset, span.length) for span in frame.spans if span.path)
-    return FrameObject(
-        message=frame.message or None,
-        version=frame.version if frame.version >= 0 else None,
-        header_version=frame.header_version,
-        header=frame.header,
-        value=frame.value,
-        length=frame.length,
-        problems=problem_objects(frame.problems),
-        errors=frame.errors or UNSET,
-        offsets=places if offsets else UNSET,
-        redacted=frame.redacted or UNSET,
-    )
 
 
 def problem_objects(problems: Iterable[ByteProblem]) -> tuple[ProblemObject, ...]:

@@ -319,7 +319,8 @@ def _errors(frames: Sequence[Frame]) -> list[ErrorTraffic]:
 def offered_versions(pairs: Pairs) -> dict[int, str]:
     """By API key: the ranges of versions that servers offered."""
     answers = (frame.value or {} for captured, frame in pairs if captured.api_key == API_VERSIONS)
-    rows = (row for value in {id(value): value for value in answers}.values() for row in value.get("apiKeys") or [])
+    different = {id(value): value for value in answers}.values()  # equal answers are often the same object
+    rows = (row for value in different for row in value.get("apiKeys") or [])
     ranges: dict[int, dict[str, None]] = {}
     for row in rows:
         if "maxVersion" in row:

@@ -9,8 +9,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.codec.conversation import Captured
-from kiplint.codec.exchange import FrameObject, frame_object
-from kiplint.codec.frames import Direction, Frame
+from kiplint.codec.exchange import ProblemObject, problem_objects
+from kiplint.codec.frames import Direction, FieldError, Frame
 from kiplint.codec.summary import CaptureSummary, Cause
 from kiplint.codec.tcp import address_text
 from kiplint.render.report import Report, Verdict
@@ -55,9 +55,34 @@ class FrameRow(msgspec.Struct, frozen=True):
     message: Annotated[str, "The name of the message, such as `FetchResponse`."]
 
 
-class DecodedObject(FrameObject, frozen=True, kw_only=True):
+class ValueOffset(msgspec.Struct, frozen=True):
+    """The place of a value in the bytes of its frame or body."""
+
+    field: Annotated[str, Meta(description="The path of the field.")]
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
+    length: Annotated[int, Meta(description="In bytes.")]
+
+
+class DecodedObject(msgspec.Struct, frozen=True, kw_only=True):
     """A decoded frame or body; frames in a capture have the keys from `direction` on."""
 
+    message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
+    version: int | None
+    header_version: Annotated[int | None, Meta(description="Null for a body without a header.")]
+    header: dict[str, Any] | None
+    value: Annotated[dict[str, Any] | None, Meta(description="Null where nothing could be decoded.")]
+    length: Annotated[int, Meta(description="In bytes.")]
+    problems: tuple[ProblemObject, ...]
+    errors: Annotated[
+        tuple[FieldError, ...] | UnsetType,
+        Meta(description="The error codes that are not 0; absent if there are none."),
+    ] = UNSET
+    offsets: Annotated[
+        tuple[ValueOffset, ...] | UnsetType, Meta(description="The place of each value, with --offsets.")
+    ] = UNSET
+    redacted: Annotated[
+        tuple[str, ...] | UnsetType, Meta(description="The fields whose bytes are overwritten; absent without any.")
+    ] = UNSET
     direction: Direction | UnsetType = UNSET
     api_key: int | UnsetType = UNSET
     api_version: int | UnsetType = UNSET
@@ -150,26 +175,39 @@ class DecodeResult(Report, frozen=True):
 
 
 def decoded_object(entry: DecodedFrame, *, offsets: bool = False) -> DecodedObject:
-    """A frame, for JSON; see `frame_object`."""
-    values = msgspec.structs.asdict(frame_object(entry.frame, offsets=offsets))
-    captured = entry.captured
-    if captured is None:
-        return DecodedObject(**values)
+    """A frame, for JSON; with `offsets` the place of each value, for which the frame needs spans."""
+    frame, captured = entry.frame, entry.captured
+    places = (ValueOffset(span.path, span.offset, span.length) for span in frame.spans if span.path)
+    origin: dict[str, Any] = {}
+    if captured is not None:
+        is_request = captured.direction == "request"
+        origin = {
+            "direction": captured.direction,
+            "api_key": captured.api_key,
+            "api_version": captured.api_version,
+            "number": captured.number,
+            "request": UNSET if is_request else captured.request,
+            "latency": UNSET if is_request else captured.latency,
+            "connection": captured.connection,
+            "client": address_text(captured.client),
+            "server": address_text(captured.server),
+            "time": captured.time,
+            "stream_offset": captured.stream_offset,
+            "whole": captured.whole,
+            "hex": entry.data.hex(),
+        }
     return DecodedObject(
-        **values,
-        direction=captured.direction,
-        api_key=captured.api_key,
-        api_version=captured.api_version,
-        connection=captured.connection,
-        client=address_text(captured.client),
-        server=address_text(captured.server),
-        time=captured.time,
-        stream_offset=captured.stream_offset,
-        whole=captured.whole,
-        number=captured.number,
-        request=UNSET if captured.direction == "request" else captured.request,
-        latency=UNSET if captured.direction == "request" else captured.latency,
-        hex=entry.data.hex(),
+        message=frame.message or None,
+        version=frame.version if frame.version >= 0 else None,
+        header_version=frame.header_version,
+        header=frame.header,
+        value=frame.value,
+        length=frame.length,
+        problems=problem_objects(frame.problems),
+        errors=frame.errors or UNSET,
+        offsets=tuple(places) if offsets else UNSET,
+        redacted=frame.redacted or UNSET,
+        **origin,
     )
 
 
