@@ -203,6 +203,8 @@ TCP, UDP = 6, 17
 PROTOCOLS = {1: "ICMP", UDP: "UDP", 47: "GRE", 50: "IPsec", 58: "ICMPv6", 132: "SCTP"}
 VXLAN = (4789, 8472)
 _PORTS = struct.Struct(">HH")
+_IPV4 = struct.Struct(">2xH2xHxB2x8s")
+_IPV6 = struct.Struct(">4xHBx32s")
 _TCP = struct.Struct(">4xIIBB")
 
 
@@ -217,15 +219,13 @@ def read_packet(link: int, time: float, packet: bytes) -> Segment | str:
             return "ARP" if kind == 0x0806 else "other protocols than IP"
     first = packet[pos]
     if first >> 4 == 4:
-        size, fragment = struct.unpack_from(">H2xH", packet, pos + 2)
-        protocol, hosts = packet[pos + 9], packet[pos + 12 : pos + 20]
+        size, fragment, protocol, hosts = _IPV4.unpack_from(packet, pos)
         if fragment & 0x1FFF:
             return "fragments of IP"
         end = pos + size if size else len(packet)  # 0 where the network card cuts the segment later
         pos += 4 * (first & 0x0F)
     elif first >> 4 == 6:
-        size, protocol = struct.unpack_from(">HB", packet, pos + 4)
-        hosts = packet[pos + 8 : pos + 40]
+        size, protocol, hosts = _IPV6.unpack_from(packet, pos)
         pos += 40
         end = pos + size if size else len(packet)
         while protocol in EXTENSIONS:
