@@ -61,7 +61,7 @@ class MatrixResult(RunResult, frozen=True):
     ) -> MatrixResult:
         """The matrix of sets, each a name and a schema set. Raises UsageError for a mode that no set has."""
         matrix = release_matrix(sets, unstable=unstable, mode=mode)
-        both = not mode and any(len(release.modes) > 1 for release in matrix.releases)
+        both = not mode and any(len(release.modes) > 1 and release.mode == "kraft" for release in matrix.releases)
         other = release_matrix(sets, unstable=unstable, mode="zookeeper") if both else None
         status: Status = "error" if unread else "findings" if matrix.trouble else "ok"
         return cls(matrix, other, status=status, broken=unread)
