@@ -68,6 +68,15 @@ def test_a_struct_without_bytes_may_stand_anywhere() -> None:
     assert broken(judged, new) == {version for version in range(6) if witnesses(old, new, version)} == {1, 2, 3, 4, 5}
 
 
+def test_no_proof_has_elements_without_bytes() -> None:
+    """Kafka's reader refuses more elements than bytes are left."""
+    old, new = (
+        message(field("Boxes", "[]Box", fields=[field("Inner", "int8", versions=versions)]))
+        for versions in ("1+", "0+")
+    )
+    assert the_one(old, new) == [("new", "refused", "0000000109")]
+
+
 def test_renames_and_new_tags_are_not_breaks() -> None:
     old = message(field("A", "string"), field("T", versions="3+", tag=0, taggedVersions="3+"))
     new = message(
