@@ -54,7 +54,9 @@ def operator(text: str, lake: Path) -> str:
         function = re.search(r"\b(\w+)\(", text.partition(" ")[2])
         return f"{name} {function[1] if function else ''}"
     if name == "Exchange":
-        return re.sub(r", \[plan_id=\d+\]|, ENSURE_REQUIREMENTS|, \d+(?=\))|\(\d+\)", "", text)
+        plain = re.sub(r", \[plan_id=\d+\]|, ENSURE_REQUIREMENTS|, \d+(?=\))|\(\d+\)", "", text)
+        # Spark orders the columns by the ids of their expressions, which differ from run to run.
+        return re.sub(r"(?<=hashpartitioning\()[\w, ]+", lambda keys: ", ".join(sorted(keys[0].split(", "))), plain)
     if "Join" in name or "Product" in name:
         kind = re.search(r"\b(Inner|\w+Outer|LeftSemi|LeftAnti|ExistenceJoin|Cross)\b", text)
         return f"{name} {kind[1]}" if kind else name
