@@ -16,7 +16,7 @@ from kiplint.model.spec import message_schema
 def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
     folder = repo / "editors" / "vscode"
     manifest = json.loads((folder / "package.json").read_text(encoding="utf-8"))
-    code = (folder / manifest["main"]).read_text(encoding="utf-8")
+    code = (folder / "extension.js").read_text(encoding="utf-8")
     settings = manifest["contributes"]["configuration"]["properties"]
     assert set(re.findall(r'\.get\("(\w+)"\)', code)) == {name.removeprefix("kiplint.") for name in settings}
     commands = {command["command"] for command in manifest["contributes"]["commands"]}
@@ -25,6 +25,9 @@ def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
     assert manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] == ["kiplint.command"]
     required = set(re.findall(r'require\("([^"]+)"\)', code)) - {"fs", "vscode", "./program"}
     assert {name.partition("/")[0] for name in required} == set(manifest["dependencies"])
+    assert f"esbuild extension.js --bundle --outfile={manifest['main']} " in f"{manifest['scripts']['bundle']} "
+    packed = (folder / ".vscodeignore").read_text(encoding="utf-8").split()
+    assert packed == ["**", "!dist/**", "!package.json", "!README.md", "!LICENSE"]
 
 
 def test_json_with_comments_activates_it_and_is_claimed_only_where_definitions_are(repo: Path) -> None:

@@ -86,8 +86,8 @@ def until(holds: Callable[[], bool]) -> None:
 def vscode(browser: Browser, home: Path, programs: Sequence[str] = (), **settings: object) -> Iterator[Editor]:
     """VS Code with a new profile below `home`, with these settings, where the PATH has only Node.js and these programs."""
     profile, extension, path = (home / name for name in ("profile", "extensions/kiplint", "bin"))
+    subprocess.run(["npm", "run", "--silent", "bundle"], cwd=EDITORS / "vscode", check=True)
     shutil.copytree(EDITORS / "vscode", extension, ignore=shutil.ignore_patterns("node_modules", "*.vsix"))
-    (extension / "node_modules").symlink_to(MODULES)
     path.mkdir()
     for name in ("node", *programs):
         (path / name).symlink_to(shutil.which(name) or name)
