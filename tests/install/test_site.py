@@ -118,3 +118,19 @@ def test_the_search_and_the_copy_button(site: str) -> None:
                 arg=first,
                 timeout=20_000,
             )
+
+
+def test_the_first_screen_of_the_home_page(site: str) -> None:
+    """It has the install line, a broken schema and what is found; that page and the rules fetch nothing from elsewhere."""
+    asked: list[str] = []
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{site}/index.html")
+        for text in ("pip install .", '"name": "MoveProgressRecord"', "error[tags/gap]"):
+            box = page.locator("article code", has_text=text).first.bounding_box()
+            assert box
+            assert 0 < box["y"] < 900
+        page.goto(f"{site}/reference/rules.html")
+        assert page.locator(".rules-filter output").is_visible()
+    assert {url for url in asked if not url.startswith((site, "data:"))} == set()
