@@ -93,7 +93,7 @@ def pictures(history: Path, lake: Path, guide: Path) -> list[Picture]:
         Picture("negotiate", ("negotiate", "2.0.0:", "1.0.0:", "1.2.0:", *repo)),
         Picture("matrix", ("negotiate", "--matrix", *_NEGOTIATING), height=900, folder="negotiate"),
         Picture("lake", ("pipeline", "report", str(lake)), height=1000),
-        Picture("show", ("show", "--all", "sets/broker"), "MetadataRequest"),
+        Picture("show", ("show", "--all", "sets/broker"), "Metadata?search=MetadataRequest", 900),
     ]
 
 

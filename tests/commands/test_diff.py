@@ -130,9 +130,9 @@ def test_markdown() -> None:
     assert table == (
         "### new against old: 1 change breaks wire.\n"
         "\n"
-        f"- ListMoves: {CHANGE['message']} (wire)\n"
+        f"- {CHANGE['message']} (wire)\n"
         "\n"
-        'For the first: run \\`kiplint migrate bump ListMoves\\`, then give BytesLeft "versions": "1+".\n'
+        'For the first: run `kiplint migrate bump ListMoves`, then give BytesLeft "versions": "1+".\n'
         "\n"
         "| severity | breaks | rule | place | what |\n"
         "| --- | --- | --- | --- | --- |\n"

@@ -67,6 +67,8 @@ class Visit:
             self.page.on(event, listener)  # type: ignore[call-overload]
         self.address = file.as_uri()
         self.page.goto(f"{self.address}#{name}" if name else self.address)
+        # A long page is unpacked after it is loaded.
+        self.page.wait_for_function("() => !window.kiplint || document.documentElement.classList.contains('ready')")
 
     @property
     def others(self) -> list[str]:

@@ -127,7 +127,7 @@ def test_summary() -> None:
     assert summary(made) == (
         "## kiplint check\n"
         "\n"
-        "1 error and 1 info in 3 files.\n"
+        "### 1 error and 1 info in 3 files.\n"
         "\n"
         "| severity | rule | place | what |\n"
         "| --- | --- | --- | --- |\n"
@@ -139,7 +139,8 @@ def test_summary() -> None:
 
 def test_summary_of_nothing() -> None:
     assert summary(DiffResult((), files=203)) == "## kiplint diff\n\nnothing found in 203 files.\n\n\n"
-    assert "nothing found in 2 files; something could not be read." in summary(report(files=2, status="error"))
+    unread = summary(report(files=2, status="error"))
+    assert unread == "## kiplint check\n\nSomething could not be read.\n\nnothing found in 2 files.\n\n\n"
 
 
 def test_summary_lists_what_the_annotations_leave_out() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import os
 import re
@@ -24,7 +25,7 @@ from kiplint.commands.decode.run import decode
 from kiplint.commands.negotiate.matrix.result import MatrixResult
 from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
-from kiplint.commands.show.run import show_all
+from kiplint.commands.show.run import show, show_all
 from kiplint.compat.judge import BREAKS
 from kiplint.engine.finding import SEVERITIES
 from kiplint.model.schemas import SchemaSet
@@ -175,6 +176,26 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.parametrize("name", ["check", "kip", "diff", "rollout", "negotiate", "decode", "pipeline report"])
+def test_the_verdict_is_the_same_in_every_format(name: str, tmp_path: Path) -> None:
+    if name == "kip":
+        (tmp_path / "kip.txt").write_text('{"type": "request", "name": "XRequest", "validVersions": "x"}')
+        result: Any = kiplint.kip(tmp_path / "kip.txt", config={})
+    else:
+        result = SMALL_ONES[name]()
+    sentence, *others = (
+        text for text in (result.verdict.sentence, *result.verdict.exceptions, result.verdict.step) if text
+    )
+    outputs = {}
+    for form in ("text", "html", *(["markdown"] if name != "negotiate" else [])):
+        write(form, result, out := io.StringIO())
+        outputs[form] = _flat(html.unescape(re.sub(r"<[^>]*>|[\\\\`]", "", out.getvalue())))
+    for form, output in outputs.items():
+        assert _flat(sentence).rstrip(".") in output, form
+        missing = [text for text in others if _flat(text.replace("`", "")) not in output]
+        assert missing == [] or (form, name) == ("text", "diff"), form  # which has its exceptions with their bytes
+
+
 def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     result = pages("check").document
     seen = visit("check")
@@ -281,6 +302,12 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
     )
     shown = [tuple(parts) for parts in seen.page.locator("[data-part]").evaluate_all(script)]
     assert sorted(shown) == sorted((change["message"], change["rule"], change["breaks"]) for change in changes)
+    script = (
+        "found => found.map((one) => [one.dataset.breaks, one.innerText.includes(`Breaks ${one.dataset.breaks}: `)])"
+    )
+    seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    explained = dict(seen.page.locator("[data-part]").evaluate_all(script))
+    assert explained == {breaks: breaks != "none" for breaks in explained}
     summary = pages("diff").document["summary"]
     numbers = seen.page.locator(".chip").evaluate_all(
         "found => found.map((one) => [one.control.value, Number(one.querySelector('b').textContent)])"
@@ -352,7 +379,7 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
       one.querySelector(".name").textContent.trim(), one.dataset.status,
       ...[...one.querySelectorAll("tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent).join())
     ])"""
-    shown = {tuple(parts) for parts in seen.page.locator("[data-item]").evaluate_all(script)}
+    shown = {tuple(parts) for parts in seen.page.locator("details[data-item]").evaluate_all(script)}
 
     def shown_header(value: Any) -> str:
         return "-" if value is None else str(value)
@@ -375,7 +402,31 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
         ]  # fmt: skip
         return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
 
-    assert shown == {line(rpc) for rpc in result["rpcs"]}
+    def agreed(rpc: dict[str, Any]) -> tuple[str, ...]:
+        """The row of an RPC in the grid of those that agree."""
+        ids = " with ClientInstanceId" * rpc["instance_id"]
+        theirs = [
+            broker["versions"] + (f": {broker['chosen']}" if broker["chosen"] != rpc["chosen"] else "")
+            for broker in rpc["brokers"]
+        ]
+        headers = f"{rpc['request_header']}, {rpc['response_header']}{ids}"
+        return (f"{rpc['name']} {rpc['api_key']}", str(rpc["chosen"]), headers, rpc["client"], *theirs)
+
+    grid = seen.page.locator("tr[data-item]").evaluate_all(
+        "found => found.map((one) => [...one.cells].map((cell) => cell.textContent))"
+    )
+    names = {row[0] for row in grid}
+    rpcs = {f"{rpc['name']} {rpc['api_key']}": rpc for rpc in result["rpcs"]}
+    assert names == {
+        name
+        for name, rpc in rpcs.items()
+        if rpc["status"] == "agreed" and not (rpc["message"] or rpc["deprecated"] or rpc["between_nodes"])
+    }
+    assert {tuple(row) for row in grid} == {agreed(rpcs[name]) for name in names}
+    assert shown == {line(rpc) for name, rpc in rpcs.items() if name not in names}
+    seen.page.locator("input[name=state][value=agreed]").check()
+    assert len(seen.texts("tr[data-item]")) == len(names)
+    seen.page.locator("input[name=state][value=agreed]").uncheck()
     assert len(seen.texts(".card")) == len(result["exchanges"]) + len(result["features"])
     assert sum(map(int, seen.texts(".chip b"))) == result["summary"]["rpcs"]
 
@@ -436,14 +487,17 @@ def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[st
     assert seen.texts(".matrix button") == [str(cell.chosen) for cell in cells]
     seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     printed = seen.page.locator("[data-printed]").text_content()
-    assert printed == f"Only {seen.page.locator('#counted').text_content()}: rpc ApiVersions (18)"
+    assert printed == f"Only {seen.page.locator('[data-shown]').text_content()}: rpc ApiVersions (18)"
     seen.page.locator("[type=search]").press("Enter")
     assert seen.page.evaluate("() => document.activeElement === document.querySelector('.matrix button')")
     seen.page.locator("select[name=rpc]").select_option("")
-    seen.page.locator("input[name=only]").check()
     trouble = [str(pair["statuses"].get("agreed", 0)) for pair in answer["pairs"] if pair["trouble"]]
-    assert set(trouble) <= set(seen.texts(".matrix button"))
-    assert seen.page.locator("#nothing").is_visible() is not bool(trouble)
+    assert seen.texts(".chip b") == [str(len(trouble))] * bool(trouble)
+    if trouble:  # in the corpus
+        seen.page.locator("input[name=only]").check()
+        assert set(trouble) <= set(seen.texts(".matrix button"))
+    seen.page.locator("[type=search]").fill("no such release")
+    assert seen.page.locator("[data-nothing]").is_visible()
 
 
 def test_matrix_is_stacked_on_a_small_screen(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
@@ -478,7 +532,7 @@ def test_matrix_has_both_modes_and_a_row_for_releases_that_are_alike(browser: Br
     button.hover()
     assert seen.texts(".matrix .on th, .matrix th.on") == ["4.0.0", "2.8.0 to 2.8.1"]
     seen.page.locator("[type=search]").fill("2.8.1")
-    assert (heads(), seen.texts("#counted")) == (["2.8.0 to 2.8.1"], ["4 of 9 pairs"])
+    assert (heads(), seen.texts("[data-shown]")) == (["2.8.0 to 2.8.1"], ["4 of 9 pairs"])
     seen.page.reload()
     assert (heads(), len(kraft)) == (["2.8.0 to 2.8.1"], 4)
     assert (seen.said, seen.violations()) == ([], [])
@@ -511,6 +565,10 @@ def test_the_report_on_a_lake_shows_what_the_json_has(
     open_first = [error["rule"] for error in errors] + ["compat/layout-changed"]
     script = "found => found.filter((one) => !one.closest('.fold')).map((one) => one.dataset.rule)"
     assert seen.page.locator("[data-item]").evaluate_all(script) == open_first
+    assert seen.texts(".lead") == [
+        "1 error is open, and 1 break has been released. kiplint pipeline blame LAKE MESSAGE names the commits."
+    ]
+    assert len(seen.texts(".exceptions li")) == 2
     assert seen.texts("[aria-labelledby=newest] tbody td") == ["main", "1", "1", "0", "1"]
     contents = seen.page.locator(".contents a").evaluate_all("found => found.map((one) => one.hash)")
     assert contents[:5] == ["#errors", "#released", "#unreleased", "#open", "#fixed"]
@@ -569,7 +627,7 @@ def test_show_says_what_each_version_of_an_rpc_changed(
 ) -> None:
     script = """found => found.map((one) => [...one.querySelectorAll(".versions tbody tr")].map((row) =>
       [...row.cells].map((cell) => cell.textContent)))"""
-    tables = visit("show").page.locator(".sheet").evaluate_all(script)
+    tables = visit("show").page.locator("[data-item]").evaluate_all(script)
     rpcs = _rpcs(pages("show").document["messages"])
     for messages, table in zip(rpcs.values(), tables, strict=True):
         rows = {int(versions.split("-")[0]): texts for versions, *texts in table}
@@ -617,33 +675,25 @@ def test_show_marks_the_fields_that_a_version_brings_or_encodes_otherwise(
     assert words["now compact"] > 0 == words["now"]
 
 
-def test_show_goes_to_an_rpc_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_show_goes_to_a_version_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
     halves = _rpcs(pages("shipped show").document["messages"])["Metadata"]
     seen = visit("shipped show")
     seen.page.locator("[type=search]").fill("metadatarequest")
-    seen.page.locator("[data-item]:visible a").first.click()
-    assert seen.texts(".sheet h2") == ["Metadata"]
-    newest, oldest = (
-        [f"{message['message_name']} {message['layouts'][at]['versions']} " for message in halves] for at in (-1, 0)
-    )
+    seen.page.locator("[data-item]:visible > summary", has_text="Metadata 3").click()
+    newest, oldest = ([f"{half['message_name']}@{half['layouts'][at]['lowest']}" for half in halves] for at in (-1, 0))
 
-    def layouts() -> list[str]:
-        return [text[: len(start)] for text, start in zip(seen.texts(".layout h3"), newest, strict=True)]
+    def layouts(visit: Visit) -> list[str]:
+        script = "found => found.filter((one) => one.open && one.checkVisibility()).map((one) => one.id)"
+        ids: list[str] = visit.page.locator(".layout").evaluate_all(script)
+        return ids
 
-    assert layouts() == newest
-    seen.page.locator(".sheet:visible .versions a").first.click()
+    assert layouts(seen) == newest
+    seen.page.locator(".versions:visible a").first.click()
     assert seen.page.url.endswith("#MetadataRequest@0")
-    assert seen.texts(".versions a[aria-current=true]")[0].split("-")[0] == "0"
-    assert [text.startswith(start) for text, start in zip(seen.texts(".layout h3"), oldest, strict=True)] == [
-        True,
-        True,
-    ]
+    assert layouts(seen) == [oldest[0], *newest]
     seen.page.go_back()
-    assert layouts() == newest
-    seen.page.get_by_role("link", name="All messages").click()
-    assert seen.texts(".sheet h2") == []
-    assert seen.page.locator("[type=search]").is_visible()
-    assert visit("shipped show", "MetadataResponse").texts(".sheet h2") == ["Metadata"]
+    assert layouts(seen) == newest
+    assert layouts(visit("shipped show", oldest[1])) == [newest[0], oldest[1], newest[1]]
 
 
 def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
@@ -653,12 +703,15 @@ def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages
     message = rpcs[name][0]["message_name"]
     seen = visit("shipped show", f"{message}@{layout['highest']}")
     assert layout["highest"] > layout["lowest"]
-    assert seen.texts(".layout h3")[0].startswith(f"{message} {layout['versions']} ")
-    seen.page.keyboard.press("j")
-    names = list(rpcs)
-    assert seen.texts(".sheet h2") == [names[names.index(name) + 1]]
-    seen.page.go_back()
-    assert seen.texts(".sheet h2") == [name]
+    assert any(text.startswith(f"{message} {layout['versions']} ") for text in seen.texts(".layout[open] h3"))
+
+
+def test_one_message_is_open(browser: Browser, tmp_path: Path) -> None:
+    page = Made(show("MetadataRequest", FIXTURES / "sets/broker"), tmp_path / "page.html")
+    seen = Visit(browser, page.file)
+    assert len(seen.texts(".layout[open]")) == 1
+    assert seen.texts(".bar, .lead") == []
+    seen.close()
 
 
 def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
@@ -891,8 +944,6 @@ def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> N
     """Axe, with a detail open, and once more in the dark for the colours; small screens; the choice of colours; paper."""
     seen = visit(f"small {name}", viewport=SMALL)
     assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
-    if name == "show":
-        seen.page.locator("[data-item] a").first.click()
     seen.page.evaluate("() => { const one = document.querySelector('details'); if (one) one.open = true; }")
     assert seen.violations() == []
     light = seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor")

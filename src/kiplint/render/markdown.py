@@ -18,6 +18,8 @@ _LINKED: Final = re.compile(
     | \bgh(?=-\d)  # issues, by another name"""
 )
 _COMMIT: Final = re.compile(r"(?i)\b[0-9a-f]{7,40}\b")
+_COMMAND: Final = re.compile(r"(`\w[\w ./:=~^-]*`)")
+"""A command in a text, of signs that mean nothing to Markdown."""
 _BREAK: Final = "<!-- -->"
 """It is invisible, and keeps GitHub from linking the text around it."""
 
@@ -42,18 +44,16 @@ def inline(text: str) -> str:
 
 
 def write_verdict(verdict: Verdict, out: TextIO) -> None:
-    """Write a verdict: a heading, a list of the exceptions, and the next step."""
-    out.write(f"### {inline(verdict.sentence)}\n\n")
-    out.writelines(f"- {inline(text)}\n" for text in verdict.exceptions)
-    out.write(
-        f"{chr(10) * bool(verdict.exceptions)}{inline(verdict.step)}\n\n"
-        if verdict.step
-        else "\n" * bool(verdict.exceptions)
-    )
+    """Write a verdict: a heading, a list of the exceptions, and the next step, with its commands as code."""
+    exceptions = "\n".join(f"- {inline(text)}" for text in verdict.exceptions)
+    step = "".join(text if at % 2 else inline(text) for at, text in enumerate(_COMMAND.split(verdict.step)))
+    out.write("".join(f"{part}\n\n" for part in (f"### {inline(verdict.sentence)}", exceptions, step) if part))
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write a table of the findings, worst first; nothing when there are none."""
+    """Write the verdict and a table of the findings, worst first; nothing when there are none."""
+    if report.findings:
+        write_verdict(report.verdict, out)
     write_findings(report.findings, out)
 
 

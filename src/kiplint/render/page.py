@@ -55,22 +55,16 @@ class Strip(NamedTuple):
     label: str
 
 
-def strip(
-    ranges: Iterable[VersionRange],
-    within: VersionRange,
-    tell: Callable[[int], tuple[str, str]],
-    *,
-    from_zero: bool = True,
-) -> Strip:
+def strip(ranges: Iterable[VersionRange], within: VersionRange, tell: Callable[[int], tuple[str, str]]) -> Strip:
     """The versions `within`, divided by the `ranges`; `tell` gives the look and the meaning of a version.
 
-    With `from_zero` empty cells stand for the versions before the lowest, so that rows stand below one another.
+    Empty cells stand for the versions before the lowest, so that rows stand below one another.
     """
     pieces = list(boundaries(ranges, within))
     single = sum(piece.highest - piece.lowest + 1 for piece in pieces) <= MOST_CELLS
     cells: list[Cell] = []
     words: list[str] = []
-    if from_zero and within and within.lowest <= MOST_CELLS // 2:
+    if within and within.lowest <= MOST_CELLS // 2:
         cells += [Cell(str(version), "gap", "") for version in range(within.lowest)]
     for piece in pieces:
         look, meaning = tell(piece.lowest)

@@ -142,10 +142,7 @@ class Report(RunResult, frozen=True):
     unread = "not compared"
 
     headed: ClassVar[bool] = False
-    """Whether its Markdown begins with its numbers."""
-
-    tells_nothing: ClassVar[bool] = True
-    """Whether a job summary has a section for a report without findings."""
+    """Whether its Markdown begins with its verdict even without findings."""
 
     @property
     def counts(self) -> Counter[str]:

@@ -17,24 +17,38 @@ STATES = {"problem": "with problems", "error": "with error codes", "unanswered":
 MARKS = {"problem": "error", "error": "warning", "unanswered": "warning", "rest": ""}
 MOST_VALUES = 2_000
 """The number of values of a frame that are shown."""
+MOST_BYTES = 512
+"""The number of bytes that are shown of a frame without values."""
 
 
 class FrameEntry(NamedTuple):
-    """A frame: its row in the list, its state, its anchor, its values, and the entry of the request that it answers.
-
-    `content` is what has no bytes of its own, such as record batches, as JSON.
-    """
+    """A frame: its row in the list, its state, its anchor, and the entry of the request that it answers."""
 
     frame: DecodedFrame
     row: FrameRow
-    note: str
     state: str
     anchor: str
-    origin: str
-    values: list[ValueRow]
-    problems: list[tuple[str, str, int, str]]
-    content: str
     request: FrameEntry | None
+
+    @property
+    def note(self) -> str:
+        """What is wrong with it, in a few words."""
+        row = self.row
+        return ", ".join(filter(None, (*row.errors, row.problem, "" if row.answered else "not answered")))
+
+    @property
+    def rows(self) -> list[ValueRow]:
+        """Its values with their bytes, or its first bytes alone."""
+        data = self.frame.data
+        whole = ValueRow(0, data[:MOST_BYTES], len(data) > MOST_BYTES, 0, "", "", "", None)
+        return value_rows(self.frame, MOST_VALUES) or [whole]
+
+    @property
+    def content(self) -> str:
+        """What has no bytes of its own, such as record batches, as JSON."""
+        frame = self.frame.frame
+        is_bare = frame.value is not None and not frame.spans
+        return msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode() if is_bare else ""
 
 
 def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
@@ -52,8 +66,8 @@ def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
     entries: dict[tuple[str, int], FrameEntry] = {}
     for (frame, row), anchor in zip(pairs, names, strict=True):
         number = frame.captured.request if frame.captured else None
-        request = entries.get((frame.source, number)) if number is not None else None
-        entries[frame.source, row.number] = _entry(frame, row, anchor, request)
+        request = entries.get((frame.source, number or 0))
+        entries[frame.source, row.number] = FrameEntry(frame, row, _state(row), anchor, request)
     states = Counter(entry.state for entry in entries.values())
     apis = sorted({row.api for _, row in pairs})
     write_page(
@@ -64,36 +78,14 @@ def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
         hidden=len(rows) - len(entries),
         entries=list(entries.values()),
         in_capture=capture is not None,
-        packed=to_pack(sum(len(entry.values) for entry in entries.values())),
+        packed=to_pack(sum(len(frame.frame.spans) for frame, _ in pairs)),
         states=[Tally(state, title, states[state], MARKS[state]) for state, title in STATES.items()],
         marks=MARKS,
         apis=[(api, api) for api in apis],
+        origin=origin,
+        byte_rules=RULES,
         about=result.rules,
         broken=result.broken,
-    )
-
-
-def _entry(frame: DecodedFrame, row: FrameRow, anchor: str, request: FrameEntry | None) -> FrameEntry:
-    state = _state(row)
-    value = frame.frame.value
-    problems: list[tuple[str, str, int, str]] = []
-    for problem in frame.frame.problems:
-        text = f"{problem.path}: {problem.message}" if problem.path else problem.message
-        problems.append((RULES[problem.rule].severity, problem.rule, problem.offset, text))
-    is_bare = value is not None and not frame.frame.spans
-    content = msgspec.json.format(msgspec.json.encode(value), indent=2).decode() if is_bare else ""
-    note = ", ".join(filter(None, (*row.errors, row.problem, "" if row.answered else "not answered")))
-    return FrameEntry(
-        frame,
-        row,
-        note,
-        state,
-        anchor,
-        origin(frame).removeprefix(", "),
-        value_rows(frame, MOST_VALUES),
-        problems,
-        content,
-        request,
     )
 
 

@@ -140,6 +140,7 @@ class DecodeResult(Report, frozen=True):
     """Whether a limit kept the rest from being decoded."""
 
     command = "decode"
+    headed = True
     renderers: ClassVar[Mapping[str, str]] = {
         "text": "kiplint.commands.decode.text:write",
         "markdown": "kiplint.commands.decode.text:write_markdown",

@@ -16,7 +16,7 @@ from kiplint.codec.summary import ApiTraffic, CaptureSummary, ConnectionTraffic,
 from kiplint.codec.wire import ValueSpan
 from kiplint.commands.decode.result import DecodedFrame, DecodeResult, FrameRow, cause_text, summary_sentence
 from kiplint.model.error_codes import error_of
-from kiplint.render.markdown import inline, write_row
+from kiplint.render.markdown import inline, write_row, write_verdict
 from kiplint.render.table import BOLD, DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import in_bytes, plural
@@ -55,9 +55,9 @@ def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_markdown(result: DecodeResult, out: TextIO, *, color: bool) -> None:
-    """Write the numbers of frames and problems, the RPCs of a capture, and the problems."""
+    """Write the verdict, the RPCs of a capture, and the problems."""
     problems = [(entry, problem) for entry in result.entries for problem in entry.frame.problems]
-    out.write(f"### {plural(len(result.entries), 'frame')}, {plural(len(problems), 'problem')}\n\n")
+    write_verdict(result.verdict, out)
     if result.capture is not None:
         write_row(("API", "version", "requests", "responses"), out)
         write_row(["---"] * 4, out)

@@ -9,9 +9,11 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple, TextIO
 
-import msgspec
-
 from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.frames import Frame
+from kiplint.codec.problems import ByteProblem
+from kiplint.commands.decode.result import DecodedFrame
+from kiplint.commands.decode.text import ValueRow, value_rows
 from kiplint.commands.diff.run import DiffResult
 from kiplint.compat.change import MessagePair, Witness
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
@@ -25,6 +27,14 @@ from kiplint.versions import NONE, VersionRange
 
 MARKS = {"wire": "error", "storage": "error", "support": "warning", "semantics": "info", "source": "info", "none": ""}
 TITLES = {"none": "adds"}
+MEANINGS = {
+    "wire": "peers misread or refuse the bytes of a released version",
+    "storage": "records that are on disk can no longer be read",
+    "support": "versions or messages are no longer served; peers that need them fail",
+    "semantics": "both sides read the bytes, but mean something else by them",
+    "source": "the bytes stay the same; code that uses the generated classes has to change",
+}
+"""What it means that a change breaks something."""
 MOST_PROOFS = 200
 """The bytes of proofs are shown field by field up to the RPC with this one; later ones are sentences."""
 MOST_LAYOUTS = 6
@@ -66,7 +76,6 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     entries = list(
         _entries(result.changes, pairs, lambda change: list(_layouts_beside(change, pairs, result.sets, beside)))
     )
-    rules = sorted({change.rule for change in result.changes})
     old, new = set_titles(*result.sets[:2])
     write_page(
         "commands/diff/page.html",
@@ -80,7 +89,8 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
         packed=to_pack(len(result.changes)),
         marks=MARKS,
         titles=TITLES,
-        rules=[(rule, rule) for rule in rules],
+        meanings=MEANINGS,
+        rules=[(rule, rule) for rule in sorted({change.rule for change in result.changes})],
         about=result.rules,
         broken=result.broken,
         configuration=result.configuration,
@@ -191,31 +201,15 @@ def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange
 
 MOST_ROWS = 40
 """How many values of a message are shown."""
-MOST_BYTES = 8
-"""How many bytes of a value are shown."""
-MOST_TEXT = 40
-"""How many characters of a value are shown."""
-
-
-class ProofValue(NamedTuple):
-    """One value with its offset, bytes, field and encoding; `parts` where the two sides differ first."""
-
-    offset: int
-    bytes: str
-    field: str
-    type: str
-    value: str
-    parts: bool
 
 
 class Lane(NamedTuple):
-    """The values that one side reads in the bytes, and the `problem` at which it stops."""
+    """The values that one side reads in the bytes, the problem at which it stops, and how many values are left out."""
 
-    side: str
     title: str
-    values: tuple[ProofValue, ...]
+    rows: Sequence[ValueRow]
     problem: str
-    left_out: int
+    left_out: int = 0
 
 
 Proof = tuple[str, tuple[Lane, ...]]
@@ -233,42 +227,28 @@ def _lanes(messages: MessagePair, witness: Witness) -> Iterator[Lane]:
     writer, reader = by_side[witness.writer], by_side[witness.reader]
     if writer is None or witness.read_as == HEADER:
         return
-    data = bytes.fromhex(witness.hex)
-    yield _lane(witness.writer, f"{witness.writer} writes", writer, witness, data)
+    yield _lane(f"{witness.writer} writes", writer, witness)
     rule = witness.rule or ""
     can_read = witness.read_as or witness.field or not rule or rule.startswith("codec/")
     if reader is None or not reader.valid or not can_read or rule.startswith("codec/unknown-"):
-        yield Lane(witness.reader, f"{witness.reader} reads", (), str(witness.read), 0)
+        yield Lane(f"{witness.reader} reads", (), str(witness.read))
     else:
-        yield _lane(witness.reader, f"{witness.reader} reads", reader, witness, data)
+        yield _lane(f"{witness.reader} reads", reader, witness)
 
 
-def _lane(side: str, title: str, message: Message, witness: Witness, data: bytes) -> Lane:
+def _lane(title: str, message: Message, witness: Witness) -> Lane:
+    """What a side makes of the bytes; the value in which the two sides differ first is the wrong one."""
     version = witness.version if witness.version in message.valid else message.valid.lowest
+    data = bytes.fromhex(witness.hex)
     try:
         decoded = Codec(message, version).decode(data, spans=True)
     except UnusableLayout as error:
-        return Lane(side, title, (), str(error), 0)
-    spans = [span for span in decoded.spans if span.length]
-    values = tuple(
-        ProofValue(
-            span.offset,
-            data[span.offset : span.offset + min(span.length, MOST_BYTES)].hex(" ")
-            + " ..." * (span.length > MOST_BYTES),
-            span.path or "-",
-            span.type,
-            _short(span.value),
-            span.offset <= witness.offset < span.offset + span.length,
-        )
-        for span in spans[:MOST_ROWS]
-    )
+        return Lane(title, (), str(error))
+    parting = ByteProblem("", witness.offset, "")
+    frame = Frame(message.name, version, None, None, None, len(data), (parting,), spans=decoded.spans)
+    rows = value_rows(DecodedFrame("", 0, 0, data, frame), len(data))
     problem = decoded.problems[0].message if decoded.problems else ""
-    return Lane(side, f"{title} {message.name} {version}", values, problem, max(0, len(spans) - MOST_ROWS))
-
-
-def _short(value: object) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
+    return Lane(f"{title} {message.name} {version}", rows[:MOST_ROWS], problem, max(0, len(rows) - MOST_ROWS))
 
 
 MOST_FIELDS = 1_500

@@ -62,7 +62,7 @@ class DiffResult(Report, frozen=True):
         advice = next((change.help for change in breaking if change.help), "")
         return Verdict.of(
             f"{new} against {old}: {breaks_in_words(self.changes)}.",
-            [f"{change.rpc}: {change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
+            [f"{change.message} ({change.breaks})" for change in breaking if change.breaks in GRAVE],
             f"For the first: {advice}." if advice else "",
         )
 

@@ -13,6 +13,7 @@ from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.finding import Finding, Line
 from kiplint.model.message import Message
 from kiplint.render.report import FindingsSummary, Report, written_by
+from kiplint.text.words import plural, tally
 from kiplint.versions import VersionRange
 
 State = Literal["new", "changed", "same", "read", "older", "unread"]
@@ -123,6 +124,14 @@ class KipResult(Report, frozen=True):
 
     command = "kip"
     renderers = written_by("kip", "text", "markdown")
+
+    headed = True
+
+    @property
+    def headline(self) -> str:
+        """The numbers of findings, definitions and KIPs in words."""
+        counts = tally(self.counts) or "nothing found"
+        return f"{counts} in {plural(self.messages, 'definition')} of {plural(len(self.kips), 'KIP')}"
 
     @property
     def document(self) -> KipDocument:

@@ -11,10 +11,9 @@ from kiplint.commands.kip.result import KipReport, KipResult, State, describe
 from kiplint.commands.show.result import draw
 from kiplint.compat.judge import ChangeFinding
 from kiplint.render.findings.text import excerpt
-from kiplint.render.markdown import inline, write_findings, write_table
+from kiplint.render.markdown import inline, write_findings, write_table, write_verdict
 from kiplint.render.table import DIM, SEVERITY, Cell, table, title, width_of
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.words import plural, tally
 
 STATES: Final[dict[State, str]] = {
     "new": "new",
@@ -30,10 +29,7 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     """Write each KIP, and a line with the counts of findings."""
     for kip in result.kips:
         _write_kip(kip, result, out, color)
-    counts = tally(result.counts) or "nothing found"
-    out.write(
-        f"{counts} in {plural(result.messages, 'definition')} of {plural(len(result.kips), 'KIP')}{result.uncounted}\n"
-    )
+    out.write(f"{result.headline}{result.uncounted}\n")
 
 
 def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> None:
@@ -86,7 +82,8 @@ def _write_lines(lines: Iterable[str], out: TextIO) -> None:
 
 
 def write_markdown(result: KipResult, out: TextIO, *, color: bool) -> None:
-    """Write each KIP as Markdown, for pull requests and job summaries."""
+    """Write the verdict and each KIP as Markdown, for pull requests and job summaries."""
+    write_verdict(result.verdict, out)
     for kip in result.kips:
         out.write(f"## {inline(kip.path)}\n\n")
         rows = ((str(row.line), row.name, row.type, row.valid_versions, STATES[row.state]) for row in kip.definitions)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import TextIO
 
 from kiplint.commands.negotiate.result import NegotiationResult
 from kiplint.commands.negotiate.text import steps
-from kiplint.compat.negotiation.result import TROUBLE, RpcRow
+from kiplint.compat.negotiation.result import TROUBLE, Negotiation, RpcRow
 from kiplint.render.page import Tally, anchors, set_titles, write_page
 
 TITLES = {
@@ -39,7 +39,10 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     states = [_state(rpc) for rpc in negotiation.rpcs]
     order = list(TITLES)
     names = anchors([rpc.name for rpc in negotiation.rpcs])
-    lines = zip(negotiation.rpcs, names, states, strict=True)
+    lines = sorted(
+        zip(negotiation.rpcs, names, states, strict=True), key=lambda line: (order.index(line[2]), line[0].api_key)
+    )
+    agreed = [line for line in lines if line[2] == "agreed" and not line[0].message]
     counts = Counter(states)
     tallies = [Tally(state, title, counts[state], MARKS.get(state, "")) for state, title in TITLES.items()]
     write_page(
@@ -50,18 +53,13 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
         verdict=result.verdict,
         client=client,
         brokers=brokers,
-        connections=[
-            (broker, _grouped(steps(exchange, ids, mode)))
-            for broker, exchange, ids, mode in zip(
-                brokers, negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True
-            )
-        ],
-        lines=sorted(lines, key=lambda line: (order.index(line[2]), line[0].api_key)),
+        cards=list(_cards(negotiation, brokers)),
+        attention=[line for line in lines if line not in agreed and line[2] in MARKS],
+        agreed=agreed,
+        others=[line for line in lines if line[2] not in MARKS],
         states=tallies,
         titles=TITLES,
         marks=MARKS,
-        features=negotiation.features,
-        losses=negotiation.losses,
         broken=result.broken,
     )
 
@@ -76,6 +74,22 @@ def _state(rpc: RpcRow) -> str:
     if rpc.between_nodes:
         return "between-nodes"
     return "deprecated" if rpc.deprecated and rpc.status not in TROUBLE else rpc.status
+
+
+def _cards(negotiation: Negotiation, brokers: Iterable[str]) -> Iterator[tuple[str, str, list[tuple[str, list[str]]]]]:
+    """How each connection begins, what is lost, and each feature: a mark, a title, and texts by label."""
+    connections = zip(brokers, negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True)
+    for broker, exchange, ids, mode in connections:
+        yield "", f"Connection to {broker}", _grouped(steps(exchange, ids, mode))
+    if negotiation.losses:
+        yield "", "Not done with these brokers", [(loss.what, [loss.why]) for loss in negotiation.losses]
+    for feature in negotiation.features:
+        mark, verb = ("good", "can") if feature.usable else ("error", "cannot")
+        rpcs = [
+            (f"{rpc.rpc} {rpc.needed}", [rpc.message if rpc.version is None else f"version {rpc.version}"])
+            for rpc in feature.rpcs
+        ]
+        yield mark, f"{feature.name}: a feature that {verb} be used", rpcs
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:

@@ -1,4 +1,4 @@
-"""Numbers over time as points of an SVG, and spans of time as bars: only coordinates, all drawing is the template's."""
+"""The pages of a lake: findings and breaks in time as bars, versions of RPCs as lines; and of its forks."""
 
 from __future__ import annotations
 
@@ -89,8 +89,7 @@ def chart(title: str, sets: Sequence[RevisionState]) -> Chart:
 
 def moment(state: RevisionState) -> float:
     """When a revision was made, in seconds; its position where that is not known."""
-    time = state.time
-    return datetime.fromisoformat(time).timestamp() if time else float(state.position)
+    return _seconds(state.time, state.position)
 
 
 def _steps(points: Sequence[tuple[int, int]]) -> str:
@@ -184,11 +183,12 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     write_page(
         "commands/pipeline/page.html",
         out,
+        verdict=result.verdict,
         sources=document.sources,
         addresses={row.source: repository_address(row.location) for row in document.sources if row.location},
         newest=open_findings(document.findings),
         sections=sections,
-        charts=list(_charts(lines)),
+        charts=[chart(called(some[0]), sorted(some, key=moment)) for some in lines.values() if len(some) > 1],
         events=events,
         packed=to_pack(len(events)),
         rows=[],
@@ -230,12 +230,6 @@ def write_forks(result: ForksAnswer, out: TextIO, *, color: bool) -> None:
         note=fork_note,
         day=day,
     )
-
-
-def _charts(lines: Mapping[tuple[str, str], Sequence[RevisionState]]) -> Iterator[Chart]:
-    for sets in lines.values():
-        if len(sets) > 1:
-            yield chart(called(sets[0]), sorted(sets, key=moment))
 
 
 def _events(

@@ -23,7 +23,8 @@ from kiplint.pipeline.answers.documents import (
     RecentDocument,
     ReportDocument,
 )
-from kiplint.render.report import Report, RunResult
+from kiplint.render.report import Report, RunResult, Verdict
+from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.pipeline.answers.reader import Reader
@@ -69,6 +70,19 @@ class LakeReport(Report, frozen=True, kw_only=True):
 
     command = "pipeline report"
     renderers: ClassVar[Mapping[str, str]] = {**TEXT, "html": "kiplint.commands.pipeline.page:write"}
+
+    @property
+    def verdict(self) -> Verdict:
+        """`1 error is open, and 3 breaks have been released.`, the first of them, and what names their commits."""
+        errors = [row for row in self.document.findings if row.open and row.severity == "error"]
+        breaks = [row for row in self.document.breaks if row.first_release or row.before_first_release]
+        number = plural(len(errors), "error") if errors else "No errors"
+        released = plural(len(breaks), "break") if breaks else "no breaks"
+        verbs = "is" if len(errors) == 1 else "are", "has" if len(breaks) == 1 else "have"
+        sentence = f"{number} {verbs[0]} open, and {released} {verbs[1]} been released."
+        names = ((row.message_name or row.path, row.message) for row in (*errors, *breaks))
+        rows = [message if name in message else f"{name}: {message}" for name, message in names]
+        return Verdict.of(sentence, rows, "`kiplint pipeline blame LAKE MESSAGE` names the commits." if rows else "")
 
     @property
     def items(self) -> tuple[Finding, ...]:

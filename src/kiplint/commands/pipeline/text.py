@@ -14,8 +14,8 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers import documents
 from kiplint.pipeline.answers.documents import DriftRow, ForkRow, HistoryEvent, RevisionState, SpanRow, ranged
-from kiplint.render.markdown import inline, write_row
-from kiplint.render.table import DIM, paint, table, title, width_of
+from kiplint.render.markdown import inline, write_row, write_verdict
+from kiplint.render.table import DIM, paint, table, title, verdict_lines, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -37,7 +37,7 @@ class Grid(NamedTuple):
 
 def write(result: LakeAnswer | LakeReport, out: TextIO, *, color: bool) -> None:
     """Write the tables for a terminal."""
-    parts = []
+    parts = ["\n".join(verdict_lines(result.verdict, width_of(out), color))] if isinstance(result, LakeReport) else []
     for grid in grids_of(result):
         cells = ([(cell, "") for cell in row] for row in grid.rows)
         lines = [title(grid.title, color), *table(grid.columns, cells, color, width_of(out))]
@@ -47,6 +47,8 @@ def write(result: LakeAnswer | LakeReport, out: TextIO, *, color: bool) -> None:
 
 def write_markdown(result: LakeAnswer | LakeReport, out: TextIO, *, color: bool) -> None:
     """Write the tables as Markdown."""
+    if isinstance(result, LakeReport):
+        write_verdict(result.verdict, out)
     for number, grid in enumerate(grids_of(result)):
         out.write("\n" * bool(number) + f"## {inline(grid.title)}\n\n")
         if grid.rows:

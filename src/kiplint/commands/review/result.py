@@ -9,12 +9,12 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.commands.rollout.result import RolloutSummary, rollout_document
-from kiplint.compat.judge import BREAKS, ChangeFinding
+from kiplint.compat.judge import BREAKS, ChangeFinding, breaks_of_counts
 from kiplint.compat.rollout import FAILING, RolloutRow
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Breaks, Rule, RuleSpec
-from kiplint.render.report import FindingsSummary, Report, written_by
-from kiplint.text.words import plural
+from kiplint.render.report import FindingsSummary, Report, Verdict, written_by
+from kiplint.text.words import plural, tally
 
 CONFIGURATION_CHANGED: Final = Rule(
     pack="review",
@@ -130,6 +130,15 @@ class ReviewResult(Report, frozen=True):
     def lagging(self) -> tuple[RolloutRow, ...]:
         """The RPCs that the change touches, and that have no version with the header that brokers offer."""
         return tuple(row for row in self.rollout if row.name in self.touched and row.status in FAILING)
+
+    @property
+    def verdict(self) -> Verdict:
+        """`1 error and 1 warning in 3 files, compared with 4.1.0: 1 breaks wire; 2 changes that break nothing.`"""
+        counts = tally(self.counts) or "no findings"
+        breaks = f": {breaks_of_counts(self.breaks)}" if self.breaks else ""
+        base = f", compared with {self.base}" if self.base else ""
+        sentence = f"{counts} in {plural(self.files, 'file')}{base}{breaks}{self.others}{self.uncounted}."
+        return Verdict.of(sentence, step=self.fixable)
 
     @property
     def others(self) -> str:

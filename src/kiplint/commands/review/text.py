@@ -11,14 +11,13 @@ from typing import Final, TextIO
 
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
-from kiplint.compat.judge import breaks_of_counts
 from kiplint.compat.rollout import closing
 from kiplint.render.findings.text import FIX_MARKS, excerpt
-from kiplint.render.markdown import inline, write_table
+from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
-from kiplint.text.words import plural, tally
+from kiplint.text.words import plural
 
 MOST_OF_PATCH: Final = 1 << 16
 """How many characters of a patch Markdown shows."""
@@ -43,24 +42,14 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         out.write("\n".join([title("KIP-1313", color), *lines_of_rollout, "\n"]))
     if result.findings or result.additions:
         hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
-        out.write("\n".join(fold(summary_line(result) + hint, width)) + "\n")
+        out.write("\n".join(fold(result.verdict.sentence + hint, width)) + "\n")
     if result.fixable:
         out.write(f"{FIX_MARKS['safe']}{result.fixable}\n")
 
 
-def summary_line(result: ReviewResult) -> str:
-    """`1 error and 1 warning in 3 files, compared with 4.1.0: 1 breaks wire; 2 changes that break nothing.`"""
-    counts = tally(result.counts) or "no findings"
-    breaks = f": {breaks_of_counts(result.breaks)}" if result.breaks else ""
-    base = f", compared with {result.base}" if result.base else ""
-    return f"{counts} in {plural(result.files, 'file')}{base}{breaks}{result.others}{result.uncounted}."
-
-
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write it as Markdown, for a comment on a pull request and for the job summary."""
-    out.write(f"### {inline(summary_line(result))}\n\n")
-    if result.fixable:
-        out.write(f"{result.fixable}\n\n")
+    write_verdict(result.verdict, out)
     if result.findings:
         write_table(ENTRY_COLUMNS, map(_cells, filter(result.is_listed, result.findings)), out)
     write_proofs((change for entry in result.findings for change in entry.changes), out, whole=result.proofs)

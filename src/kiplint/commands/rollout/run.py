@@ -34,6 +34,7 @@ class RolloutResult(Report, frozen=True):
     command = "rollout"
     renderers = written_by("rollout", "text", "markdown", "html")
     listing = "rpcs"
+    headed = True
 
     closing = ""
 

@@ -5,11 +5,11 @@ Of GitLab's five severities an error is major, a warning minor, and info is info
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, TextIO
 
 from kiplint.engine.finding import Finding, Fix, Severity
-from kiplint.render.findings.json import encoded
+from kiplint.render.findings.json import write_rows
 from kiplint.render.report import Report, fingerprints
 from kiplint.text.lines import Places
 from kiplint.text.show import printable
@@ -34,16 +34,6 @@ def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
         for finding, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True)
     )
     write_rows("[", rows, "]\n", out)
-
-
-def write_rows(opening: str, rows: Iterable[object], closing: str, out: TextIO) -> None:
-    """Write JSON with a row a line between its opening and its closing text."""
-    out.write(opening)
-    separator = ""
-    for row in rows:
-        out.write(f"{separator}\n{encoded(row)}")
-        separator = ","
-    out.write(f"\n{closing}" if separator else closing)
 
 
 def write_rdjson(report: Report, out: TextIO, *, color: bool) -> None:

@@ -107,14 +107,13 @@ class _Cut(io.TextIOBase):
 
 
 def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> None:
-    """Write the counts and the table as Markdown, as far as they fit into `most` bytes, and how much is left out."""
+    """Write the verdict and the table as Markdown, as far as they fit into `most` bytes, and how much is left out."""
     if most < CLOSING:
         return
     cut = _Cut(out, most - CLOSING)
-    broken = "; something could not be read" if report.status == "error" else ""
-    fixes = f"{report.fixable}\n\n" if report.fixable else ""
-    numbers = "" if report.headed else f"{report.headline}{broken}.\n\n{fixes}"
-    cut.write(f"## kiplint {report.command}\n\n{numbers}")
+    broken = "Something could not be read.\n\n" if report.status == "error" else ""
+    numbers = "" if report.findings or report.headed else f"{report.headline}.\n\n"
+    cut.write(f"## kiplint {report.command}\n\n{broken}{numbers}")
     write_in("markdown", report, cast("TextIO", cut))
     if cut.left_out:
         out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
@@ -141,8 +140,7 @@ SUMMARY, OUTPUT = "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"
 def record(report: Report) -> None:
     """Append the report to the job summary, and its counts to the outputs of the step, where there are such files."""
     try:
-        if report.findings or report.tells_nothing:
-            _append(SUMMARY, lambda out: write_summary(report, out, SUMMARY_LIMIT - out.tell()))
+        _append(SUMMARY, lambda out: write_summary(report, out, SUMMARY_LIMIT - out.tell()))
         _append(OUTPUT, lambda out: out.write(step_outputs(report)))
     except OSError as error:
         raise UsageError(f"cannot write {error.filename or 'for GitHub'}: {error.strerror}") from None

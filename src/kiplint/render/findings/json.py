@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TextIO
 
 import msgspec
@@ -19,6 +20,16 @@ def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
     """Write a line for each item of the document's listing, and nothing else."""
     for item in result.items:
         out.write(encoded(item) + "\n")
+
+
+def write_rows(opening: str, rows: Iterable[object], closing: str, out: TextIO) -> None:
+    """Write JSON with a row a line between its opening and its closing text."""
+    out.write(opening)
+    separator = ""
+    for row in rows:
+        out.write(f"{separator}\n{encoded(row)}")
+        separator = ","
+    out.write(f"\n{closing}" if separator else closing)
 
 
 def encoded(value: object) -> str:

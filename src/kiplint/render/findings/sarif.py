@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
 
 from kiplint import __version__
-from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Fix, Severity, Span
-from kiplint.render.findings.json import encoded
+from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Severity, Span
+from kiplint.render.findings.json import encoded, write_rows
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report, RuleInfo, fingerprints
 from kiplint.text.lines import Places
@@ -17,28 +17,6 @@ from kiplint.text.words import plural
 
 DESCRIPTIONS = {"safe": "Write what is certainly meant", "unsafe": "Write what is most likely meant"}
 """The descriptions of fixes, by their applicability."""
-
-
-def fixes(fix: Fix, places: Places, uri: Callable[[str], str]) -> list[dict[str, Any]]:
-    """The `fixes` of a result; none when the text of a file is not known, or a place has no column."""
-    by_file: dict[str, list[FileEdit]] = {}
-    for edit in fix.edits:
-        by_file.setdefault(edit.path, []).append(edit)
-    if not all(map(places.knows, by_file)) or not all(places.shows(edit.path, edit.start) for edit in fix.edits):
-        return []
-    changes = [
-        {"artifactLocation": {"uri": uri(path)}, "replacements": [_replacement(edit, places) for edit in edits]}
-        for path, edits in by_file.items()
-    ]
-    return [{"description": {"text": DESCRIPTIONS[fix.applicability]}, "artifactChanges": changes}]
-
-
-def _replacement(edit: FileEdit, places: Places) -> dict[str, Any]:
-    line, column = places.position(edit.path, edit.start)
-    end_line, end_column = places.position(edit.path, edit.end)
-    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
-    inserted = {"insertedContent": {"text": edit.text}} if edit.text else {}
-    return {"deletedRegion": region, **inserted}
 
 
 LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "note"}
@@ -108,12 +86,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "invocations": [_invocation(report, len(findings))],
     }
     opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
-    out.write(f'{opening}{encoded(head)[:-1]},"results":[')
-    before = "\n"
-    for row in _results(report, findings, rules):
-        out.write(before + encoded(row))
-        before = ",\n"
-    out.write("\n]}\n]}\n")
+    write_rows(f'{opening}{encoded(head)[:-1]},"results":[', _results(report, findings, rules), "]}\n]}\n", out)
 
 
 def _worst(report: Report) -> Sequence[Finding]:
@@ -148,10 +121,28 @@ def _results(report: Report, findings: Sequence[Finding], rules: Mapping[str, in
 
 
 def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
-    items = [
-        item for fix in finding.choices for item in fixes(fix, places, lambda path: uri(report.in_repository(path)))
-    ]
+    """The `fixes` of a result, but those in a file whose text is not known, or at a place without a column."""
+    items = []
+    for fix in finding.choices:
+        if not all(places.knows(edit.path) and places.shows(edit.path, edit.start) for edit in fix.edits):
+            continue
+        replacements: dict[str, list[dict[str, Any]]] = {}
+        for edit in fix.edits:
+            replacements.setdefault(edit.path, []).append(_replacement(edit, places))
+        changes = [
+            {"artifactLocation": {"uri": uri(report.in_repository(path))}, "replacements": some}
+            for path, some in replacements.items()
+        ]
+        items.append({"description": {"text": DESCRIPTIONS[fix.applicability]}, "artifactChanges": changes})
     return {"fixes": items} if items else {}
+
+
+def _replacement(edit: FileEdit, places: Places) -> dict[str, Any]:
+    line, column = places.position(edit.path, edit.start)
+    end_line, end_column = places.position(edit.path, edit.end)
+    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+    inserted = {"insertedContent": {"text": edit.text}} if edit.text else {}
+    return {"deletedRegion": region, **inserted}
 
 
 def _related(report: Report, path: str, span: Span) -> dict[str, Any]:

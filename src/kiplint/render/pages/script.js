@@ -97,7 +97,7 @@ document.addEventListener("DOMContentLoaded", async () => {
   measure();
   addEventListener("resize", measure);
 
-  const textOf = once((item) => `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""} ${kiplint.words?.(item) || plain(inside.get(item))}`.toLowerCase());
+  const textOf = once((item) => `${item.textContent} ${homeOf.get(item).closest("[data-group]")?.dataset.group || ""} ${plain(inside.get(item))}`.toLowerCase());
   const SIGNS = { lt: "<", gt: ">", amp: "&", "#34": '"', "#39": "'" };
   const plain = (markup = "") => markup.replace(/<[^>]*>/g, "").replace(/&(\w+|#\d+);/g, (all, name) => SIGNS[name] ?? all);
   const asked = () => {
@@ -166,7 +166,7 @@ document.addEventListener("DOMContentLoaded", async () => {
     const ranges = [];
     for (const item of words.length ? items : []) {
       if (item.hidden || !item.isConnected || item.closest("details.fold:not([open])") || ranges.length > MOST_MARKS) continue;
-      const walker = document.createTreeWalker(item, NodeFilter.SHOW_TEXT);
+      const walker = document.createTreeWalker(item.open === false ? item.querySelector("summary") : item, NodeFilter.SHOW_TEXT);
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
         const text = node.data.toLowerCase();
         for (const word of text.length === node.length ? words : []) {
@@ -226,6 +226,7 @@ document.addEventListener("DOMContentLoaded", async () => {
   const settle = () => setTimeout(() => { if (!kiplint.open && find(current)) reveal(find(current)); }); /* the browser's own jump takes the focus */
   if (document.readyState === "complete") settle();
   else addEventListener("load", settle);
+  addEventListener("toggle", (event) => { if (words.length && items.includes(event.target)) mark(); }, true);
   addEventListener("popstate", follow);
   addEventListener("hashchange", follow);
 
@@ -273,7 +274,6 @@ document.addEventListener("DOMContentLoaded", async () => {
       event.preventDefault();
       stand((kiplint.hits?.() ?? steps())[0]);
     } else if ((event.key === "j" || event.key === "k") && !typing) {
-      if (kiplint.step?.(event.key === "j" ? 1 : -1)) return;
       const list = steps();
       const at = list.indexOf(document.activeElement);
       stand(list[Math.max(0, Math.min(list.length - 1, at + (event.key === "j" ? 1 : -1)))]);
@@ -285,8 +285,6 @@ document.addEventListener("DOMContentLoaded", async () => {
     const chosen = [...asked()].map(([name, value]) => `${name} ${form.elements[name].selectedOptions?.[0].text ?? value}`);
     const left = form?.querySelector(".shown")?.textContent || "a part";
     document.querySelector("[data-printed]").textContent = chosen.length ? `Only ${left}: ${chosen.join(", ")}` : "";
-  });
-  addEventListener("beforeprint", () => {
     [...folded.keys()].forEach(place);
     [...inside.keys()].filter((item) => !item.hidden).forEach(build);
     closed = all("details:not([open])");

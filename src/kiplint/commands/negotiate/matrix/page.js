@@ -59,10 +59,10 @@ kiplint.start = () => {
     });
     data.sizes.forEach((clients, at) => data.sizes.forEach((brokers, to) => { total += look(at, to) ? clients * brokers : 0; }));
     document.getElementById("legend").hidden = Boolean(rpc);
-    document.getElementById("nothing").hidden = count > 0;
+    document.querySelector("[data-nothing]").hidden = count > 0;
     table.hidden = count === 0;
     const name = rpc ? `, versions of ${data.rpcs[Number(rpc)][1]}` : "";
-    document.getElementById("counted").textContent = (count === total ? `${count} pairs` : `${count} of ${total} pairs`) + name;
+    document.querySelector("[data-shown]").textContent = (count === total ? `${count} pairs` : `${count} of ${total} pairs`) + name;
   };
 
   /* One square can be reached by Tab, the others from there by arrows. */
@@ -107,7 +107,7 @@ kiplint.start = () => {
   /* What a pair makes of each RPC. */
   const list = (client, broker, found, version) => {
     const head = ["RPC", "client", "broker"].concat(version ? ["used"] : []);
-    const made = make("table", "", make("thead", "", make("tr", "", ...head.map((text) => make("th", "", text)))));
+    const made = make("table", "wire", make("thead", "", make("tr", "", ...head.map((text) => make("th", "", text)))));
     const lines = found.map(([rpc, state]) => {
       const [key, name, between] = data.rpcs[rpc];
       const title = make("th", "", name, " ", make("span", "key", String(key)));

@@ -12,7 +12,7 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import TITLES as MODES
 from kiplint.compat.roles import is_between_nodes
 from kiplint.render.links import PagesBeside
-from kiplint.render.page import set_titles, write_page
+from kiplint.render.page import Tally, set_titles, write_page
 from kiplint.text.show import printable
 
 STATUSES = {
@@ -71,7 +71,7 @@ def write(result: MatrixResult, out: TextIO, *, color: bool) -> None:
         rows=[(group.title, squares[0][at * len(groups) : (at + 1) * len(groups)]) for at, group in enumerate(groups)],
         note=matrix.note,
         switches=[("1", f"{MODES['zookeeper']} if possible")] if result.other else [],
-        trouble=len(matrix.trouble),
+        trouble=[Tally("trouble", "in trouble", len(matrix.trouble), "warning")],
         reasons=[(each.note, list(each.runs())) for each in matrices],
         columns=COLUMNS,
         pairs=len(matrix.pairs),
