@@ -177,7 +177,8 @@ def _remedy(change: ChangeFinding, message: Message | None) -> str:
     help_text = printable(change.help)
     versions = VersionRange.parse(change.versions) if change.versions else NONE
     if message is None or change.breaks not in GRAVE or message.valid.highest not in versions:
-        return f"**{help_text or printable(change.message)}.**"
+        what = help_text or printable(change.message)
+        return f"**{what[:1].upper()}{what[1:]}.**"
     noun, verb = ("Versions", "are") if "-" in change.versions else ("Version", "is")
     said = f" To do so: {help_text}." if help_text else ""
     return f"**{noun} {change.versions} {verb} released: add version {message.valid.highest + 1} instead.**{said}"
