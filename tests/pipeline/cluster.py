@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -95,18 +95,23 @@ def servers(where: Path, cache: Path) -> Iterator[Servers]:
         result.close()
 
 
-def start_cluster(servers: Servers, cores: Mapping[str, Mapping[str, str]]) -> str:
-    """A master, and for each name a worker with one core and an environment of its own; gives the master's address."""
-    command, port = SPARK / "bin" / "spark-class", free_port()
-    loopback, address = ("--host", "127.0.0.1", "--webui-port", "0"), f"spark://127.0.0.1:{port}"
-    servers.start("master", command, "org.apache.spark.deploy.master.Master", *loopback, "--port", str(port))
+CLASS = SPARK / "bin" / "spark-class"
+LOOPBACK = ("--host", "127.0.0.1", "--webui-port", "0")
+
+
+def start_master(servers: Servers) -> str:
+    """A master; gives its address."""
+    port = free_port()
+    servers.start("master", CLASS, "org.apache.spark.deploy.master.Master", *LOOPBACK, "--port", str(port))
     servers.await_("master", lambda log: "New state: ALIVE" in log)
-    for name, env in cores.items():
-        size = ("--cores", "1", "--memory", "1g", "--work-dir", name)
-        servers.start(name, command, "org.apache.spark.deploy.worker.Worker", *loopback, *size, address, **env)
-    for name in cores:
-        servers.await_(name, lambda log: "Successfully registered with master" in log)
-    return address
+    return f"spark://127.0.0.1:{port}"
+
+
+def start_worker(servers: Servers, name: str, master: str, **env: str) -> None:
+    """A worker with one core, with more in its environment."""
+    size = ("--cores", "1", "--memory", "1g", "--work-dir", name)
+    servers.start(name, CLASS, "org.apache.spark.deploy.worker.Worker", *LOOPBACK, *size, master, **env)
+    servers.await_(name, lambda log: "Successfully registered with master" in log)
 
 
 def start_connect(servers: Servers, **env: str) -> str:

@@ -11,8 +11,18 @@ from pipeline.support import ask, printed
 
 
 def test_report(lake: Lake) -> None:
-    text = printed("report", str(lake.path))
-    assert text.split("\n\n")[1:4] == [
+    verdict, _, *tables = printed("report", str(lake.path)).split("\n\n")
+    assert verdict.splitlines() == [
+        "6 errors are open, and no breaks have been released.",
+        "  SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, not flexible, with request header 1; "
+        'here it has versions 0-2; write "0-1"',
+        "  SaslHandshakeResponse: SaslHandshake is frozen at versions 0-1, not flexible, with response header 0; "
+        'here it has versions 0-2; write "0-1"',
+        "  DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together",
+        "  and 3 more",
+        "`kiplint pipeline blame LAKE MESSAGE` names the commits.",
+    ]
+    assert tables[:3] == [
         "Findings in the newest set of each line\n"
         "  source  line  error  warning  info  fixed before\n"
         "  fork    fork  4      0        0     0\n"

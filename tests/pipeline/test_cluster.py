@@ -17,7 +17,7 @@ from benchmarks.sample import arguments
 
 from conftest import ROOT
 from kiplint.pipeline.session import java_home
-from pipeline.cluster import Servers, servers, start_cluster, start_connect, wait_for
+from pipeline.cluster import Servers, servers, start_connect, start_master, start_worker, wait_for
 from pipeline.support import QUICK, Content, content, settings, surroundings
 
 ENGINE = shlex.join(("--stages", "ingest,lint,describe,compare", *settings()))
@@ -77,11 +77,15 @@ def test_a_worker_dies(
     cache: Path,
     tmp_path: Path,
 ) -> None:
-    """The driver is started by `spark-submit` of the package's own entry, and then by kiplint itself."""
+    """The driver is started by `spark-submit` of the package's own entry, and then by kiplint itself.
+
+    The worker that survives starts when the other one has a task that does not end.
+    """
     lake, reached, events = tmp_path / "lake", tmp_path / "reached", tmp_path / "events"
     events.mkdir()
     doomed = {"PATH": f"{blocking_git(tmp_path / 'bin', reached)}:{os.environ['PATH']}"}
-    address = start_cluster(started, {"survivor": {}, "doomed": doomed})
+    address = start_master(started)
+    start_worker(started, "doomed", address, **doomed)
     put_environment(tmp_path)
     places: dict[str, str | Path] = {HOST: address.removeprefix("spark://"), SOURCE: named(*sources), LAKE: lake}
     env = {"SPARK_CONF_DIR": str(put_settings(tmp_path / "conf", events)), "JAVA_HOME": str(java_home(cache))}
@@ -91,6 +95,7 @@ def test_a_worker_dies(
         try:
             wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
             assert reached.exists(), running.result()
+            start_worker(started, "survivor", address)
         finally:
             started.kill("doomed")  # what it was given would never end
         begun, hushed, rest = running.result().partition('Setting Spark log level to "OFF".')
@@ -153,8 +158,6 @@ def put_environment(where: Path) -> None:
 def put_settings(folder: Path, events: Path) -> Path:
     """Spark's own configuration for small runs on two workers of a core each."""
     more = {
-        "spark.scheduler.minRegisteredResourcesRatio": "1",
-        "spark.scheduler.maxRegisteredResourcesWaitingTime": "600s",  # for both, on a busy machine too
         "spark.cores.max": "2",
         "spark.executor.memory": "512m",
         "spark.eventLog.enabled": "true",
