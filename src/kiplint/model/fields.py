@@ -403,7 +403,7 @@ class Field:
 
     @rule_fact
     def misspelt(self) -> frozenset[str]:
-        """The properties of the field that are probably meant where one is unknown."""
+        """The properties that the field lacks because their names are probably misspelt."""
         return self.message.misspelt_by_owner.get(self.pointer, frozenset())
 
     @rule_fact

@@ -167,15 +167,15 @@ class Message(Container):
 
     @rule_fact
     def misspelt(self) -> frozenset[str]:
-        """The properties of the message that are probably meant where one is unknown."""
+        """The properties that the message lacks because their names are probably misspelt."""
         return self.misspelt_by_owner.get("", frozenset())
 
     @fact
     def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
-        """By pointer of an object: its properties that are probably meant where one is unknown."""
+        """By pointer of an object: the properties that it lacks because their names are probably misspelt."""
         names: dict[str, frozenset[str]] = {}
         for problem in self.noted:
-            if name := _intended_property(problem):
+            if name := problem.intended_property:
                 owner = problem.pointer.rpartition("/")[0]
                 names[owner] = names.get(owner, frozenset()) | {name}
         return names
@@ -563,11 +563,6 @@ _DIRECTORIES: Final = rf"[{_SEPARATORS}]|:(?=[^{_SEPARATORS}]*$)"
 
 def _plain(name: str) -> str:
     return name.replace("_", "").lower()
-
-
-def _intended_property(problem: Problem) -> str:
-    """The property that an unknown one probably means, as its reader noted."""
-    return problem.detail.partition("; did you mean ")[2].rstrip("?") if problem.kind == "unknown-property" else ""
 
 
 def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[Struct]:

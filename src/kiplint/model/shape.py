@@ -78,9 +78,9 @@ def _validator() -> Draft202012Validator:
 def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
     """The problems, without a missing property where an unknown property of the same object probably means it."""
     intended = {
-        f"{problem.pointer.rpartition('/')[0]}/{problem.detail.partition('; did you mean ')[2].rstrip('?')}"
+        f"{problem.pointer.rpartition('/')[0]}/{problem.intended_property}"
         for problem in problems.values()
-        if problem.kind == "unknown-property"
+        if problem.intended_property
     }
     return tuple(
         problem

@@ -34,6 +34,11 @@ class Problem(msgspec.Struct, frozen=True):
     harmless: bool = False
     removable: bool = False
 
+    @property
+    def intended_property(self) -> str:
+        """The property that an unknown one is probably misspelt for, as its reader noted; else empty."""
+        return self.detail.partition("; did you mean ")[2].rstrip("?") if self.kind == "unknown-property" else ""
+
 
 _QUOTED: Final = r"""
     "(?:[^"\\\r\n]++|\\(?:\r\n|.))*+"?+
