@@ -403,7 +403,7 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
         return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
 
     def agreed(rpc: dict[str, Any]) -> tuple[str, ...]:
-        """The row of an RPC in the grid of those that agree."""
+        """The row of an RPC in the table of agreed RPCs."""
         ids = " with ClientInstanceId" * rpc["instance_id"]
         theirs = [
             broker["versions"] + (f": {broker['chosen']}" if broker["chosen"] != rpc["chosen"] else "")

@@ -1,4 +1,4 @@
-"""Histories: the metadata of commits, and the trees of consecutive commits."""
+"""Reading of histories: the metadata of commits, and the trees of consecutive commits."""
 
 from __future__ import annotations
 

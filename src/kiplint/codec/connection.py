@@ -163,7 +163,10 @@ def _ids_in_flight(calls: Sequence[RpcCall]) -> Iterator[Breach]:
 
 
 def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> Iterator[Breach]:
-    """SASL that fails, and requests that are sent before it ends, if the capture has every frame of the connection."""
+    """The breaches of SASL: it fails, or a request is sent before it ends.
+
+    The second is only reported if the capture has every frame of the connection.
+    """
     begun, ended = False, math.inf
     for place, call in enumerate(calls):
         values = _values(call.response)

@@ -44,7 +44,7 @@ Scalar = str | int | float | bool | None
 
 
 class BytesLine(msgspec.Struct, frozen=True):
-    """A line of JSON with bytes. Its other properties, arrays and objects take no memory."""
+    """A line of JSON with bytes. All other properties are skipped when it is parsed, so that they take no memory."""
 
     direction: Scalar = None
     api_key: Scalar = None

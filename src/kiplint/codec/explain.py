@@ -41,9 +41,10 @@ class StopReading(Exception):  # noqa: N818
 
 
 class _SlowReader:
-    """Reads bytes from `pos` to `end`, and keeps the places and problems of the values.
+    """Reads values from the bytes between `pos` and `end`, and records their places and problems.
 
-    Containers are placed before their values are read, so that the values read so far remain after a stop.
+    An array or object is put into the result before its elements are read. So after a stop the result has all values
+    that were read before.
     """
 
     def __init__(self, data: bytes, pos: int, *, spans: bool) -> None:

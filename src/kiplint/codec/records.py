@@ -262,7 +262,7 @@ def _headers(data: bytes, pos: int, start: int) -> tuple[list[dict[str, Any]], i
 
 
 def _varint(data: bytes, pos: int) -> tuple[int, int]:
-    """A signed varint of at most 64 bits, and where it ends."""
+    """Read a signed varint of at most 64 bits: its value, and the position after it. Raises Damaged."""
     value = 0
     for place, byte in enumerate(data[pos : pos + 10]):
         value |= (byte & 0x7F) << 7 * place

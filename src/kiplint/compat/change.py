@@ -305,7 +305,7 @@ class Change(_Standing, frozen=True, dict=True):
 
     @fact
     def bump(self) -> str:
-        """The step that adds `next_version`, followed by `, then `; empty if the new set has that version."""
+        """How to add `next_version`, followed by `, then `, to begin a help text; empty if the new set has it."""
         message = self.message
         if self.next_version in message.valid:
             return ""

@@ -142,7 +142,7 @@ class Report(RunResult, frozen=True):
     unread = "not compared"
 
     headed: ClassVar[bool] = False
-    """Whether its Markdown begins with its verdict even without findings."""
+    """Whether the Markdown begins with the verdict also when there are no findings."""
 
     @property
     def counts(self) -> Counter[str]:

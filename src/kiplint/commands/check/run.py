@@ -178,7 +178,7 @@ def check_sets(
 
 
 def _plain_findings(runs: Iterable[_Run]) -> tuple[Finding, ...]:
-    """The findings without a base; some rules report other ones with a base."""
+    """The findings of a check without a base: with a base, some rules report other findings."""
     parts = []
     for run in runs:
         part = CheckPart(run.names, replace(run.options, changed_since=None, fix=False, diff=False))

@@ -32,20 +32,20 @@ class FrameEntry(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What is wrong with it, in a few words."""
+        """The errors in the frame, its first problem, and whether it was not answered; empty where all is well."""
         row = self.row
         return ", ".join(filter(None, (*row.errors, row.problem, "" if row.answered else "not answered")))
 
     @property
     def rows(self) -> list[ValueRow]:
-        """Its values with their bytes, or its first bytes alone."""
+        """The values of the frame with their bytes; without values, its first bytes."""
         data = self.frame.data
         whole = ValueRow(0, data[:MOST_BYTES], len(data) > MOST_BYTES, 0, "", "", "", None)
         return value_rows(self.frame, MOST_VALUES) or [whole]
 
     @property
     def content(self) -> str:
-        """What has no bytes of its own, such as record batches, as JSON."""
+        """The values as JSON where their places in the bytes are unknown, as in record batches; else empty."""
         frame = self.frame.frame
         is_bare = frame.value is not None and not frame.spans
         return msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode() if is_bare else ""
