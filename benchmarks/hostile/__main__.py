@@ -34,8 +34,9 @@ SLOW, MOST_GROWTH, MOST_SECONDS, MOST_MEMORY = 0.3, 2.3, 10.0, 1024
 """The seconds above start-up from which growth counts, the most of a doubling, and of the largest size (s, MiB)."""
 ROUNDS, CLEAR = 3, 2.1
 """How often both sizes are run, if the first runs show a growth of at least CLEAR."""
-EIGHTH, NOTHING = 8, 0.01
-"""The largest size is skipped if an eighth of it takes less than NOTHING seconds: even quadratic growth stays fast."""
+QUARTER, NOTHING = 4, 0.01
+"""The largest size is skipped if an eighth of it takes less than NOTHING seconds: even quadratic growth stays fast. It
+is skipped also if a quarter of it shows no growth above CLEAR, and points at half of MOST_SECONDS and MOST_MEMORY."""
 LIMIT = 60
 """The seconds of the processor after which a command is ended."""
 
@@ -81,8 +82,9 @@ thousands of files; less where that is refused. Time is that of the processor fo
 less than {CLEAR}. It may be {MOST_GROWTH}; n may take {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is
 above.
 
-Each case is screened at an eighth of n first, in a fork that has imported all commands; one that takes no time there
-is not measured. `make bench-hostile HOSTILE_ARGS="--only chain"` measures some cases, and leaves this page as it is;
+Each case is screened at an eighth and at a quarter of n first, in a fork that has imported all commands. It is not
+measured if it takes no time there, or if the time grows by less than {CLEAR} and points at half of these limits for n.
+`make bench-hostile HOSTILE_ARGS="--only chain"` measures some cases, and leaves this page as it is;
 `--seconds 600` stops after that time, and `--seed` selects the order of the cases."""
 HEAD = ("input", "command", "n", "time", "memory", "doubling")
 
@@ -174,14 +176,18 @@ class Measured(NamedTuple):
 def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     """The largest size that is read, and half of it; None where the largest takes no time."""
     n = largest(case.input)
-    small = max(n // EIGHTH, 1)
-    least, _ = screen(case, 1)
-    seconds, status = screen(case, small)
-    while status == 2 and small > 64 and seconds - least < NOTHING:  # refused at once
-        seconds, status = screen(case, small := small // 4)
-    if seconds - least < NOTHING:
+    small = max(n // (2 * QUARTER), 1)
+    least, eighth = screen(case, 1), screen(case, small)
+    while eighth.refused and small > 64 and eighth.run.cpu - least.run.cpu < NOTHING:  # refused at once
+        eighth = screen(case, small := small // 4)
+    if eighth.run.cpu - least.run.cpu < NOTHING:
         return None
-    whole = _run(case, n := min(n, small * EIGHTH))
+    quarter = screen(case, 2 * small)
+    seconds, memory = quarter.run.cpu - least.run.cpu, quarter.run.peak - least.run.peak
+    grows = growth(quarter, eighth, least.run) >= CLEAR and QUARTER**2 * seconds > SLOW
+    if not grows and QUARTER * seconds < MOST_SECONDS / 2 and QUARTER * memory < MOST_MEMORY / 2:
+        return None
+    whole = _run(case, n := min(n, 2 * small * QUARTER))
     if whole.run.cpu - start.cpu < SLOW:
         return None
     half = _run(case, n // 2)
@@ -192,8 +198,8 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     return whole, half
 
 
-def screen(case: Case, n: int) -> tuple[float, int]:
-    """Seconds of the processor and exit code of a fork of this process, which has imported all commands."""
+def screen(case: Case, n: int) -> Measured:
+    """A run in a fork of this process, which has imported all commands."""
     directory = empty_scratch("hostile", "case")
     words = place(case, n, directory)
     child = os.fork()
@@ -206,7 +212,8 @@ def screen(case: Case, n: int) -> tuple[float, int]:
         sys.argv = ["kiplint", *words]
         kiplint()
     _, status, usage = os.wait4(child, 0)
-    return usage.ru_utime + usage.ru_stime, os.waitstatus_to_exitcode(status)
+    cpu = usage.ru_utime + usage.ru_stime
+    return Measured(n, Run(cpu, cpu, usage.ru_maxrss / 1024), os.waitstatus_to_exitcode(status) == 2)
 
 
 def preload() -> None:
