@@ -280,6 +280,9 @@ def test_fields_that_do_not_go_together(broker: Path) -> None:
     assert kiplint("check", "clients", cwd=broker).code == 0
     ran = kiplint("new", "rpc", "Foo", "--schemas", "clients", "--listener", "brokr", cwd=broker)
     assert (ran.code, ran.err) == (2, "error: there is no listener brokr; did you mean broker?\n")
+    (broker / "kiplint.toml").write_text('[rules."rpc/listeners-unknown".params]\nknown = ["broker", "proxy"]\n')
+    ran = kiplint("new", "rpc", "Foo", "--schemas", "clients", "--listener", "proxy", "--dry-run", cwd=broker)
+    assert (ran.code, ran.err) == (0, "")
 
 
 def test_only_declare_passes_the_rule_that_wants_it(broker: Path) -> None:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import Level, Rule
+from kiplint.engine.rule import Generator, Level, Rule
 from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches, misnamed
 from kiplint.limits import CONFIGURATIONS, DEFINITION_LEVELS
 from kiplint.text.files import DISK, Disk, fits
@@ -38,11 +38,6 @@ class RuleTable(msgspec.Struct, forbid_unknown_fields=True):
     """The table of one rule in a configuration."""
 
     params: Annotated[dict[str, Any], Meta(description="Values for the rule's parameters.")] = {}
-
-
-LISTENERS = "rpc/listeners-unknown"
-Generator = Literal["3.9", "4.3", "4.4"]
-"""The editions of Kafka's generator: 3.9 knows the listener zkBroker, 4.4 requires `headerVersions` of a whole set."""
 
 
 class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only=True):
@@ -128,10 +123,6 @@ def configure(start: str = ".", files: Disk = DISK, **overrides: Unpack[Chosen])
     config.select = list(select) or config.select
     config.ignore = [*config.ignore, *ignore]
     config.generator = overrides.get("generator") or config.generator
-    if config.generator != "4.4":
-        config.severity = {"kip-1313/header-missing": "off", **config.severity}
-    if config.generator == "3.9":
-        config.rules = {LISTENERS: RuleTable({"known": ["broker", "controller", "zkBroker"]}), **config.rules}
     config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real(file)) if file else os.getcwd()
     return Configuration(config, base, file, frozenset((*select, *ignore, *severity)), files)

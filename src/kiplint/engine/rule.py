@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -49,6 +50,8 @@ MOST_CASES = 50
 MOST_TEXT = 2_000
 """How many cases, levels or names a rule may have, and how many characters a message."""
 
+Generator = Literal["3.9", "4.3", "4.4"]
+"""The editions of Kafka's generator: 3.9 knows the listener zkBroker, 4.4 requires `headerVersions` of a whole set."""
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 Topic = Literal[
     "rpc-versions", "flexibility", "half", "api-key", "message-type", "message-name", "stability", "listeners",
@@ -74,6 +77,13 @@ class ConditionalSeverity(_RuleObject):
 
     when: Annotated[str, Meta(description="An expression over the element.")]
     severity: Annotated[Level, Meta(description="The severity in that case.")]
+
+
+class Edition(_RuleObject):
+    """What a rule is for an edition of Kafka's generator, unless a configuration says otherwise."""
+
+    severity: Annotated[Level | None, Meta(description="The severity there.")] = None
+    params: Annotated[dict[str, Any], Meta(description="Values for parameters there.")] = {}
 
 
 class Case(_RuleObject):
@@ -171,6 +181,16 @@ class RuleSpec(_RuleObject):
         ""
     )
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
+    offers: Annotated[
+        dict[str, str],
+        Meta(description="By property of definitions: the parameter with its values, which editors and `new` offer."),
+    ] = {}
+    editions: Annotated[
+        dict[Generator, Edition], Meta(description="What differs for other editions of Kafka's generator.")
+    ] = {}
+    of_file: Annotated[
+        bool, Meta(description="Whether it is about the text around a definition, which a KIP leaves out.")
+    ] = False
     topics: Annotated[
         list[Topic],
         Meta(
@@ -244,6 +264,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def url(self) -> str:
         """The address of the rule's documentation; empty for a user's own rule."""
         return f"{RULES_PAGES}/{self.pack}.md#{self.id.replace('/', '')}" if self.stamp else ""
+
+
+def offered(rules: Iterable[Rule], key: str) -> Any:
+    """The parameter, a list or a table, with the values that a property may have; empty where no rule has them."""
+    return next((rule.params[rule.spec.offers[key]] for rule in rules if key in rule.spec.offers), {})
 
 
 def type_of(value: object) -> str:

@@ -395,7 +395,12 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
 def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     """The rules that a configuration selects out of those there are."""
     params = {name: table.params for name, table in config.rules.items()}
-    configured = with_severities(with_params(rules, params) if params else rules, dict(config.severity))
+    severities: dict[str, str] = {}
+    for rule in rules:
+        if edition := rule.spec.editions.get(config.generator):
+            params[rule.id] = {**edition.params, **params.get(rule.id, {})}
+            severities |= {rule.id: edition.severity} if edition.severity else {}
+    configured = with_severities(with_params(rules, params) if params else rules, severities | config.severity)
     selectors = [name for name in (*config.select, *config.severity) if name not in ("default", "all")]
     if selectors:
         configured = [

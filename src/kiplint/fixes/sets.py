@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -103,11 +103,12 @@ def rpc_names(schemas: SchemaSet) -> dict[str, str]:
     return {half.file: name for half, name in (*header, *halves) if half}
 
 
-def rule_parameter(start: str, rule_id: str, name: str) -> Mapping[str, Any] | Collection[str]:
-    """A parameter of a rule, as the configuration for the path `start` states it; empty without the rule."""
-    rules = configure(start).known()
-    value: Mapping[str, Any] | Collection[str] = next((r.params.get(name, {}) for r in rules if r.id == rule_id), {})
-    return value
+ENTITY_MISSING: Final = "fields/entity-type-missing"
+
+
+def entities_by_field(start: str) -> Mapping[str, str]:
+    """The entity types of fields by name, as the configuration for the path `start` states them."""
+    return next((dict(r.params["names"]) for r in configure(start).rules().known if r.id == ENTITY_MISSING), {})
 
 
 Files = Mapping[str, bytes]

@@ -12,7 +12,7 @@ import msgspec
 from lsprotocol import types
 from msgspec.structs import replace
 
-from kiplint.engine.rule import Rule
+from kiplint.engine.rule import Rule, offered
 from kiplint.fixes.draft import FIELD, MESSAGE, STRUCT
 from kiplint.model.fields import Field, Struct
 from kiplint.model.message import Message
@@ -262,12 +262,12 @@ def _values(
     elif key == "type":
         yield from _types(message)
     elif key == "entityType":
-        types_by_name = _params(rules, "fields/entity-type-mismatch", "types") or {}
+        types_by_name: Mapping[str, str] = offered(rules.values(), key)
         yield from (
             _quoted(name, Kind.EnumMember, f"a {type_}" if type_ else "") for name, type_ in types_by_name.items()
         )
     elif key == "listeners":
-        yield from (_quoted(name, Kind.EnumMember) for name in _params(rules, "rpc/listeners-unknown", "known") or ())
+        yield from (_quoted(name, Kind.EnumMember) for name in offered(rules.values(), key))
     elif key in _FLAGS:
         yield from (Choice(word, Kind.Keyword) for word in ("true", "false"))
     elif key == "apiKey" and message:
@@ -284,10 +284,6 @@ def _values(
 
 def _quoted(text: str, kind: types.CompletionItemKind = Kind.Value, detail: str = "") -> Choice:
     return Choice(f'"{text}"', kind, detail)
-
-
-def _params(rules: Mapping[str, Rule], rule: str, name: str) -> Any:
-    return rules[rule].params.get(name) if rule in rules else None
 
 
 def _types(message: Message | None) -> Iterator[Choice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -129,15 +129,12 @@ def _findings(report: KipReport) -> Iterator[Finding]:
         yield replace(difference, message=message, source="KIP and code", help="", breaks="none", fingerprint=mark)
 
 
-OF_FILES: Final = frozenset({"notes/heading"})
-"""The rules about the text around a definition in a file."""
-
-
 def _findings_of_check(kip: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Iterator[Finding]:
+    of_files = {rule.id for rule in rules.rules if rule.spec.of_file}
     for directory, definitions in kip.homes.items():
         inputs = [Input(path, data, path in definitions) for path, data in kip.files(base, directory).items()]
         for finding in check_set(inputs, rules, directory=directory, partial=base is None).findings:
-            if finding.rule not in OF_FILES and kip.has(finding):
+            if finding.rule not in of_files and kip.has(finding):
                 message = undetermined(finding.message, finding.message_name)
                 yield replace(finding.at(*kip.place(finding.path, finding.span)), message=message)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -23,9 +23,9 @@ from kiplint.fixes.sets import (
     MigrationRow,
     all_rules,
     client_rpcs,
+    entities_by_field,
     load_set,
     proved,
-    rule_parameter,
 )
 from kiplint.fixes.write import prepare_writing
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -36,9 +36,6 @@ from kiplint.text.words import comma_parts, did_you_mean
 
 if TYPE_CHECKING:
     from kiplint.commands.migrate.options import BumpCommand, Kip1313Command, ReleaseCommand, Writing
-
-ENTITIES: Final = "fields/entity-type-missing"
-"""The rule whose parameter `names` maps names of fields to entity types."""
 
 Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
 """Migrates the RPCs of a set."""
@@ -84,13 +81,12 @@ def _bumping(options: BumpCommand) -> Migrate:
     loose = next((text for half, text in zip(halves, options.fields, strict=True) if not half), None)
     if loose is not None and len(set(options.rpcs)) > 1:
         raise BadField(f"{loose!r} names no RPC: write '{_base(options.rpcs[0])}Request.{loose}'")
-    names = rule_parameter(options.schemas, ENTITIES, "names")
     make = partial(
         bump,
         unstable=options.unstable,
         new_version=options.new_version,
         note=options.note,
-        entities={**names} if isinstance(names, Mapping) else {},
+        entities=entities_by_field(options.schemas),
     )
     directories: dict[str, str] = {}
 

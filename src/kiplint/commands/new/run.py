@@ -11,10 +11,11 @@ import msgspec
 from kiplint.commands.kip.drafts import read_kip
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
+from kiplint.engine.rule import offered
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes import new_message
 from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
-from kiplint.fixes.sets import CheckedFiles, Files, all_rules, load_set, regressions, rule_parameter
+from kiplint.fixes.sets import CheckedFiles, Files, all_rules, load_set, regressions
 from kiplint.fixes.write import create_files, prepare_writing
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
@@ -24,9 +25,6 @@ from kiplint.text.words import comma_parts, did_you_mean, listed
 
 if TYPE_CHECKING:
     from kiplint.commands.new.options import CoordinatorCommand, FromKipCommand, RecordCommand, RpcCommand
-
-LISTENERS: Final = "rpc/listeners-unknown"
-"""The rule whose parameter `known` lists the listeners."""
 
 Make = Callable[[SchemaSet], Mapping[str, bytes]]
 """Makes definitions for a set, by the names of their files."""
@@ -74,7 +72,7 @@ def new_rpc(options: RpcCommand) -> NewResult:
     listeners = comma_parts(options.listeners)
 
     def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
-        usual = rule_parameter(options.schemas, LISTENERS, "known")
+        usual = offered(configure(options.schemas).rules().known, "listeners")
         served = {*usual, *(("zkBroker",) if schema_set.has_zookeeper else ())}
         if unknown := next((listener for listener in listeners if listener not in served), None):
             raise UsageError(f"there is no listener {unknown}{did_you_mean(unknown, served)}")
