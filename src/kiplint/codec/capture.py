@@ -25,6 +25,9 @@ CAPTURES = (
 )  # fmt: skip
 """The magic numbers of pcapng, and of pcap in both byte orders, with times in micro- or nanoseconds."""
 
+DIRECTION = 10
+"""What a direction of a connection costs beside its packets, in packets."""
+
 
 def is_capture(data: bytes) -> bool:
     """Whether bytes begin with the magic number of a capture."""
@@ -106,20 +109,18 @@ def read_packets(data: bytes, limit: int = RECORDS) -> Packets:
     times: list[float] = []
     unread: Counter[str] = Counter()
     packets, payload = (Budget(max(most * limit // RECORDS, most // 40)) for most in (PACKETS, PAYLOAD))
-    ends: set[tuple[Address, Address]] = set()
+    directions: set[tuple[Address, Address]] = set()
     read = _pcapng if data[:4] == PCAPNG else _pcap
     for link, time, packet in read(data):
         try:
             content = read_packet(link, time, packet)
         except (struct.error, IndexError):
             content = "packets that are cut off"
-        if isinstance(content, Segment):
-            pair = content.source, content.target
-            allowed = packets.take(1 if pair in ends else 11)
-            ends.add(pair)
-        else:
-            allowed = packets.take(1)
-        if not allowed or not payload.take(len(packet)):
+        cost = 1
+        if isinstance(content, Segment) and (ends := (content.source, content.target)) not in directions:
+            directions.add(ends)
+            cost += DIRECTION
+        if not packets.take(cost) or not payload.take(len(packet)):
             return Packets(segments, times, unread, limited=True)
         times.append(time)
         if isinstance(content, Segment):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, AnyStr, Final, NamedTuple
 
 from kiplint.model.element import fact, rule_fact, set_fact
 from kiplint.text.lines import line_of, without_blanks
-from kiplint.versions import VersionRange
+from kiplint.versions import MAX_VERSION, VersionRange
 
 if TYPE_CHECKING:
     from kiplint.model.fields import Field
@@ -263,12 +263,16 @@ def documented_versions(data: bytes) -> VersionRange:
 
 def read_versions(text: str) -> VersionRange:
     """The versions that a text such as `3`, `0 and 1` or `2 through 4` names."""
+
+    def version(digits: str) -> int:
+        return min(int(digits), MAX_VERSION)
+
     if text.isdigit():
-        return VersionRange.of(*[min(int(text), 32767)] * 2)
+        return VersionRange.of(version(text), version(text))
     ranges = []
     for match in re.finditer(_RANGE, text):
-        first = min(int(match[1] or match[3]), 32767)
-        last = 32767 if match[4] else min(int(match[2] or match[3]), 32767)
+        first = version(match[1] or match[3])
+        last = MAX_VERSION if match[4] else version(match[2] or match[3])
         ranges.append((min(first, last), max(first, last)))
     return VersionRange(ranges)
 

@@ -121,22 +121,17 @@ class OtherSets:
 
     def __init__(self, names: Sequence[str], keep: Keep, repository: str | None = None) -> None:
         self._names, self._keep, self._repository = names, keep, repository
-        self._known: dict[str, _Protocol] = {}
+        self._protocols: dict[str, _Protocol] = {}
 
     def declare_headers(self, directory: str) -> bool:
         """Whether a set other than that of `directory`, a path as `SchemaFiles` has it, has `headerVersions`."""
         try:
-            if not os.path.lexists(directory := directory or os.curdir):
-                revision, _, inner = directory.partition(":")
-                own, top = inner.strip("/"), f"{revision}:"
-            else:
-                top = disk.home_of(directory)
-                own = _inner(directory, top)
+            top, own = _home(directory or os.curdir)
             if own == _MAIN:
                 return False
-            if top not in self._known:
-                self._known[top] = _Protocol(self._files(top))
-            return self._known[top].declares_headers(own)
+            if top not in self._protocols:
+                self._protocols[top] = _Protocol(self._files(top))
+            return self._protocols[top].declares_headers(own)
         except (OSError, SourceError):
             return False
 
@@ -145,6 +140,15 @@ class OtherSets:
             return _of_revision(top, self._repository)
         paths = _walked(self._names, top) | ({path: os.path.join(top, path) for path in _indexed(top)} if top else {})
         return {path: partial(_bytes_of, full) for path, full in paths.items() if self._keep(full)}
+
+
+def _home(directory: str) -> tuple[str, str]:
+    """The top of the repository that a directory is in, `REV:` for one of a revision, and its path from there."""
+    if os.path.lexists(directory):
+        top = disk.home_of(directory)
+        return top, _inner(directory, top)
+    revision, _, inner = directory.partition(":")
+    return f"{revision}:", inner.strip("/")
 
 
 class _Protocol:

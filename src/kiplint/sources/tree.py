@@ -143,9 +143,10 @@ def in_patch(path: str, names: tuple[str, ...]) -> str:
     archive, _, member = path.partition(_INSIDE)
     if member and os.path.isfile(archive):
         return member
-    below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
-    revision = any(path.startswith(prefix) for prefix in _revisions(names))
-    return path.replace(os.sep, "/") if below and not revision else in_repository(path, names).lstrip("/")
+    is_below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
+    if is_below and not path.startswith(_revisions(names)):
+        return path.replace(os.sep, "/")
+    return in_repository(path, names).lstrip("/")
 
 
 @cache

@@ -57,23 +57,23 @@ _BOOLEANS: Final = {"true": "true", "yes": "true", "false": "false", "no": "fals
 
 def find_tables(plain: str) -> Iterator[Form | Unread]:
     """The tables that list names and types, in Markdown, HTML, or as they are copied from a page."""
-    at = start = end = 0
-    above = heading = ""
+    offset = start = end = 0
+    last_text = heading = ""
     table: list[list[Piece]] = []
-    for text in [*plain.splitlines(keepends=True), "."]:
-        cells = _cells(text.rstrip("\r\n"), at)
-        begins = {"name", "type"} <= {*_columns(cells)}
-        if table and (begins or (len(cells) == 1 and text.strip())):
+    for line in [*plain.splitlines(keepends=True), "."]:  # the last one ends a table
+        cells = _cells(line.rstrip("\r\n"), offset)
+        is_head = {"name", "type"} <= {*_columns(cells)}
+        if table and (is_head or (len(cells) == 1 and line.strip())):
             yield _table(heading, table, start, end)
             table = []
-        if begins:
-            heading, start = above, at
-        if begins or (table and len(cells) > 1):
+        if is_head:
+            heading, start = last_text, offset
+        if is_head or (table and len(cells) > 1):
             table.append(cells)
-            end = at + len(text)
-        elif text.strip() and not text.lstrip().startswith(("```", "~~~")):
-            above = text
-        at += len(text)
+            end = offset + len(line)
+        elif line.strip() and not line.lstrip().startswith(("```", "~~~")):
+            last_text = line
+        offset += len(line)
 
 
 def _columns(cells: Sequence[Piece]) -> list[str]:
