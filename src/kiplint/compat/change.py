@@ -229,6 +229,11 @@ class Spot(NamedTuple):
     pointer: str = ""
     key: str = ""
 
+    @property
+    def path(self) -> str:
+        """The JSON pointer of the property, or of the object without a key."""
+        return f"{self.pointer}/{self.key}" if self.key else self.pointer
+
 
 @cache
 def name_of(kind: type[Change]) -> str:

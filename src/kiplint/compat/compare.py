@@ -15,7 +15,7 @@ from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fie
 from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases, released_versions, unstable_version
 from kiplint.compat.standing import STANDINGS, Standing, effect
-from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
+from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets, wire_ranges
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens
@@ -80,46 +80,23 @@ def _message_changes(
     old: Tree, new: Tree, pairs: list[MessagePair], releases: Releases | None
 ) -> Iterator[Iterator[Change]]:
     unreadable_before, unreadable_after = ({_file_name(item.file) for item in tree.broken} for tree in (old, new))
-    halves = _live_halves(pairs)
+    successors = {id(before): after for before, after in pairs if before and after}
     for before, after in pairs:
         if before and after:
             if not before.data or before.data != after.data:
                 yield compare_messages(before, after, releases)
         elif before and before.valid and _file_name(before.file) not in unreadable_after:
-            yield _removal(before, _remaining_half(before, halves), releases)
+            half = successors.get(id(partner(before)))
+            remaining_half = half.name if half and half.is_rpc and half.valid else ""
+            standing = Standings.of(before, None, releases).best(before.valid)
+            yield iter([kinds.MessageRemoved((before, None), before.valid, remaining_half, standing=standing)])
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
-            yield _addition(after, releases)
-
-
-def _removal(message: Message, remaining_half: str, releases: Releases | None) -> Iterator[Change]:
-    standing = Standings.of(message, None, releases).best(message.valid)
-    yield kinds.MessageRemoved((message, None), message.valid, remaining_half, standing=standing)
-
-
-def _addition(message: Message, releases: Releases | None) -> Iterator[Change]:
-    yield kinds.NewMessage((None, message), message.valid, standing="new")
-    yield from _group_changes(None, message, Standings.of(None, message, releases))
+            addition = kinds.NewMessage((None, after), after.valid, standing="new")
+            yield chain([addition], _group_changes(None, after, Standings.of(None, after, releases)))
 
 
 def _file_name(path: str) -> str:
     return re.split(r"[/\\:]", path)[-1]
-
-
-def _live_halves(pairs: list[MessagePair]) -> dict[tuple[int, int | None], list[Message]]:
-    """The messages of RPCs that are still live, by the set and the API key that they had."""
-    halves: dict[tuple[int, int | None], list[Message]] = {}
-    for before, after in pairs:
-        if before and after and after.is_rpc and after.valid:
-            halves.setdefault((id(before.schemas), before.api_key), []).append(after)
-    return halves
-
-
-def _remaining_half(removed: Message, halves: Mapping[tuple[int, int | None], list[Message]]) -> str:
-    """The name of the other half of an RPC, where it is still live without the one removed; else empty."""
-    if not removed.is_rpc or removed.api_key is None:
-        return ""
-    live_halves = halves.get((id(removed.schemas), removed.api_key), ())
-    return next((half.name for half in live_halves if half.type != removed.type), "")
 
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
@@ -202,14 +179,8 @@ def _pieces(old: Message | None, new: Message, release: Message, held: VersionRa
     messages = [message for message in (old, new, release) if message]
     for message in messages:
         FieldBudget(message).spend(message)
-    ranges = [versions for message in messages for versions in (message.valid, *_all_ranges(message))]
+    ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
     yield from boundaries(ranges, held & new.valid)
-
-
-def _all_ranges(message: Message) -> list[VersionRange]:
-    """The ranges of versions on whose bounds the bytes or the header of a message may change."""
-    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
-    return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
 
 
 class WireForm(NamedTuple):
@@ -257,12 +228,7 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     if _was_version(old, new):
         yield from _moved_record_type(both, standings.best(old.valid))
         return
-    for change in (
-        *_identity_changes(both),
-        *_version_changes(both),
-        *_listener_changes(both),
-        *_deprecation_changes(both),
-    ):
+    for change in _property_changes(both):
         yield replace(change, standing=standings.best(change.versions & old.valid or old.valid))
     yield from _new_versions(both)
     other = partner(new)
@@ -290,7 +256,12 @@ def _moved_record_type(both: Both, standing: Standing) -> Iterator[Change]:
         yield kinds.LayoutChanged(both, versions, standing=standing)
 
 
-def _identity_changes(both: Both) -> Iterator[Change]:
+def _property_changes(both: Both) -> Iterator[Change]:
+    """The changes of a message's own properties.
+
+    Listeners count where both sides declare them, as Kafka does since 2.8; deprecated versions (KIP-896) where both
+    sides have the versions.
+    """
     old, new = both
     if old.name != new.name:
         yield kinds.MessageRenamed(both, new.valid)
@@ -298,6 +269,20 @@ def _identity_changes(both: Both) -> Iterator[Change]:
         yield kinds.TypeChanged(both, old.valid)
     if old.api_key is not None and old.api_key != new.api_key:
         yield kinds.ApiKeyChanged(both, old.valid)
+    if old.valid and new.valid:
+        if skipped := VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1):
+            yield kinds.GapInVersions(both, skipped)
+        if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest:
+            yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
+        if old.declares_listeners and new.declares_listeners:
+            if removed := tuple(name for name in old.listeners if name not in new.listeners):
+                yield kinds.ListenerRemoved(both, new.valid, removed)
+            if added := tuple(name for name in new.listeners if name not in old.listeners):
+                yield kinds.ListenerAdded(both, new.valid, added)
+    if deprecated := (new.deprecated - old.deprecated) & new.valid:
+        yield kinds.Deprecated(both, deprecated)
+    if restored := (old.deprecated - new.deprecated) & old.valid & new.valid:
+        yield kinds.Undeprecated(both, restored)
 
 
 def _new_versions(both: Both) -> Iterator[Change]:
@@ -306,36 +291,6 @@ def _new_versions(both: Both) -> Iterator[Change]:
         yield kinds.NewVersion(both, again, again=True, standing="new")
     if added - again:
         yield kinds.NewVersion(both, added - again, standing="new")
-
-
-def _version_changes(both: Both) -> Iterator[Change]:
-    old, new = both
-    skipped = VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1) if old.valid and new.valid else NONE
-    if skipped:
-        yield kinds.GapInVersions(both, skipped)
-    if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest and old.valid:
-        yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
-
-
-def _listener_changes(both: Both) -> Iterator[kinds.ListenersChange]:
-    """Listeners that came or went, where both sides declare listeners, as Kafka does since 2.8."""
-    old, new = both
-    if not (old.declares_listeners and new.declares_listeners and old.valid and new.valid):
-        return
-    before, after = set(old.listeners), set(new.listeners)
-    if removed := tuple(name for name in old.listeners if name not in after):
-        yield kinds.ListenerRemoved(both, new.valid, removed)
-    if added := tuple(name for name in new.listeners if name not in before):
-        yield kinds.ListenerAdded(both, new.valid, added)
-
-
-def _deprecation_changes(both: Both) -> Iterator[kinds.DeprecationChange]:
-    """Versions that both sides have and that became deprecated, or are no longer (KIP-896)."""
-    old, new = both
-    if deprecated := (new.deprecated - old.deprecated) & new.valid:
-        yield kinds.Deprecated(both, deprecated)
-    if restored := (old.deprecated - new.deprecated) & old.valid & new.valid:
-        yield kinds.Undeprecated(both, restored)
 
 
 def _group_changes(old: Message | None, new: Message, standings: Standings) -> Iterator[Change]:
@@ -486,31 +441,20 @@ class ComparedVersion:
         """Whether the bytes are the same, apart from what follows from the version being flexible."""
         return tokens(self.old, plain=self.plain) == tokens(self.new, plain=self.plain)
 
-    @cached_property
-    def _empty(self) -> tuple[set[int], set[int]]:
-        """For each side, the indexes of the structs without bytes: none of their fields is in this version."""
-        return _without_bytes(self.old, self.plain), _without_bytes(self.new, self.plain)
-
     def change(self, kind: type[ChangeOfField], pair: FieldPair, *values: Any, **properties: Any) -> ChangeOfField:
         """A change of a field in this version; its `versions` are left empty."""
         return kind(self.messages, NONE, pair, self.around, *values, **properties)
 
-    def is_empty(self, pair: FieldPair) -> bool:
-        """Whether a field has no bytes on either side, so that its position does not matter."""
-        return all(field is not None and field.index in empty for field, empty in zip(pair, self._empty, strict=True))
-
-    def has_plain(self, field: Field | None) -> bool:
-        """Whether a field is in this version, and not tagged."""
-        return field is not None and self.version in field.versions and self.version not in field.tagged
+    def has_bytes(self, pair: FieldPair) -> bool:
+        """Whether both sides have a field, not tagged, that is not a struct without bytes, whose position is no matter."""
+        sides = [(field, flexible) for field, flexible in zip(pair, self.flexible, strict=True) if field]
+        if len(sides) < 2 or any(self.version not in field.versions - field.tagged for field, _ in sides):
+            return False
+        return any(slot_tokens(slot_of(field, self.version, flexible), plain=self.plain) for field, flexible in sides)
 
     def offsets(self) -> tuple[dict[int, int], dict[int, int]]:
         """For each side, by index of a field: the number of tokens before it."""
         return _offsets(self.old, self.plain), _offsets(self.new, self.plain)
-
-
-def _without_bytes(body: Layout, plain: bool) -> set[int]:
-    structs = (slot for slot in body.slots if slot.kind == "struct" and not (slot.array or slot.nullable))
-    return {slot.field.index for slot in structs if not slot_tokens(slot, plain=plain)}
 
 
 def _offsets(body: Layout, plain: bool) -> dict[int, int]:
@@ -527,7 +471,7 @@ def _differences(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[
         yield from _pair_differences(compared, pair)
     if compared.same:
         yield from _replaced_fields(compared, pairs)
-    present = [pair for pair in pairs if all(map(compared.has_plain, pair)) and not compared.is_empty(pair)]
+    present = [pair for pair in pairs if compared.has_bytes(pair)]
     was = sorted(present, key=lambda pair: pair[0].index if pair[0] else 0)
     now = sorted(present, key=lambda pair: pair[1].index if pair[1] else 0)
     moved = [after for before, after in zip(was, now, strict=True) if before is not after]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta
@@ -106,21 +107,19 @@ class Judgement(NamedTuple):
     finding: ChangeFinding
 
 
-class _Locators:
-    """One locator for each file that has changes."""
+Locate = Callable[[Spot], Span]
+"""Finds the span of a property, or of the object around it if the property is missing."""
 
-    def __init__(self, sources: Mapping[str, bytes]) -> None:
-        self.sources = sources
-        self._by_file: dict[str, Locator] = {}
 
-    def span(self, spot: Spot) -> Span:
-        """The span of a property, or of the object around it if the property is missing."""
-        if spot.file not in self._by_file:
-            self._by_file[spot.file] = Locator(decode_text(self.sources.get(spot.file, b"")))
-        locator = self._by_file[spot.file]
-        pointer = f"{spot.pointer}/{spot.key}" if spot.key else spot.pointer
-        missing = locator.node(pointer) is locator.node(spot.pointer)
-        return Span(*locator.span(spot.pointer if missing else pointer))
+def _locate_in(sources: Mapping[str, bytes]) -> Locate:
+    locator_of = cache(lambda file: Locator(decode_text(sources.get(file, b""))))
+
+    def span(spot: Spot) -> Span:
+        locator = locator_of(spot.file)
+        missing = locator.node(spot.path) is locator.node(spot.pointer)
+        return Span(*locator.span(spot.pointer if missing else spot.path))
+
+    return span
 
 
 def judge(
@@ -136,7 +135,7 @@ def judge(
     With `prove`, breaks of bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time
     for a message with thousands of changes.
     """
-    before, after = _Locators(old_sources), _Locators(new_sources)
+    locate = _locate_in(old_sources), _locate_in(new_sources)
     unfolded_fields: Counter[int] = Counter()
     judgements = []
     effective = (change for change in changes if effect(change.name, change.standing) in ("rule", "info"))
@@ -145,12 +144,18 @@ def judge(
             continue
         change = cast("Change", violation.element)
         breaks = _breaks(change, violation.rule)
-        proof: Proof = (), False
+        witnesses: tuple[Witness, ...] = ()
+        unproven = False
         if prove and breaks in GRAVE:
+            from kiplint.compat import witness
+
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
                 unfolded_fields[id(change.message)] += unfolded(change.message, MOST_PROVEN)[0]
-            proof = _prove(change) if unfolded_fields[id(change.message)] <= MOST_PROVEN else ((), True)
-        judgements.append(Judgement(change, _finding(violation, change, breaks, proof, (before, after))))
+            is_tried = unfolded_fields[id(change.message)] <= MOST_PROVEN
+            witnesses = witness.prove(change) if is_tried else ()
+            unproven = not witnesses and (not is_tried or witness.is_cut_short(change))
+        finding = _finding(violation, change, breaks, locate)
+        judgements.append(Judgement(change, replace(finding, proof=witnesses, unproven=unproven)))
     return sorted(judgements, key=lambda judgement: _order(judgement.finding))
 
 
@@ -180,28 +185,16 @@ def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
     )
 
 
-Proof = tuple[tuple[Witness, ...], bool]
-"""The witnesses, and whether there may be one that was not tried."""
-
-
-def _prove(change: Change) -> Proof:
-    from kiplint.compat.witness import is_cut_short, prove
-
-    witnesses = prove(change)
-    return witnesses, not witnesses and is_cut_short(change)
-
-
-def _finding(
-    violation: Violation, change: Change, breaks: Breaks, proof: Proof, locators: tuple[_Locators, _Locators]
-) -> ChangeFinding:
+def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple[Locate, Locate]) -> ChangeFinding:
+    """The finding about a change, without its proof. `locate` are the locators of the old set and of the new one."""
     spot, old_spot = change.spot or change.old_spot or Spot(""), change.old_spot
     if at := violation.rule.spec.at:
         spot = spot._replace(key=at)
-    span = locators[1 if change.spot else 0].span(spot)
+    span = locate[1 if change.spot else 0](spot)
     old_place = {}
     if old_spot:
         names = ("old_line", "old_column", "old_end_line", "old_end_column")
-        old_place = dict(zip(names, astuple(locators[0].span(old_spot)), strict=True))
+        old_place = dict(zip(names, astuple(locate[0](old_spot)), strict=True))
     name, versions = change.message_name, str(change.versions) if change.versions else ""
     return ChangeFinding(
         rule=violation.rule.id,
@@ -209,7 +202,7 @@ def _finding(
         message=_message(violation.message, name, versions, change.field),
         path=spot.file,
         **asdict(span),
-        pointer=f"{spot.pointer}/{spot.key}" if spot.key else spot.pointer,
+        pointer=spot.path,
         message_name=name,
         source=violation.rule.source,
         fingerprint=fingerprint(violation.rule.id, name, change.field, versions, change.kind),
@@ -224,8 +217,7 @@ def _finding(
         field=change.field,
         old=dict(change.old),
         new=dict(change.new),
-        proof=proof[0],
-        unproven=proof[1],
+        proof=(),
         old_path=old_spot.file if old_spot else "",
         **old_place,
     )

@@ -48,10 +48,14 @@ class FieldBudget(Counter):
 
 def layout_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The ranges of versions with the same layout and header. Raises UsageError where they unfold into too much."""
-    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
-    ranges += [entry.versions for entry in message.header_ranges]
-    FieldBudget(message).spend(message, len(list(boundaries(ranges, message.valid))) or 1)
+    FieldBudget(message).spend(message, len(list(boundaries(wire_ranges(message), message.valid))) or 1)
     return headed_intervals(message)
+
+
+def wire_ranges(message: Message) -> list[VersionRange]:
+    """The ranges of versions on whose bounds the bytes or the header of a message may change."""
+    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
+    return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
 
 
 class Tree(NamedTuple):
