@@ -446,7 +446,7 @@ class ComparedVersion:
         return kind(self.messages, NONE, pair, self.around, *values, **properties)
 
     def has_bytes(self, pair: FieldPair) -> bool:
-        """Whether both sides have a field, not tagged, that is not a struct without bytes, whose position is no matter."""
+        """Whether a field is plain on both sides, and has bytes on one of them: only then its position matters."""
         sides = [(field, flexible) for field, flexible in zip(pair, self.flexible, strict=True) if field]
         if len(sides) < 2 or any(self.version not in field.versions - field.tagged for field, _ in sides):
             return False

@@ -55,7 +55,11 @@ def fix_set(
     refusals: dict[str, Refusal] = {}
     progress = False
     for _ in range(MOST_ROUNDS):
-        candidates = [item for item in state.own if _is_allowed(item, unsafe or item.rule in selection)]
+        candidates = [
+            item
+            for item in state.own
+            if item.fix and (item.fix.applicability == "safe" or unsafe or item.rule in selection)
+        ]
         candidates = [item for item in candidates if item.rule.startswith(TEXT)] or candidates
         batch = without_collisions(item for item in candidates if item.fingerprint not in refusals)
         if not batch and progress:
@@ -110,7 +114,8 @@ class _Trials:
             self.left -= size
             after = self.checked(_changed(before.files, (*accepted, *part)))
             useless = {_key(item) for item in after.own}.issuperset(map(_key, part))
-            worse = [] if useless else self._worse(before, after, (*accepted, *part))
+            likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*accepted, *part))
+            worse = [] if useless else list(regressions(before, after, likely=likely, releases=self._releases))
             if not (useless or worse):
                 accepted += part
                 better = after
@@ -129,10 +134,6 @@ class _Trials:
             refusals |= {item.fingerprint: (item, reasons.get(item.fingerprint, reason)) for item in suspects}
             parts.append(rest)
         return better, refusals
-
-    def _worse(self, before: CheckedFiles, after: CheckedFiles, fixed: Sequence[Finding]) -> list[Regression]:
-        likely = any(item.fix and item.fix.applicability == "unsafe" for item in fixed)
-        return list(regressions(before, after, likely=likely, releases=self._releases))
 
 
 def _key(finding: Finding) -> tuple[str, str]:
@@ -190,10 +191,6 @@ def _gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding,
         else:
             gone.append(item)
     return tuple(sorted(gone, key=lambda item: (item.path, item.line, item.column, item.rule)))
-
-
-def _is_allowed(finding: Finding, unsafe: bool) -> bool:
-    return finding.fix is not None and (unsafe or finding.fix.applicability == "safe")
 
 
 def _edits(fix: Fix | None) -> list[tuple[str, Edit]]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kiplint.fixes.draft import Draft
-from kiplint.fixes.new_version import BadField, FieldToAdd, add_field, add_version, declared_map, note_edit, obstacle
+from kiplint.fixes.new_version import (
+    BadField,
+    FieldToAdd,
+    add_field,
+    add_version,
+    declared_map,
+    note_edit,
+    obstacle,
+    refuse_duplicates,
+)
 from kiplint.fixes.sets import FileEdits, Migration, finished, migration_row
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
@@ -48,7 +57,7 @@ def bump(
         half.name: [field for field in fields if (field.message or request.name) == half.name]
         for half in (request, response)
     }
-    _refuse_duplicates(fields)
+    refuse_duplicates(fields)
     if unknown := next((field.message for field in fields if (field.message or request.name) not in added), None):
         raise BadField(f"{unknown} is neither {request.name} nor {response.name}")
     files: list[FileEdits] = []
@@ -87,15 +96,6 @@ def _obstacle(rpc: Rpc) -> str:
     if rpc.rpc_name in FROZEN:
         return f"it is frozen at versions {FROZEN[rpc.rpc_name]}, and must never be bumped (KIP-1313)"
     return obstacle(rpc)
-
-
-def _refuse_duplicates(fields: Sequence[FieldToAdd]) -> None:
-    places: set[tuple[str, ...]] = set()
-    for field in fields:
-        place = (field.message, *field.path, field.name.lower())
-        if place in places:
-            raise BadField(f"{field.name} is to be added twice")
-        places.add(place)
 
 
 def _carry_map(draft: Draft, version: int) -> None:

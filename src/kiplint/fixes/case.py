@@ -80,14 +80,11 @@ class FixerCase:
 
     def safe(self, edits: Iterable[Edit]) -> Fixes:
         """A fix of the file that certainly does what is meant."""
-        return self._fix("safe", edits)
+        return fix("safe", ((self.file, edit) for edit in edits))
 
-    def unsafe(self, edits: Iterable[Edit]) -> Fixes:
-        """A fix of the file that most likely does what is meant; a person has to review it."""
-        return self._fix("unsafe", edits)
-
-    def _fix(self, applicability: Applicability, edits: Iterable[Edit]) -> Fixes:
-        return fix(applicability, ((self.file, edit) for edit in edits))
+    def unsafe(self, *choices: Iterable[Edit]) -> Fixes:
+        """Fixes of the file of which one most likely does what is meant; a person has to review it."""
+        return tuple(item for edits in choices for item in fix("unsafe", ((self.file, edit) for edit in edits)))
 
 
 Fixer = Callable[[FixerCase], Fixes]

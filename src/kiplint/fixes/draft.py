@@ -95,19 +95,14 @@ class Draft:
         """New properties that are neighbours are inserted together, with a single comma to the next."""
         root = self.document.root
         colon = self.document.colon(root)
-        present = [child.key for child in root.children]
+        present = {child.key for child in root.children}
         edits: list[Edit] = []
         waiting = sorted(self._new, key=MESSAGE.index)
         while waiting:
             key = waiting.pop(0)
             value = self._new[key]
-            while waiting and not _any_between(present, key, waiting[0]):
+            while waiting and present.isdisjoint(MESSAGE[MESSAGE.index(key) + 1 : MESSAGE.index(waiting[0])]):
                 key_beside = waiting.pop(0)
                 value += f',\n"{key_beside}"{colon}{self._new[key_beside]}'
             edits += insert_property(self.document, root, key, value, MESSAGE)
         return edits
-
-
-def _any_between(present: Sequence[str | None], first: str, last: str) -> bool:
-    between = MESSAGE[MESSAGE.index(first) + 1 : MESSAGE.index(last)]
-    return any(key in between for key in present)

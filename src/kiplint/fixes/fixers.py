@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 import msgspec
@@ -76,7 +75,7 @@ def header_gap(case: FixerCase) -> Fixes:
     pieces = [(versions & entry.gap, header) for versions, header in derived_map(entry.message)]
     pieces = [(versions, header) for versions, header in pieces if versions]
     if any(not before.header <= header <= entry.header for _, header in pieces):
-        return case.unsafe([longer]) + case.unsafe([sooner])
+        return case.unsafe([longer], [sooner])
     edits: list[Edit] = []
     if pieces[0][1] == before.header:
         first = VersionRange.of(before.versions.lowest, pieces.pop(0)[0].highest)
@@ -203,10 +202,9 @@ def flexible_versions(case: FixerCase) -> Fixes:
     else:
         likely = [NONE, ALL] if message.valid.highest else [ALL, NONE]
     document = case.document
-    edits = (
-        insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE) for versions in likely
+    return case.unsafe(
+        *(insert_property(document, document.root, "flexibleVersions", f'"{versions}"', MESSAGE) for versions in likely)
     )
-    return tuple(chain.from_iterable(map(case.unsafe, edits)))
 
 
 def unused_struct(case: FixerCase) -> Fixes:
@@ -226,7 +224,7 @@ def unused_struct(case: FixerCase) -> Fixes:
     root, structs, node = way
     alone = len(structs.children) == 1
     without = delete_items(document, root, [structs]) if alone else delete_items(document, structs, [node])
-    return case.unsafe(edits) + case.unsafe(without)
+    return case.unsafe(edits, without)
 
 
 def drop(case: FixerCase) -> Fixes:
@@ -260,7 +258,7 @@ def usual_about(case: FixerCase) -> Fixes:
     field: Field = case.element
     node = case.at("about")
     likely = _usual_abouts(field.message, field.owner, field.name, field.element_type)
-    return tuple(chain.from_iterable(case.unsafe([case.written(node, about)]) for about in likely))
+    return case.unsafe(*([case.written(node, about)] for about in likely))
 
 
 @lru_cache(maxsize=64)

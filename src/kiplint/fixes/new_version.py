@@ -158,7 +158,7 @@ def parse_fields(text: str) -> tuple[FieldToAdd, ...]:
     notation = _Notation(text)
     fields = notation.fields()
     notation.end()
-    _refuse_same(fields)
+    refuse_duplicates(fields)
     return fields
 
 
@@ -200,7 +200,7 @@ class _Notation:
         word = None
         if self._takes(re.compile(r"\s*\{\s*")):
             inner = self.fields()
-            _refuse_same(inner)
+            refuse_duplicates(inner)
             if not self._takes(re.compile(r"\s*\}")):
                 raise self._missing(f"a closing brace after {inner[-1].name}")
         else:
@@ -242,10 +242,14 @@ def _shown(text: str, place: int) -> str:
     return f"{text[place]!r}, character {place + 1}" if place < len(text) else f"the end, after character {len(text)}"
 
 
-def _refuse_same(fields: Sequence[FieldToAdd]) -> None:
-    names = [field.name.lower() for field in fields]
-    if twice := next((field.name for field in fields if names.count(field.name.lower()) > 1), None):
-        raise BadField(f"{twice} is to be added twice")
+def refuse_duplicates(fields: Sequence[FieldToAdd]) -> None:
+    """Raise BadField for two fields of one name, whatever its case, that are to be added at the same place."""
+    places: set[tuple[str, ...]] = set()
+    for field in fields:
+        place = (field.message, *field.path, field.name.lower())
+        if place in places:
+            raise BadField(f"{field.name} is to be added twice")
+        places.add(place)
 
 
 def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str, str], taken: set[str]) -> None:

@@ -170,10 +170,8 @@ def regressions(
     and anything in versions that no release has, if the `releases` are known. What a file that could not be read has
     beside is not new.
     """
-    if likely:
-        yield from breaks_between(before.tree, after.tree, LIKELY, releases)
-    else:
-        yield from breaks_between(before.tree, after.tree, HARMLESS)
+    allowed, known_releases = (LIKELY, releases) if likely else (HARMLESS, None)
+    yield from breaks_between(before.tree, after.tree, allowed, known_releases)
     hidden = unreadable(before.findings) - unreadable(after.findings)
     visible = [item for item in after.findings if item.path not in hidden]
     changed = {path for path in after.files if before.files.get(path) != after.files[path]}

@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 from kiplint.fixes.case import FixerCase, Fixes
@@ -73,8 +72,7 @@ def misspelt_word(case: FixerCase) -> Fixes:
     start, end = word.place_in_file
     capital = case.document.data[start : start + 1].isupper()
     words = filter(None, map(str.strip, (correction or word.meant_word).split(",")))
-    edits = ([Edit(start, end, text.capitalize() if capital else text)] for text in words)
-    return tuple(chain.from_iterable(map(case.unsafe, edits)))
+    return case.unsafe(*([Edit(start, end, text.capitalize() if capital else text)] for text in words))
 
 
 def doubled_word(case: FixerCase) -> Fixes:

@@ -84,7 +84,10 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
             with _explained(replacement.path):
                 _write(fresh[-1], replacement.after, target)
         for replacement, target in zip(replacements, targets, strict=True):
-            _is_unchanged(replacement, target)
+            with _explained(replacement.path):
+                now = target.read_bytes()
+            if now != replacement.before:
+                raise NotWritten(f"{replacement.path} has changed since it was read; nothing was written")
         with _uninterrupted():
             if len(targets) > 1:
                 with _explained(targets[0]):
@@ -217,13 +220,6 @@ def _write(new: Path, data: bytes, target: Path | None = None) -> None:
         if status:
             new.chmod(stat.S_IMODE(status.st_mode))
         os.fsync(descriptor)
-
-
-def _is_unchanged(replacement: Replacement, target: Path) -> None:
-    with _explained(replacement.path):
-        now = target.read_bytes()
-    if now != replacement.before:
-        raise NotWritten(f"{replacement.path} has changed since it was read; nothing was written")
 
 
 def _tidy(directory: Path) -> None:

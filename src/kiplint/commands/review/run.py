@@ -247,17 +247,13 @@ def entries_of(items: Iterable[Item], topics: Mapping[str, Collection[Topic]]) -
     for finding, origin in items:
         causes = list(causes_of(finding, topics.get(finding.rule, ())))
         group = next((by_cause[cause] for cause in causes if cause in by_cause), None)
-        if group is None or (origin == "check" and not _is_other_half(finding, group[0][0])):
+        is_other_half = group and finding.rule == group[0][0].rule and finding.path != group[0][0].path
+        if group is None or (origin == "check" and not is_other_half):
             groups.append(group := [])
         group.append((finding, origin))
         for cause in causes:
             by_cause.setdefault(cause, group)
     return tuple(sorted(map(_entry, groups), key=lambda entry: SEVERITIES.index(entry.severity)))
-
-
-def _is_other_half(finding: Finding, first: Finding) -> bool:
-    """Whether it is the same of the other message of an RPC, with which it has a cause in common."""
-    return finding.rule == first.rule and finding.path != first.path
 
 
 def _entry(group: Sequence[Item]) -> Entry:

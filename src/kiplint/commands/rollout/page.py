@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from kiplint.commands.rollout.run import RolloutResult
-from kiplint.commands.rollout.text import LEAST_FOLDED, by_step
+from kiplint.commands.rollout.text import rows_by_step
 from kiplint.compat.rollout import STATUSES, RolloutRow, summary
 from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, write_page
 from kiplint.versions import NONE, InvalidRange, VersionRange
@@ -20,7 +20,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     names = anchors([row.name for row in rows])
     counts = summary(rows)
     lines = [(row, name, _strip(row, result.header)) for row, name in zip(rows, names, strict=True)]
-    folds = {step: some for step, some in by_step(result.rows).items() if len(some) >= LEAST_FOLDED}
+    folds = rows_by_step(result.rows)
     folded = {row.name for some in folds.values() for row in some}
     titles = set_titles(*result.sets)
     write_page(

@@ -21,7 +21,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     """Write the table, and below it how many RPCs there are of each status."""
     head = (*COLUMNS, "")
     status = COLUMNS.index("status")
-    folds = {step: some for step, some in by_step(result.rows).items() if len(some) >= LEAST_FOLDED}
+    folds = rows_by_step(result.rows)
     folded = {row.name for some in folds.values() for row in some}
     rows = (
         [(cell, COLORS[cell] if column == status else "") for column, cell in enumerate(cells)]
@@ -49,15 +49,18 @@ def write_markdown_rows(rows: Sequence[RolloutRow], out: TextIO) -> None:
     write_table((*COLUMNS, "what"), ([cell or " " for cell in cells] for cells in _rows(rows)), out)
 
 
-def by_step(rows: Iterable[RolloutRow]) -> dict[str, list[RolloutRow]]:
-    """The missing RPCs by their next step; its text has neither the name nor the versions of an RPC."""
+def rows_by_step(rows: Iterable[RolloutRow]) -> dict[str, list[RolloutRow]]:
+    """The missing RPCs by their next step, where `LEAST_FOLDED` or more have the same.
+
+    The text of a step has neither the name nor the versions of an RPC.
+    """
     steps: dict[str, list[RolloutRow]] = {}
     for row in rows:
         if row.status == "missing":
             text = re.sub(rf" of {re.escape(row.name)}\b", "", row.message).replace(row.name, "the RPC")
             text = re.sub(r"(?<=bump it to )\d+", "a new version", re.sub(r" \(\d+\)", "", text))
             steps.setdefault(text, []).append(row)
-    return steps
+    return {step: some for step, some in steps.items() if len(some) >= LEAST_FOLDED}
 
 
 def _rows(rows: Sequence[RolloutRow]) -> Iterator[tuple[str, ...]]:

@@ -93,7 +93,10 @@ def _without_sasl(client: Side, ours: Offer, broker: Side, theirs: Offer | None)
     supported = str(theirs.versions) if _names_software(theirs) else ""
     notes = tuple(_notes(client, ours, theirs, tried))
     first = Exchange(broker.name, tried, header, 0, "UNSUPPORTED_VERSION", supported, notes=notes)
-    return _agreed((client, broker), first, _second_version(ours, theirs.versions, supported))
+    shared = ours.versions & theirs.versions
+    if not (supported and _names_software(ours)):
+        shared &= VersionRange.of(0, 0)
+    return _agreed((client, broker), first, shared.highest if shared else None)
 
 
 def _over_sasl(plain: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
@@ -104,14 +107,6 @@ def _over_sasl(plain: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
     if plain.checked:
         notes = (*notes, "it is not checked: the first request has header 1, without an instance id (KIP-1313)")
     return replace(plain, sasl=0, checked=False, notes=notes)
-
-
-def _second_version(ours: Offer, theirs: VersionRange, supported: str) -> int | None:
-    """The version of the second attempt; None when the sides share none."""
-    if supported and _names_software(ours):
-        shared = ours.versions & theirs
-        return shared.highest if shared else None
-    return 0 if 0 in (ours.versions & theirs) else None
 
 
 def _agreed(sides: tuple[Side, Side], first: Exchange, version: int | None) -> Exchange:

@@ -46,13 +46,6 @@ from kiplint.text.words import did_you_mean
 from kiplint.versions import NONE, InvalidRange, VersionRange
 
 
-def rpc_rows(client: Side, brokers: Sequence[Side], exchanges: Sequence[Exchange]) -> Iterator[RpcRow]:
-    """One row for every RPC that the client has or a broker offers, by API key."""
-    for key in sorted({*client.offers, *(key for broker in brokers for key in broker.offers)}):
-        agreements = tuple(agree(key, client, broker, begun) for broker, begun in zip(brokers, exchanges, strict=True))
-        yield _row(key, client, brokers, agreements)
-
-
 def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
     """The agreement of client and broker on an RPC, over a connection that began with the exchange.
 
@@ -399,16 +392,20 @@ def negotiate(
     begun = (exchange(ours, broker, sasl=sasl) for broker in theirs)
     note = ours.habits.note
     exchanges = tuple(replace(first, notes=(*first.notes, note)) if note else first for first in begun)
-    subscriptions = [
-        agree(GET_TELEMETRY_SUBSCRIPTIONS, ours, broker, begun) for broker, begun in zip(theirs, exchanges, strict=True)
-    ]
-    rows = tuple(rpc_rows(ours, theirs, exchanges))
+    connections = list(zip(theirs, exchanges, strict=True))
+    rows = tuple(
+        _row(key, ours, theirs, tuple(agree(key, ours, broker, begun) for broker, begun in connections))
+        for key in sorted({*ours.offers, *(key for broker in theirs for key in broker.offers)})
+    )
     return Negotiation(
         version=1,
         client=ours.name,
         brokers=tuple(broker.name for broker in theirs),
         exchanges=exchanges,
-        telemetry=tuple(telemetry(ours, broker, agreed) for broker, agreed in zip(theirs, subscriptions, strict=True)),
+        telemetry=tuple(
+            telemetry(ours, broker, agree(GET_TELEMETRY_SUBSCRIPTIONS, ours, broker, begun))
+            for broker, begun in connections
+        ),
         rpcs=rows,
         features=tuple(use_of(name, needs, ours, theirs) for name, needs in (features or {}).items()),
         summary=_summary(rows),

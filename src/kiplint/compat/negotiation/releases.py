@@ -15,7 +15,7 @@ import msgspec
 from kiplint.compat.negotiation.exchange import exchange
 from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.compat.negotiation.sides import API_VERSIONS, Offer, Side, broker_side, check_mode, client_side
+from kiplint.compat.negotiation.sides import API_VERSIONS, Side, broker_side, check_mode, client_side
 from kiplint.compat.roles import TITLES, Mode, is_between_nodes, modes_of
 from kiplint.model.headers import header_map
 from kiplint.model.schemas import SchemaSet
@@ -139,23 +139,14 @@ def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
 
 
 def _comparison_key(side: Side) -> Any:
-    """A key that is equal for sides that come to the same agreements."""
-    return tuple((key, *_answers(offer)) for key, offer in sorted(side.rpcs.items()))
-
-
-def _answers(offer: Offer) -> Any:
-    headers = (
-        tuple((str(versions), number) for versions, number in header_map(half))
-        for half in (offer.request, offer.response)
+    """A key that is equal for sides that come to the same agreements; how a connection begins, its fields decide."""
+    return tuple(
+        (
+            (key, offer.name, offer.versions, offer.hidden, header_map(offer.request), header_map(offer.response)),
+            tuple((field.name, field.versions) for field in offer.request.fields) if key == API_VERSIONS else (),
+        )
+        for key, offer in sorted(side.rpcs.items())
     )
-    return (offer.name, str(offer.versions), offer.hidden, *headers, _handshake(offer))
-
-
-def _handshake(offer: Offer) -> Any:
-    """The fields of ApiVersions, which decide how a connection begins."""
-    if offer.request.api_key != API_VERSIONS:
-        return ()
-    return tuple((field.name, str(field.versions)) for field in offer.request.fields)
 
 
 def _versions(side: Side) -> dict[int, str]:

@@ -190,8 +190,12 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
 def client_side(name: str, schemas: SchemaSet) -> Side:
     """A client: every version of both request and response, unstable ones too, except those that brokers keep."""
-    offers = (_offer(rpc, unstable=True) for rpc in schemas.rpcs)
-    return Side(name, schemas, _by_key(offer and _without_kept(offer) for offer in offers))
+    offers = {}
+    for rpc in schemas.rpcs:
+        if offer := _offer(rpc, unstable=True):
+            kept = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
+            offers[rpc.api_key] = offer._replace(versions=offer.versions - kept, kept=kept)
+    return Side(name, schemas, offers)
 
 
 def ranged_side(name: str, versions: Mapping[int, VersionRange], layouts: SchemaSet, note: str = "") -> Side:
@@ -210,38 +214,22 @@ def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: 
     (`unstable.api.versions.enable`).
     """
     own_mode = mode or default_mode(schemas)
-    offers = {rpc.api_key: _offer(rpc, unstable=unstable) for rpc in schemas.rpcs if not rpc.is_coordinator}
-    served = {rpc.api_key for rpc in schemas.rpcs if not rpc.is_coordinator and is_served(rpc, schemas, own_mode)}
-    offered = (offer and (offer if key in served else _hidden(offer)) for key, offer in offers.items())
-    return Side(name, schemas, _by_key(offered), own_mode)
-
-
-def stable_versions(rpc: Rpc) -> VersionRange:
-    """The versions that request and response both have, without an unstable highest one."""
-    request = rpc.request
-    if request is None or not request.unstable:
-        return rpc.common
-    return rpc.common - VersionRange.of(request.valid.highest, request.valid.highest)
+    offers = {}
+    for rpc in schemas.rpcs:
+        if offer := _offer(rpc, unstable=unstable):
+            serves = is_served(rpc, schemas, own_mode)
+            offers[rpc.api_key] = offer if serves else offer._replace(versions=NONE, hidden="listeners")
+    return Side(name, schemas, offers, own_mode)
 
 
 def _offer(rpc: Rpc, *, unstable: bool) -> Offer | None:
+    """The versions that both halves of an RPC have; without `unstable` not those that the request marks so."""
     if rpc.is_coordinator or rpc.request is None or rpc.response is None or not rpc.common:
         return None
-    versions = rpc.common if unstable else stable_versions(rpc)
+    versions, highest = rpc.common, rpc.request.valid.highest
+    if rpc.request.unstable and not unstable:
+        versions -= VersionRange.of(highest, highest)
     return Offer(rpc.name, rpc.request, rpc.response, versions, "" if versions else "unstable")
-
-
-def _hidden(offer: Offer) -> Offer:
-    return offer._replace(versions=NONE, hidden="listeners")
-
-
-def _without_kept(offer: Offer) -> Offer:
-    kept = kept_by_brokers(offer.request.api_key or 0, offer.name, offer.versions)
-    return offer._replace(versions=offer.versions - kept, kept=kept) if kept else offer
-
-
-def _by_key(offers: Iterable[Offer | None]) -> dict[int, Offer]:
-    return {offer.request.api_key: offer for offer in offers if offer and offer.request.api_key is not None}
 
 
 def check_mode(name: str, schemas: SchemaSet, mode: Mode | None) -> None:
