@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, to_builtins
 
 from kiplint.compat.standing import Standing
 from kiplint.model.element import fact, value_or
@@ -166,43 +165,33 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     A tag section without tags is left out, unless `empty_tags` is set: then that of the outermost struct is shown. Of
     a layout with more than `MOST_SHOWN` fields only those `near` a field are shown, or the first.
     """
-    if _is_larger(body, MOST_SHOWN):
-        return _part(body, near)
-    return _whole(body, empty_tags=empty_tags)
-
-
-def _whole(body: Layout, *, empty_tags: bool = False) -> str:
-    parts = [_shown(slot) for slot in body.slots]
+    around = AROUND if _is_larger(body, MOST_SHOWN) else None
+    parts = _descriptions(body.slots, near, around)
     if body.tags or (empty_tags and body.tags is not None):
-        parts.append("tags {" + ", ".join(f"{slot.field.tag}: {_shown(slot)}" for slot in body.tags) + "}")
+        parts.append("tags {" + ", ".join(_descriptions(body.tags, near, around, numbered=True)) + "}")
     return ", ".join(parts)
 
 
-def _part(body: Layout, near: Field | None) -> str:
-    tags = body.tags or ()
-    at = bisect_left(tags, near.tag or 0, key=lambda slot: slot.field.tag or 0) if near else 0
-    tagged = at < len(tags) and tags[at].field is near
-    place = bisect_left(body.slots, near.index, key=lambda slot: slot.field.index) if near and not tagged else 0
-    slots = [] if tagged else _window(body.slots, place)
-    numbered = _window(tags, at, numbers=True) if tagged or not body.slots else [LEFT_OUT] if tags else []
-    parts = slots or ([LEFT_OUT] if body.slots else [])
-    return ", ".join([*parts, "tags {" + ", ".join(numbered) + "}"] if tags else parts)
-
-
-def _window(slots: Sequence[Slot], place: int, *, numbers: bool = False) -> list[str]:
-    first, last = max(place - AROUND, 0), place + AROUND + 1
+def _descriptions(
+    slots: Sequence[Slot], near: Field | None, around: int | None, *, numbered: bool = False
+) -> list[str]:
+    """Each slot in words, `numbered` by tags; with `around` only so many before and after the place of a field."""
+    first, last = 0, len(slots)
+    if around is not None:
+        at = next((place for place, slot in enumerate(slots) if near and slot.field.index >= near.index), 0)
+        first, last = max(at - around, 0), min(at + around + 1, last)
     descriptions = [
-        (f"{slot.field.tag}: " if numbers else "") + _shown(slot, most=2 * AROUND) for slot in slots[first:last]
+        (f"{slot.field.tag}: " if numbered else "") + _description(slot, around) for slot in slots[first:last]
     ]
     return [*([LEFT_OUT] if first else []), *descriptions, *([LEFT_OUT] if last < len(slots) else [])]
 
 
-def _shown(slot: Slot, most: int | None = None) -> str:
+def _description(slot: Slot, around: int | None) -> str:
     if slot.body is None:
         return f"{slot.field.name} {describe(slot)}"
     words = describe(slot).removesuffix(slot.field.element_type)
-    hidden = most is not None and _is_larger(slot.body, most)
-    return f"{slot.field.name} {words}({LEFT_OUT if hidden else _whole(slot.body)})"
+    hidden = around is not None and _is_larger(slot.body, 2 * around)
+    return f"{slot.field.name} {words}({LEFT_OUT if hidden else shown_layout(slot.body)})"
 
 
 def _is_larger(body: Layout, most: int) -> bool:
@@ -356,12 +345,10 @@ class Change(_Standing, frozen=True, dict=True):
 
     def _side(self, number: int) -> Properties:
         message = self.messages[number]
-        return {self.key: as_written(getattr(message, self.attribute))} if message and self.attribute else {}
-
-
-def as_written(value: object) -> object:
-    """The value of an attribute as JSON has it."""
-    return str(value) if isinstance(value, VersionRange) else list(value) if isinstance(value, tuple) else value
+        if message is None or not self.attribute:
+            return {}
+        value = getattr(message, self.attribute)
+        return {self.key: str(value) if isinstance(value, VersionRange) else to_builtins(value)}
 
 
 Side = Literal["old", "new"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta
@@ -156,7 +157,8 @@ def judge(
             unproven = not witnesses and (not is_tried or witness.is_cut_short(change))
         finding = _finding(violation, change, breaks, locate)
         judgements.append(Judgement(change, replace(finding, proof=witnesses, unproven=unproven)))
-    return sorted(judgements, key=lambda judgement: _order(judgement.finding))
+    order = ("path", "line", "column", "rule", "field", "versions")
+    return sorted(judgements, key=attrgetter(*(f"finding.{name}" for name in order)))
 
 
 def breaks_of_counts(counts: Mapping[str, int]) -> str:
@@ -228,10 +230,6 @@ def _message(statement: str, name: str, versions: str, field: str) -> str:
     if field:
         return f"{name}{' ' if versions else ''}{versions}, {field}: {statement}"
     return statement if statement.startswith(name) else f"{name}: {statement}"
-
-
-def _order(finding: ChangeFinding) -> tuple[str | int, ...]:
-    return finding.path, finding.line, finding.column, finding.rule, finding.field, finding.versions
 
 
 def _breaks(change: Change, rule: Rule) -> Breaks:

@@ -22,7 +22,7 @@ from kiplint.engine.config import Config
 from kiplint.engine.finding import Anchor, Severity
 from kiplint.engine.rule import HALF, Rule
 from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset, matches
-from kiplint.model.headers import header_map, header_of
+from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.text.words import listed
@@ -32,8 +32,6 @@ WITH_FIELDS: Final = frozenset(
 )
 """The messages with a client instance id of their own, until the header carries it."""
 INSTANCE_ID: Final = "ClientInstanceId"
-WITH_ID: Final = 3
-"""The first request header that carries the client instance id."""
 CHANGED_BY_KIP: Final = frozenset({"OffsetDelete", "GetTelemetrySubscriptions", "PushTelemetry"})
 """The RPCs whose bodies KIP-1313 changes together with the header."""
 
@@ -219,10 +217,10 @@ class _Rollout:
             status, key = "missing", key if request.declares_headers else "validVersions"
             bump = f"bump it to {max(self._released(rpc), latest) + 1} with header {self.header}"
             text = f"the latest version of {rpc.name} ({latest}) uses header {used}; {bump}"
-        elif self.missing and used >= WITH_ID and not self.head.request_header:
+        elif self.missing and used >= WITH_INSTANCE_ID and not self.head.request_header:
             status = "missing"
             text = f"it uses header {used}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        elif used >= WITH_ID and self.of_header:
+        elif used >= WITH_INSTANCE_ID and self.of_header:
             return _explained(row, self.of_header, f"it uses header {used}, but ")
         elif is_new:
             text = f"new, with header {used} from version {first}"

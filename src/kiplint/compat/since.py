@@ -104,7 +104,10 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
     recent = []
     for finding in findings:
         name, lines, old_lines = earlier(finding.path)
-        former = _renamed(finding, name) if name else finding
+        former = finding
+        if name:  # as it was when its message had another name
+            message = finding.message.replace(finding.message_name, name)
+            former = replace(finding, fingerprint=fingerprint(finding.rule, name, finding.place), message=message)
         is_old = remaining[former.fingerprint] > 0
         remaining[former.fingerprint] -= is_old
         line = lines[finding.line - 1 : finding.line]
@@ -129,12 +132,6 @@ def _earlier(
             name, old = former.name, former.data
     old_lines = None if old is None else frozenset(decode_text(old).splitlines())
     return name, decode_text(data).splitlines(), old_lines
-
-
-def _renamed(finding: Finding, name: str) -> Finding:
-    """The finding as it was when its message had another name."""
-    former = fingerprint(finding.rule, name, finding.place)
-    return replace(finding, fingerprint=former, message=finding.message.replace(finding.message_name, name))
 
 
 def places(

@@ -14,7 +14,6 @@ from kiplint.fixes.new_version import (
     declared_map,
     field_like,
     led_on,
-    make_flexible,
     note_edit,
     obstacle,
 )
@@ -28,7 +27,7 @@ from kiplint.fixes.sets import (
     migration_row,
     rpc_names,
 )
-from kiplint.model.headers import API_VERSIONS, derived_map, header_of
+from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, derived_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
 from kiplint.versions import VersionRange
@@ -65,7 +64,6 @@ def _field(version: int, *, tagged: bool) -> dict[str, Any]:
     return {"name": "ClientInstanceId", "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
 
 
-HEADER: Final = 3
 MISROUTING: Final = 5
 """The version of ApiVersions that KIP-1242 brings, behind header 2."""
 
@@ -84,7 +82,7 @@ def migrate(
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
     if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in chosen) and not only_declare:
-        header, row = add_instance_id(schemas.request_header, HEADER, tagged=tagged)
+        header, row = add_instance_id(schemas.request_header, WITH_INSTANCE_ID, tagged=tagged)
         files += header
         rows.append(row)
     declares = schemas.declares_headers
@@ -142,14 +140,14 @@ def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
         return [], migration_row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
     assert request is not None
     assert response is not None
-    at_goal = header_of(request, request.valid.highest) >= HEADER and request.declares_headers
+    at_goal = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
     version = max(request.valid.highest + (not at_goal and not request.unstable), response.valid.highest)
     files: list[FileEdits] = []
     done: list[str] = []
     look: list[str] = []
     if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
         look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
-    for message, expected in ((request, HEADER), (response, None)):
+    for message, expected in ((request, WITH_INSTANCE_ID), (response, None)):
         draft = Draft(message)
         _lead_on(draft, version, expected, done, look, changes=not at_goal and request.unstable)
         files += finished(draft)
@@ -165,8 +163,9 @@ def _lead_on(
     message = draft.message
     flexible = message.flexible
     if changes or message.valid.highest < version:
-        flexed = make_flexible(draft, version)
-        flexible |= VersionRange.of(version) if flexed else flexible
+        if flexed := version not in flexible:
+            flexible |= VersionRange.of(version)
+            draft.put("flexibleVersions", f'"{VersionRange.of(version)}"')
         dropped = _drop_id(draft, version)
         done += [f"version {version} is the first flexible one"] if flexed else []
         done += [f"{INSTANCE_ID} leaves {message.name}"] if dropped else []

@@ -465,15 +465,6 @@ def add_version(
     return looks
 
 
-def make_flexible(draft: Draft, version: int) -> bool:
-    """Make the new version the first flexible one, unless it is flexible; gives whether it was not."""
-    message = draft.message
-    if version in message.flexible:
-        return False
-    draft.put("flexibleVersions", f'"{VersionRange.of(version)}"')
-    return True
-
-
 def _ending(message: Message) -> Iterator[tuple[Field, str, VersionRange]]:
     """The ranges of fields that end with the highest valid version."""
     for field in message.all_fields:

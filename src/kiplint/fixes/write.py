@@ -139,15 +139,18 @@ def _write_journals(
         new.replace(path)
 
 
-def _finish(directory: Path) -> None:
-    """Finish the writes of runs that were killed, whose journals are there."""
-    matches = []
-    with suppress(OSError), os.scandir(directory) as entries:
-        matches = [match for entry in entries if (match := _JOURNAL.fullmatch(entry.name))]
-    for match in matches:
-        if not _runs(int(match[1])):
+def _tidy(directory: Path) -> None:
+    """Finish the writes of runs that were killed, as their journals say, and remove what else they left behind."""
+    names: list[str] = []
+    with suppress(OSError):
+        names = os.listdir(directory)
+    for name in names:
+        if (match := _JOURNAL.fullmatch(name)) and not _runs(int(match[1])):
             with suppress(OSError, msgspec.MsgspecError):  # else it is no journal
-                _finish_write(directory / match[0])
+                _finish_write(directory / name)
+    for name in names:
+        if (match := _LEFT_OVER.fullmatch(name)) and not _runs(int(match[1])):
+            Path(directory, name).unlink(missing_ok=True)
 
 
 def _finish_write(path: Path) -> None:
@@ -222,16 +225,6 @@ def _write(new: Path, data: bytes, target: Path | None = None) -> None:
         os.fsync(descriptor)
 
 
-def _tidy(directory: Path) -> None:
-    """Finish what an earlier run that was killed has begun, and remove its leftovers."""
-    _finish(directory)
-    with suppress(OSError), os.scandir(directory) as entries:
-        for entry in entries:
-            match = _LEFT_OVER.fullmatch(entry.name)
-            if match and not _runs(int(match[1])):
-                Path(entry.path).unlink(missing_ok=True)
-
-
 def _runs(process: int) -> bool:
     if process == os.getpid():
         return False
@@ -275,15 +268,13 @@ def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], named: Callab
     """
     for path in sorted(after):
         old = before.get(path)
-        if old != after[path]:
-            yield from _of_file(named(path), old, after[path])
-
-
-def _of_file(path: str, old: bytes | None, new: bytes) -> Iterator[str]:
-    ending = "\t" if " " in path else ""  # else GNU patch takes the name to end at the blank
-    name = "/dev/null" if old is None else f"a/{path}{ending}"
-    for line in difflib.unified_diff(_lines(old or b""), _lines(new), name, f"b/{path}{ending}"):
-        yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
+        if old == after[path]:
+            continue
+        name = named(path)
+        name += "\t" if " " in name else ""  # else GNU patch takes it to end at the blank
+        old_name = "/dev/null" if old is None else f"a/{name}"
+        for line in difflib.unified_diff(_lines(old or b""), _lines(after[path]), old_name, f"b/{name}"):
+            yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
 
 
 def _lines(data: bytes) -> list[str]:
@@ -350,7 +341,7 @@ def prepare_writing(names: Iterable[str]) -> None:
         if os.path.isdir(name) or (os.path.lexists(name) and not name.lower().endswith(ARCHIVES)):
             for folder, folders, _ in os.walk(name if os.path.isdir(name) else os.path.dirname(name) or os.curdir):
                 folders[:] = filter(is_walked, folders) if os.path.isdir(name) else []
-                _finish(Path(folder))
+                _tidy(Path(folder))
             continue
         if not os.path.lexists(name) and ":" not in name and "!/" not in name:
             continue  # whoever reads it says that it is not there

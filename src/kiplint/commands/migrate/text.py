@@ -10,8 +10,8 @@ from typing import Final, TextIO, get_args
 from kiplint.commands.migrate.result import MigrationResult
 from kiplint.commands.rollout.text import write_markdown_rows
 from kiplint.compat.rollout import closing
-from kiplint.fixes.kip_1313 import HEADER
 from kiplint.fixes.sets import MigrationRow, State
+from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of
 from kiplint.text.show import printable
@@ -53,7 +53,7 @@ def write_rollout(result: MigrationResult, out: TextIO) -> None:
         out.write("\n" if number else "")
         if len(result.rollouts) > 1:
             out.write(f"## {inline(directory)}\n\n")
-        out.write(f"### {closing(rows, HEADER)}\n\n")
+        out.write(f"### {closing(rows, WITH_INSTANCE_ID)}\n\n")
         write_markdown_rows(rows, out)
 
 

@@ -26,6 +26,7 @@ from kiplint.engine.config import Configuration
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding
 from kiplint.engine.rule import Topic
+from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
 from kiplint.sources.former_files import FormerFiles
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from kiplint.commands.review.options import ReviewCommand
 
 NONE: Final = "none"
-HEADER: Final = 3
 
 
 def review(options: ReviewCommand) -> ReviewResult:
@@ -192,12 +192,12 @@ class Comparison(NamedTuple):
 
     def rollout(self, configuration: Configuration) -> tuple[RolloutRow, ...]:
         """The RPCs with their request headers."""
-        rules = rollout_rules(HEADER, configuration.config, configuration.rules().known)
+        rules = rollout_rules(WITH_INSTANCE_ID, configuration.config, configuration.rules().known)
         return tuple(
             row
             for before, after in self.trees
             if any(schemas.rpcs for schemas in after.sets.values())
-            for row in rows_of(after.main, before.main, HEADER, rules, self.releases)
+            for row in rows_of(after.main, before.main, WITH_INSTANCE_ID, rules, self.releases)
         )
 
 

@@ -9,15 +9,13 @@ from msgspec.structs import replace
 
 from kiplint.compat.negotiation.result import Agreement, Exchange, Ids, Telemetry
 from kiplint.compat.negotiation.sides import (
-    API_VERSIONS,
-    WITH_INSTANCE_ID,
     Offer,
     Side,
     knows_instance_id,
     sends_instance_id_tagged,
 )
 from kiplint.model.error_codes import INVALID_REQUEST
-from kiplint.model.headers import header_of
+from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
 from kiplint.model.message import Message
 from kiplint.versions import VersionRange
 

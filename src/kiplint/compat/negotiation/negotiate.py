@@ -24,12 +24,10 @@ from kiplint.compat.negotiation.result import (
     RpcRow,
 )
 from kiplint.compat.negotiation.sides import (
-    API_VERSIONS,
     FETCH,
     FETCH_BY_NAME,
     GET_TELEMETRY_SUBSCRIPTIONS,
     SASL_HANDSHAKE,
-    WITH_INSTANCE_ID,
     Offer,
     Side,
     broker_side,
@@ -40,7 +38,7 @@ from kiplint.compat.negotiation.sides import (
 from kiplint.compat.roles import Mode
 from kiplint.engine.errors import UsageError
 from kiplint.model.error_codes import INVALID_REQUEST
-from kiplint.model.headers import header_of
+from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
 from kiplint.model.schemas import SchemaSet
 from kiplint.text.words import did_you_mean
 from kiplint.versions import NONE, InvalidRange, VersionRange

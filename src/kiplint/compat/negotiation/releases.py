@@ -15,9 +15,9 @@ import msgspec
 from kiplint.compat.negotiation.exchange import exchange
 from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.compat.negotiation.sides import API_VERSIONS, Side, broker_side, check_mode, client_side
+from kiplint.compat.negotiation.sides import Side, broker_side, check_mode, client_side
 from kiplint.compat.roles import TITLES, Mode, is_between_nodes, modes_of
-from kiplint.model.headers import header_map
+from kiplint.model.headers import API_VERSIONS, header_map
 from kiplint.model.schemas import SchemaSet
 
 NAMED = 4

@@ -20,7 +20,7 @@ from kiplint.compat.roles import (
     modes_of,
 )
 from kiplint.engine.errors import UsageError
-from kiplint.model.headers import header_of
+from kiplint.model.headers import WITH_INSTANCE_ID, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.model.spec import MessageSpec
@@ -82,7 +82,6 @@ def _halves(offer: Offered, layouts: SchemaSet) -> Iterator[Message]:
 
 
 SASL_HANDSHAKE = 17
-API_VERSIONS = 18
 GET_TELEMETRY_SUBSCRIPTIONS = 71
 
 Hidden = Literal["", "listeners", "unstable"]
@@ -256,10 +255,6 @@ def _more(client: Side, broker: Side, other: Side) -> Iterator[str]:
         offer = client.offers[key]
         if key in broker.offers and key not in other.offers and not offer.between_nodes:
             yield offer.name
-
-
-WITH_INSTANCE_ID = 3
-"""The first version of RequestHeader with ClientInstanceId (KIP-1313, "Request Header")."""
 
 
 def sends_instance_id_tagged(schemas: SchemaSet) -> bool:
