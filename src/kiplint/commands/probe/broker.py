@@ -32,7 +32,6 @@ from kiplint.commands.probe.result import Api, ProbedBroker
 from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import Agreement, Exchange
 from kiplint.compat.negotiation.sides import (
-    WITH_INSTANCE_ID,
     Offered,
     Side,
     broker_side,
@@ -42,7 +41,7 @@ from kiplint.compat.negotiation.sides import (
 )
 from kiplint.limits import ANSWER_ROWS
 from kiplint.model.error_codes import error_of
-from kiplint.model.headers import header_of
+from kiplint.model.headers import WITH_INSTANCE_ID, header_of
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
 
