@@ -11,14 +11,13 @@ from itertools import chain
 from typing import Final
 
 from kiplint.compat.change import partner
-from kiplint.compat.tree import Tree, load_base, make_tree
+from kiplint.compat.tree import Tree, load_base, make_tree, read_directories
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.history import version_key, version_tags
-from kiplint.sources.open import open_sets
-from kiplint.sources.schema_files import NothingThereError, SchemaFile, SourceError
+from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.words import listed, plural
 from kiplint.versions import NONE, VersionRange
 
@@ -206,16 +205,14 @@ def _load_all(
     names: Iterable[str], repository: Path | None, keep: Callable[[str], bool], previous: set[bytes]
 ) -> Iterator[Tree]:
     """The trees of releases, without the files that are `previous` ones byte for byte, in both halves of an RPC."""
-    place = os.fspath(repository) if repository else None
     for name in names:
-        directories: dict[str, list[SchemaFile]] = {}
         with suppress(NothingThereError):  # a release from before the definitions, or of that directory
-            for files in open_sets([name], keep, repository=place):
-                directories.setdefault(files.relative, []).extend(file for file in files.files if file.reported)
-            fresh = {_stem(file.path) for files in directories.values() for file in files if file.data not in previous}
-            previous.update(file.data for files in directories.values() for file in files)
-            new = ((at, [file for file in files if _stem(file.path) in fresh]) for at, files in directories.items())
-            yield make_tree(name, ((at, [(file.path, file.data) for file in files]) for at, files in new))
+            directories = read_directories(name, repository, keep)
+            every_file = [file for files in directories.values() for file in files]
+            fresh = {_stem(path) for path, data in every_file if data not in previous}
+            previous.update(data for _, data in every_file)
+            new = {at: [file for file in files if _stem(file[0]) in fresh] for at, files in directories.items()}
+            yield make_tree(name, new.items())
 
 
 def _stem(path: str) -> str:

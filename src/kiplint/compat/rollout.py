@@ -183,7 +183,7 @@ class _Rollout:
             return replace(row, status="exempt", message="there is no request")
         if self.missing and rpc.rpc_name in self.missing.params["exempt"]:
             return replace(row, status="exempt", message="exempt")
-        return self._adoption(row, rpc, request)
+        return self._adoption(row, rpc, request, former)
 
     def _frozen_range(self, rpc: Rpc) -> str | None:
         """The versions at which an RPC is frozen, None for others."""
@@ -202,7 +202,7 @@ class _Rollout:
             row, status="exempt", message=f"frozen at versions {versions}: it never carries the client instance id"
         )
 
-    def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message) -> RolloutRow:
+    def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message, former: Message | None) -> RolloutRow:
         """The row of an RPC that has nothing wrong: whether it uses the header."""
         latest, first = request.valid.highest, request.valid.lowest
         is_new = self.base is not None and rpc.api_key not in self.former
@@ -215,7 +215,8 @@ class _Rollout:
             text = f"{rpc.name} is new, but version {first} uses header {used}; start with header {self.header}"
         elif self.missing and used < self.header:
             status, key = "missing", key if request.declares_headers else "validVersions"
-            bump = f"bump it to {max(self._released(rpc), latest) + 1} with header {self.header}"
+            released = released_versions(former).highest if former else -1
+            bump = f"bump it to {max(released, latest) + 1} with header {self.header}"
             text = f"the latest version of {rpc.name} ({latest}) uses header {used}; {bump}"
         elif self.missing and used >= WITH_INSTANCE_ID and not self.head.request_header:
             status = "missing"
@@ -231,10 +232,6 @@ class _Rollout:
             return replace(row, message=f"{text}; {note}" if note else text, note=note)
         row = replace(row, status=status, message=text)
         return row if status == "new" else _at(row, self.missing, request, key)
-
-    def _released(self, rpc: Rpc) -> int:
-        old = self.former.get(rpc.api_key)
-        return released_versions(old.request).highest if old and old.request else -1
 
     def removed_row(self, rpc: Rpc) -> RolloutRow:
         """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""

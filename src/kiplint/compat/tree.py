@@ -119,12 +119,18 @@ def load(source: Path, repository: Path | None = None, keep: Callable[[str], boo
 
     Raises SourceError for a source that cannot be opened.
     """
-    name = os.fspath(source)
+    return make_tree(os.fspath(source), read_directories(source, repository, keep).items())
+
+
+def read_directories(
+    source: Path, repository: Path | None, keep: Callable[[str], bool]
+) -> dict[str, list[tuple[str, bytes]]]:
+    """The paths and the bytes of the definitions that a SET argument names, by directory relative to it."""
     directories: dict[str, list[tuple[str, bytes]]] = {}
-    for files in open_sets([name], keep, repository=os.fspath(repository) if repository else None):
+    for files in open_sets([os.fspath(source)], keep, repository=os.fspath(repository) if repository else None):
         pairs = directories.setdefault(files.relative, [])
         pairs += [(file.path, file.data) for file in files.files if file.reported]
-    return make_tree(name, directories.items())
+    return directories
 
 
 def load_base(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
