@@ -166,16 +166,20 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     a layout with more than `MOST_SHOWN` fields only those `near` a field are shown, or the first.
     """
     around = AROUND if _is_larger(body, MOST_SHOWN) else None
-    parts = _descriptions(body.slots, near, around)
+    is_tagged = not body.slots or any(slot.field is near for slot in body.tags or ())
+    parts = _descriptions(body.slots, near, around, is_elsewhere=is_tagged)
     if body.tags or (empty_tags and body.tags is not None):
-        parts.append("tags {" + ", ".join(_descriptions(body.tags, near, around, numbered=True)) + "}")
+        tags = _descriptions(body.tags, near, around, is_elsewhere=not is_tagged, numbered=True)
+        parts.append(f"tags {{{', '.join(tags)}}}")
     return ", ".join(parts)
 
 
 def _descriptions(
-    slots: Sequence[Slot], near: Field | None, around: int | None, *, numbered: bool = False
+    slots: Sequence[Slot], near: Field | None, around: int | None, *, is_elsewhere: bool, numbered: bool = False
 ) -> list[str]:
-    """Each slot in words, `numbered` by tags; with `around` only so many before and after the place of a field."""
+    """Each slot in words, `numbered` by tags; with `around` only so many before and after a field, if it is here."""
+    if around is not None and is_elsewhere:
+        return [LEFT_OUT] if slots else []
     first, last = 0, len(slots)
     if around is not None:
         at = next((place for place, slot in enumerate(slots) if near and slot.field.index >= near.index), 0)
