@@ -69,13 +69,10 @@ def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
     return {hook: (not text.partition("\n")[0].endswith("Failed"), text) for hook, text in outputs.items()}
 
 
-def test_a_first_commit_of_schemas_passes(repository: Path) -> None:
+def test_a_first_commit_of_schemas_passes_unless_it_has_a_mistake(repository: Path) -> None:
     write(repository, XRequest=half("request"), XResponse=half("response"))
     assert all(passed for passed, _ in ran(repository).values())
-
-
-def test_a_first_commit_with_a_mistake_does_not(repository: Path) -> None:
-    write(repository, XRequest=half("request"), XResponse=half("response", "0-1"))
+    write(repository, XResponse=half("response", "0-1"))
     passed, output = ran(repository)["kiplint-check"]
     assert not passed
     assert "rpc/versions-differ" in output
@@ -90,26 +87,12 @@ def test_a_deleted_response_is_stopped_by_both(repository: Path) -> None:
     assert not result["kiplint-diff"][0]
 
 
-def test_a_request_bumped_alone_is_stopped_by_both(repository: Path) -> None:
-    committed(repository, XRequest=half("request"), XResponse=half("response"))
-    write(repository, XRequest=half("request", "0-1"))
-    result = ran(repository)
-    assert not result["kiplint-check"][0]
-    assert "schemas/XRequest.json" in result["kiplint-check"][1]
-    assert "rpc/versions-differ" in result["kiplint-check"][1]
-    assert not result["kiplint-diff"][0]
-
-
-def test_a_set_in_schemas_is_covered_and_other_json_skipped(repository: Path) -> None:
+def test_other_json_is_skipped(repository: Path) -> None:
     committed(repository, XRequest=half("request"), XResponse=half("response"))
     (repository / "package.json").write_text('{"name": "x", "type": "module"}')
     (repository / "data.json").write_text("[1, 2")
     write(repository, baseline='{"version": 1, "findings": []}')
     assert all(passed for passed, _ in ran(repository).values())
-    write(repository, XResponse=half("response").replace('"string"', '"strnig"'))
-    passed, output = ran(repository)["kiplint-check"]
-    assert not passed
-    assert "fields/unknown-type" in output
 
 
 def test_what_head_had_is_not_reported_but_with_all_files(repository: Path) -> None:

@@ -186,12 +186,6 @@ def test_formats_that_cannot_be(here: Path, formats: list[str], problem: str) ->
     assert kiplint("check", "set", *words, cwd=here) == (2, "", f"error: {problem}\n")
 
 
-def test_an_unknown_format_says_which_there_are(here: Path) -> None:
-    ran = kiplint("check", "set", "--output-format", "zzz", cwd=here)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: there is no format zzz: there are text, concise, github, gitlab")
-
-
 ESCAPE = "\x1b["
 
 

@@ -6,7 +6,6 @@ The cases are those of design.md, section 13, as far as single files and directo
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -327,18 +326,6 @@ def test_a_reader_that_goes_away(folder: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 141
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs Linux's /dev/full")
-@pytest.mark.parametrize("words", [["check", MUCH], ["rules"], ["schema", "config"], ["explain", "tags/gap"]])
-def test_a_disk_that_is_full(tmp_path: Path, words: list[str]) -> None:
-    written(MUCH.removesuffix(".json"), tmp_path)
-    with open("/dev/full", "wb") as full:
-        command = [sys.executable, "-m", "kiplint", *words]
-        done = subprocess.run(
-            command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, env=environment(), check=False
-        )
-    assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])

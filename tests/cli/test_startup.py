@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from conftest import ROOT
 from tools import environment
 
 HEAVY = {
@@ -42,15 +44,21 @@ except SystemExit as done:
 
 def modules(*words: str, cwd: Path) -> set[str]:
     """The modules that a run without findings has imported, beside those that msgspec imports."""
-    codes, result = [], []
-    for code in (RUN, "import json, msgspec, sys; print(json.dumps([0, sorted(sys.modules)]))"):
-        command = [sys.executable, "-c", code, *words]
-        done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=True)
-        exit_code, names = json.loads(done.stdout.splitlines()[-1])
-        codes.append(exit_code)
-        result.append(set(names))
-    assert codes == [0, 0], words
-    return result[0] - result[1]
+    code, names = _run(RUN, *words, cwd=cwd)
+    assert code == 0, words
+    return names - _modules_of_msgspec()
+
+
+@cache
+def _modules_of_msgspec() -> set[str]:
+    return _run("import json, msgspec, sys; print(json.dumps([0, sorted(sys.modules)]))", cwd=ROOT)[1]
+
+
+def _run(program: str, *words: str, cwd: Path) -> tuple[int, set[str]]:
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=True)
+    code, names = json.loads(done.stdout.splitlines()[-1])
+    return code, set(names)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +72,6 @@ def modules(*words: str, cwd: Path) -> set[str]:
     ],
 )
 def test_a_clean_check_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
-    modules(*words, cwd=repo)  # compiles the rules, if no other test has
     result = modules(*words, cwd=repo)
     assert "kiplint.engine.run" in result
     assert result & HEAVY == set()
@@ -103,3 +110,16 @@ def test_help_imports_nothing_heavy(repo: Path, words: list[str]) -> None:
     packages = {name.partition(".")[0] for name in result}
     assert packages & {"jsonschema", "json5", "networkx", "pyspark", "pandas", "pyarrow"} == set()
     assert not any(name.startswith(("kiplint.model", "kiplint.compat")) for name in result)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "fixtures/tags/gap/bad", "--fail-on", "never"],
+        ["diff", "fixtures/sets/broker", "fixtures/sets/broker"],
+    ],
+)
+def test_formats_are_imported_only_when_they_are_used(repo: Path, words: list[str]) -> None:
+    result = modules(*words, cwd=repo)
+    assert "kiplint.render.formats" in result
+    assert result & {f"kiplint.render.findings.{name}" for name in ("ci", "github", "html", "sarif")} == set()

@@ -373,30 +373,6 @@ def test_an_unreadable_definition_of_the_base(pair: Path) -> None:
     assert ran.err.startswith("warning: old/message/YRequest.json cannot be read")
 
 
-EVIL = "X\x1b[31m\nRequest::\u202e<script>"
-
-
-@pytest.mark.parametrize("form", ["text", "concise", "markdown", "json", "jsonl"])
-def test_hostile_names_are_never_written_as_they_are(tmp_path: Path, form: str) -> None:
-    old, new = ({**field("A\x1b[2J\x9b::error", kind), "default": "\x07"} for kind in ("string", "bytes"))
-    sides(
-        tmp_path,
-        {"X.json": definition(old, field("Part", "[]P", fields=[C]), name=EVIL)},
-        {"X.json": definition(new, field("Part", "[]P", fields=[A]), field("T\n", **TAG), name=EVIL)},
-    )
-    ran = diff("old", "new", "--output-format", form, cwd=tmp_path)
-    assert (ran.code, ran.err) == (1, "")
-    assert ran.out
-    assert all(line.isprintable() for line in ran.out.split("\n"))
-    if form == "markdown":
-        assert "<script>" not in ran.out
-    elif form.startswith("json"):
-        rows = (
-            [json.loads(line) for line in ran.out.splitlines()] if form == "jsonl" else json.loads(ran.out)["changes"]
-        )
-        assert all(EVIL in row["message"] for row in rows)  # the very text, in escapes of JSON
-
-
 def test_a_message_that_is_too_large_does_not_hide_the_changes_of_others(tmp_path: Path) -> None:
     def text(kind: str) -> bytes:
         inner = [
@@ -504,15 +480,9 @@ def test_a_revision_that_begins_with_a_hyphen(refuse: Path) -> None:
     [
         (("--fail-on-breaks", "wires"), "--fail-on-breaks: nothing breaks wires; did you mean wire?"),
         (
-            ("--fail-on-breaks", "zzz"),
-            "--fail-on-breaks: nothing breaks zzz: wire, storage, support, semantics, source, none",
-        ),
-        (
             ("--select", "compat/layout-chnged"),
             "no rule matches compat/layout-chnged; did you mean compat/layout-changed?",
         ),
-        (("--output-format", "jsn"), "there is no format jsn; did you mean json?"),
-        (("--severity", "compat=bad"), "bad is not a severity"),
     ],
 )
 def test_options_that_mean_nothing(words: tuple[str, ...], problem: str) -> None:

@@ -104,15 +104,6 @@ def test_modules_find_what_memory_finds(repo: Path, modules: Path) -> None:
         assert findings(made, files) == findings(memory, files)
 
 
-def test_modules_find_what_memory_finds_in_real_schemas(corpus: Path, modules: Path) -> None:
-    for pack, rules in PACKS.items():
-        write(modules, pack, module_text(pack, rules))
-    every = [rule for rules in PACKS.values() for rule in rules]
-    made, memory = ruleset(every), ruleset(in_memory(every))
-    for files in sets_below(corpus / "kafka-trunk-2026-08"):
-        assert findings(made, files) == findings(memory, files)
-
-
 WRONG = "def walk_field(elements, hit, active):\n    raise ValueError('stale')\nfield_rules = ()\n"
 
 

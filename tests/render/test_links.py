@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -30,22 +31,16 @@ OLD, NEW = (FIXTURES / "negotiate/kip-35" / name for name in ("client", "B1"))
 OUTSIDE = {"github.com", "cwiki.apache.org", "issues.apache.org"}
 
 
-class Anchors(HTMLParser):
+class Anchors:
     """The anchors of a page, and where its links lead."""
 
     def __init__(self, file: Path) -> None:
-        super().__init__()
-        self.anchors: set[str] = set()
-        self.links: list[str] = []
-        self.feed(file.read_text("utf-8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        if values.get("id"):
-            assert values["id"] not in self.anchors
-            self.anchors.add(values["id"] or "")
-        if tag == "a":
-            self.links.append(values.get("href") or "")
+        page = re.sub(r"(?s)<(script|style)\b.*?</\1>", "", file.read_text("utf-8"))
+        ids = [html.unescape(text) for text in re.findall(r'<\w[^<>]*\sid="([^"]+)"', page)]
+        self.anchors = set(ids)
+        assert len(ids) == len(self.anchors)
+        tags = re.findall(r"<a\b([^<>]*)>", page)
+        self.links = [html.unescape(match[1]) if (match := re.search(r'\shref="([^"]*)"', tag)) else "" for tag in tags]
 
 
 def dead_links(folder: Path) -> Iterator[str]:

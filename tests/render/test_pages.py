@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, ViewportSize
 import kiplint
 from compat.test_served import both_modes
 from conftest import ROOT
+from hostile import NAMES, hostile_sets
 from kiplint.commands.decode.options import DecodeCommand
 from kiplint.commands.decode.run import decode
 from kiplint.commands.negotiate.matrix.result import MatrixResult
@@ -38,7 +39,6 @@ from kiplint.text.files import open_to_write
 from .browser import Visit, chromium
 from .findings import finding, report
 from .lake import lake_document
-from .test_hostile_names import NAMES, hostile_sets
 
 FIXTURES = ROOT / "fixtures"
 SMALL: ViewportSize = {"width": 390, "height": 844}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from junitparser import JUnitXml
 
-from tools import LISTED, Ran, definition, environment, field, kiplint
+from tools import LISTED, Ran, definition, field, kiplint
 
 from .sarif_schema import valid_run
 
@@ -416,27 +415,3 @@ def test_the_top_of_the_repository_is_found_from_below(here: Path) -> None:
         kiplint("check", "set", "--output-format", "gitlab", cwd=here, env={"CI_PROJECT_DIR": str(here / "set")}).out
     )
     assert {row["location"]["path"] for row in rows} == {"Tags.json"}
-
-
-RUN = """
-import json, os, sys
-ending = os._exit
-def end(code):
-    print(json.dumps(sorted(sys.modules)), file=sys.stderr, flush=True)
-    ending(0)
-os._exit = end
-sys.argv = ["kiplint", *sys.argv[1:]]
-from kiplint.cli import main
-main()
-"""
-
-
-@pytest.mark.parametrize("words", [["check", "set"], ["check", "clean"], ["diff", "set", "clean"]])
-def test_formats_are_imported_only_when_they_are_used(here: Path, words: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, *words], cwd=here, env=environment(), capture_output=True, check=False
-    )
-    loaded = {*json.loads(done.stderr.splitlines()[-1])}
-    assert "kiplint.render.formats" in loaded
-    unused = {f"kiplint.render.findings.{name}" for name in ("ci", "github", "html", "sarif")}
-    assert not loaded & unused

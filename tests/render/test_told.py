@@ -61,5 +61,5 @@ def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
     assert named("*Response", "Y*") == ["XResponse", "YRecord"]
     assert diff(old, new, messages=["Y*"]).messages == 1
     assert {change.message_name for change in diff_all(str(old), str(new), ["Y*"]).changes} == {"YRecord"}
-    with pytest.raises(UsageError, match="YRecrd: neither of the two has such a message"):
+    with pytest.raises(UsageError, match=r"^YRecrd: neither of the two has such a message; did you mean YRecord\?$"):
         diff(old, new, messages=["YRecrd"])

@@ -400,8 +400,8 @@ def misspelt_property(case: FixerCase) -> Fixes:
     spec: type[MessageSpec | FieldSpec | StructSpec] = MessageSpec if container is case.document.root else FieldSpec
     if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
         spec = StructSpec
-    known = [name for name in spec.__struct_encode_fields__ if name not in {child.key for child in container.children}]
-    meant = nearest(node.key, known)
+    present = {child.key for child in container.children}
+    meant = nearest(node.key, [name for name in spec.__struct_encode_fields__ if name not in present])
     return case.unsafe([rename_key(case.document, node, meant)]) if meant else ()
 
 
