@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from conftest import ROOT
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.pipeline import stage as stages
-from kiplint.pipeline.stage import STAGES, Context, Engine, code_id, id_of
+from kiplint.pipeline.stage import STAGES, Context, Engine, code_id
 from tools import environment
 
 PACKAGE = ROOT / "src" / "kiplint"
@@ -47,41 +48,71 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(PACKAGE, tmp_path / "kiplint", ignore=shutil.ignore_patterns("__pycache__")))
 
 
+NEW = ("", "\nNEW = 1\n")
+
+
 @pytest.mark.parametrize(
-    ("module", "counts"),
+    ("module", "change", "counts"),
     [
-        ("pipeline/stages/lint.py", True),
-        ("model/schemas.py", True),
-        ("fixes/fixers.py", True),
-        ("versions.py", True),
-        ("pipeline/stages/drift.py", False),
-        ("compat/compare.py", False),
-        ("commands/check/options.py", False),
-        ("server/symbols.py", False),
-        ("cli/app.py", False),
-        ("__init__.py", False),
-        ("compiled/own.py", False),
+        ("pipeline/stages/lint.py", NEW, True),
+        ("model/schemas.py", NEW, True),
+        ("fixes/fixers.py", NEW, True),
+        ("versions.py", NEW, True),
+        ("versions.py", ("if self is other:", "if self == other:"), True),
+        ("versions.py", ("", "\n# A comment.\n"), False),
+        ("versions.py", ('"""The ', '"""# Another text, of the '), False),
+        ("pipeline/stages/drift.py", NEW, False),
+        ("pipeline/work.py", NEW, False),
+        ("pipeline/lake/storage.py", NEW, False),
+        ("compat/compare.py", NEW, False),
+        ("sources/git.py", NEW, False),
+        ("commands/check/options.py", NEW, False),
+        ("server/symbols.py", NEW, False),
+        ("cli/app.py", NEW, False),
+        ("__init__.py", NEW, False),
+        ("compiled/own.py", NEW, False),
     ],
 )
-def test_the_modules_count_that_a_stage_imports(copy: Path, module: str, counts: bool) -> None:
-    with open(copy / module, "a") as source:
-        source.write("\nNEW = 1\n")
-    assert (id_of(LINT, copy) != code_id(LINT)) == counts
+def test_what_the_modules_do_counts_that_a_stage_imports(
+    copy: Path, module: str, change: tuple[str, str], counts: bool
+) -> None:
+    """A change of every place with a text, or at the end of the module."""
+    before, after = change
+    text = (copy / module).read_text("utf-8") if (copy / module).exists() else ""
+    changed_text = text.replace(before, after) if before else text + after
+    assert changed_text != text
+    (copy / module).write_text(changed_text, "utf-8")
+    assert (code_id(LINT, copy) != code_id(LINT)) == counts
 
 
-def test_every_module_counts_that_a_stage_has_imported() -> None:
+ALONE = """
+import sys
+from unittest.mock import MagicMock
+sys.modules |= {{name: MagicMock() for name in {aside}}}
+import {module}
+print(*(name for name in sys.modules if name.startswith('kiplint') and name not in {aside}))
+"""
+"""Imports a stage, and prints what comes with it; for what does not count something else is there."""
+
+
+@pytest.mark.parametrize("stage", [stage.name for stage in STAGES])
+def test_every_module_counts_that_a_stage_has_imported(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those that functions import, which come first here: what they import is imported as the module is."""
-    script = "import sys, {0}; print(*sorted(name for name in sys.modules if name.startswith('kiplint')))"
-    for stage in STAGES:
-        module = f"{stages.STAGE_MODULES}.{stage.name}"
-        command = [sys.executable, "-c", script.format(module)]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-        packages = {"kiplint", "kiplint.pipeline.stages"}
-        known = stages._modules(module, PACKAGE)
-        imported = {name for name in done.stdout.split() if not name.startswith("kiplint.compiled")} - packages
-        assert {
-            name for name in imported - known.keys() if not (PACKAGE.parent / name.replace(".", "/")).is_dir()
-        } == set()
+    module, aside = f"{stages.STAGE_MODULES}.{stage}", [name.rstrip(".") for name in stages._ASIDE]
+    counting: list[str] = []
+    read = stages._text_of
+
+    def note(name: str, place: Traversable) -> str | None:
+        counting.append(name)
+        return read(name, place)
+
+    monkeypatch.setattr(stages, "_text_of", note)
+    code_id(module)
+    command = [sys.executable, "-c", ALONE.format(module=module, aside=aside)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    imported = {name for name in done.stdout.split() if not (PACKAGE.parent / name.replace(".", "/")).is_dir()}
+    assert module in imported
+    assert {name for name in imported.difference(counting) if not name.startswith("kiplint.compiled")} == set()
 
 
 def test_each_stage_is_done_again_for_other_code(monkeypatch: pytest.MonkeyPatch) -> None:

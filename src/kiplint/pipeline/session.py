@@ -7,13 +7,14 @@ import os
 import re
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from traceback import walk_tb
+from threading import get_native_id
 from typing import Final
 
 from pyspark.sql import SparkSession
@@ -169,21 +170,11 @@ def _start(master: str, settings: Mapping[str, str]) -> SparkSession:
         return builder.getOrCreate()
     except Exception:
         raise
-    except BaseException as error:  # Ctrl-C, or another signal
-        _kill_children(error)
+    except BaseException:  # Ctrl-C, or another signal: a JVM that cannot tell where it listens any more would never end
+        with suppress(OSError):
+            for process in Path(f"/proc/self/task/{get_native_id()}/children").read_text().split():
+                os.kill(int(process), signal.SIGKILL)
         raise
-
-
-def _kill_children(error: BaseException) -> None:
-    """Kill the processes that the interrupted calls have started.
-
-    A JVM that starts meanwhile would never end: it cannot report its address any more. PySpark has it in a variable of
-    the function that waits for it, and nowhere else.
-    """
-    for frame, _ in walk_tb(error.__traceback__):
-        for value in frame.f_locals.values():
-            if isinstance(value, subprocess.Popen) and getattr(value, "pid", None):
-                value.kill()
 
 
 def _require_files() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import marshal
 import pickle
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from importlib.resources import files
+from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -155,52 +157,65 @@ def _dependencies(context: Context) -> dict[str, str]:
     return own | {"matrix": str(context.across), "drift": context.upstream, **context.engine.texts}
 
 
+_ASIDE = (
+    "kiplint.compiled.",
+    "kiplint.pipeline.stage.",
+    "kiplint.pipeline.work.",
+    *(f"kiplint.pipeline.lake.{name}." for name in ("delta", "lake", "storage")),
+)
+"""What changes no row: how stages run and tables are stored, and compiled rules, as a run has its rules."""
 _IMPORT = re.compile(
     r"^\s*(?:from (kiplint[\w.]*) import ((?:\([^)]*\)|[^\n#]*))|import (kiplint[\w.]*))", re.MULTILINE
 )
 _FOR_TYPES = re.compile(r"^if TYPE_CHECKING:\n(?:[ \t]+.*\n|\n)+", re.MULTILINE)
 
 
-def code_id(module: str) -> str:
-    """The id of the code of a stage: of its module, and of all modules of kiplint that it imports, at any depth."""
-    return id_of(module, files("kiplint"))
+def code_id(module: str, package: Traversable | None = None) -> str:
+    """The id of the code of a stage: of its module, and of all modules of kiplint that it imports, at any depth.
 
-
-def id_of(module: str, package: Traversable) -> str:
-    """The same in a copy of kiplint, which is its directory, on a disk or in an archive.
-
-    The compiled rules do not count: they follow from the rules of a run, which stages name themselves.
+    Only what the code does counts: no comment, no docstring, no place in a file. Other versions of Python have other
+    ids. `package` is the directory of kiplint, on a disk or in an archive.
     """
-    digest = sha256()
-    for name, text in sorted(_modules(module, package).items()):
-        digest.update(b"\0" + name.encode() + b"\0" + sha256(text.encode()).digest())
-    return digest.hexdigest()[:16]
-
-
-def _modules(module: str, package: Traversable) -> dict[str, str]:
-    """The texts of a module and of those that it imports."""
-    texts: dict[str, str] = {}
+    ids: dict[str, str] = {}
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        if name not in texts and not name.startswith("kiplint.compiled") and (text := _read(name, package)) is not None:
-            texts[name] = text
-            waiting += _imports(text)
-    return texts
+        text = None if name in ids or f"{name}.".startswith(_ASIDE) else _text_of(name, package or files("kiplint"))
+        if text is not None:
+            ids[name], imports = _compiled(text)
+            waiting += imports
+    return _digest(repr(sorted(ids.items())).encode())
 
 
-def _imports(text: str) -> Iterator[str]:
-    for package, names, module in _IMPORT.findall(_FOR_TYPES.sub("", text)):
-        yield module or package
-        yield from (f"{package}.{name}" for name in re.findall(r"(\w+)(?:\s+as\s+\w+)?", names))
+@cache
+def _compiled(text: str) -> tuple[str, tuple[str, ...]]:
+    """The id of what a module does, and the modules that it may import."""
+    text = _FOR_TYPES.sub("", text)
+    imports = []
+    for package, names, module in _IMPORT.findall(text):
+        imports.append(module or package)
+        imports += [f"{package}.{name}" for name in re.findall(r"(\w+)(?:\s+as\s+\w+)?", names)]
+    code = _without_places(compile(text, "", "exec", dont_inherit=True, optimize=2))
+    return _digest(marshal.dumps(code, 2)), tuple(imports)
 
 
-def _read(module: str, package: Traversable) -> str | None:
-    """The text of a module; None for what is none."""
-    return _text_of(package.joinpath(*module.split(".")[1:-1], f"{module.rpartition('.')[2]}.py")) or _text_of(
-        package.joinpath(*module.split(".")[1:], "__init__.py")
+def _without_places(code: CodeType) -> CodeType:
+    """The same code without line numbers, and with sets as tuples, in an order that is the same in all processes."""
+    constants = (
+        _without_places(value)
+        if isinstance(value, CodeType)
+        else tuple(sorted(map(repr, value)))
+        if isinstance(value, frozenset)
+        else value
+        for value in code.co_consts
     )
+    return code.replace(co_firstlineno=1, co_linetable=b"", co_consts=tuple(constants))
 
 
-def _text_of(file: Traversable) -> str | None:
-    return file.read_text("utf-8") if file.is_file() else None
+def _text_of(module: str, package: Traversable) -> str | None:
+    """The text of a module; None for what is none."""
+    *folders, name = module.split(".")[1:] or [""]
+    for path in ((*folders, f"{name}.py"), (*folders, name, "__init__.py")):
+        if (file := package.joinpath(*filter(None, path))).is_file():
+            return file.read_text("utf-8")
+    return None
