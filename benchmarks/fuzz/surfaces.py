@@ -61,8 +61,7 @@ from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.answers import query as lake_query
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.answers.views import definitions as views
-from kiplint.pipeline.answers.views import questions
+from kiplint.pipeline.answers.views import queries
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.render.findings.json import encoded
 from kiplint.render.formats import format_names, write
@@ -480,7 +479,7 @@ def _sets() -> list[bytes]:
 
 
 def _queries() -> list[bytes]:
-    texts = (*views(across=True).values(), *questions("kafka").values())
+    texts = queries("kafka", across=True).values()
     return [text.encode() for text in (*texts, *ASKED, *REFUSED)]
 
 

@@ -6,8 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 
+import pytest
+
 from conftest import ROOT
-from pipeline.support import once
+from pipeline.support import once, quick_settings
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -30,7 +32,10 @@ def begun(shared: Path) -> Path:
     with once(shared / "guide.begun") as told:
         if told:
             shutil.rmtree(session, ignore_errors=True)  # another process has failed
-            for run in play(parts()[0], ROOT, session):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("SPARK_CONF_DIR", str(quick_settings(shared / "guide.conf")))
+                runs = play(parts()[0], ROOT, session)
+            for run in runs:
                 assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}]"
             told.touch()
     return session

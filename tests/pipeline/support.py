@@ -83,6 +83,15 @@ def settings(**others: str) -> tuple[str, ...]:
     return tuple(word for pair in (QUICK | named).items() for word in ("--conf", "=".join(pair)))
 
 
+def quick_settings(folder: Path, more: Mapping[str, str] = {}) -> Path:
+    """A directory, to be SPARK_CONF_DIR, with the settings for a small run, and more."""
+    folder.mkdir(exist_ok=True)
+    (folder / "spark-defaults.conf").write_text(
+        "".join(f"{name} {value}\n" for name, value in {**QUICK, **more}.items())
+    )
+    return folder
+
+
 def surroundings(cache: Path, **others: str) -> dict[str, str]:
     """The environment of a run and of a cluster's processes, without settings of this machine's for Spark.
 

@@ -18,7 +18,7 @@ from benchmarks.sample import arguments
 from conftest import ROOT
 from kiplint.pipeline.session import java_home
 from pipeline.cluster import Servers, servers, start_connect, start_master, start_worker, wait_for
-from pipeline.support import QUICK, Content, content, settings, surroundings
+from pipeline.support import Content, content, quick_settings, settings, surroundings
 
 ENGINE = shlex.join(("--stages", "ingest,lint,describe,compare", *settings()))
 """The stages that put the engine to work; the others are made of columns only."""
@@ -165,9 +165,7 @@ def put_settings(folder: Path, events: Path) -> Path:
         "spark.eventLog.dir": events.as_uri(),
         "spark.driver.bindAddress": "127.0.0.1",
     }
-    folder.mkdir()
-    (folder / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in (QUICK | more).items()))
-    return folder
+    return quick_settings(folder, more)
 
 
 def blocking_git(where: Path, reached: Path) -> Path:

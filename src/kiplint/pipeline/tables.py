@@ -10,8 +10,8 @@ HEADERS = array(columns("lowest int, highest int, header int"))
 VERSIONS = array(columns("table, version bigint"))
 STAGE: Columns = {**columns("stage, code"), "inputs": VERSIONS}
 TAGS = array(columns("path, tag int, layout"))
-SAME, ONLY, COLLISION = "same", "only-in-fork", "collision"
-"""The values of `drift.status`."""
+COLLISION = "collision"
+"""A value of `drift.status`."""
 FINDING, CHANGE = "finding", "change"
 """The values of `spans.what`."""
 

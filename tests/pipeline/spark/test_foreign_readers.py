@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import reduce
 from typing import Any
 
 import duckdb
@@ -10,7 +11,7 @@ import polars
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake, all_states
@@ -30,16 +31,20 @@ def test_readers_count_the_same(shown_lake: Lake, spark: SparkSession) -> None:
     versions = {table["table"]: table["version"] for table in state["tables"]}
     assert set(versions) == {kind.NAME for kind in TABLES.values()}
     own = Reader(shown_lake).duck
-    counted = {}
+    counted: dict[str, tuple[int, ...]] = {}
+    by_spark: list[DataFrame] = []
     for name, version in versions.items():
         table = DeltaTable(shown_lake.storage.inner(name), version=version)
         files = table.file_uris()
         requested = duckdb.execute("SELECT count(*) FROM read_parquet($1)", [files]).fetchall() if files else [(0,)]
         lazy = polars.scan_delta(shown_lake.storage.inner(name), version=version).select(polars.len())
         here = own.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"]
-        base = spark.read.option("basePath", shown_lake.storage.inner(name))
-        by_spark = base.parquet(*files).count() if files else 0
-        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here, by_spark)
+        if files:
+            read = spark.read.option("basePath", shown_lake.storage.inner(name)).parquet(*files)
+            by_spark.append(read.selectExpr(f"'{name}' AS name", "count(*) AS rows"))
+        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here)
+    rows_by_name = {row["name"]: row["rows"] for row in reduce(DataFrame.union, by_spark).collect()}
+    counted = {name: (*counts, rows_by_name.get(name, 0)) for name, counts in counted.items()}
     assert {name: counts for name, counts in counted.items() if len(set(counts)) != 1} == {}
     assert min(counted["spans"]) > 0
 

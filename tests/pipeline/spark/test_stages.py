@@ -77,25 +77,25 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reader(repository: Path, spark: SparkSession, engine: Engine) -> Reader:
     lake = Lake(repository.parent / "lake")
     lines = [f"{name}={repository}#{ref}" for name, ref in (("up", "main"), ("up", "tags"), ("fork", "fork"))]
-    request = Request((*lines, f"other={repository}#tags"), across=True)
+    request = Request((*lines, f"other={repository}#tags", f"plain={repository}#main"), across=True)
     run(lake, request, engine, lambda: spark, SILENT)
     return Reader(lake)
 
 
 def test_the_commit_behind_a_merge(reader: Reader, repository: Path) -> None:
-    rows = reader.duck.rows("SELECT * FROM spans WHERE rule = 'style/about-missing' AND lineage = 'main'")
+    rows = reader.duck.rows(
+        "SELECT * FROM spans WHERE rule = 'style/about-missing' AND source = 'up' AND lineage = 'main'"
+    )
     words = ["git", "-C", str(repository), "rev-parse", "main", "main^2"]
     merge, inner = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()
     spans = [(row["introduced_commit"], row["inner_commit"], row["inner_author"], row["inner_subject"]) for row in rows]
     assert spans == [(merge, inner, "Ann", "Forget what it is")]
 
 
-def test_spans_of_a_source_without_releases(repository: Path, spark: SparkSession, engine: Engine) -> None:
-    lake = Lake(repository.parent / "unreleased")
-    run(lake, Request((f"up={repository}#main",)), engine, lambda: spark, SILENT)
+def test_spans_of_a_source_without_releases(reader: Reader) -> None:
     columns = "first_release, before_first_release, backports"
-    rows = Reader(lake).duck.rows(f"SELECT {columns} FROM spans WHERE rule = 'style/about-missing'")
-    assert [dict(row) for row in rows] == [{"first_release": None, "before_first_release": False, "backports": []}]
+    rows = reader.duck.rows(f"SELECT {columns} FROM spans WHERE rule = 'style/about-missing' AND source = 'plain'")
+    assert rows == [{"first_release": None, "before_first_release": False, "backports": []}]
 
 
 def test_what_a_fork_collides_on(reader: Reader) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from kiplint.engine.errors import UsageError
 from kiplint.limits import QUERY_MEMORY
 from kiplint.pipeline.answers.documents import Row
-from kiplint.pipeline.answers.views import definitions, questions
+from kiplint.pipeline.answers.views import queries
 from kiplint.pipeline.lake.delta import Parts, one_line, reading, rows_in
 from kiplint.pipeline.lake.lake import Lake, Snapshot, all_parts
 from kiplint.pipeline.lake.schema import TableFrame
@@ -104,7 +104,7 @@ class Duck:
                 self.names.append(kind.NAME)
             self._connection.register(Runs.NAME, reader.lake.dataset(all_parts(self._storage), Runs.COLUMNS))
             self.names.append(Runs.NAME)
-            for name, text in {**definitions(across=reader.across), **questions(reader.upstream)}.items():
+            for name, text in queries(reader.upstream, across=reader.across).items():
                 self._connection.execute(f"CREATE VIEW {name} AS {text}")
                 self.names.append(name)
         for setting in _CLOSED:

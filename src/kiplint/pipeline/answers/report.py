@@ -116,24 +116,9 @@ def newest(reader: Reader) -> tuple[tuple[Finding, ...], int, dict[str, bytes]]:
     for row in rows:
         path = f"{' '.join(filter(None, _line(row)))}:{row['path']}" if len(lines) > 1 else row["path"]
         sources[path] = texts[row["blob"]]
-        findings.append(
-            Finding(
-                rule=row["rule"],
-                severity=row["severity"],
-                message=row["message"],
-                path=path,
-                line=row["line"],
-                column=row["column"],
-                end_line=row["end_line"],
-                end_column=row["end_column"],
-                pointer=row["pointer"],
-                message_name=row["message_name"],
-                source=row["rule_source"],
-                fingerprint=fingerprint(row["rule"], row["message_name"], row["place"]),
-                fixable=False,
-                instead=row["instead"],
-                place=row["place"],
-            )
-        )
+        values = {name: row[name] for name in Finding.__struct_fields__ if name in row}
+        own = fingerprint(row["rule"], row["message_name"], row["place"])
+        values |= {"path": path, "source": row["rule_source"], "fingerprint": own, "fixable": False, "fix": None}
+        findings.append(Finding(**values))
     findings.sort(key=lambda finding: (finding.path, finding.line, finding.column, finding.rule, finding.message))
     return tuple(findings), all_files["count"], sources

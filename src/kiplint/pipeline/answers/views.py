@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from kiplint.pipeline.tables import RPC, STEPS, Changes, Findings, Matrix
+
+
+class View(NamedTuple):
+    """A view: what it has, and its SELECT."""
+
+    about: str
+    sql: str
+
 
 _STEPS: Final = STEPS.format(revisions="revisions", trees="trees")
 _OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"
@@ -61,24 +69,21 @@ SELECT client_source, client, broker_source, broker, {", ".join(f"m.{name}" for 
 FROM release_pairs p JOIN matrix m ON m.client_root = p.client_root AND m.broker_root = p.broker_root
 """
 
-VIEWS: Final[Mapping[str, str]] = {
-    "set_findings": "The findings of every revision, as `check` tells them.",
-    "set_changes": "The changes of every step, as `diff` tells them.",
-    "set_messages": "The messages of every revision, with their files.",
-    "set_fields": "The fields of every message of every revision; `field` is the path from the message down.",
-    "releases": "The revisions that are releases, in the order of their lines.",
-    "rpcs": "The RPCs of every revision: versions for clients, what brokers offer, and headers.",
-    "release_pairs": "Each release as a client and each as a broker, of a source; with `--across` of all sources.",
-    "release_matrix": "What each release as a client and each as a broker agree on, by RPC.",
+VIEWS: Final[Mapping[str, View]] = {
+    "set_findings": View("The findings of every revision, as `check` tells them.", _SET_FINDINGS),
+    "set_changes": View("The changes of every step, as `diff` tells them.", _SET_CHANGES),
+    "set_messages": View("The messages of every revision, with their files.", _SET_MESSAGES),
+    "set_fields": View(
+        "The fields of every message of every revision; `field` is the path from the message down.", _SET_FIELDS
+    ),
+    "releases": View("The revisions that are releases, in the order of their lines.", _RELEASES),
+    "rpcs": View("The RPCs of every revision: versions for clients, what brokers offer, and headers.", _RPCS),
+    "release_pairs": View(
+        "Each release as a client and each as a broker, of a source; with `--across` of all sources.", _RELEASE_PAIRS
+    ),
+    "release_matrix": View("What each release as a client and each as a broker agree on, by RPC.", _RELEASE_MATRIX),
 }
-"""What each view has, by its name."""
-
-
-def definitions(*, across: bool) -> Mapping[str, str]:
-    """The views as queries, by name; `across` pairs the releases of all sources in `release_matrix`."""
-    texts = (_SET_FINDINGS, _SET_CHANGES, _SET_MESSAGES, _SET_FIELDS, _RELEASES, _RPCS, _RELEASE_PAIRS, _RELEASE_MATRIX)
-    return {name: text.replace("$across", str(across)).strip() for name, text in zip(VIEWS, texts, strict=True)}
-
+"""The views that put tables together, by name, in an order in which each refers to earlier ones only."""
 
 TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
 """The condition that a line is one of releases."""
@@ -185,21 +190,33 @@ SELECT p.* EXCLUDE (inner_author, inner_subject), {AUTHOR} FROM (
 ) p LEFT JOIN revisions s USING (source, lineage, position)
 """
 
-QUESTIONS: Final[Mapping[str, str]] = {
-    "events": "What was introduced, fixed or changed when, with author, pull request and KIPs.",
-    "unreleased_findings": "The open findings of branches that no release of their source has.",
-    "finding_lifetimes": "Each finding with its first and last day and the number of days between, so far where it is "
-    "open.",
-    "version_releases": "The versions of each message that a release was the first to have, without unstable ones.",
-    "fixed_upstream": "The open findings of forks that upstream had too and no longer has, with upstream's commit.",
-    "behind_upstream": "For each line of a fork the newest revision that it shares with upstream (`base_by` commit), "
-    "else the one of upstream that differs in the fewest messages (content); `behind` counts upstream's changes since.",
+QUESTIONS: Final[Mapping[str, View]] = {
+    "events": View("What was introduced, fixed or changed when, with author, pull request and KIPs.", _EVENTS),
+    "unreleased_findings": View("The open findings of branches that no release of their source has.", _UNRELEASED),
+    "finding_lifetimes": View(
+        "Each finding with its first and last day and the number of days between, so far where it is open.", _LIFETIMES
+    ),
+    "version_releases": View(
+        "The versions of each message that a release was the first to have, without unstable ones.", _RELEASED
+    ),
+    "fixed_upstream": View(
+        "The open findings of forks that upstream had too and no longer has, with upstream's commit.", _FIXED
+    ),
+    "behind_upstream": View(
+        "For each line of a fork the newest revision that it shares with upstream (`base_by` commit), else the one of "
+        "upstream that differs in the fewest messages (content); `behind` counts upstream's changes since.",
+        _BEHIND,
+    ),
 }
-"""What each view that answers a question has, by its name."""
+"""The views that answer a question, by name."""
 
 
-def questions(upstream: str) -> Mapping[str, str]:
-    """The views that answer questions as queries, by name; `upstream` is the source that forks are compared with."""
+def queries(upstream: str, *, across: bool) -> Mapping[str, str]:
+    """All views as queries, by name. Forks are compared with the source `upstream`; `across` pairs the releases of all
+    sources in `release_matrix`.
+    """
     literal = "'" + upstream.replace("'", "''") + "'"
-    texts = (_EVENTS, _UNRELEASED, _LIFETIMES, _RELEASED, _FIXED, _BEHIND)
-    return {name: text.replace("{upstream}", literal) for name, text in zip(QUESTIONS, texts, strict=True)}
+    views = {**VIEWS, **QUESTIONS}.items()
+    return {
+        name: view.sql.replace("{upstream}", literal).replace("$across", str(across)).strip() for name, view in views
+    }
