@@ -14,16 +14,9 @@ from msgspec import UNSET
 from kiplint.compat.negotiation.exchange import SOFTWARE, exchange
 from kiplint.compat.negotiation.negotiate import agree
 from kiplint.compat.negotiation.result import Agreement
-from kiplint.compat.negotiation.sides import (
-    API_VERSIONS,
-    WITH_INSTANCE_ID,
-    Offer,
-    Side,
-    broker_side,
-    client_side,
-)
+from kiplint.compat.negotiation.sides import Offer, Side, broker_side, client_side
 from kiplint.compat.roles import modes_of
-from kiplint.model.headers import header_of
+from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec
