@@ -441,10 +441,7 @@ class TestFailing:
         ("inputs", "expected"),
         [
             ({"fail_on": "errors"}, "Invalid value for '--fail-on'"),
-            ({"fail_on_breaks": "wires"}, "--fail-on-breaks: nothing breaks wires; did you mean wire?"),
             ({"formats": "junit"}, "formats: FORMAT=FILE, not junit"),
-            ({"formats": "sarfi=x"}, "there is no format sarfi; did you mean sarif?"),
-            ({"sarif_file": "no/where"}, "cannot write no/where: No such file or directory"),
         ],
     )
     def test_mistakes_are_reported(self, runner: Runner, inputs: dict[str, str], expected: str) -> None:
@@ -503,35 +500,14 @@ def test_reports_are_written_to_files(runner: Runner) -> None:
     assert (runner.workspace / "kiplint.xml").is_file()
 
 
-def test_only_shown_findings_are_annotated(runner: Runner) -> None:
-    """GitHub shows ten annotations of a level for a step, whichever command they come from."""
-    untold = [field(f"New{number}", "int64") for number in range(12)]
-    request = definition(field("Id", "int8", about="Which."), *untold, name="ThingRequest", listeners=["broker"])
-    change(runner.workspace, {"schemas/ThingRequest.json": request})
-    done = pull_request(runner, fail_on="info")
-    counts = {name: int(value) for name, value in done.outputs.items() if name != "status"}
-    levels = [annotation.level for annotation in done.log.annotations]
-    assert levels == sorted(levels, key=["error", "warning", "notice"].index)
-    shown = {name: levels.count(level) for name, level in (("errors", "error"), ("warnings", "warning"))}
-    assert counts["warnings"] == 12
-    assert shown == {"errors": min(10, counts["errors"]), "warnings": 10}
-    assert levels.count("notice") <= 10
-    assert done.log.annotations[-1].title == "kiplint"
-    assert "2 more warnings" in done.log.annotations[-1].text
-    assert done.summary.count("| style/about-missing |") == 12
-
-
 NASTY = "A\n::error file=x,line=1::forged\r\n##[error]forged %0A::error::forged\u2028::warning::forged"
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        "::error::forged",
         NASTY,
-        "##[add-matcher]/tmp/x",
         "x.json:1:1: error a/b forged",
-        "::stop-commands::x",
         "::endgroup::",
     ],
 )

@@ -21,7 +21,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what rules are made of and tested by."""
     there = tmp_path_factory.mktemp("tree")
     for name in NEEDED:
-        shutil.copytree(ROOT / name, there / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, there / name)  # with what Python has compiled, which takes seconds
     shutil.copy(ROOT / "pyproject.toml", there)
     return there
 
@@ -46,7 +46,6 @@ def test_new_rules_pass_the_test_of_all_rules(tree: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         assert f"fixtures/{rule}/bad" in done.stdout
         assert ("docs/kips.json" in done.stdout) is rule.startswith("kip-")
-    assert tried(tree, "of-no-use").returncode == 1  # there are no snapshots yet
     assert "3 snapshots generated" in tried(tree, "of-no-use", "--snapshot-update").stdout
     last = tried(tree, "of-no-use")
     assert "15 passed" in last.stdout, last.stdout

@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -23,6 +22,7 @@ from kiplint.cli.reader import COMMANDS, names, room
 from kiplint.codec.problems import RULES
 from kiplint.commands.pipeline import report, run
 from kiplint.commands.rules import rules_of_code
+from kiplint.commands.schema import schema
 from kiplint.engine.errors import UsageError
 from kiplint.engine.packs import shipped_rules
 from kiplint.text.decode import blank_comments
@@ -31,7 +31,6 @@ from tools import Ran, definition, environment, field, kiplint
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(sys.executable).with_name("kiplint")
 MODULE = (sys.executable, "-m", "kiplint")
-SCHEMAS = ("message", "config", "pack", "output", "show", "migrate", "new", "negotiate")
 PACK = """{ pack: 'house', rules: [{ id: 'no-uuid', each: 'field', when: "type == 'uuid'", message: 'no', why: 'Why.' }] }"""
 
 starts = [
@@ -278,30 +277,16 @@ def test_every_rule_can_be_explained() -> None:
 # schema
 
 
-def schema(name: str, cwd: Path) -> dict[str, Any]:
-    ran = kiplint("schema", name, cwd=cwd)
-    assert (ran.code, ran.err) == (0, "")
-    return json.loads(ran.out)
-
-
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_schemas_are_schemas(tmp_path: Path, name: str) -> None:
-    result = schema(name, tmp_path)
-    Draft202012Validator.check_schema(result)
-    assert result["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert result["title"]
-
-
-def test_the_schema_of_definitions(tmp_path: Path) -> None:
-    validator = Draft202012Validator(schema("message", tmp_path))
+def test_the_schema_of_definitions() -> None:
+    validator = Draft202012Validator(schema("message"))
     for path in (ROOT / "fixtures/sets").rglob("*.json"):
         validator.validate(json.loads(blank_comments(path.read_bytes())))
     for document in ({"name": "X"}, json.loads(definition(extra=1)), json.loads(definition(field(tag="0")))):
         assert not validator.is_valid(document)
 
 
-def test_the_schema_of_definitions_takes_the_real_ones(tmp_path: Path, corpus: Path) -> None:
-    validator = Draft202012Validator(schema("message", tmp_path))
+def test_the_schema_of_definitions_takes_the_real_ones(corpus: Path) -> None:
+    validator = Draft202012Validator(schema("message"))
     odd = {"SubscriptionInfoData.json", "StreamsGroupMetadataValue.json", "TransactionLogValue.json"}
     files = [path for path in (corpus / "kafka-trunk-2026-08").glob("*/*.json") if path.parent.name != "clients-test"]
     wrong = {path.name for path in files if not validator.is_valid(json.loads(blank_comments(path.read_bytes())))}

@@ -97,6 +97,11 @@ def test_a_diff_of_equals_imports_nothing_heavy(repo: Path, words: list[str]) ->
     assert result & HEAVY == set()
 
 
+def test_a_negotiation_imports_nothing_heavy(repo: Path) -> None:
+    sides = (f"fixtures/negotiate/kip-35/{name}" for name in ("client", "B1"))
+    assert modules("negotiate", *sides, cwd=repo) & {"networkx", "json5", "jsonschema", "rich"} == set()
+
+
 def test_what_needs_an_explanation_costs_typer_without_pydantic(repo: Path) -> None:
     result = modules("check", "fixtures/sets/broker", "--color=never", cwd=repo)
     packages = {name.partition(".")[0] for name in result}

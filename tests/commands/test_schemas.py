@@ -37,5 +37,8 @@ def test_the_output_is_valid_by_its_schema(tmp_path: Path, name: str) -> None:
 
 def test_every_schema_is_one() -> None:
     for name in schema_names():
-        Draft202012Validator.check_schema(schema(name))
+        document = schema(name)
+        Draft202012Validator.check_schema(document)
+        assert document["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+        assert document["title"]
     assert {*OUTPUTS} <= {*schema_names()}

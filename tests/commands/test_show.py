@@ -233,13 +233,10 @@ def test_every_kind_of_source(folder: Path, tmp_path: Path) -> None:
         (("XResponse@",), 'the version "" is empty'),
         (("XResponse@latest",), 'the version "latest" is not "N", "N-M", "N+" or "none"'),
         (("XResponse", "missing"), "no such file or directory: missing"),
-        (("XResponse", "empty"), "nothing to check: no message definition in empty"),
-        (("--", "XResponse", "-x:"), "a revision cannot begin with a hyphen: -x:"),
         (("X\x1b[31m",), "there is no message X\\u001b[31m in ."),
     ],
 )
 def test_one_clear_line(folder: Path, words: tuple[str, ...], problem: str) -> None:
-    (folder / "empty").mkdir()
     assert show(*words, cwd=folder) == (2, "", f"error: {problem}\n")
 
 

@@ -63,11 +63,6 @@ def test_an_empty_file_says_nothing(file: Path) -> None:
     assert (Config().select, Config().fail_on) == (["default"], "error")
 
 
-@pytest.mark.parametrize("level", ["error", "warning", "info", "never"])
-def test_what_to_fail_on(file: Path, level: str) -> None:
-    assert read(file, f'fail-on = "{level}"').fail_on == level
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kiplint
+from engine.test_header_maps import FIRST
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import WHOLE, load_rules, make_ruleset, misnamed
 from tools import check, complaint, definition, field
@@ -93,14 +94,6 @@ def test_commands_say_it(repo: Path, tmp_path: Path) -> None:
 
 
 # Whether ClientInstanceId has to be a tagged field of the request header is a parameter: either, yes or no
-
-
-FIRST = [
-    field("RequestApiKey", "int16"),
-    field("RequestApiVersion", "int16"),
-    field("CorrelationId"),
-    field("ClientId", "string", "1+", nullableVersions="1+", flexibleVersions="none"),
-]
 PLAIN = field("ClientInstanceId", "uuid", "3+")
 TAGGED: dict[str, Any] = {**PLAIN, "taggedVersions": "3+", "tag": 0}
 
