@@ -368,9 +368,6 @@ class TestRollout:
         change(runner.workspace, {})
         return runner
 
-    def test_it_is_not_spoken_of_before_there_are_header_versions(self, runner: Runner) -> None:
-        assert "KIP-1313" not in pull_request(runner).summary
-
     def test_it_is_summed_up_once_there_are(self, declared: Runner) -> None:
         done = pull_request(declared)
         assert done.code == 0

@@ -22,13 +22,6 @@ PAGE = (ROOT / "docs/guide/pre-commit.md").read_text("utf-8")
 MANIFEST: dict[str, dict[str, Any]] = {
     hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 }
-PLACES = {
-    "clients-test": "clients/src/test/resources/common/message",
-    "metadata": "metadata/src/main/resources/common/metadata",
-    "storage": "storage/src/main/resources/message",
-}
-"""Where Kafka's modules have their schemas, unless in src/main/resources/common/message."""
-
 OTHERS = [
     ".asf.yaml",
     "clients/src/main/resources/common/message/README.md",

@@ -105,26 +105,3 @@ def test_the_lock_is_that_of_the_project(repo: Path, name: str, requirements: li
 def test_there_are_lower_bounds_to_be_tested(repo: Path) -> None:
     bounds = [Requirement(text) for text in (*RUNTIME, *chain(*PROJECT["project"]["optional-dependencies"].values()))]
     assert [str(bound) for bound in bounds if not any(part.operator == ">=" for part in bound.specifier)] == []
-
-
-@pytest.mark.parametrize(
-    ("path", "matches"),
-    [
-        ("clients/src/main/resources/common/message/FetchRequest.json", True),
-        ("clients/src/test/resources/common/message/SimpleExampleMessage.json", True),
-        ("metadata/src/main/resources/common/metadata/TopicRecord.json", True),
-        ("group-coordinator/src/main/resources/common/message/OffsetCommitKey.json", True),
-        ("storage/src/main/resources/message/ProducerSnapshot.json", True),
-        ("src/v/kafka/protocol/schemata/fetch_request.json", True),
-        ("resources/common/message/FetchRequest.json", True),
-        ("clients/src/main/resources/common/message/README.md", False),
-        ("clients/src/main/resources/common/message/FetchRequest.json.orig", False),
-        ("schemas/FetchRequest.json", True),
-        ("package.json", True),  # what is not a definition is passed over by the command, which can read it
-        ("FetchRequest.jsonl", False),
-    ],
-)
-def test_the_hooks_take_json_files(repo: Path, path: str, *, matches: bool) -> None:
-    hooks = (repo / ".pre-commit-hooks.yaml").read_text("utf-8")
-    (pattern,) = set(re.findall(r"^  files: (.+)$", hooks, re.MULTILINE))
-    assert bool(re.search(pattern, path)) is matches

@@ -165,10 +165,6 @@ def test_a_pack_without_examples(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pack", "problem"),
     [
-        (
-            PACK.replace("type ==", "tpye =="),
-            "house.json5:1: house/no-uuid: when: tpye is not a fact of a field; did you mean type?",
-        ),
         (PACK.replace("when", "wen"), "house.json5:1: wen is not a property of a rule; did you mean when?"),
         (None, "cannot read the rule pack house.json5: No such file or directory"),
     ],

@@ -346,35 +346,10 @@ def test_the_warnings_that_are_not_shown_are_counted(tmp_path: Path) -> None:
     assert kiplint("check", "--only-failing", "-q", cwd=tmp_path) == (0, "", "")
 
 
-def test_rules_that_are_off(tmp_path: Path) -> None:
-    write(tmp_path, WARNING)
-    for words in (["--select", "style/licence-header"], ["--select", "all"]):
-        ran = kiplint("check", ".", *words, "--output-format", "concise", cwd=tmp_path)
-        assert "warning style/licence-header" in ran.out
-    assert "licence" not in kiplint("check", ".", "--select", "style", cwd=tmp_path).out
-
-
-def test_several_selectors(tmp_path: Path) -> None:
-    write(tmp_path, {"Tags.json": definition(field("A", "int3", tag=1, taggedVersions="3+"), name="Tags", type="data")})
-    expected = ["fields/unknown-type", "tags/gap"]
-    for words in (
-        ["--select", "tags,fields"],
-        ["--select", "tags", "--select", "fields"],
-        ["--select", "t*/*, */unk*"],
-    ):
-        ran = kiplint("check", ".", *words, "--output-format", "concise", cwd=tmp_path)
-        assert sorted(rule for _, rule in rules(ran)) == expected
-
-
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
         (["--select", "tags/gpa"], "no rule matches tags/gpa; did you mean tags/gap?"),
-        (["--select", "gap"], "no rule matches gap; did you mean tags/gap?"),
-        (["--ignore", "tagz"], "no rule matches tagz; did you mean tags?"),
-        (["--ignore", "zzzzz"], "no rule matches zzzzz; see `kiplint rules`"),
-        (["--severity", "tags/gpa=error"], "no rule matches tags/gpa; did you mean tags/gap?"),
-        (["--severity", "tags=erorr"], "erorr is not a severity; did you mean error?"),
         (["--severity", "tags"], "--severity takes RULE=LEVEL, such as style/about-missing=error, not tags"),
         (["--config", "missing.toml"], "cannot read the configuration missing.toml: No such file or directory"),
     ],
@@ -384,9 +359,7 @@ def test_mistakes_in_options(tmp_path: Path, words: list[str], problem: str) -> 
     assert kiplint("check", ".", *words, cwd=tmp_path) == (2, "", f"error: {problem}\n")
 
 
-@pytest.mark.parametrize(
-    "words", [["--fail-on", "fatal"], ["--color", "blue"], ["--sellect", "tags"], ["--select"], ["--quiet=1"]]
-)
+@pytest.mark.parametrize("words", [["--sellect", "tags"], ["--select"], ["--quiet=1"]])
 def test_options_that_do_not_exist(tmp_path: Path, words: list[str]) -> None:
     write(tmp_path, WARNING)
     ran = kiplint("check", ".", *words, cwd=tmp_path)

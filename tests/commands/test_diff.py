@@ -16,8 +16,6 @@ from sources.support import commit, git, make_repository, write
 from tools import Ran, definition, field, kiplint
 
 FIXTURES = ROOT / "fixtures"
-SNAPSHOTS = ROOT / "tests/snapshots"
-COMPAT = sorted(path.name for path in (FIXTURES / "compat").iterdir())
 LAYOUT = FIXTURES / "compat/layout-changed"
 
 A, B, C = field("A"), field("B"), field("C", "string")
@@ -61,14 +59,13 @@ def kafka(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # Outputs
 
 
-@pytest.mark.parametrize("rule", COMPAT)
-def test_text(rule: str) -> None:
-    ran = diff("old", "new", "--isolated", "--select", f"default,compat/{rule}", cwd=FIXTURES / "compat" / rule)
+def test_text() -> None:
+    ran = diff("old", "new", "--isolated", cwd=LAYOUT)
     changes, _, verdict = ran.out.removesuffix("\n").rpartition("\n")
-    assert changes == (SNAPSHOTS / f"compat/{rule}.txt").read_text("utf-8").removesuffix("\n").rpartition("\n")[0]
+    snapshot = (ROOT / "tests/snapshots/compat/layout-changed.txt").read_text("utf-8")
+    assert changes == snapshot.removesuffix("\n").rpartition("\n")[0]
     assert verdict.startswith("new against old: ")
-    assert ran.err == ""
-    assert ran.code == ("error[" in ran.out)
+    assert (ran.code, ran.err) == (1, "")
 
 
 CHANGE = {

@@ -15,7 +15,7 @@ from kiplint.commands.rules import rule_of
 from kiplint.engine.config import Config
 from kiplint.engine.language import FIXERS
 from kiplint.engine.packs import installed_packs, load_pack, shipped, shipped_rules
-from kiplint.engine.rule import Rule, RuleSpec, pack_schema, type_of
+from kiplint.engine.rule import Rule, RuleSpec, pack_schema
 from kiplint.engine.ruleset import load_rules
 from kiplint.engine.verify import verify
 from tools import check, complaint, definition, field, ids
@@ -187,12 +187,6 @@ def test_packs_that_are_none(file: Path, text: str, problem: str) -> None:
     assert error.endswith(problem) or error.startswith(problem)
 
 
-def test_the_line_of_an_unknown_property(file: Path) -> None:
-    text = pack(rule(), rule(id="two"), rule(id="three", sevrity="error"))
-    (line,) = [number for number, shown in enumerate(text.splitlines(), 1) if "sevrity" in shown]
-    assert refusal(file, text).startswith(f"{line}: ")
-
-
 @pytest.mark.parametrize("name", ["tags", "kip-1313"])
 def test_a_pack_needs_a_name_of_its_own(file: Path, name: str) -> None:
     file.write_text(pack(rule(), pack=name))
@@ -287,26 +281,6 @@ def test_shipped_packs_lie_where_they_are_looked_for() -> None:
         {r.pack for r in shipped_rules()}
     )
     assert (Path(shipped("fixtures")) / "tags").is_dir()
-
-
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        (True, "bool"),
-        (1, "int"),
-        ("a", "str"),
-        (["a"], "list[str, ...]"),
-        ([1, 2], "list[int, ...]"),
-        ([1, "a"], "list[Any, ...]"),
-        ([], "list[Any, ...]"),
-        ({"a": "b"}, "dict[str, str]"),
-        ({"a": 1, "b": "c"}, "dict[str, Any]"),
-        (None, "Any"),
-        (1.5, "Any"),
-    ],
-)
-def test_types_of_params(value: object, kind: str) -> None:
-    assert type_of(value) == kind
 
 
 def test_the_published_schema_takes_the_shipped_packs() -> None:

@@ -244,29 +244,6 @@ def test_a_rule_that_is_not_selected_says_nothing() -> None:
     assert ids(findings(data, select=["tags"], ignore=["tags/gap"])) == []
 
 
-HOSTILE = "X\n::error::\x1b[31m\u202e<script>"
-
-
-@pytest.mark.parametrize("place", ["name", "field", "type", "about", "key", "value", "listener", "default"])
-def test_nothing_from_the_file_is_printed_raw(place: str) -> None:
-    every: dict[str, dict[str, Any]] = {
-        "name": {"name": HOSTILE},
-        "field": {"fields": [field(HOSTILE)]},
-        "type": {"fields": [field("A", HOSTILE), field("B", "[]" + HOSTILE, fields=[field("C")])]},
-        "about": {"fields": [field("A", about=HOSTILE + '"'), field("B", about=HOSTILE + '"')]},
-        "key": {"headerVersions": {HOSTILE: "1", "0+": HOSTILE}, HOSTILE: 1},
-        "value": {"validVersions": HOSTILE, "fields": [field("A", versions=HOSTILE, entityType=HOSTILE)]},
-        "listener": {"listeners": [HOSTILE]},
-        "default": {"fields": [field("A", default=HOSTILE), field("B", "string", default=HOSTILE)]},
-    }
-    given = every[place]
-    data = json.dumps({**json.loads(definition()), **given}).encode()
-    findings = check({"X.json": data}, Config(select=["all"]), partial=False)
-    assert findings
-    for finding in findings:
-        assert finding.message.isprintable(), finding
-
-
 def test_a_finding_about_a_set_is_at_its_directory() -> None:
     """Not at the file that happens to come first in the alphabet, and whichever of its files is given."""
     spec = RuleSpec(id="small", each="set", expect="len(rpcs) > 5", message="{len(rpcs)} RPCs are too few", why="w")

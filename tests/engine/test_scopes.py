@@ -209,10 +209,3 @@ def test_only_fresh_files_are_checked_alone(rules: Scopes) -> None:
     result = check_both(files, {"XResponse.json"}, rules)
     assert result.alone == check_alone("XResponse.json", RESPONSE, rules)
     assert result.together == list(check_together(files, rules))
-
-
-def test_real_sets_have_the_same_report(rules: Scopes, corpus: Path) -> None:
-    for directory in sorted((corpus / "kafka-trunk-2026-08").iterdir()):
-        files = [(file.name, file.read_bytes()) for file in sorted(directory.glob("*.json"))]
-        result = check_both(files, {name for name, _ in files}, rules)
-        assert by_place([*result.alone, *result.together]) == by_place(whole(files, rules))

@@ -10,7 +10,7 @@ import pytest
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule, RuleSpec
-from kiplint.engine.ruleset import make_ruleset, matches
+from kiplint.engine.ruleset import make_ruleset
 from tools import complaint
 
 
@@ -181,15 +181,6 @@ def test_what_is_known_is_more_than_what_runs() -> None:
     rules = make_ruleset(Config(select=["tags/gap"], severity={"style/about": "error"}), RULES)
     assert [rule.id for rule in rules.rules] == ["tags/gap"]
     assert {rule.id: rule.severity for rule in rules.known}["style/about"] == "error"
-
-
-@pytest.mark.parametrize(
-    ("selector", "hit"),
-    [("tags/gap", True), ("tags", True), ("all", True), ("*", True), ("tags/g?p", True), ("tag", False), ("gap", False),
-     ("tags/ga", False), ("TAGS", False), ("default", False)],
-)  # fmt: skip
-def test_matches(selector: str, hit: bool) -> None:
-    assert matches(selector, "tags/gap") is hit
 
 
 def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:

@@ -12,7 +12,14 @@ import pytest
 
 import packages
 from sources.support import git, make_repository, write
-from test_hooks import MANIFEST, PAGE, PLACES
+from test_hooks import MANIFEST, PAGE
+
+PLACES = {
+    "clients-test": "clients/src/test/resources/common/message",
+    "metadata": "metadata/src/main/resources/common/metadata",
+    "storage": "storage/src/main/resources/message",
+}
+"""Where Kafka's modules have their schemas, unless in src/main/resources/common/message."""
 
 
 class PreCommit:

