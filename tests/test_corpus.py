@@ -187,14 +187,6 @@ def test_normal_values(messages: list[Message]) -> None:
     assert sum(message.declares_headers for message in messages) == 0
 
 
-def test_kip_1313_holds_its_own_slip_and_no_other(repo: Path) -> None:
-    folder = repo / "fixtures/kip-1313"
-    (slip,) = check(folder, folder).findings
-    assert (slip.rule, slip.severity, slip.path) == ("rpc/versions-differ", "error", "DeleteGroupsResponse.json")
-    assert (slip.pointer, slip.message_name) == ("/validVersions", "DeleteGroupsResponse")
-    assert slip.message == "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
-
-
 def test_the_repository_s_sets_are_clean(repo: Path) -> None:
     folders = {path.parent for path in (repo / "fixtures/sets").rglob("*.json")}
     assert len(folders) >= 3

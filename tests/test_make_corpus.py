@@ -22,7 +22,7 @@ from make_corpus import BUNDLES, Commit, CorpusError, make
 TRUNK, TESTS = "kafka-trunk-2026-08", "clients-test"
 COMMITS = make_corpus.read_commits(make_corpus.COMMITS)
 BRANCHES = {name: [commit for commit in COMMITS if commit.branch == name] for name in {item.branch for item in COMMITS}}
-LATEST = 20
+LATEST = 8
 """So many commits of each branch are made here."""
 OTHERS = ("README.md", "clients/src/main/resources/common/message/README.md", "core/src/main/resources/other/X.json")
 

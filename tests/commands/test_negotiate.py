@@ -257,22 +257,6 @@ def test_released_clients_in_text(history: Path, tmp_path: Path) -> None:
     assert outputs[0] == outputs[1]  # whatever the order of the releases
 
 
-def test_versions_by_path(history: Path, tmp_path: Path) -> None:
-    """Measured: consumers and producers of kafka-python 2.0.2 stay below what its admin client negotiates."""
-    words = ("kafka-python@2.0.2", "3.6.0:", "--repo", history)
-    lines = kiplint("negotiate", *words, cwd=tmp_path).out.splitlines()
-    place = lines.index("Other versions on some paths of the client (2)")
-    assert [line.split(None, 1) for line in lines[place + 1 : place + 3]] == [
-        ["Metadata", "consumer 1, producer 1, admin 5"],
-        ["OffsetFetch", "consumer 1, admin 3"],
-    ]
-    document = json.loads(kiplint("negotiate", *words, "--output-format", "json", cwd=tmp_path).out)
-    rows = {rpc["name"]: (rpc["chosen"], rpc["paths"]) for rpc in document["rpcs"]}
-    assert rows["Metadata"] == (1, {"consumer": 1, "producer": 1, "admin": 5})
-    assert rows["OffsetFetch"] == (1, {"consumer": 1, "admin": 3})
-    assert rows["Fetch"] == (4, {})
-
-
 def test_the_list_of_clients(tmp_path: Path) -> None:
     ran = kiplint("negotiate", "--list-clients", cwd=tmp_path)
     assert (ran.code, ran.err, len(ran.out.splitlines())) == (0, "", 49)

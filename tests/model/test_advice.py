@@ -40,7 +40,7 @@ def test_the_type_that_is_meant_is_whole(written: str, meant: str) -> None:
     assert message(field(kind=written)).fields[0].meant_type == meant
 
 
-@pytest.mark.parametrize(("tags", "free"), [([], 0), ([0, 1], 2), ([0, 2], 1), ([1], 0), ([0, 0], 1)])
+@pytest.mark.parametrize(("tags", "free"), [([], 0), ([0, 1], 2), ([0, 2], 1), ([1], 0), ([0, 0], 1), ([-1], 0)])
 def test_the_next_free_tag(tags: list[int], free: int) -> None:
     fields = [field(f"F{n}", tag=tag, taggedVersions="3+", versions="3+") for n, tag in enumerate(tags)]
     assert message(*fields).next_tag == free

@@ -13,7 +13,7 @@ from kiplint.model.element import facts_of
 from kiplint.model.fields import Field
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from kiplint.versions import ALL, NONE, VersionRange
+from kiplint.versions import NONE
 from tools import definition, document, field, message
 
 
@@ -260,11 +260,6 @@ def test_a_json_null_among_real_values() -> None:
     assert (made.default_is_json_null, made.default, made.tag) == (True, "", None)
 
 
-def test_ranges_are_values() -> None:
-    assert only(versions="0+").versions == ALL
-    assert only(versions="1-2").versions == VersionRange.of(1, 2)
-
-
 @pytest.mark.parametrize(
     ("kind", "may"), [("string", True), ("bytes", True), ("[]string", False), ("int8", False), ("records", False)]
 )
@@ -285,9 +280,3 @@ def test_a_field_is_current_where_its_struct_ends(versions: str, current: bool) 
     late = field("B", "string", versions, nullableVersions="0+", ignorable=True)
     whole = message(field("A", "[]S", "0-2", fields=[field("C"), late]), validVersions="0-5")
     assert breaks("fields/later-nullable-without-default", whole) is current
-
-
-@pytest.mark.parametrize(("tags", "free"), [([], 0), ([0], 1), ([0, 1], 2), ([3, 0], 1), ([-1], 0)])
-def test_the_next_tag(tags: list[int], free: int) -> None:
-    fields = [field(f"F{tag}", tag=tag, taggedVersions="0+") for tag in tags]
-    assert message(field("Plain"), *fields).next_tag == free
