@@ -151,6 +151,7 @@ def test_params_of_the_right_type(values: dict[str, Any]) -> None:
     [
         ({"least": "4"}, "the parameter least of rpc/frozen is of type int, not str"),
         ({"least": True}, "the parameter least of rpc/frozen is of type int, not bool"),
+        ({"least": 1.5}, "the parameter least of rpc/frozen is of type int, not Any"),
         ({"on_": 1}, "the parameter on_ of rpc/frozen is of type bool, not int"),
         ({"words": "a"}, "the parameter words of rpc/frozen is of type list[str, ...], not str"),
         ({"table": ["a"]}, "the parameter table of rpc/frozen is of type dict[str, str], not list[str, ...]"),
