@@ -116,8 +116,9 @@ witnesses: $(VENV)/installed-dev $(VENV)/packs ## hold breaks of bytes and their
 equality: $(VENV)/installed-dev $(VENV)/packs ## hold a lake of Kafka's history to what check, diff and negotiate say, of every revision
 	@KIPLINT_EQUALITY_SAMPLE=1000 $(BIN)/pytest -q -s tests/pipeline/spark/test_equality.py $(PYTEST_ARGS)
 
-precision: $(VENV)/installed-dev $(VENV)/packs ## measure what the rules find over Kafka's releases and forks, and write docs/precision.json
+precision: $(VENV)/installed-dev $(VENV)/packs ## measure what rules find in Kafka's releases, pull requests and forks, and write docs/precision.json and docs/pull_requests.json
 	@$(BIN)/python scripts/precision.py
+	@$(BIN)/python scripts/pull_requests.py
 
 new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
 	@$(BIN)/python scripts/new_rule.py '$(ID)'

@@ -181,17 +181,26 @@ class History:
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a reader made of a finding: whether it is true, and why; without a message, of all that the rule finds."""
+    """What a reader made of a finding: whether it is true, and why.
+
+    Without a message it is about all that the rule finds, without a place about all of the message. With a `commit`,
+    shortened to ten digits, or the name of a fork, it is about what `scripts/pull_requests.py` finds in that change.
+    """
 
     rule: str
     true: bool
     reason: str
     message: str = ""
     place: str = ""
+    commit: str = ""
 
     def is_about(self, key: Key) -> bool:
         """Whether the finding is the one, or one of those, that was judged."""
-        return self.rule == key.rule and (not self.message or (self.message, self.place) == (key.message, key.label))
+        return (
+            self.rule == key.rule
+            and self.message in ("", key.message)
+            and (self.place in ("", key.label) if self.commit else not self.message or self.place == key.label)
+        )
 
 
 def verdict_on(key: Key, judged: list[Verdict]) -> str:
@@ -211,6 +220,7 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
     fates = {key: history.fate(key) for key in history.last}
     fates |= {key: "forks" for head in heads for key in checker.findings(forks, head) if key not in fates}
     judged = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
+    judged = [verdict for verdict in judged if not verdict.commit]
     stale = [verdict for verdict in judged if not any(verdict.is_about(key) for key in fates)]
     if stale:
         raise SystemExit(f"nothing is found that {stale[0]} is about; take it out of docs/judged.json")

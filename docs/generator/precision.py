@@ -28,8 +28,14 @@ Rules that are not listed found nothing: no release has made the mistake.
 
 
 CHANGES = """\
-`scripts/pull_requests.py` checks and compares the last 90 commits of Kafka's trunk as pull requests. The releases
-before a commit say what is released. These are the commits that fail, with a verdict on each error; all others pass."""
+`make precision` also reviews {commits} commits of Kafka's trunk as pull requests, each against the one before, and the
+forks of {forks}, each as a whole against the release of Kafka that it comes from. The
+releases before a commit say what is released. {failing} of these changes have an error. `make precision` fails if an
+error or a warning is not judged, if an error is false, if more than one warning in twenty is false, or if a rule is
+false more than once in five.
+
+Each row counts the entries of `kiplint review`, one for each cause. Verdicts on single changes are below; all others
+are those [above](#judged)."""
 
 
 @cache
@@ -48,17 +54,28 @@ def make() -> str:
     ]
     forks = ", ".join(data()["forks"])
     about = INTRODUCTION.format(tags=data()["tags"], count=len(data()["forks"]), forks=forks)
-    judged = table(["rule", "where", "", "reason"], [verdict(entry) for entry in json.loads(JUDGED.read_text("utf-8"))])
+    verdicts = json.loads(JUDGED.read_text("utf-8"))
+    judged = table(["rule", "where", "", "reason"], [verdict(entry) for entry in verdicts if "commit" not in entry])
     records = table(["rule", "severity", "findings", *COLUMNS], rows)
-    requests = table(
-        ["commit", "rule", "where", "", "reason"], map(_request, json.loads(PULL_REQUESTS.read_text("utf-8")))
+    sections = f"## Judged\n\n{judged}", f"## Pull requests\n\n{_pull_requests(verdicts)}"
+    return page("Precision", about, records, *sections)
+
+
+def _pull_requests(verdicts: list[dict[str, Any]]) -> str:
+    """What rules found in changes, and the verdicts on single changes."""
+    record = json.loads(PULL_REQUESTS.read_text("utf-8"))
+    forks = " and ".join(f"{fork} ({release})" for fork, release in record["forks"].items())
+    about = CHANGES.format(commits=record["commits"], forks=forks, failing=record["failing"])
+    counts = [
+        [f"[{rule['rule']}]({place(rule['rule'])})", rule["severity"], str(rule["right"]), str(rule["wrong"])]
+        for rule in record["rules"]
+    ]
+    rows = [[entry["commit"], *verdict(entry)] for entry in verdicts if "commit" in entry]
+    found, judged = (
+        table(["rule", "severity", "true", "false"], counts),
+        table(["change", "rule", "where", "", "reason"], rows),
     )
-    return page("Precision", about, records, f"## Judged\n\n{judged}", f"## Pull requests\n\n{CHANGES}\n\n{requests}")
-
-
-def _request(error: dict[str, Any]) -> list[str]:
-    """The row of an error that was judged."""
-    return [error["commit"], *verdict(error)]
+    return f"{about}\n\n{found}\n\n{judged}"
 
 
 def verdict(record: dict[str, Any]) -> list[str]:
