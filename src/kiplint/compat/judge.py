@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 from msgspec import Meta
-from msgspec.structs import asdict, astuple, replace
+from msgspec.structs import asdict, replace
 
 from kiplint.compat.change import Change, Spot, Witness
 from kiplint.compat.compare import compare_trees
@@ -195,8 +195,7 @@ def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple
     span = locate[1 if change.spot else 0](spot)
     old_place = {}
     if old_spot:
-        names = ("old_line", "old_column", "old_end_line", "old_end_column")
-        old_place = dict(zip(names, astuple(locate[0](old_spot)), strict=True))
+        old_place = {f"old_{name}": value for name, value in asdict(locate[0](old_spot)).items()}
     name, versions = change.message_name, str(change.versions) if change.versions else ""
     return ChangeFinding(
         rule=violation.rule.id,

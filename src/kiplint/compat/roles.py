@@ -59,8 +59,8 @@ def is_between_nodes(key: int, name: str) -> bool:
 
 def kept_by_brokers(key: int, name: str, versions: VersionRange) -> VersionRange:
     """The versions of an RPC that a client must not use."""
-    known, free = OF_CLIENTS.get(key, ("", NONE))
-    return versions - free if name == known else NONE
+    title, free = OF_CLIENTS.get(key, ("", NONE))
+    return versions - free if name == title else NONE
 
 
 def modes_of(schemas: SchemaSet) -> tuple[Mode, ...]:

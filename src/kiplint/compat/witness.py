@@ -101,18 +101,15 @@ def _skip_tag(lefts: deque[ValueSpan], rights: deque[ValueSpan], left: Reading, 
         lefts.popleft()
         rights.popleft()
         return None
-    unknown, known = (lefts, rights) if lefts[0].type == UNKNOWN else (rights, lefts)
-    blind = left if unknown is lefts else right
-    hidden = unknown.popleft()
-    shown = known[0]
-    while known and known[0].offset < hidden.offset + hidden.length:
-        known.popleft()
-    names = _names(shown.path)
-    inside = _keys(blind.body, _names(hidden.path)[:-1])
-    depth = len(_names(hidden.path)) - 1
-    if depth < len(names) and names[depth] in inside:
-        pair = (hidden, shown) if unknown is lefts else (shown, hidden)
-        return Difference(hidden.offset, *pair)
+    is_left = lefts[0].type == UNKNOWN
+    skipping, reading, blind = (lefts, rights, left) if is_left else (rights, lefts, right)
+    tag, value = skipping.popleft(), reading[0]
+    while reading and reading[0].offset < tag.offset + tag.length:
+        reading.popleft()
+    *owner, _ = _names(tag.path)
+    names = _names(value.path)
+    if len(owner) < len(names) and names[len(owner)] in _keys(blind.body, owner):
+        return Difference(tag.offset, *((tag, value) if is_left else (value, tag)))
     return None
 
 
@@ -311,11 +308,9 @@ def is_cut_short(change: Change) -> bool:
     if change.name in WITHOUT_READER or change.name == "header-changed" or old is None or new is None:
         return False
     version = change.versions.lowest
-    known = [message for message in (old, new) if version in message.valid]
+    messages = [message for message in (old, new) if version in message.valid]
     try:
-        return len(change.versions.intervals) > MOST_VERSIONS or not all(
-            tries_all(message, version) for message in known
-        )
+        return len(change.versions.intervals) > MOST_VERSIONS or not all(tries_all(item, version) for item in messages)
     except UnusableLayout:
         return False
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
@@ -49,19 +49,16 @@ def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> t
         draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
         draft.add(note_edit(draft.document, f"Version {version} adds ClientInstanceId (KIP-1313)."))
         done.append(f"version {version}")
-    if "ClientInstanceId" not in message.by_name and draft.document.find("/fields") is not None:
-        draft.append("/fields", field_like(draft.document, draft.node("/fields"), _field(version, tagged=tagged)))
-        done.append("ClientInstanceId")
+    if INSTANCE_ID not in message.by_name and draft.document.find("/fields") is not None:
+        versions = str(VersionRange.of(version))
+        extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
+        field = {"name": INSTANCE_ID, "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
+        draft.append("/fields", field_like(draft.document, draft.node("/fields"), field))
+        done.append(INSTANCE_ID)
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
     files = finished(draft)
     state: State = "migrated" if files else "unchanged"
     return files, MigrationRow("RequestHeader", -1, state, before, after, {}, tuple(done))
-
-
-def _field(version: int, *, tagged: bool) -> dict[str, Any]:
-    versions = str(VersionRange.of(version))
-    extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
-    return {"name": "ClientInstanceId", "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
 
 
 MISROUTING: Final = 5

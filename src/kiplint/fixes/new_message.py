@@ -130,8 +130,8 @@ def _properties(fields: Sequence[FieldToAdd], schemas: SchemaSet, kind: str) -> 
     names = [field.name for message in schemas.messages if message.type == kind for field in message.all_fields]
     lower = 2 * sum(name[:1].islower() for name in names) > len(names)
     taken: set[str] = set()
-    made = [properties_of(field, 0, None, {}, taken, schemas=schemas) for field in fields]
-    return [_lowered(field) for field in made] if lower else made
+    properties = [properties_of(field, 0, None, {}, taken, schemas=schemas) for field in fields]
+    return [_lowered(field) for field in properties] if lower else properties
 
 
 def _lowered(field: dict[str, Any]) -> dict[str, Any]:

@@ -346,12 +346,12 @@ def _kind(new: FieldToAdd, message: Message | None, taken: set[str], common: Col
     element = new.type.removeprefix("[]")
     if new.type == "[]bytes":
         raise BadField("an array of bytes does not compile; make it an array of a struct: []{Data:bytes}")
-    known = PRIMITIVES | set(common)
-    if element not in known and element in taken:
+    types = PRIMITIVES | set(common)
+    if element not in types and element in taken:
         owner = message.name if message else "the definition"
         raise BadField(f"{element} belongs to one field of {owner}; move it to commonStructs to share it")
-    if element not in known:
-        meant = respelt(new.type) or ("[]" if element != new.type else "") + nearest(element.strip("[]"), known)
+    if element not in types:
+        meant = respelt(new.type) or ("[]" if element != new.type else "") + nearest(element.strip("[]"), types)
         hint = (
             f"; did you mean {meant}?" if meant.strip("[]") else "; it is a primitive, or a common struct of the file"
         )

@@ -100,7 +100,12 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
         for hidden in (*reversed(journals), *fresh):
             hidden.unlink(missing_ok=True)
     for directory in {target.parent for target in targets}:
-        _sync(directory)
+        with suppress(OSError):
+            descriptor = os.open(directory, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
 
 class _Move(msgspec.Struct, frozen=True):
@@ -239,15 +244,6 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _sync(directory: Path) -> None:
-    with suppress(OSError):
-        descriptor = os.open(directory, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 @contextmanager
 def _explained(path: Path, besides: str = "") -> Iterator[None]:
     try:
@@ -305,29 +301,33 @@ class FileChanges(msgspec.Struct, frozen=True):
         from pathlib import Path
 
         within = [Path(name) if os.path.isdir(name) else Path(name).parent for name in names]
-        made = [Replacement(Path(path), self.before[path], data) for path, data in self.after.items()]
+        replacements = [
+            Replacement(Path(path), self.before[path], data)
+            for path, data in self.after.items()
+            if self.before[path] != data
+        ]
         try:
-            replace_files([replacement for replacement in made if replacement.before != replacement.after], within)
+            replace_files(replacements, within)
         except NotWritten as error:
             raise UsageError(str(error)) from None
 
 
 def create_files(files: Mapping[str, bytes]) -> None:
     """Write files that are not there yet, or none; raises UsageError when one is there or cannot be written."""
-    made: list[str] = []
+    created: list[str] = []
     try:
         with _uninterrupted():
             for path, data in files.items():
                 with _explained(Path(path)):
                     require_outside_git(path)
                     with open(path, "xb") as file:
-                        made.append(path)
+                        created.append(path)
                         file.write(data)
     except NotWritten as error:
-        for path in made:
+        for path in created:
             os.unlink(path)
         raise UsageError(str(error)) from None
-    _written.extend(made)
+    _written.extend(created)
 
 
 def prepare_writing(names: Iterable[str]) -> None:

@@ -61,8 +61,8 @@ def review(options: ReviewCommand) -> ReviewResult:
             if is_revision(name):
                 raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
             raise SourceError(f"no such file or directory: {name}")
-    brought = since.revision if since.revision and not options.older else None
-    check = CheckCommand(sets=names, changed_since=brought, fix=options.fix)
+    changed_since = since.revision if since.revision and not options.older else None
+    check = CheckCommand(sets=names, changed_since=changed_since, fix=options.fix)
     checked = check_sets([CheckPart(names, check)], configuration, strict=True)
     comparison = _compared(names, since.revision, options.released, configuration)  # with what was fixed
     changes = comparison.changes
@@ -143,19 +143,19 @@ def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> B
     raw = commit.data.decode("utf-8", "replace").partition("\n\n")[0] if commit else ""
     parents = [line.removeprefix("parent ") for line in raw.split("\n") if line.startswith("parent ")]
 
-    def named(commit: str, reason: str) -> Base:
+    def base_at(commit: str, reason: str) -> Base:
         if not is_revision(commit):
             raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}", kind="no-base")
         return Base(git("rev-parse", "--short", commit).strip(), reason)
 
     if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
-        return named(parents[0], "the branch that the pull request goes into")
+        return base_at(parents[0], "the branch that the pull request goes into")
     for branch in target_branches():
         if fork := git("merge-base", "HEAD", branch).strip():
             if fork != head or any(map(_is_changed, names)):
-                return named(fork, f"where the branch left {branch}" if fork != head else "the last commit")
+                return base_at(fork, f"where the branch left {branch}" if fork != head else "the last commit")
             break
-    return named(parents[0], "the commit before HEAD") if parents else named(head, "the only commit")
+    return base_at(parents[0], "the commit before HEAD") if parents else base_at(head, "the only commit")
 
 
 def _is_changed(name: str) -> bool:
