@@ -172,19 +172,17 @@ def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
     """`1 change breaks wire and 3 semantics; 8 break nothing`, `nothing breaks; 5 warnings`, or `nothing changed`."""
     if not changes:
         return "nothing changed"
-    counts = Counter(change.breaks for change in changes)
-    parts = [f"{counts[what]} {what}" for what in BREAKS if counts[what] and what != "none"]
-    if not parts:
+    counts: Counter[str] = Counter(change.breaks for change in changes)
+    harmless = counts.pop("none", 0)
+    if not counts:
         return f"nothing breaks; {tally(Counter(change.severity for change in changes))}"
-    number, _, what = parts[0].partition(" ")
-    parts[0] = f"{number} change{'s break' if number != '1' else ' breaks'} {what}"
-    rest = f"; {counts['none']} break{'s' if counts['none'] == 1 else ''} nothing" if counts["none"] else ""
-    unproven = sum(change.unproven for change in changes)
-    return (
-        listed(parts)
-        + rest
-        + (f"; {plural(unproven, 'break')} without proof: too many fields to try" if unproven else "")
-    )
+    number, _, words = breaks_of_counts(counts).partition(" ")
+    sentence = f"{number} change{'' if number == '1' else 's'} {words}"
+    if harmless:
+        sentence += f"; {breaks_of_counts({'nothing': harmless})}"
+    if unproven := sum(change.unproven for change in changes):
+        sentence += f"; {plural(unproven, 'break')} without proof: too many fields to try"
+    return sentence
 
 
 def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple[Locate, Locate]) -> ChangeFinding:
