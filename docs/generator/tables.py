@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 
 from generator.markdown import code, page, prose, table
-from kiplint.pipeline.answers.views import QUESTIONS, VIEWS, View
+from kiplint.pipeline.answers.views import QUESTIONS, VIEWS
 from kiplint.pipeline.lake.schema import TableFrame
 from kiplint.pipeline.tables import TABLES, Runs
 
@@ -34,8 +34,8 @@ def make() -> str:
     return page("Tables of the pipeline", introduction, *map(_section, (*TABLES.values(), Runs)))
 
 
-def _views(views: Mapping[str, View]) -> str:
-    return table(["view", ""], ([code(name), prose(view.about)] for name, view in views.items()))
+def _views(views: Mapping[str, tuple[str, str]]) -> str:
+    return table(["view", ""], ([code(name), prose(about)] for name, (about, _) in views.items()))
 
 
 def _section(kind: type[TableFrame]) -> str:

@@ -438,13 +438,6 @@ def test_an_edited_state_is_reported_in_one_line(
         assert "\n" not in error
 
 
-def test_the_number_of_a_writer_has_an_end(tmp_path: Path) -> None:
-    lake = lake_with(tmp_path / "lake", "a")
-    edited(stage="ingest", writer=f"{lake.snapshot().writer.split()[0]} {'9' * 5_000} 1")(lake.path)
-    grow(lake, "b")
-    assert problems_in(lake.path) == ["a", "b"]
-
-
 def test_a_first_state_that_is_yet_to_come_keeps_the_last(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
     edited(oldest=1_000)(lake.path)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
@@ -42,10 +41,11 @@ def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
     return {name for name, value in before.items() if after[name] != value}
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package, to be changed."""
-    return Path(shutil.copytree(PACKAGE, tmp_path / "kiplint", ignore=shutil.ignore_patterns("__pycache__")))
+    place = tmp_path_factory.mktemp("copy") / "kiplint"
+    return Path(shutil.copytree(PACKAGE, place, ignore=shutil.ignore_patterns("__pycache__")))
 
 
 NEW = ("", "\nNEW = 1\n")
@@ -77,12 +77,15 @@ def test_what_the_modules_do_counts_that_a_stage_imports(
     copy: Path, module: str, change: tuple[str, str], counts: bool
 ) -> None:
     """A change of every place with a text, or at the end of the module."""
-    before, after = change
-    text = (copy / module).read_text("utf-8") if (copy / module).exists() else ""
-    changed_text = text.replace(before, after) if before else text + after
+    file = copy / module
+    text = file.read_text("utf-8") if file.exists() else ""
+    changed_text = text.replace(*change) if change[0] else text + change[1]
     assert changed_text != text
-    (copy / module).write_text(changed_text, "utf-8")
-    assert (code_id(LINT, copy) != code_id(LINT)) == counts
+    file.write_text(changed_text, "utf-8")
+    try:
+        assert (code_id(LINT, copy) != code_id(LINT)) == counts
+    finally:
+        file.write_text(text, "utf-8")
 
 
 ALONE = """
@@ -129,22 +132,6 @@ def test_rules_count_where_they_run() -> None:
     assert changed(plain, ids(context(upstream="y"))) == {"drift"}
 
 
-def _zipped(place: Path) -> Path:
-    with zipfile.ZipFile(place / "code.zip", "w") as archive:
-        for path in PACKAGE.rglob("*.py"):
-            archive.write(path, path.relative_to(PACKAGE.parent))
-    return place / "code.zip"
-
-
-def _copied(place: Path) -> Path:
-    shutil.copytree(PACKAGE, place / "site" / "kiplint")
-    return place / "site"
-
-
-@pytest.mark.parametrize("make", [_zipped, _copied])
-def test_ids_are_the_same_wherever_the_code_lies(tmp_path: Path, make: Callable[[Path], Path]) -> None:
-    code = make(tmp_path)
-    command = [sys.executable, "-c", f"from kiplint.pipeline.stage import code_id; print(code_id({LINT!r}))"]
-    env = environment() | {"PYTHONPATH": str(code)}
-    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == code_id(LINT)
+def test_ids_are_the_same_wherever_the_code_lies(copy: Path, tmp_path: Path) -> None:
+    archive = shutil.make_archive(str(tmp_path / "code"), "zip", copy.parent)
+    assert code_id(LINT, copy) == code_id(LINT, zipfile.Path(archive, "kiplint/")) == code_id(LINT)

@@ -387,7 +387,7 @@ class Runs(TableFrame):
     run          string!    the token of the run
     stage        string!    what the run had done by then: a stage, or begin, end, request, optimize
     published    timestamp!  when
-    writer       string!    the process that wrote it
+    writer       string!    the machine and the process that wrote it
     sources      array<string>  the sources of the run, as they were named
     request      string!    the request of the run as JSON text: sources, paths, upstream, configuration
     tables       {VERSIONS}  the version of each table

@@ -112,14 +112,10 @@ class Duck:
 
     def rows(self, sql: str, values: Sequence[object] = ()) -> list[Row]:
         """The rows of a query of our own; raises UsageError when files are damaged."""
-        rows: list[Row] = self.table(sql, values).to_pylist()
-        return rows
-
-    def table(self, sql: str, values: Sequence[object] = ()) -> pa.Table:
-        """The same as an Arrow table."""
         try:
             with reading(self._storage), self.running():
-                return self._connection.sql(sql, params=list(values)).to_arrow_table()
+                rows: list[Row] = self._connection.sql(sql, params=list(values)).to_arrow_table().to_pylist()
+                return rows
         except duckdb.Error as error:
             with reading(self._storage):
                 raise OSError(one_line(error)) from None

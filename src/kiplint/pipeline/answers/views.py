@@ -3,17 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from kiplint.pipeline.tables import RPC, STEPS, Changes, Findings, Matrix
-
-
-class View(NamedTuple):
-    """A view: what it has, and its SELECT."""
-
-    about: str
-    sql: str
-
 
 _STEPS: Final = STEPS.format(revisions="revisions", trees="trees")
 _OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"
@@ -69,21 +61,23 @@ SELECT client_source, client, broker_source, broker, {", ".join(f"m.{name}" for 
 FROM release_pairs p JOIN matrix m ON m.client_root = p.client_root AND m.broker_root = p.broker_root
 """
 
-VIEWS: Final[Mapping[str, View]] = {
-    "set_findings": View("The findings of every revision, as `check` tells them.", _SET_FINDINGS),
-    "set_changes": View("The changes of every step, as `diff` tells them.", _SET_CHANGES),
-    "set_messages": View("The messages of every revision, with their files.", _SET_MESSAGES),
-    "set_fields": View(
-        "The fields of every message of every revision; `field` is the path from the message down.", _SET_FIELDS
+VIEWS: Final[dict[str, tuple[str, str]]] = {
+    "set_findings": ("The findings of every revision, as `check` tells them.", _SET_FINDINGS),
+    "set_changes": ("The changes of every step, as `diff` tells them.", _SET_CHANGES),
+    "set_messages": ("The messages of every revision, with their files.", _SET_MESSAGES),
+    "set_fields": (
+        "The fields of every message of every revision; `field` is the path from the message down.",
+        _SET_FIELDS,
     ),
-    "releases": View("The revisions that are releases, in the order of their lines.", _RELEASES),
-    "rpcs": View("The RPCs of every revision: versions for clients, what brokers offer, and headers.", _RPCS),
-    "release_pairs": View(
-        "Each release as a client and each as a broker, of a source; with `--across` of all sources.", _RELEASE_PAIRS
+    "releases": ("The revisions that are releases, in the order of their lines.", _RELEASES),
+    "rpcs": ("The RPCs of every revision: versions for clients, what brokers offer, and headers.", _RPCS),
+    "release_pairs": (
+        "Each release as a client and each as a broker, of a source; with `--across` of all sources.",
+        _RELEASE_PAIRS,
     ),
-    "release_matrix": View("What each release as a client and each as a broker agree on, by RPC.", _RELEASE_MATRIX),
+    "release_matrix": ("What each release as a client and each as a broker agree on, by RPC.", _RELEASE_MATRIX),
 }
-"""The views that put tables together, by name, in an order in which each refers to earlier ones only."""
+"""What each view has that puts tables together, and its SELECT, by name; each refers to earlier ones only."""
 
 TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
 """The condition that a line is one of releases."""
@@ -190,25 +184,28 @@ SELECT p.* EXCLUDE (inner_author, inner_subject), {AUTHOR} FROM (
 ) p LEFT JOIN revisions s USING (source, lineage, position)
 """
 
-QUESTIONS: Final[Mapping[str, View]] = {
-    "events": View("What was introduced, fixed or changed when, with author, pull request and KIPs.", _EVENTS),
-    "unreleased_findings": View("The open findings of branches that no release of their source has.", _UNRELEASED),
-    "finding_lifetimes": View(
-        "Each finding with its first and last day and the number of days between, so far where it is open.", _LIFETIMES
+QUESTIONS: Final[dict[str, tuple[str, str]]] = {
+    "events": ("What was introduced, fixed or changed when, with author, pull request and KIPs.", _EVENTS),
+    "unreleased_findings": ("The open findings of branches that no release of their source has.", _UNRELEASED),
+    "finding_lifetimes": (
+        "Each finding with its first and last day and the number of days between, so far where it is open.",
+        _LIFETIMES,
     ),
-    "version_releases": View(
-        "The versions of each message that a release was the first to have, without unstable ones.", _RELEASED
+    "version_releases": (
+        "The versions of each message that a release was the first to have, without unstable ones.",
+        _RELEASED,
     ),
-    "fixed_upstream": View(
-        "The open findings of forks that upstream had too and no longer has, with upstream's commit.", _FIXED
+    "fixed_upstream": (
+        "The open findings of forks that upstream had too and no longer has, with upstream's commit.",
+        _FIXED,
     ),
-    "behind_upstream": View(
+    "behind_upstream": (
         "For each line of a fork the newest revision that it shares with upstream (`base_by` commit), else the one of "
         "upstream that differs in the fewest messages (content); `behind` counts upstream's changes since.",
         _BEHIND,
     ),
 }
-"""The views that answer a question, by name."""
+"""The same of the views that answer a question."""
 
 
 def queries(upstream: str, *, across: bool) -> Mapping[str, str]:
@@ -216,7 +213,8 @@ def queries(upstream: str, *, across: bool) -> Mapping[str, str]:
     sources in `release_matrix`.
     """
     literal = "'" + upstream.replace("'", "''") + "'"
-    views = {**VIEWS, **QUESTIONS}.items()
+    texts = {name: text for name, (_, text) in (VIEWS | QUESTIONS).items()}
     return {
-        name: view.sql.replace("{upstream}", literal).replace("$across", str(across)).strip() for name, view in views
+        name: text.replace("{upstream}", literal).replace("$across", str(across)).strip()
+        for name, text in texts.items()
     }

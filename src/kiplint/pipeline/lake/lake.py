@@ -13,6 +13,7 @@ run continues from the newest state, and `optimize` removes such files: those wi
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -47,10 +48,9 @@ from kiplint.pipeline.lake.storage import (
     STAGING,
     Claim,
     Storage,
+    alone,
     claim,
-    identity,
     remove,
-    runs_here,
     unclaim,
 )
 from kiplint.pipeline.tables import TABLES, Runs
@@ -152,18 +152,6 @@ def append_state(storage: Storage, row: Snapshot, previous: Snapshot) -> None:
         remove(storage, name)
         raise ConflictError
     prepare_commit(storage, Runs, head, (*before, Part(name, 1, len(data))))()
-
-
-def restore_states(storage: Storage) -> None:
-    """Begin the log of states anew, with the states whose files can be read."""
-    remove(storage, f"{RUNS}/{LOG}")
-    parts = []
-    for name in filter(STATE.fullmatch, storage.list(RUNS)):
-        part = Part(f"{RUNS}/{name}", 1, storage.files.get_file_info([f"{RUNS}/{name}"])[0].size)
-        with suppress(UsageError):
-            _rows(storage, part)
-            parts.append(part)
-    prepare_commit(storage, Runs, None, tuple(parts))()
 
 
 def _file_of(row: Snapshot) -> str:
@@ -273,11 +261,13 @@ class Lake:
         claimed = Claim(False, False)
         try:
             claimed = claim(self.storage, tuple(TABLES))
-            self._require_alone()
-            yield
-            if self._last:
-                self._clear()
-                self._append(replace(self._last, stage=ENDED))
+            with alone(self.storage) as is_alone:
+                if not is_alone:
+                    raise UsageError(f"{self} is being written by {self._writer()}; wait for it")
+                yield
+                if self._last:
+                    self._clear()
+                    self._append(replace(self._last, stage=ENDED))
         except ConflictError:
             raise UsageError(f"{self} was written by another process meanwhile: run it again") from None
         except OSError as error:
@@ -320,11 +310,18 @@ class Lake:
         return self._append(replace(snapshot, tables=versions, stage=stage))
 
     def repair_states(self) -> None:
-        """Begin the log of states anew where it is damaged."""
-        try:
+        """Begin the log of states anew where it is damaged, with the states whose files can be read."""
+        with suppress(DamageError):
             self.snapshot()
-        except DamageError:
-            restore_states(self.storage)
+            return
+        remove(self.storage, f"{RUNS}/{LOG}")
+        parts = []
+        for name in filter(STATE.fullmatch, self.storage.list(RUNS)):
+            part = Part(f"{RUNS}/{name}", 1, self.storage.files.get_file_info([f"{RUNS}/{name}"])[0].size)
+            with suppress(UsageError):
+                _rows(self.storage, part)
+                parts.append(part)
+        prepare_commit(self.storage, Runs, None, tuple(parts))()
 
     def without(self, snapshot: Snapshot, tables: Collection[str]) -> Snapshot:
         """A state, to be published, without some tables, whose logs go; with them go all earlier states."""
@@ -354,10 +351,9 @@ class Lake:
             with suppress(OSError):  # others may have left something
                 (self.storage.path / STAGING).rmdir()
 
-    def _require_alone(self) -> None:
+    def _writer(self) -> str:
         last = self.snapshot()
-        if last.stage not in ("", ENDED) and (process := runs_here(last.writer)):
-            raise UsageError(f"{self} is being written by process {process}; wait for it")
+        return "another process" if last.stage in ("", ENDED) else f"process {last.writer.rpartition(' ')[2]}"
 
     def _begin(self) -> None:
         if self._last is None:
@@ -366,7 +362,11 @@ class Lake:
     def _append(self, snapshot: Snapshot) -> Snapshot:
         previous = self._last or snapshot
         state = replace(
-            snapshot, number=previous.number + 1, run=self.token, published=datetime.now(UTC), writer=identity()
+            snapshot,
+            number=previous.number + 1,
+            run=self.token,
+            published=datetime.now(UTC),
+            writer=f"{os.uname().nodename} {os.getpid()}",
         )
         append_state(self.storage, state, previous)
         self._last = state

@@ -5,12 +5,14 @@ Object stores are reached through `deltalake`, with the credentials of the usual
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import re
 import shutil
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -285,30 +287,16 @@ def _mark(storage: Storage) -> bytes:
     return storage.read(MARK, 4096)
 
 
-def identity() -> str:
-    """This process, so that another one on the same machine can tell whether it still runs."""
-    return f"{_machine()} {os.getpid()} {_started(os.getpid())}"
-
-
-def runs_here(writer: str) -> int | None:
-    """The number of a process that said so of itself, if it is another one and still runs on this machine."""
-    machine, _, rest = writer.partition(" ")
-    number, _, started = rest.partition(" ")
-    if machine != _machine() or not re.fullmatch("[0-9]{1,9}", number) or int(number) == os.getpid():
-        return None
-    return int(number) if started and _started(int(number)) == started else None
-
-
-def _machine() -> str:
-    with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return os.uname().nodename
-
-
-def _started(process: int) -> str:
-    with suppress(OSError, IndexError):
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
-    with suppress(OSError):
-        os.kill(process, 0)
-        return "runs"
-    return ""
+@contextmanager
+def alone(storage: Storage) -> Iterator[bool]:
+    """Whether no other process is in such a block, as far as this machine can tell; of object stores it cannot."""
+    if not storage.path:
+        yield True
+        return
+    with open(storage.path / MARK, "rb+") as mark:
+        try:
+            fcntl.lockf(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_alone = True
+        except OSError as error:
+            is_alone = error.errno not in (errno.EACCES, errno.EAGAIN)
+        yield is_alone

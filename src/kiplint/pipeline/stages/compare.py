@@ -18,7 +18,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.run import take_apart
 from kiplint.pipeline.lake.schema import Columns, ddl, number, table
 from kiplint.pipeline.stage import Context, Engine
-from kiplint.pipeline.tables import STEPS, Blobs, Changes, Files, Messages, Pairs, Revisions, Trees
+from kiplint.pipeline.tables import PLACE, STEPS, Blobs, Changes, Files, Messages, Pairs, Revisions, Trees
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts, without_collector
 
@@ -85,10 +85,7 @@ COMPARED: Columns = {**Changes.COLUMNS, "problem": "string"}
 def run(work: Work, context: Context) -> None:
     """Compare the pairs that are new, or all when the rules, the engine, or earlier releases have changed."""
     globs = context.engine.released
-    revisions, trees = (
-        work.table(Revisions, "source", "lineage", "position", "commit", "time", "release", "root"),
-        (work.table(Trees)),
-    )
+    revisions, trees = work.table(Revisions, *PLACE), work.table(Trees)
     releases = [row["release"] for row in revisions.select("release").distinct().collect()] if globs else []
     release_names = [name for name in releases if name and any(fnmatchcase(name, glob) for glob in globs)]
     pairs = work.stage(

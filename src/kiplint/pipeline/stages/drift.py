@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kiplint.pipeline.stage import Context
-from kiplint.pipeline.tables import RPC, Drift, Files, Layouts, Messages, Revisions, Trees
+from kiplint.pipeline.tables import PLACE, RPC, Drift, Files, Layouts, Messages, Revisions, Trees
 from kiplint.pipeline.work import Work
 
 CLAIM = f"if(type IN {RPC!r}, coalesce(CAST(api_key AS STRING), message_name), message_name)"
@@ -109,11 +109,10 @@ def run(work: Work, context: Context) -> None:
         "layouts": work.table(Layouts),
         "messages": work.table(Messages, "blob", "api_key"),
     }
-    place = ("source", "lineage", "position", "commit", "time", "release", "root")
-    upstream = sql(UPSTREAM_SQL, **tables, upstream=work.of_sources(Revisions, {context.upstream}, *place))
+    upstream = sql(UPSTREAM_SQL, **tables, upstream=work.of_sources(Revisions, {context.upstream}, *PLACE))
     drift = sql(
         DRIFT_SQL,
         upstream=work.stage(upstream).hint("broadcast"),
-        forks=sql(FORKS_SQL, **tables, revisions=work.of_sources(Revisions, forks, *place)),
+        forks=sql(FORKS_SQL, **tables, revisions=work.of_sources(Revisions, forks, *PLACE)),
     )
     work.replace_sources(Drift, drift, forks)
