@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -167,10 +166,17 @@ def all_lines(
     A line that cannot be read is a source and a lineage: each that it may have had, where no lineage is named. All
     is in the order of the sources. Raises UsageError for two equal lines.
     """
+
+    def read(source: Source) -> Outcome:
+        try:
+            return line_of(source, patterns, mail=mail)
+        except (SourceError, OSError) as error:
+            return text(str(error))
+
     lines: dict[tuple[str, str], Line] = {}
     problems: list[tuple[str, str]] = []
     lost: list[tuple[str, str]] = []
-    for source, outcome in zip(sources, _by_threads(partial(_outcome, patterns, mail), sources), strict=True):
+    for source, outcome in zip(sources, _by_threads(read, sources), strict=True):
         if isinstance(outcome, str):
             problems.append((source.name, outcome))
             lost += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
@@ -179,13 +185,6 @@ def all_lines(
             raise UsageError(f"two sources are called {outcome.source} and have {outcome.lineage or 'no history'}")
         lines[outcome[:2]] = outcome
     return list(lines.values()), problems, lost
-
-
-def _outcome(patterns: tuple[str, ...], mail: bool, source: Source) -> Outcome:
-    try:
-        return line_of(source, patterns, mail=mail)
-    except (SourceError, OSError) as error:
-        return text(str(error))
 
 
 def _by_threads(read: Callable[[Source], Outcome], sources: Sequence[Source]) -> list[Outcome]:

@@ -102,7 +102,10 @@ def run(
             across=request.across,
             mail=request.mail,
         )
-        snapshot = _usable(lake, _remember(lake, request), repair=repair)
+        snapshot = lake.snapshot()
+        if requested(snapshot) != request:
+            snapshot = lake.publish(replace(snapshot, request=msgspec.to_builtins(request)), {}, "request")
+        snapshot = _usable(lake, snapshot, repair=repair)
         for stage in STAGES:
             if stage.name in stages:
                 snapshot = _attend(lake, snapshot, stage, context, session, watcher)
@@ -124,13 +127,6 @@ def _usable(lake: Lake, snapshot: Snapshot, *, repair: bool) -> Snapshot:
 def requested(snapshot: Snapshot) -> Request | None:
     """The request of the last run of a lake, None for a new lake."""
     return msgspec.convert(snapshot.request, Request) if snapshot.request else None
-
-
-def _remember(lake: Lake, request: Request) -> Snapshot:
-    snapshot = lake.snapshot()
-    if requested(snapshot) == request:
-        return snapshot
-    return lake.publish(replace(snapshot, request=msgspec.to_builtins(request)), {}, "request")
 
 
 def _attend(
@@ -199,7 +195,9 @@ def make_request(
         }
         return _with_changes(replace(before, **changes), tuple(map(_absolute, add)), remove)
     if set(request.sources) != set(before.sources):
-        other = _difference(request.sources, before.sources)
+        new = [f"{source} is new" for source in request.sources if source not in before.sources]
+        missing = [f"{source} is missing" for source in before.sources if source not in request.sources]
+        other = ", ".join((*new, *missing))
         raise UsageError(f"{lake} was read from other sources ({other}); change them with --add and --remove")
     return request
 
@@ -227,12 +225,6 @@ def _with_changes(before: Request, add: tuple[str, ...], remove: Sequence[str]) 
         raise UsageError("no source would be left")
     names = {source.partition("=")[0] for source in sources}
     return replace(before, sources=sources, upstream=before.upstream if before.upstream in names else "")
-
-
-def _difference(sources: tuple[str, ...], before: tuple[str, ...]) -> str:
-    new = [f"{source} is new" for source in sources if source not in before]
-    missing = [f"{source} is missing" for source in before if source not in sources]
-    return ", ".join((*new, *missing))
 
 
 def _absolute(source: str) -> str:

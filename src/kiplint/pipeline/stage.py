@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import pickle
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -42,15 +42,6 @@ class Engine(msgspec.Struct, frozen=True):
     def rules(self) -> Scopes:
         """The rules, compiled at most once in this process."""
         return _scopes(self.packed)
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        """Ids of the rules as they are written and configured: of definitions, and of changes."""
-        rules = self.rules.whole.rules
-        return {
-            "lint": _id(rule for rule in rules if rule.spec.each != "change"),
-            "compare": _id(rule for rule in rules if rule.spec.each == "change") + " ".join(self.released),
-        }
 
 
 @cache
@@ -153,8 +144,14 @@ def _dependencies(context: Context) -> dict[str, str]:
     """What the results of stages depend on besides the data and the code."""
     lines = sorted((line.source, line.lineage, line.path, line.state) for line in context.lines)
     sources = repr((lines, sorted(context.problems), sorted(context.lost)))
-    own = {"ingest": _digest(sources.encode("utf-8", "surrogateescape"))}
-    return own | {"matrix": str(context.across), "drift": context.upstream, **context.engine.texts}
+    rules = context.engine.rules.whole.rules
+    return {
+        "ingest": _digest(sources.encode("utf-8", "surrogateescape")),
+        "lint": _id(rule for rule in rules if rule.spec.each != "change"),
+        "compare": _id(rule for rule in rules if rule.spec.each == "change") + " ".join(context.engine.released),
+        "matrix": str(context.across),
+        "drift": context.upstream,
+    }
 
 
 _ASIDE = (

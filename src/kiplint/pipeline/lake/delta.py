@@ -340,22 +340,18 @@ def read_frame(spark: SparkSession, storage: Storage, parts: Parts, columns: Col
         table = parts[0].name.partition("/")[0]
         reader = spark.read.schema(ddl(columns)).option("basePath", _literal(storage, table))
         return reader.parquet(*(_literal(storage, name) for name in names(parts)))
+
+    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
+        for rows in batches:
+            yield from dataset(storage, [Part(name, 0, 0) for name in rows.column(0).to_pylist()], columns).to_batches()
+
     names_frame = spark.createDataFrame(pa.table({"name": names(parts)})).repartition(min(len(parts), tasks))
-    return names_frame.mapInArrow(_reading(storage, columns), ddl(columns))
+    return names_frame.mapInArrow(read, ddl(columns))
 
 
 def _literal(storage: Storage, name: str) -> str:
     """The path of a file for Spark, which takes paths as globs."""
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", f"{storage.path}/{name}")
-
-
-def _reading(storage: Storage, columns: Columns) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    def read(batches: Batches) -> Iterator[pa.RecordBatch]:
-        for names_frame in batches:
-            parts = [Part(name, 0, 0) for name in names_frame.column(0).to_pylist()]
-            yield from dataset(storage, parts, columns).to_batches()
-
-    return read
 
 
 def damage_of(storage: Storage, part: Part) -> str:

@@ -90,12 +90,6 @@ class Snapshot(msgspec.Struct, frozen=True):
     oldest: Number = 0
 
 
-def newest(storage: Storage) -> Snapshot:
-    """The newest state, an empty one for a new lake. Raises UsageError."""
-    parts = all_parts(storage)
-    return _rows(storage, parts[-1])[-1] if parts else Snapshot()
-
-
 def all_states(storage: Storage) -> list[Snapshot]:
     """All states, from the oldest. Raises UsageError."""
     return [row for part in all_parts(storage) for row in _rows(storage, part)]
@@ -235,7 +229,10 @@ class Lake:
 
     def snapshot(self, as_of: str = "") -> Snapshot:
         """The newest state, an empty one for a new lake, or that as of a time or run; raises UsageError."""
-        return state_as_of(self.storage, as_of) if as_of else newest(self.storage)
+        if as_of:
+            return state_as_of(self.storage, as_of)
+        parts = all_parts(self.storage)
+        return _rows(self.storage, parts[-1])[-1] if parts else Snapshot()
 
     def parts(self, table: str, version: int | None) -> Parts:
         """The files of a version of a table, none for None; raises UsageError."""

@@ -192,7 +192,7 @@ RUNS: Final = "runs"
 LOG: Final = "_delta_log"
 TOKEN: Final = re.compile(r"[0-9a-f]{12}")
 FOLDER: Final = re.compile(r"([0-9a-f]{12})-[0-9]{1,9}")
-"""A folder with the files of a part: the token of the run that made it, and a number."""
+"""A folder that Spark writes: the token of its run, and a number."""
 
 _SLASH: Final = re.compile("/")
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kiplint.pipeline.lake.delta import DamageError, damage_of, head_of, names, open_table, reading
 from kiplint.pipeline.lake.lake import OPTIMIZED, STATE, Lake, Snapshot, all_parts, all_states
 from kiplint.pipeline.lake.schema import SOURCE
-from kiplint.pipeline.lake.storage import LOG, RUNS, STAGING, TOKEN, remove
+from kiplint.pipeline.lake.storage import FOLDER, LOG, RUNS, STAGING, TOKEN, remove
 from kiplint.pipeline.tables import TABLES
 
 FEW: Final = 4
@@ -32,7 +32,6 @@ _OWN: Final = re.compile(
     rf"(?:{SOURCE}=[^/]+/)?(?:({TOKEN.pattern})-[0-9]+-[0-9a-f]+|part-[0-9]{{5}}-[0-9a-f-]{{36}}-c[0-9]{{3}}\.\w+)\.parquet"
 )
 """Files of tables by the names that runs give them, each with the token of its run, and those of delta-rs."""
-_FOLDER: Final = re.compile(rf"({TOKEN.pattern})-[0-9]{{1,9}}")
 
 
 class Upkeep(NamedTuple):
@@ -114,7 +113,7 @@ def _unneeded(lake: Lake, tokens: set[str], states: list[Snapshot]) -> Iterator[
                 if own and (not own[1] or own[1] in tokens):
                     yield f"{table}/{name}"
     for name in storage.list(STAGING):
-        folder = _FOLDER.fullmatch(name)
+        folder = FOLDER.fullmatch(name)
         if folder and folder[1] in tokens:
             yield f"{STAGING}/{name}"
     rows = names(all_parts(storage))
