@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from benchmarks.sample import make_history
 from pyspark.sql import SparkSession
 
 from kiplint.engine.config import Config
@@ -19,6 +20,7 @@ from kiplint.pipeline.session import make_session
 from kiplint.pipeline.stage import Engine
 from pipeline.support import QUICK
 
+from .test_plans import recording
 from .thinned import TAGS, WHOLE, thinned
 
 
@@ -37,6 +39,36 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 def engine() -> Engine:
     """The engine with the default rules."""
     return Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
+
+
+@pytest.fixture(scope="session")
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample history, which need not wait for the guide's lake to be made."""
+    place = tmp_path_factory.mktemp("history") / "sample"
+    make_history(place)
+    return place
+
+
+@pytest.fixture(scope="session")
+def planned(
+    sources: tuple[str, ...], engine: Engine, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Lake, dict[str, list[str]]]:
+    """The lake of the sample history, and the plans by which it was made."""
+    lake = Lake(tmp_path_factory.mktemp("planned") / "lake")
+    with pytest.MonkeyPatch.context() as patch, recording(spark, lake.path, patch) as (watcher, plans):
+        run(lake, Request(sources), engine, lambda: spark, watcher)
+    return lake, plans
+
+
+@pytest.fixture(scope="session")
+def plans(planned: tuple[Lake, dict[str, list[str]]]) -> dict[str, list[str]]:
+    return planned[1]
+
+
+@pytest.fixture(scope="session")
+def lake(planned: tuple[Lake, dict[str, list[str]]]) -> Lake:
+    """The lake of the sample history, which no test writes."""
+    return planned[0]
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,6 @@ import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pytest
-from benchmarks.sample import make_history
 from pyspark.sql import SparkSession
 
 from kiplint.pipeline.answers.reader import Reader
@@ -17,13 +15,6 @@ from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.tables import Problems, Revisions, Sources
 
 from .conftest import SILENT
-
-
-@pytest.fixture(scope="module")
-def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("lines") / "sample"
-    make_history(place)
-    return place
 
 
 def lines_of(lake: Lake) -> dict[tuple[str, str], tuple[int, datetime | None]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,7 @@ from pyspark.sql.classic.dataframe import DataFrame
 from syrupy.assertion import SnapshotAssertion
 
 from kiplint.pipeline.lake.delta import stage_frame, write_frame
-from kiplint.pipeline.lake.lake import Lake
-from kiplint.pipeline.run import Request, Watcher, run
-from kiplint.pipeline.stage import Engine
+from kiplint.pipeline.run import Watcher
 
 LEFT_OUT = ("Project", "Filter", "AdaptiveSparkPlan", "ColumnarToRow", "Sort ", "InputAdapter")
 SHOWN = re.compile(r"^([ :+\-]*)(\w.*)$")
@@ -63,14 +61,13 @@ def operator(text: str, lake: Path) -> str:
     return name
 
 
-@pytest.fixture
-def plans(
-    sources: tuple[str, ...], engine: Engine, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> dict[str, list[str]]:
-    """By stage, the plans of what it writes and what it takes to the driver, in their order."""
+@contextmanager
+def recording(
+    spark: SparkSession, lake: Path, patch: pytest.MonkeyPatch
+) -> Iterator[tuple[Watcher, dict[str, list[str]]]]:
+    """A watcher of a run into this lake; by stage, the plans of what is written and taken to the driver, in their order."""
     by_stage: dict[str, list[str]] = {}
     stage: list[str] = []
-    lake = tmp_path / "lake"
 
     def note(what: str, df: DataFrame) -> None:
         with redirect_stdout(StringIO()) as out:
@@ -91,17 +88,15 @@ def plans(
 
         return call
 
-    monkeypatch.setattr("kiplint.pipeline.work.write_frame", recorded(write_frame, "write"))
-    monkeypatch.setattr("kiplint.pipeline.work.stage_frame", recorded(stage_frame, "stage"))
+    patch.setattr("kiplint.pipeline.work.write_frame", recorded(write_frame, "write"))
+    patch.setattr("kiplint.pipeline.work.stage_frame", recorded(stage_frame, "stage"))
     for name in ("collect", "count", "isEmpty", "toArrow", "toPandas", "toLocalIterator", "take", "first"):
-        monkeypatch.setattr(DataFrame, name, taken(getattr(DataFrame, name), name))
-    watcher = Watcher(lambda: None, lambda name, _: stage.append(name), lambda _: None)
+        patch.setattr(DataFrame, name, taken(getattr(DataFrame, name), name))
     for name, value in WHOLE.items():
         spark.conf.set(name, value)
-    run(Lake(lake), Request(sources), engine, lambda: spark, watcher)
+    yield Watcher(lambda: None, lambda name, _: stage.append(name), lambda _: None), by_stage
     for name in WHOLE:
         spark.conf.unset(name)
-    return by_stage
 
 
 def test_plans_of_stages(plans: dict[str, list[str]], snapshot: SnapshotAssertion) -> None:
