@@ -59,7 +59,6 @@ def test_what_is_not(word: str, known: list[str]) -> None:
 def test_a_run_has_so_many_steps_and_then_no_suggestions() -> None:
     names = frozenset(f"Topic{''.join(pair)}State" for pair in product(ascii_letters, repeat=2))
     words = [f"Topic{''.join(pair)}Stat" for pair in product(ascii_letters, repeat=2)]
-    suggestion_steps.refill(STEPS)
     answers = [nearest(word, names) for word in words]
     assert answers[0] == "TopicaaState"
     assert answers[-1] == ""
