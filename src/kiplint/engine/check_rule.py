@@ -50,6 +50,11 @@ def mistakes(rule: Rule) -> Iterator[Mistake]:
     spec = rule.spec
     if unfit := _no_fixer(rule):
         yield "fix", spec.fix, unfit
+    names = [("offers", name) for name in spec.offers.values()]
+    names += [("editions", name) for edition in spec.editions.values() for name in edition.params]
+    for part, name in names:
+        if name not in rule.params:
+            yield part, name, f"the rule has no parameter {printable(name)}{did_you_mean(name, rule.params)}"
     if rule.each not in KINDS:
         if rule.each != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"

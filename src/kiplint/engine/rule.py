@@ -51,7 +51,7 @@ MOST_TEXT = 2_000
 """How many cases, levels or names a rule may have, and how many characters a message."""
 
 Generator = Literal["3.9", "4.3", "4.4"]
-"""The editions of Kafka's generator: 3.9 knows the listener zkBroker, 4.4 requires `headerVersions` of a whole set."""
+"""The editions of Kafka's generator that rules tell apart; the packs say in `editions` what differs."""
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 Topic = Literal[
     "rpc-versions", "flexibility", "half", "api-key", "message-type", "message-name", "stability", "listeners",
@@ -80,7 +80,7 @@ class ConditionalSeverity(_RuleObject):
 
 
 class Edition(_RuleObject):
-    """What a rule is for an edition of Kafka's generator, unless a configuration says otherwise."""
+    """What differs in a rule for an edition of Kafka's generator; a configuration overrides it."""
 
     severity: Annotated[Level | None, Meta(description="The severity there.")] = None
     params: Annotated[dict[str, Any], Meta(description="Values for parameters there.")] = {}
@@ -267,7 +267,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def offered(rules: Iterable[Rule], key: str) -> Any:
-    """The parameter, a list or a table, with the values that a property may have; empty where no rule has them."""
+    """The values of a property: the parameter, a list or a table, of the first rule that `offers` them, else {}."""
     return next((rule.params[rule.spec.offers[key]] for rule in rules if key in rule.spec.offers), {})
 
 
