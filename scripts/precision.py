@@ -181,7 +181,7 @@ class History:
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a reader made of a finding: whether it is true, and why.
+    """A person's verdict on a finding: whether it is true, and why.
 
     Without a message it is about all that the rule finds, without a place about all of the message. With a `commit`,
     shortened to ten digits, or the name of a fork, it is about what `scripts/pull_requests.py` finds in that change.

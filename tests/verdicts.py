@@ -31,7 +31,7 @@ class Case:
     lone: bool
     require: bool
     directory: str = ""
-    """That of a whole set, most of whose files are those of other cases."""
+    """The directory, if the case is a whole set, which shares most of its files with other cases."""
 
     @property
     def errors(self) -> list[str]:
@@ -54,7 +54,7 @@ def rules(require: bool) -> RuleSet:
 
 @cache
 def edited_set(directory: str) -> EditedSet:
-    """It looks again only at what differs from the case before."""
+    """A set that checks again only the files that differ from the case before."""
     return EditedSet(directory, rules(False))
 
 

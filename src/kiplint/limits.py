@@ -108,7 +108,11 @@ GROWN_BYTES = Limit(
 BATCHES = Limit(100_000, "batches of a field", "record batches", beyond=_BATCH)
 RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decode more by `--limit N`")
 _REST = "what follows is not decoded"
-PACKETS = Limit(400_000, "packets, and 10 for each end of a connection", "a capture", RECORDS.remedy, beyond=_REST)
+END_PACKETS = 10
+"""What each end of a connection costs in a capture, beside its packets."""
+PACKETS = Limit(
+    400_000, f"packets, and {END_PACKETS} for each end of a connection", "a capture", RECORDS.remedy, beyond=_REST
+)
 PAYLOAD = Limit(200 << 20, "bytes in packets", "a capture", RECORDS.remedy, beyond=_REST)
 VECTOR_BYTES = Limit(4 << 20, "bytes of bodies", "the vectors of a message", beyond="a warning names what is left out")
 VALUES_BYTES = Limit(32 << 20, "bytes", "values to encode", "divide them")

@@ -1,4 +1,4 @@
-"""Reading of histories: the metadata of commits, and the trees of consecutive commits."""
+"""Histories: what is read of commits, and the trees of consecutive commits."""
 
 from __future__ import annotations
 

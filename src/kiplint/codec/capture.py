@@ -16,7 +16,7 @@ from kiplint.codec.catalog import Catalog
 from kiplint.codec.conversation import Captured, conversations, numbered
 from kiplint.codec.state import ConnectionState
 from kiplint.codec.tcp import Address, Segment, connections
-from kiplint.limits import PACKETS, PAYLOAD, RECORDS
+from kiplint.limits import END_PACKETS, PACKETS, PAYLOAD, RECORDS
 from kiplint.limits import Counter as Budget
 
 PCAPNG = b"\x0a\x0d\x0d\x0a"
@@ -24,9 +24,6 @@ CAPTURES = (
     PCAPNG, b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1",
 )  # fmt: skip
 """The magic numbers of pcapng, and of pcap in both byte orders, with times in micro- or nanoseconds."""
-
-DIRECTION = 10
-"""What a direction of a connection costs beside its packets, in packets."""
 
 
 def is_capture(data: bytes) -> bool:
@@ -119,7 +116,7 @@ def read_packets(data: bytes, limit: int = RECORDS) -> Packets:
         cost = 1
         if isinstance(content, Segment) and (ends := (content.source, content.target)) not in directions:
             directions.add(ends)
-            cost += DIRECTION
+            cost += END_PACKETS
         if not packets.take(cost) or not payload.take(len(packet)):
             return Packets(segments, times, unread, limited=True)
         times.append(time)

@@ -24,7 +24,7 @@ USER_PORTS = 1024
 """The first port that is not one of the system; brokers listen on such ports."""
 LOOPBACK = ("127.0.0.1", "::1")
 MOST_NUMBERS = 10
-"""The most frames that are listed for a cause."""
+"""The maximum number of frames that are listed for a cause."""
 Pairs = Sequence[tuple[Captured, Frame]]
 """The frames of a capture, each with its place in the conversation and its problems."""
 

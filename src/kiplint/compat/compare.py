@@ -257,10 +257,10 @@ def _moved_record_type(both: Both, standing: Standing) -> Iterator[Change]:
 
 
 def _property_changes(both: Both) -> Iterator[Change]:
-    """The changes of a message's own properties.
+    """The changes of a message itself: name, type, API key, versions, listeners and deprecated versions (KIP-896).
 
-    Listeners count where both sides declare them, as Kafka does since 2.8; deprecated versions (KIP-896) where both
-    sides have the versions.
+    Listeners are compared if both sides declare them, which Kafka does since 2.8. Versions are compared if both sides
+    have them.
     """
     old, new = both
     if old.name != new.name:
@@ -446,11 +446,14 @@ class ComparedVersion:
         return kind(self.messages, NONE, pair, self.around, *values, **properties)
 
     def has_bytes(self, pair: FieldPair) -> bool:
-        """Whether a field is plain on both sides, and has bytes on one of them: only then its position matters."""
+        """Whether a field is on both sides, untagged, and has bytes on one: only then does its position matter."""
         sides = [(field, flexible) for field, flexible in zip(pair, self.flexible, strict=True) if field]
         if len(sides) < 2 or any(self.version not in field.versions - field.tagged for field, _ in sides):
             return False
-        return any(slot_tokens(slot_of(field, self.version, flexible), plain=self.plain) for field, flexible in sides)
+        return any(
+            not field.is_struct or slot_tokens(slot_of(field, self.version, flexible), plain=self.plain)
+            for field, flexible in sides
+        )
 
     def offsets(self) -> tuple[dict[int, int], dict[int, int]]:
         """For each side, by index of a field: the number of tokens before it."""

@@ -243,7 +243,7 @@ def _shown(text: str, place: int) -> str:
 
 
 def refuse_duplicates(fields: Sequence[FieldToAdd]) -> None:
-    """Raise BadField for two fields of one name, whatever its case, that are to be added at the same place."""
+    """Raise BadField if two of the fields would be added at one place under one name; case does not count."""
     places: set[tuple[str, ...]] = set()
     for field in fields:
         place = (field.message, *field.path, field.name.lower())

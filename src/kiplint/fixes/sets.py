@@ -108,7 +108,8 @@ ENTITY_MISSING: Final = "fields/entity-type-missing"
 
 def entities_by_field(start: str) -> Mapping[str, str]:
     """The entity types of fields by name, as the configuration for the path `start` states them."""
-    return next((dict(r.params["names"]) for r in configure(start).rules().known if r.id == ENTITY_MISSING), {})
+    rules = configure(start).rules().known
+    return next((dict(rule.params["names"]) for rule in rules if rule.id == ENTITY_MISSING), {})
 
 
 Files = Mapping[str, bytes]

@@ -100,12 +100,7 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
         for hidden in (*reversed(journals), *fresh):
             hidden.unlink(missing_ok=True)
     for directory in {target.parent for target in targets}:
-        with suppress(OSError):
-            descriptor = os.open(directory, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        _sync(directory)
 
 
 class _Move(msgspec.Struct, frozen=True):
@@ -242,6 +237,15 @@ def _runs(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def _sync(directory: Path) -> None:
+    with suppress(OSError):
+        descriptor = os.open(directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 @contextmanager

@@ -197,7 +197,7 @@ def _compiled(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _without_places(code: CodeType) -> CodeType:
-    """The same code without line numbers, and with sets as tuples, in an order that is the same in all processes."""
+    """The code without line numbers. Sets become sorted tuples, as the order of a set differs between processes."""
     constants = (
         _without_places(value)
         if isinstance(value, CodeType)

@@ -65,7 +65,7 @@ def operator(text: str, lake: Path) -> str:
 def recording(
     spark: SparkSession, lake: Path, patch: pytest.MonkeyPatch
 ) -> Iterator[tuple[Watcher, dict[str, list[str]]]]:
-    """A watcher of a run into this lake; by stage, the plans of what is written and taken to the driver, in their order."""
+    """Record the plans of a run into the lake: its watcher, and by stage the plans in the order in which they run."""
     by_stage: dict[str, list[str]] = {}
     stage: list[str] = []
 

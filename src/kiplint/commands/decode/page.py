@@ -32,7 +32,7 @@ class FrameEntry(NamedTuple):
 
     @property
     def note(self) -> str:
-        """The errors in the frame, its first problem, and whether it was not answered; empty where all is well."""
+        """The error codes of the frame, its first problem and `not answered`, as far as they apply, with commas."""
         row = self.row
         return ", ".join(filter(None, (*row.errors, row.problem, "" if row.answered else "not answered")))
 

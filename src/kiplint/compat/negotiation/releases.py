@@ -139,7 +139,10 @@ def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
 
 
 def _comparison_key(side: Side) -> Any:
-    """A key that is equal for sides that come to the same agreements; how a connection begins, its fields decide."""
+    """A key that is equal for sides that come to the same agreements.
+
+    It has the fields of ApiVersions, because they decide how a connection begins.
+    """
     return tuple(
         (
             (key, offer.name, offer.versions, offer.hidden, header_map(offer.request), header_map(offer.response)),

@@ -192,8 +192,8 @@ def client_side(name: str, schemas: SchemaSet) -> Side:
     offers = {}
     for rpc in schemas.rpcs:
         if offer := _offer(rpc, unstable=True):
-            kept = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
-            offers[rpc.api_key] = offer._replace(versions=offer.versions - kept, kept=kept)
+            reserved = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
+            offers[rpc.api_key] = offer._replace(versions=offer.versions - reserved, kept=reserved)
     return Side(name, schemas, offers)
 
 

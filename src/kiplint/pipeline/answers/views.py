@@ -77,7 +77,7 @@ VIEWS: Final[dict[str, tuple[str, str]]] = {
     ),
     "release_matrix": ("What each release as a client and each as a broker agree on, by RPC.", _RELEASE_MATRIX),
 }
-"""What each view has that puts tables together, and its SELECT, by name; each refers to earlier ones only."""
+"""The views that put tables together: by name, a description and the SELECT, which uses only earlier views."""
 
 TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
 """The condition that a line is one of releases."""
@@ -205,7 +205,7 @@ QUESTIONS: Final[dict[str, tuple[str, str]]] = {
         _BEHIND,
     ),
 }
-"""The same of the views that answer a question."""
+"""The views that answer questions: by name, a description and the SELECT."""
 
 
 def queries(upstream: str, *, across: bool) -> Mapping[str, str]:
