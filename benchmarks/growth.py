@@ -1,13 +1,15 @@
 """`make bench-growth`: what a run of the pipeline costs, and how that grows with commits, forks and sources.
 
-Writes GROWTH.md; with names of parts it only prints these. Seconds are those of the clock, as users wait for them; CPU
-seconds are those of all processes, which other work on the machine disturbs less.
+Writes GROWTH.md; with names of parts it measures these, and leaves the other sections as they are. Seconds are those
+of the clock, as users wait for them; CPU seconds are those of all processes, which other work on the machine disturbs
+less.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import inspect
 import json
 import os
 import platform
@@ -246,24 +248,34 @@ def _table(lines: list[tuple[str, ...]]) -> str:
 
 
 def main() -> int:
-    """Print a section for each part, and write the page; 0 unless a command failed, whatever the figures are."""
+    """Print a section for each part, and write it into the page; 0 unless a command failed, whatever figures are."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)} (default: all)")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    sections = []
-    try:
-        for name in options.parts or PARTS:
-            title = f"## {name.capitalize()}\n\n{PARTS[name].__doc__}\n"
-            sections.append("\n".join((title, "\n\n".join(tables(list(PARTS[name]()))))))
-            print(f"\n{sections[-1]}", flush=True)
-    except CommandError as error:
-        print(f"benchmarks: {error}", file=sys.stderr)
-        return 1
-    if not options.parts:
-        PAGE.write_text(_ABOUT.format(date=datetime.date.today(), machine=_machine()) + "\n\n".join(sections) + "\n")
+    for name in options.parts or PARTS:
+        try:
+            section = _section(name, list(PARTS[name]()))
+        except CommandError as error:
+            print(f"benchmarks: {error}", file=sys.stderr)
+            return 1
+        print(f"\n{section}", flush=True)
+        sections = _sections() | {name: section}
+        PAGE.write_text("\n".join([_ABOUT, *(sections[part] for part in PARTS if part in sections)]), "utf-8")
     return 0
+
+
+def _section(name: str, rows: list[Row]) -> str:
+    head = f"{inspect.getdoc(PARTS[name])}\n\n{datetime.date.today()}, {_machine()}:"
+    return "\n\n".join((f"## {name.capitalize()}", head, *tables(rows))) + "\n"
+
+
+def _sections() -> dict[str, str]:
+    """The sections of the page by their parts."""
+    text = PAGE.read_text("utf-8") if PAGE.exists() else ""
+    sections = (f"## {section.rstrip()}\n" for section in text.split("\n## ")[1:])
+    return {section.split()[1].lower(): section for section in sections}
 
 
 _ABOUT = """\
@@ -275,10 +287,6 @@ Each run is the command that users run, `kiplint pipeline run` into a new lake u
 cores, the start of Spark included. Seconds are those of the clock; CPU seconds and memory (resident, at the worst
 moment) are those of all processes; `task CPU s` are those of Spark's tasks alone. The runs of `Sources` may open 256
 files at once.
-
-- Date: {date}
-- Machine: {machine}
-
 """
 
 

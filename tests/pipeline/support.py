@@ -21,7 +21,13 @@ from tools import Ran, environment, kiplint
 
 Content: TypeAlias = dict[str, list[tuple[Any, ...]]]
 KIPLINT = (sys.executable, "-m", "kiplint")
-QUICK = {"spark.sql.shuffle.partitions": "2", "spark.ui.enabled": "false"}
+QUICK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.enabled": "false",
+    # A plan runs once or twice here: interpreting it takes a third less time than compiling it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 """Settings that make a small run short."""
 
 

@@ -102,6 +102,9 @@ def run(work: Work, context: Context) -> None:
         work.clear(Drift)
         sources = {part.source for part in work.parts(Revisions)}
     forks = sources - {context.upstream}
+    if not forks:
+        work.append_none(Drift)
+        return
     sql = work.sql
     tables = {
         "trees": work.table(Trees),
