@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,8 +15,11 @@ from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from kiplint.pipeline.answers.reader import Reader
+from kiplint.pipeline.lake.delta import prepare_commit, write_frame
 from kiplint.pipeline.lake.lake import Lake, all_states
-from kiplint.pipeline.tables import TABLES, Findings
+from kiplint.pipeline.lake.schema import ddl, table
+from kiplint.pipeline.lake.storage import Storage
+from kiplint.pipeline.tables import TABLES, Blobs, Findings
 
 
 @pytest.fixture(params=["sample", "corpus"])
@@ -86,6 +90,18 @@ def test_the_log_has_statistics(lake: Lake) -> None:
     assert len(low) <= 32 < len(min(messages))
     assert low <= min(messages)
     assert high >= max(messages)
+
+
+def test_the_log_has_no_statistics_of_long_values(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark writes none, not even of nulls, where the least and the greatest value take more than 4 KB together."""
+    texts = [character * 3_000 for character in "az"]
+    rows = table(Blobs.COLUMNS, ((text, "other", 3_000, None, text) for text in texts))
+    storage = Storage(tmp_path)
+    parts = write_frame(spark.createDataFrame(rows, ddl(Blobs.COLUMNS)).coalesce(1), Blobs, storage, "run-1")
+    prepare_commit(storage, Blobs, None, parts)()
+    (action,) = pa.table(DeltaTable(storage.inner("blobs")).get_add_actions(flatten=True)).to_pylist()
+    assert (action["num_records"], action["min.size"], action["null_count.data"]) == (2, 3_000, 2)
+    assert (action.get("min.blob"), action.get("null_count.blob")) == (None, None)
 
 
 def test_times_are_in_microseconds_of_utc(lake: Lake) -> None:

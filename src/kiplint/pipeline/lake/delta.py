@@ -228,14 +228,16 @@ def _statistics(kind: type[TableFrame], footer: pq.FileMetaData) -> dict[str, An
         if name not in kind.COLUMNS:  # an element of a list
             continue
         of_groups = [group.column(at).statistics for group in groups]
-        if not all(of_groups):
-            continue
-        if sum(statistics.null_count for statistics in of_groups) and name in kind.REQUIRED:
+        if not all(statistics and statistics.has_null_count for statistics in of_groups):
+            continue  # Spark writes none where the least and the greatest value take more than 4 KB together
+        count = sum(statistics.null_count for statistics in of_groups)
+        if count and name in kind.REQUIRED:
             raise ValueError(f"{kind.NAME}.{name} has nulls")
         if len(nulls) < _MOST_COLUMNS:
-            nulls[name] = sum(statistics.null_count for statistics in of_groups)
+            nulls[name] = count
             ends = [(statistics.min, statistics.max) for statistics in of_groups if statistics.has_min_max]
-            if ends and kind.COLUMNS[name] in ("string", "int", "bigint", "timestamp"):
+            has_bounds = all(statistics.has_min_max or not statistics.num_values for statistics in of_groups)
+            if ends and has_bounds and kind.COLUMNS[name] in ("string", "int", "bigint", "timestamp"):
                 lowest[name] = _bound(min(low for low, _ in ends), highest=False)
                 highest[name] = _bound(max(high for _, high in ends), highest=True)
     return {"numRecords": footer.num_rows, "minValues": lowest, "maxValues": highest, "nullCount": nulls}
