@@ -177,15 +177,17 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     """The largest size that is read, and half of it; None where the largest takes no time."""
     n = largest(case.input)
     small = max(n // (2 * QUARTER), 1)
-    least, eighth = screen(case, 1), screen(case, small)
-    while eighth.refused and small > 64 and eighth.run.cpu - least.run.cpu < NOTHING:  # refused at once
+    least, eighth = nothing(case[1:]), screen(case, small)
+    while eighth.refused and small > 64 and eighth.run.cpu - least.cpu < NOTHING:  # refused at once
         eighth = screen(case, small := small // 4)
-    if eighth.run.cpu - least.run.cpu < NOTHING:
+    if eighth.run.cpu - least.cpu < NOTHING:
         return None
     quarter = screen(case, 2 * small)
-    seconds, memory = quarter.run.cpu - least.run.cpu, quarter.run.peak - least.run.peak
-    grows = growth(quarter, eighth, least.run) >= CLEAR and QUARTER**2 * seconds > SLOW
-    if not grows and QUARTER * seconds < MOST_SECONDS / 2 and QUARTER * memory < MOST_MEMORY / 2:
+    if grows(quarter, eighth, least):
+        quarter, eighth = _least(quarter, screen(case, 2 * small)), _least(eighth, screen(case, small))
+    seconds, memory = quarter.run.cpu - least.cpu, quarter.run.peak - least.peak
+    is_small = QUARTER * seconds < MOST_SECONDS / 2 and QUARTER * memory < MOST_MEMORY / 2
+    if is_small and not grows(quarter, eighth, least):
         return None
     whole = _run(case, n := min(n, 2 * small * QUARTER))
     if whole.run.cpu - start.cpu < SLOW:
@@ -196,6 +198,18 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
             break
         whole, half = _least(whole, _run(case, n)), _least(half, _run(case, n // 2))
     return whole, half
+
+
+def grows(quarter: Measured, eighth: Measured, least: Run) -> bool:
+    """Whether quadratic growth shows between two sizes that are screened, and counts at the largest size."""
+    seconds = quarter.run.cpu - least.cpu
+    return growth(quarter, eighth, least) >= CLEAR and QUARTER**2 * seconds > SLOW
+
+
+@cache
+def nothing(command: tuple[tuple[str, ...], str]) -> Run:
+    """What a command, with a place of its sets, takes for one of the first construct that it is run with."""
+    return screen(next(case for case in cases() if case[1:] == command), 1).run
 
 
 def screen(case: Case, n: int) -> Measured:
