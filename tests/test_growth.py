@@ -17,10 +17,12 @@ from benchmarks.hostile.grammar import LINKS, growths
 
 from kiplint import commands
 from kiplint.cli.reader import names
+from kiplint.compat.change import shown_layout
 from kiplint.engine.config import Config
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.fixers import make_fixes
-from tools import environment, rules_of
+from kiplint.model.layout import layout
+from tools import environment, field, message, rules_of
 
 MOST_SECONDS = 120
 """Of the processor: no measure of speed, only the end of what would not end by itself."""
@@ -97,6 +99,17 @@ def test_twice_the_names_take_twice_the_steps(name: str) -> None:
         return calls(run)
 
     assert steps(800) < 2.3 * steps(400)
+
+
+def test_a_field_of_a_long_layout_is_found_without_a_search() -> None:
+    def steps(n: int) -> int:
+        fields = [field(f"F{at}", "int32") for at in range(n)]
+        fields += [field(f"T{at}", "int32", taggedVersions="0+", tag=at) for at in range(n)]
+        made = message(*fields, flexibleVersions="0+")
+        body, last = layout(made, 0), [made.fields[n - 1], made.fields[-1]]
+        return calls(lambda: [shown_layout(body, near) for near in last])
+
+    assert steps(4_000) < 1.5 * steps(500)
 
 
 def test_every_command_is_run_or_reads_nothing(titled: dict[str, Case]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
@@ -166,11 +167,14 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     a layout with more than `MOST_SHOWN` fields only those `near` a field are shown, or the first.
     """
     around = AROUND if _is_larger(body, MOST_SHOWN) else None
-    is_tagged = not body.slots or any(slot.field is near for slot in body.tags or ())
+    tags = body.tags or ()
+    is_tagged = not body.slots or (
+        near is not None and any(slot.field is near for slot in tags[_place(tags, near, numbered=True) :][:1])
+    )
     parts = _descriptions(body.slots, near, around, is_elsewhere=is_tagged)
-    if body.tags or (empty_tags and body.tags is not None):
-        tags = _descriptions(body.tags, near, around, is_elsewhere=not is_tagged, numbered=True)
-        parts.append(f"tags {{{', '.join(tags)}}}")
+    if tags or (empty_tags and body.tags is not None):
+        numbered = _descriptions(tags, near, around, is_elsewhere=not is_tagged, numbered=True)
+        parts.append(f"tags {{{', '.join(numbered)}}}")
     return ", ".join(parts)
 
 
@@ -182,12 +186,21 @@ def _descriptions(
         return [LEFT_OUT] if slots else []
     first, last = 0, len(slots)
     if around is not None:
-        at = next((place for place, slot in enumerate(slots) if near and slot.field.index >= near.index), 0)
+        at = _place(slots, near, numbered=numbered) % len(slots) if near and slots else 0
         first, last = max(at - around, 0), min(at + around + 1, last)
     descriptions = [
         (f"{slot.field.tag}: " if numbered else "") + _description(slot, around) for slot in slots[first:last]
     ]
     return [*([LEFT_OUT] if first else []), *descriptions, *([LEFT_OUT] if last < len(slots) else [])]
+
+
+def _place(slots: Sequence[Slot], near: Field, *, numbered: bool) -> int:
+    """The place of a field, or of the next: fields are in the order of their file, or `numbered` in that of tags."""
+
+    def order(field: Field) -> tuple[int, int]:
+        return (field.tag or 0) if numbered else 0, field.index
+
+    return bisect_left(slots, order(near), key=lambda slot: order(slot.field))
 
 
 def _description(slot: Slot, around: int | None) -> str:
