@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from benchmarks.sample import arguments
 
 from kiplint.pipeline.lake.lake import Lake
 from pipeline.support import ask
+from tools import environment
 
 
 def test_a_second_run_has_nothing_to_do(lake: Lake, sources: tuple[str, ...]) -> None:
@@ -19,6 +22,16 @@ def test_a_second_run_has_nothing_to_do(lake: Lake, sources: tuple[str, ...]) ->
     ]
     assert [line.split()[1:4] for line in ran.out.splitlines()] == [["up", "to", "date"]] * 7
     assert ask("run", "--resume", "--out", str(lake.path)) == ran
+
+
+def test_a_second_run_imports_no_engine(lake: Lake, sources: tuple[str, ...]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "kiplint", "pipeline", "run", *arguments(sources)]
+    ran = subprocess.run(
+        [*command, "--out", str(lake.path)], env=environment(), capture_output=True, text=True, check=True
+    )
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in ran.stderr.splitlines()}
+    assert {"deltalake", "pyarrow"} <= imported
+    assert imported.isdisjoint({"duckdb", "pandas", "pyspark"})
 
 
 def test_resume_cannot_read_something_else(lake: Lake, history: Path) -> None:

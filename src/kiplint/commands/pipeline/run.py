@@ -148,15 +148,13 @@ class Console:
 
     def finish(self, lake: Lake) -> bool:
         """Print the number of problems, and the sources that could not be read; returns whether there were any."""
-        from kiplint.pipeline.answers.reader import Reader
         from kiplint.pipeline.tables import Problems
 
-        reader = Reader(lake)
-        problems = reader.count(Problems)
+        parts = lake.parts(Problems.NAME, lake.snapshot().tables.get(Problems.NAME))
+        problems = lake.dataset(parts, Problems.COLUMNS).to_table().to_pylist() if parts else []
         if problems and not self._quiet:
-            message = f"{plural(problems, 'problem')}: `kiplint pipeline report {lake}` says which"
-            warn(f"warning: {message}")
-        lost = reader.duck.rows("SELECT * FROM problems WHERE stage = 'sources'") if problems else []
+            warn(f"warning: {plural(len(problems), 'problem')}: `kiplint pipeline report {lake}` says which")
+        lost = [row for row in problems if row["stage"] == "sources"]
         for row in lost:
             warn(f"warning: {row['subject']} could not be read, and stays as it was: {row['problem']}")
         return bool(lost)

@@ -93,7 +93,8 @@ def parts_of(storage: Storage, table: str, version: int | None) -> Parts:
     names files elsewhere.
     """
     with reading(storage, table):
-        actions = pa.table(open_table(storage, table, version).get_add_actions(flatten=True))
+        stream = open_table(storage, table, version).get_add_actions(flatten=True)
+        actions = pa.RecordBatchReader.from_stream(stream).read_all()  # `pa.table` imports pandas, half a second
         columns = actions.select([name for name in _ACTION if name in actions.column_names]).to_pydict()
     for name in columns["path"]:
         if not name.endswith(".parquet") or ":/" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
