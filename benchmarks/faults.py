@@ -19,7 +19,7 @@ from benchmarks.sample import arguments, make_history, sources_of
 from benchmarks.workspace import REPOSITORY, empty_scratch
 from kiplint.pipeline.lake.delta import head_of, names, parts_of
 from kiplint.pipeline.lake.lake import Lake, all_states
-from kiplint.pipeline.lake.storage import RUNS
+from kiplint.pipeline.lake.storage import LOG, RUNS
 from kiplint.pipeline.stage import STAGES
 
 sys.path.insert(0, str(REPOSITORY / "tests"))
@@ -94,10 +94,12 @@ def _moment(draw: random.Random, number: int, whole: float) -> Moment:
         return Moment(f"after {after:5.1f} s", lambda _: False, after)
     table = draw.choice([name for stage in STAGES for name in stage.writes])
     if number % 4 == 2:
-        return Moment(f"with data of {table}", lambda lake: any((lake / table).glob("*-*/*.parquet")), whole * 10)
-    return Moment(
-        f"with a commit of {table}", lambda lake: any((lake / table / "_delta_log").glob("*.json")), whole * 10
-    )
+        return Moment(f"with data of {table}", lambda lake: _has_data(lake / table), whole * 10)
+    return Moment(f"with a commit of {table}", lambda lake: any((lake / table / LOG).glob("*.json")), whole * 10)
+
+
+def _has_data(table: Path) -> bool:
+    return any(LOG not in file.parts for file in table.rglob("*.parquet"))
 
 
 def _resume(undisturbed: Undisturbed, lake: Path, told: str) -> list[str]:
@@ -131,7 +133,7 @@ def _unnamed(path: Path) -> set[str]:
     }
     head = head_of(lake.storage, RUNS)
     named |= set(names(parts_of(lake.storage, RUNS, head))) if head is not None else set()
-    there = {file.relative_to(path).as_posix() for file in path.rglob("*.parquet") if "_delta_log" not in file.parts}
+    there = {file.relative_to(path).as_posix() for file in path.rglob("*.parquet") if LOG not in file.parts}
     return {name for name in there - named if not name.startswith(INSIDE)}
 
 
