@@ -251,3 +251,11 @@ def test_an_rpc_is_its_two_halves(folder: Path) -> None:
     document = json.loads(show("X", folder, "--output-format", "json", cwd=folder).out)
     jsonschema.validate(document, schema("show"))
     assert [message["message_name"] for message in document["messages"]] == ["XRequest", "XResponse"]
+
+
+def test_the_page_of_an_rpc_whose_halves_have_other_versions(folder: Path) -> None:
+    request = definition(field("Name", "string", "6+"), name="XRequest", type="request", validVersions="0-6")
+    write(folder, {"XRequest.json": request})
+    ran = show("X", folder, "--output-format", "html", cwd=folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert '@6">6</a></th><td>+ Name</td><td>not valid</td>' in ran.out

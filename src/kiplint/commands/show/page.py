@@ -104,9 +104,12 @@ def _entry(name: str, anchor: str, group: Sequence[tuple[Message, PagePart, tupl
     cuts += [note.versions for message in messages for note in message.notes if "KIP-" in note.text]
     changes = []
     for versions in boundaries(cuts, valid):
-        rows = [version_row(versions.lowest, [("", message)], ()) for message in messages]
-        kips = ", ".join(dict.fromkeys(kip for row in rows for kip in row.kips))
-        changes.append((versions, [row.cells[-1] for row in rows], kips))
+        rows = [  # a half may lack a version that the other has
+            version_row(versions.lowest, [("", message)], ()) if versions.lowest in message.valid else None
+            for message in messages
+        ]
+        kips = ", ".join(dict.fromkeys(kip for row in rows if row for kip in row.kips))
+        changes.append((versions, [row.cells[-1] if row else "not valid" for row in rows], kips))
     kind = "RPC" if messages[0].is_rpc else messages[0].type
     return RpcEntry(name, anchor, kind, strip([flexible], valid, look), [part for _, part, _ in group], changes)
 
