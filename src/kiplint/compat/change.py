@@ -168,9 +168,8 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     """
     around = AROUND if _is_larger(body, MOST_SHOWN) else None
     tags = body.tags or ()
-    is_tagged = not body.slots or (
-        near is not None and any(slot.field is near for slot in tags[_place(tags, near, numbered=True) :][:1])
-    )
+    at = _place(tags, near, numbered=True) if near else 0
+    is_tagged = not body.slots or any(slot.field is near for slot in tags[at : at + 1])
     parts = _descriptions(body.slots, near, around, is_elsewhere=is_tagged)
     if tags or (empty_tags and body.tags is not None):
         numbered = _descriptions(tags, near, around, is_elsewhere=not is_tagged, numbered=True)
