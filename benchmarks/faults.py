@@ -94,12 +94,12 @@ def _moment(draw: random.Random, number: int, whole: float) -> Moment:
         return Moment(f"after {after:5.1f} s", lambda _: False, after)
     table = draw.choice([name for stage in STAGES for name in stage.writes])
     if number % 4 == 2:
-        return Moment(f"with data of {table}", lambda lake: _has_data(lake / table), whole * 10)
+        return Moment(f"with data of {table}", lambda lake: bool(_data_files(lake / table)), whole * 10)
     return Moment(f"with a commit of {table}", lambda lake: any((lake / table / LOG).glob("*.json")), whole * 10)
 
 
-def _has_data(table: Path) -> bool:
-    return any(LOG not in file.parts for file in table.rglob("*.parquet"))
+def _data_files(place: Path) -> list[Path]:
+    return [file for file in place.rglob("*.parquet") if LOG not in file.parts]
 
 
 def _resume(undisturbed: Undisturbed, lake: Path, told: str) -> list[str]:
@@ -133,7 +133,7 @@ def _unnamed(path: Path) -> set[str]:
     }
     head = head_of(lake.storage, RUNS)
     named |= set(names(parts_of(lake.storage, RUNS, head))) if head is not None else set()
-    there = {file.relative_to(path).as_posix() for file in path.rglob("*.parquet") if LOG not in file.parts}
+    there = {file.relative_to(path).as_posix() for file in _data_files(path)}
     return {name for name in there - named if not name.startswith(INSIDE)}
 
 

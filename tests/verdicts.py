@@ -31,7 +31,7 @@ class Case:
     lone: bool
     require: bool
     directory: str = ""
-    """The directory, if the case is a whole set, which shares most of its files with other cases."""
+    """The directory of a whole set; empty if the case is a few files. Such cases have most of their files in common."""
 
     @property
     def errors(self) -> list[str]:

@@ -177,7 +177,7 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     """The largest size that is read, and half of it; None where the largest takes no time."""
     n = largest(case.input)
     small = max(n // (2 * QUARTER), 1)
-    least, eighth = nothing(case[1:]), screen(case, small)
+    least, eighth = run_of_one(case[1:]), screen(case, small)
     while eighth.refused and small > 64 and eighth.run.cpu - least.cpu < NOTHING:  # refused at once
         eighth = screen(case, small := small // 4)
     if eighth.run.cpu - least.cpu < NOTHING:
@@ -207,8 +207,8 @@ def grows(quarter: Measured, eighth: Measured, least: Run) -> bool:
 
 
 @cache
-def nothing(command: tuple[tuple[str, ...], str]) -> Run:
-    """What a command, with a place of its sets, takes for one of the first construct that it is run with."""
+def run_of_one(command: tuple[tuple[str, ...], str]) -> Run:
+    """The run of a command, given by its words and the place of its sets, on an input of size 1."""
     return screen(next(case for case in cases() if case[1:] == command), 1).run
 
 

@@ -109,7 +109,7 @@ BATCHES = Limit(100_000, "batches of a field", "record batches", beyond=_BATCH)
 RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decode more by `--limit N`")
 _REST = "what follows is not decoded"
 END_PACKETS = 10
-"""What each end of a connection costs in a capture, beside its packets."""
+"""How many packets each end of a connection counts as, in addition to the packets that it sends."""
 PACKETS = Limit(
     400_000, f"packets, and {END_PACKETS} for each end of a connection", "a capture", RECORDS.remedy, beyond=_REST
 )

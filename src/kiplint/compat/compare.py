@@ -257,10 +257,10 @@ def _moved_record_type(both: Both, standing: Standing) -> Iterator[Change]:
 
 
 def _property_changes(both: Both) -> Iterator[Change]:
-    """The changes of a message itself: name, type, API key, versions, listeners and deprecated versions (KIP-896).
+    """The changes of a message's own properties, such as its name, API key, versions and listeners.
 
-    Listeners are compared if both sides declare them, which Kafka does since 2.8. Versions are compared if both sides
-    have them.
+    Versions and listeners are compared if both sides have versions; listeners only if both also declare them, as Kafka
+    does since 2.8. Only valid versions count as deprecated (KIP-896).
     """
     old, new = both
     if old.name != new.name:
@@ -446,7 +446,7 @@ class ComparedVersion:
         return kind(self.messages, NONE, pair, self.around, *values, **properties)
 
     def has_bytes(self, pair: FieldPair) -> bool:
-        """Whether a field is on both sides, untagged, and has bytes on one: only then does its position matter."""
+        """Whether the position of a field matters: both sides have the field, untagged, and one writes bytes for it."""
         sides = [(field, flexible) for field, flexible in zip(pair, self.flexible, strict=True) if field]
         if len(sides) < 2 or any(self.version not in field.versions - field.tagged for field, _ in sides):
             return False

@@ -80,7 +80,7 @@ class ConditionalSeverity(_RuleObject):
 
 
 class Edition(_RuleObject):
-    """What differs in a rule for an edition of Kafka's generator; a configuration overrides it."""
+    """The settings of a rule for one edition of Kafka's generator. Those of a configuration come before them."""
 
     severity: Annotated[Level | None, Meta(description="The severity there.")] = None
     params: Annotated[dict[str, Any], Meta(description="Values for parameters there.")] = {}

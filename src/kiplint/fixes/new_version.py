@@ -243,7 +243,7 @@ def _shown(text: str, place: int) -> str:
 
 
 def refuse_duplicates(fields: Sequence[FieldToAdd]) -> None:
-    """Raise BadField if two of the fields would be added at one place under one name; case does not count."""
+    """Raise BadField if two fields with the same name, in any case, are to be added to the same struct."""
     places: set[tuple[str, ...]] = set()
     for field in fields:
         place = (field.message, *field.path, field.name.lower())

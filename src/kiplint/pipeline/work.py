@@ -57,8 +57,7 @@ class Work:
 
     def rows_of(self, kind: type[TableFrame]) -> list[dict[str, Any]]:
         """The rows of a small table."""
-        rows: list[dict[str, Any]] = self.lake.dataset(self.parts(kind), kind.COLUMNS).to_table().to_pylist()
-        return rows
+        return self.lake.rows(self.parts(kind), kind.COLUMNS)
 
     def anew(self, stage: str) -> bool:
         """Whether a stage has to start anew: it has no earlier results, or they are out of date."""

@@ -151,7 +151,7 @@ class Console:
         from kiplint.pipeline.tables import Problems
 
         parts = lake.parts(Problems.NAME, lake.snapshot().tables.get(Problems.NAME))
-        problems = lake.dataset(parts, Problems.COLUMNS).to_table().to_pylist() if parts else []
+        problems = lake.rows(parts, Problems.COLUMNS)
         if problems and not self._quiet:
             warn(f"warning: {plural(len(problems), 'problem')}: `kiplint pipeline report {lake}` says which")
         lost = [row for row in problems if row["stage"] == "sources"]

@@ -139,9 +139,9 @@ def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
 
 
 def _comparison_key(side: Side) -> Any:
-    """A key that is equal for sides that come to the same agreements.
+    """The facts on which the agreements of a side depend: sides with equal keys agree on the same with any other side.
 
-    It has the fields of ApiVersions, because they decide how a connection begins.
+    The fields of ApiVersions are among them, because they decide how a connection begins.
     """
     return tuple(
         (

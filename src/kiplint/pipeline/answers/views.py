@@ -77,7 +77,7 @@ VIEWS: Final[dict[str, tuple[str, str]]] = {
     ),
     "release_matrix": ("What each release as a client and each as a broker agree on, by RPC.", _RELEASE_MATRIX),
 }
-"""The views that put tables together: by name, a description and the SELECT, which uses only earlier views."""
+"""The views that join tables: the description and the query of each, by name. A query uses only earlier views."""
 
 TAGS: Final = "(lineage = 'tags' OR starts_with(lineage, 'tags='))"
 """The condition that a line is one of releases."""
@@ -205,7 +205,7 @@ QUESTIONS: Final[dict[str, tuple[str, str]]] = {
         _BEHIND,
     ),
 }
-"""The views that answer questions: by name, a description and the SELECT."""
+"""The views that answer questions: the description and the query of each, by name."""
 
 
 def queries(upstream: str, *, across: bool) -> Mapping[str, str]:

@@ -230,17 +230,17 @@ def _statistics(kind: type[TableFrame], footer: pq.FileMetaData) -> dict[str, An
             continue
         of_groups = [group.column(at).statistics for group in groups]
         if not all(statistics and statistics.has_null_count for statistics in of_groups):
-            continue  # Spark writes none where the least and the greatest value take more than 4 KB together
+            continue  # Spark writes no statistics if the minimum and the maximum take more than 4 KB together
         count = sum(statistics.null_count for statistics in of_groups)
         if count and name in kind.REQUIRED:
             raise ValueError(f"{kind.NAME}.{name} has nulls")
         if len(nulls) < _MOST_COLUMNS:
             nulls[name] = count
-            ends = [(statistics.min, statistics.max) for statistics in of_groups if statistics.has_min_max]
-            has_bounds = all(statistics.has_min_max or not statistics.num_values for statistics in of_groups)
-            if ends and has_bounds and kind.COLUMNS[name] in ("string", "int", "bigint", "timestamp"):
-                lowest[name] = _bound(min(low for low, _ in ends), highest=False)
-                highest[name] = _bound(max(high for _, high in ends), highest=True)
+            filled = [statistics for statistics in of_groups if statistics.num_values]
+            has_bounds = filled and all(statistics.has_min_max for statistics in filled)
+            if has_bounds and kind.COLUMNS[name] in ("string", "int", "bigint", "timestamp"):
+                lowest[name] = _bound(min(statistics.min for statistics in filled), highest=False)
+                highest[name] = _bound(max(statistics.max for statistics in filled), highest=True)
     return {"numRecords": footer.num_rows, "minValues": lowest, "maxValues": highest, "nullCount": nulls}
 
 

@@ -249,6 +249,13 @@ class Lake:
         with reading(self.storage):
             return dataset(self.storage, parts, columns)
 
+    def rows(self, parts: Parts, columns: Columns) -> list[dict[str, Any]]:
+        """The rows of files that are small together; raises UsageError."""
+        if not parts:  # a dataset imports pandas
+            return []
+        rows: list[dict[str, Any]] = self.dataset(parts, columns).to_table().to_pylist()
+        return rows
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the writer of the lake. Raises UsageError when another writer is active on this machine, or has published
