@@ -7,9 +7,11 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from importlib import import_module
+from itertools import groupby
+from multiprocessing import Pool, current_process
 from pathlib import Path
 from pkgutil import walk_packages
 from random import Random
@@ -33,7 +35,7 @@ LARGEST_OTHER = 4 << 20
 SLOW, MOST_GROWTH, MOST_SECONDS, MOST_MEMORY = 0.3, 2.3, 10.0, 1024
 """The seconds above start-up from which growth counts, the most of a doubling, and of the largest size (s, MiB)."""
 ROUNDS, CLEAR = 3, 2.1
-"""How often both sizes are run, if the first runs show a growth of at least CLEAR."""
+"""How often both sizes are run if the first runs show a growth of at least CLEAR; twice as often for MOST_GROWTH."""
 QUARTER, NOTHING = 4, 0.01
 """The largest size is skipped if an eighth of it takes less than NOTHING seconds: even quadratic growth stays fast. It
 is skipped also if a quarter of it shows no growth above CLEAR, and points at half of MOST_SECONDS and MOST_MEMORY."""
@@ -79,13 +81,14 @@ baselines, bytes, captures and KIPs, read by every command that reads its kind, 
 largest size that is read: a definition of {DEFINITION_BYTES.figure}, another file of {LARGEST_OTHER >> 20} MiB, or
 thousands of files; less where that is refused. Time is that of the processor for the whole run, above that of
 `kiplint --version`. A doubling is the time of n through that of n / 2, each the least of {ROUNDS} runs unless one shows
-less than {CLEAR}. It may be {MOST_GROWTH}; n may take {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is
-above.
+less than {CLEAR}, and of {2 * ROUNDS} while they show more than {MOST_GROWTH}, which it may be. n may take
+{MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is above.
 
 Each case is screened at an eighth and at a quarter of n first, in a fork that has imported all commands. It is not
 measured if it takes no time there, or if the time grows by less than {CLEAR} and points at half of these limits for n.
 `make bench-hostile HOSTILE_ARGS="--only chain"` measures some cases, and leaves this page as it is;
-`--seconds 600` stops after that time, and `--seed` selects the order of the cases."""
+`--jobs 2` measures two inputs at the same time, `--seconds 600` stops after that time, and `--seed` selects the order
+of the inputs."""
 HEAD = ("input", "command", "n", "time", "memory", "doubling")
 
 
@@ -173,6 +176,17 @@ class Measured(NamedTuple):
     refused: bool
 
 
+def measure_all(titles: Iterable[str], start: Run, end: float) -> list[tuple[str, tuple[Measured, Measured] | None]]:
+    """Cases that were begun before `end`, on the clock of `time.monotonic`, each with what `measure` says."""
+    return [(title, measure(cases_by_title()[title], start)) for title in titles if time.monotonic() < end]
+
+
+@cache
+def cases_by_title() -> Mapping[str, Case]:
+    """All cases. They are made before processes are forked, as the functions of inputs cannot be sent to a process."""
+    return {case.title: case for case in cases()}
+
+
 def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     """The largest size that is read, and half of it; None where the largest takes no time."""
     n = largest(case.input)
@@ -193,8 +207,8 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     if whole.run.cpu - start.cpu < SLOW:
         return None
     half = _run(case, n // 2)
-    for _ in range(ROUNDS - 1):
-        if whole.run.cpu > MOST_SECONDS or growth(whole, half, start) < CLEAR:
+    for at in range(1, 2 * ROUNDS):
+        if whole.run.cpu > MOST_SECONDS or growth(whole, half, start) < (CLEAR if at < ROUNDS else MOST_GROWTH):
             break
         whole, half = _least(whole, _run(case, n)), _least(half, _run(case, n // 2))
     return whole, half
@@ -214,7 +228,7 @@ def run_of_one(command: tuple[tuple[str, ...], str]) -> Run:
 
 def screen(case: Case, n: int) -> Measured:
     """A run in a fork of this process, which has imported all commands."""
-    directory = empty_scratch("hostile", "case")
+    directory = _scratch()
     words = place(case, n, directory)
     child = os.fork()
     if not child:
@@ -248,16 +262,23 @@ def _least(first: Measured, second: Measured) -> Measured:
     return min(first, second, key=lambda measured: measured.run.cpu)
 
 
+@lru_cache(maxsize=4)
+def written(grown: Input, n: int) -> tuple[Sequence[Files], Files]:
+    """The files of an input of size n; the cases of an input follow each other."""
+    return grown.write(n)
+
+
 @cache
 def _size(grown: Input, n: int) -> int:
-    trees, beside = grown.write(n)
+    trees, beside = written(grown, n)
     grows = beside or {name: data for tree in trees for name, data in tree.items()}
     return max(map(len, grows.values()))
 
 
+@cache
 def largest(grown: Input) -> int:
     """The largest size whose files are small enough, to a tenth; from what 64 more take."""
-    _, beside = grown.write(1)
+    _, beside = written(grown, 1)
     most = LARGEST_OTHER if beside else DEFINITION_BYTES
     few = _size(grown, 64)
     n = min(grown.most, 1 << 22, 64 + int((most - few) * 64 / max(_size(grown, 128) - few, 1)))
@@ -266,8 +287,13 @@ def largest(grown: Input) -> int:
     return n
 
 
+def _scratch() -> Path:
+    """An empty directory that no other job uses."""
+    return empty_scratch("hostile", current_process().name)
+
+
 def _run(case: Case, n: int) -> Measured:
-    directory = empty_scratch("hostile", "case")
+    directory = _scratch()
     limited = ("/bin/sh", "-c", f'ulimit -t {LIMIT}; exec "$@"', "-", str(EXECUTABLE), *place(case, n, directory))
     done, status = run_to_end(Command(limited, directory, frozenset({0, 1, 2, -9, -24})))
     return Measured(n, done, status == 2)
@@ -275,7 +301,7 @@ def _run(case: Case, n: int) -> Measured:
 
 def place(case: Case, n: int, directory: Path) -> list[str]:
     """Write the files of a case into an empty directory; the words of the command line."""
-    trees, beside = case.input.write(n)
+    trees, beside = written(case.input, n)
     if case.place == "revisions":
         _import(directory, trees)
     for name, tree in () if case.place == "revisions" else (("old", trees[0]), ("new", trees[-1])):
@@ -337,7 +363,7 @@ def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, .
 
 def exceeds(case: Case, whole: Measured, half: Measured, start: Run) -> bool:
     """Whether time grows faster than the input, or an input below the size of a definition takes too much."""
-    trees, beside = case.input.write(whole.n)
+    trees, beside = written(case.input, whole.n)
     size = sum(map(len, [*beside.values(), *(data for tree in trees for data in tree.values())]))
     large = whole.run.cpu - start.cpu > MOST_SECONDS or whole.run.peak > MOST_MEMORY
     return growth(whole, half, start) > MOST_GROWTH or (size < DEFINITION_BYTES and large)
@@ -348,37 +374,50 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
     parser.add_argument("--seconds", type=int, default=1 << 40, help="stop after so many seconds")
-    parser.add_argument("--seed", type=int, default=0, help="another order of the cases")
+    parser.add_argument("--seed", type=int, default=0, help="another order of the inputs")
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="of N parts of the cases the one of number I")
+    parser.add_argument("--jobs", type=int, default=1, help="measure so many inputs at the same time")
     parser.add_argument("--list", action="store_true", help="list the cases, and run none")
     options = parser.parse_args()
-    selection = [case for case in cases() if not options.only or any(part in case.title for part in options.only)]
+    selection = [
+        case
+        for case in cases_by_title().values()
+        if not options.only or any(part in case.title for part in options.only)
+    ]
     if options.list or not selection:
         print("\n".join(case.title for case in selection))
         return
     preload()
     end = time.monotonic() + options.seconds
     start = min((run(Command((EXECUTABLE, "--version"))) for _ in range(5)), key=lambda run: run.cpu)
-    Random(options.seed).shuffle(selection)  # so that some are like all
+    order = Random(options.seed)
+    places = {case.input: order.random() for case in selection}  # so that some are like all
+    selection.sort(key=lambda case: places[case.input])
     number, parts = map(int, options.shard.split("/"))
-    selection = selection[number - 1 :: parts]
-    rows, done, slow = [], 0, []
-    for case in selection:
-        if time.monotonic() > end:
-            break
-        done += 1
-        if measured := measure(case, start):
-            rows.append(row(case, *measured, start))
-            slow += [case.title] if exceeds(case, *measured, start) else []
-            print("  ".join(rows[-1]), flush=True)
+    selection = selection[len(selection) * (number - 1) // parts : len(selection) * number // parts]
+    done = 0
+    sizes: dict[Case, tuple[Measured, Measured]] = {}
+    by_input = [[case.title for case in some] for _, some in groupby(selection, key=lambda case: case.input)]
+    with Pool(options.jobs) as pool:
+        for results in pool.imap_unordered(partial(measure_all, start=start, end=end), by_input):
+            done += len(results)
+            for title, measured in results:
+                if measured:
+                    case = cases_by_title()[title]
+                    sizes[case] = measured
+                    print(f"{done:,} of {len(selection):,}", *row(case, *measured, start), sep="  ", flush=True)
+    if options.jobs > 1:  # other jobs slow memory down
+        slow = [case for case in sizes if exceeds(case, *sizes[case], start)]
+        sizes |= {case: measured for case in slow if (measured := measure(case, start))}
+    rows = [row(case, *measured, start) for case, measured in sizes.items()]
     count = f"{done:,} of {len(selection):,} cases were run; {len(rows):,} take more than {SLOW} s"
     print(count)
     if not options.only and not options.seed and parts == 1:
         head = [HEAD, ["---", "---", *("---:" for _ in HEAD[2:])]]
         lines = [f"| {line} |" for line in aligned([*head, *sorted(rows)], between=" | ")]
         PAGE.write_text("\n".join([ABOUT, "", f"{count}:", "", *lines, ""]), encoding="utf-8")
-    if slow:
-        raise SystemExit("\n".join(["too slow, or too large:", *slow]))
+    if excess := [case.title for case in sizes if exceeds(case, *sizes[case], start)]:
+        raise SystemExit("\n".join(["too slow, or too large:", *excess]))
 
 
 if __name__ == "__main__":
