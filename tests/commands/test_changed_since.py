@@ -56,6 +56,18 @@ def test_an_old_one_on_a_touched_line_is_reported(repository: Path) -> None:
     assert check(repository, "--changed-since", "HEAD") == ["schemas/YData.json fields/unknown-type"]
 
 
+@pytest.mark.parametrize("sign", ["\u2028", "\f"])
+def test_a_sign_that_ends_no_line_moves_none(repository: Path, sign: str) -> None:
+    file = repository / "schemas" / "YData.json"
+    text = f"// Before{sign}after.\n{file.read_text()}"
+    file.write_text(text)
+    git(repository, "commit", "-q", "-a", "-m", "comment")
+    above, _, rest = text.partition('"type": "strnig"')
+    assert above.endswith('"name": "A",\n   ')
+    file.write_text(above.replace('"name": "A"', '"name":  "A"') + '"type": "strnig"' + rest)
+    assert check(repository, "--changed-since", "HEAD") == []
+
+
 def test_a_renamed_rpc_keeps_its_findings(repository: Path) -> None:
     old = repository / "schemas" / "XRequest.json"
     old.rename(new := old.with_name("ZRequest.json"))

@@ -20,7 +20,7 @@ from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.open import OtherSets, open_sets, text_of_tree
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.text.lines import decode_text
+from kiplint.text.lines import Lines, decode_text
 
 Keeps = Callable[[str], bool]
 
@@ -103,15 +103,14 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
     earlier = cache(lambda path: _earlier(path, sources.get(path, b""), base, sets))
     recent = []
     for finding in findings:
-        name, lines, old_lines = earlier(finding.path)
+        name, touched_lines = earlier(finding.path)
         former = finding
         if name:  # as it was when its message had another name
             message = finding.message.replace(finding.message_name, name)
             former = replace(finding, fingerprint=fingerprint(finding.rule, name, finding.place), message=message)
         is_old = remaining[former.fingerprint] > 0
         remaining[former.fingerprint] -= is_old
-        line = lines[finding.line - 1 : finding.line]
-        touched = old_lines is None or not old_lines.issuperset(line)
+        touched = touched_lines is None or finding.line in touched_lines
         if base.messages is not None:
             touched = touched and (former.fingerprint, former.message) not in base.messages
         if not is_old or touched:
@@ -121,8 +120,10 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
 
 def _earlier(
     path: str, data: bytes, base: BaseState, sets: Callable[[str], SchemaSet | None]
-) -> tuple[str, list[str], frozenset[str] | None]:
-    """The name in the base of a file's message if it was renamed, the file's lines, and those in the base."""
+) -> tuple[str, frozenset[int] | None]:
+    """The name in the base of a file's message if it was renamed, and the lines, by number, that the base's file does
+    not have; None without such a file.
+    """
     name, old = "", base.find(path)
     message, before = load(path, data).message, load(path, old or b"").message
     if message and not (before and before.name == message.name):  # else the whole set of the base need not be loaded
@@ -130,8 +131,15 @@ def _earlier(
         former = old_set.former_of(message) if old_set else None
         if former and former.name != message.name:
             name, old = former.name, former.data
-    old_lines = None if old is None else frozenset(decode_text(old).splitlines())
-    return name, decode_text(data).splitlines(), old_lines
+    if old is None:
+        return name, None
+    old_lines = {*_lines(old)}
+    return name, frozenset(number for number, line in enumerate(_lines(data), 1) if line not in old_lines)
+
+
+def _lines(data: bytes) -> list[str]:
+    lines = Lines(decode_text(data))
+    return [lines.line(number) for number in range(1, len(lines) + 1)]
 
 
 def places(
