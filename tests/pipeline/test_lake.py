@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import cast
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 
+from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.delta import Parts, head_of, names, rows_in, write_rows
 from kiplint.pipeline.lake.lake import Lake, all_states
@@ -186,11 +187,14 @@ def test_killed_over_the_first_commit_of_a_table(tmp_path: Path, left: tuple[str
     assert head_of(lake.storage, Pairs.NAME) == 0
 
 
-def test_a_writer_leaves_nothing_staged(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_failing", [False, True])
+def test_a_writer_leaves_nothing_staged(tmp_path: Path, is_failing: bool) -> None:
     lake = Lake(tmp_path / "lake")
-    with lake.writing():
+    with suppress(UsageError), lake.writing():
         put(lake, TABLE, "a")
         (lake.path / "staging" / lake.ticket()).mkdir(parents=True)
+        if is_failing:
+            raise UsageError("stage ingest fails: No space left on device")
     assert sorted(path.name for path in lake.path.iterdir()) == ["KIPLINT-LAKE", TABLE, RUNS]
 
 

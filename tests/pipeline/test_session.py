@@ -29,6 +29,12 @@ def test_why_spark_does_not_start() -> None:
     assert session.first_line(RuntimeError(java)) == "java.lang.IllegalStateException: the master is gone"
     assert session.first_line(RuntimeError("[CODE] one line\nmore")) == "[CODE] one line"
     assert session.first_line(RuntimeError()) == "RuntimeError"
+    causes = (
+        "Caused by: org.a.FSError: java.io.IOException: No space\n\tat Y\nCaused by: java.io.IOException: No space left"
+    )
+    assert session.first_line(RuntimeError(f"{java}{causes}\n\tat Z")) == (
+        "No space left (java.lang.IllegalStateException: the master is gone)"
+    )
     raised = (
         'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    f()\nOSError: [Errno 28] No space left'
     )

@@ -211,16 +211,21 @@ def complaint(error: Exception) -> str:
 _RAISED: Final = re.compile(r"^Traceback \(most recent call last\):\n(?:  .*\n)*(\w[\w.]*(?:: .*)?)$", re.MULTILINE)
 
 
+_CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
+
+
 def first_line(error: Exception) -> str:
     """The first line of an error's text; of one in the JVM the second, as the first only names a class.
 
-    Of an error in a Python worker it is the last line of the traceback.
+    The last cause stands before it. Of an error in a Python worker it is the last line of the traceback.
     """
     if raised := _RAISED.findall(str(error)):
         return str(raised[-1])
     lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
     messages = [line for line in lines if not line.startswith("An error occurred while calling")]
-    return next(iter(messages or lines), type(error).__name__)
+    line = next(iter(messages or lines), type(error).__name__)
+    causes = _CAUSE.findall(str(error))
+    return f"{causes[-1]} ({line})" if causes and causes[-1] not in line else line
 
 
 def _await_server(remote: str) -> None:

@@ -270,7 +270,6 @@ class Lake:
                     raise UsageError(f"{self} is being written by {self._writer()}; wait for it")
                 yield
                 if self._last:
-                    self._clear()
                     self._append(replace(self._last, stage=ENDED))
         except ConflictError:
             raise UsageError(f"{self} was written by another process meanwhile: run it again") from None
@@ -278,8 +277,10 @@ class Lake:
             reason = error.strerror or " ".join(str(error).split())
             raise UsageError(f"cannot write the lake {self}: {reason}") from error
         finally:
-            if self._last is None:
-                with suppress(OSError):
+            with suppress(OSError):
+                if self._last:
+                    self._clear()
+                else:
                     unclaim(self.storage, claimed)
             self._last = None
 
