@@ -454,6 +454,18 @@ def test_headers(old: dict[str, str] | None, new: dict[str, str] | None, expecte
     assert summaries(definition(A, headerVersions=old), definition(A, headerVersions=new)) == expected
 
 
+def test_a_moved_header_of_a_message_without_a_layout_has_no_proof() -> None:
+    old, new = (
+        {
+            "XRequest.json": definition({"name": "A", "type": kind, "versions": "0+"}, headerVersions=headers),
+            "RequestHeader.json": definition(name="RequestHeader", type="header", apiKey=None, validVersions="1-2"),
+        }
+        for kind, headers in (("int32", None), ("Nowhere", {"0+": "1"}))
+    )
+    headed = [change for change in changes(old, new) if change.rule == "compat/header-changed"]
+    assert [(change.versions, change.proof) for change in headed] == [("3-5", ())]
+
+
 def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
     (change,) = changes(definition(A), definition(A, headerVersions={"0+": "3"}))
     assert (change.rule, change.versions, change.severity) == ("kip-1313/v3-on-released", "0-5", "error")

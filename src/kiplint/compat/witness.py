@@ -284,7 +284,16 @@ MOST_VERSIONS = 4
 
 
 def prove(change: Change) -> tuple[Witness, ...]:
-    """A witness for each direction that has one; none for a change that does not affect bytes."""
+    """A witness for each direction that has one; none for a change that does not affect bytes, or whose messages have
+    no layout.
+    """
+    try:
+        return _proof(change)
+    except UnusableLayout:
+        return ()
+
+
+def _proof(change: Change) -> tuple[Witness, ...]:
     old, new = change.messages
     if change.name in WITHOUT_READER and old:
         return _unread(old, change.versions.lowest if change.versions else old.valid.lowest, change.name)
@@ -317,11 +326,8 @@ def is_cut_short(change: Change) -> bool:
 
 def _unread(old: Message, version: int, name: str) -> tuple[Witness, ...]:
     codec = Codec(old, version)
-    try:
-        value = minimal(codec.body)
-        data, problems = codec.encode(value)
-    except UnusableLayout:
-        return ()
+    value = minimal(codec.body)
+    data, problems = codec.encode(value)
     rule, message = WITHOUT_READER[name]
     witness = Witness("new", version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule)
     return () if problems else (witness,)
