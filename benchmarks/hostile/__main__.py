@@ -15,6 +15,7 @@ from multiprocessing import Pool, current_process
 from pathlib import Path
 from pkgutil import walk_packages
 from random import Random
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from benchmarks.hostile.grammar import FRAME, Files, Input, inputs
@@ -85,7 +86,7 @@ less than {CLEAR}, and of {2 * ROUNDS} while they show more than {MOST_GROWTH}, 
 {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is above.
 
 Each case is screened at an eighth and at a quarter of n first, in a fork that has imported all commands. It is not
-measured if it takes no time there, or if the time grows by less than {CLEAR} and points at half of these limits for n.
+measured if it takes no time there, or if the time grows by less than {CLEAR}, and n stays below these limits even so.
 `make bench-hostile HOSTILE_ARGS="--only chain"` measures some cases, and leaves this page as it is;
 `--jobs 2` measures two inputs at the same time, `--seconds 600` stops after that time, and `--seed` selects the order
 of the inputs."""
@@ -169,11 +170,12 @@ def _options(param: Parameter) -> Iterator[tuple[str, ...]]:
 
 
 class Measured(NamedTuple):
-    """A size, and the least of its runs."""
+    """A size, and the least of its runs; `failed` where one ended in an internal error."""
 
     n: int
     run: Run
     refused: bool
+    failed: bool = False
 
 
 def measure_all(titles: Iterable[str], start: Run, end: float) -> list[tuple[str, tuple[Measured, Measured] | None]]:
@@ -192,6 +194,8 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     n = largest(case.input)
     small = max(n // (2 * QUARTER), 1)
     least, eighth = run_of_one(case[1:]), screen(case, small)
+    if eighth.failed:
+        return eighth, eighth
     while eighth.refused and small > 64 and eighth.run.cpu - least.cpu < NOTHING:  # refused at once
         eighth = screen(case, small := small // 4)
     if eighth.run.cpu - least.cpu < NOTHING:
@@ -199,8 +203,10 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     quarter = screen(case, 2 * small)
     if grows(quarter, eighth, least):
         quarter, eighth = _least(quarter, screen(case, 2 * small)), _least(eighth, screen(case, small))
+    if quarter.failed:
+        return quarter, quarter
     seconds, memory = quarter.run.cpu - least.cpu, quarter.run.peak - least.peak
-    is_small = QUARTER * seconds < MOST_SECONDS / 2 and QUARTER * memory < MOST_MEMORY / 2
+    is_small = CLEAR**2 * seconds < MOST_SECONDS and CLEAR**2 * memory < MOST_MEMORY
     if is_small and not grows(quarter, eighth, least):
         return None
     whole = _run(case, n := min(n, 2 * small * QUARTER))
@@ -230,18 +236,21 @@ def screen(case: Case, n: int) -> Measured:
     """A run in a fork of this process, which has imported all commands."""
     directory = _scratch()
     words = place(case, n, directory)
-    child = os.fork()
-    if not child:
-        os.chdir(directory)
-        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):
-            os.dup2(nothing, stream)
-        sys.argv = ["kiplint", *words]
-        kiplint()
-    _, status, usage = os.wait4(child, 0)
+    with TemporaryFile() as errors:
+        child = os.fork()
+        if not child:
+            os.chdir(directory)
+            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream, target in enumerate((nothing, nothing, errors.fileno())):
+                os.dup2(target, stream)
+            sys.argv = ["kiplint", *words]
+            kiplint()
+        _, status, usage = os.wait4(child, 0)
+        errors.seek(0)
+        failed = errors.read().startswith(b"error: internal error")
     cpu = usage.ru_utime + usage.ru_stime
-    return Measured(n, Run(cpu, cpu, usage.ru_maxrss / 1024), os.waitstatus_to_exitcode(status) == 2)
+    return Measured(n, Run(cpu, cpu, usage.ru_maxrss / 1024), os.waitstatus_to_exitcode(status) == 2, failed)
 
 
 def preload() -> None:
@@ -354,7 +363,7 @@ def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, .
     return (
         case.input.name,
         f"`{words if len(words) < 60 else words[:57] + '...'}` {case.place if case.place != 'folders' else ''}",
-        f"{whole.n:,}{' refused' if whole.refused else ''}",
+        f"{whole.n:,}{' internal error !' if whole.failed else ' refused' if whole.refused else ''}",
         f"{cpu:.2f} s{' !' if cpu > MOST_SECONDS else ''}",
         f"{peak:.0f} MiB{' !' if peak > MOST_MEMORY else ''}",
         f"{times:.2f}{' !' if times > MOST_GROWTH else ''}",
@@ -362,11 +371,11 @@ def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, .
 
 
 def exceeds(case: Case, whole: Measured, half: Measured, start: Run) -> bool:
-    """Whether time grows faster than the input, or an input below the size of a definition takes too much."""
+    """Whether a run failed, time grows faster than the input, or one below a definition's size takes too much."""
     trees, beside = written(case.input, whole.n)
     size = sum(map(len, [*beside.values(), *(data for tree in trees for data in tree.values())]))
     large = whole.run.cpu - start.cpu > MOST_SECONDS or whole.run.peak > MOST_MEMORY
-    return growth(whole, half, start) > MOST_GROWTH or (size < DEFINITION_BYTES and large)
+    return whole.failed or growth(whole, half, start) > MOST_GROWTH or (size < DEFINITION_BYTES and large)
 
 
 def main() -> None:
@@ -417,7 +426,7 @@ def main() -> None:
         lines = [f"| {line} |" for line in aligned([*head, *sorted(rows)], between=" | ")]
         PAGE.write_text("\n".join([ABOUT, "", f"{count}:", "", *lines, ""]), encoding="utf-8")
     if excess := [case.title for case in sizes if exceeds(case, *sizes[case], start)]:
-        raise SystemExit("\n".join(["too slow, or too large:", *excess]))
+        raise SystemExit("\n".join(["failed, too slow, or too large:", *excess]))
 
 
 if __name__ == "__main__":
