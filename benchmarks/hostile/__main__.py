@@ -1,6 +1,7 @@
 """Run each command on each input that it reads, at n and 2n; write benchmarks/HOSTILE.md."""
 
 import argparse
+import json
 import os
 import resource
 import subprocess
@@ -10,7 +11,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from importlib import import_module
-from itertools import groupby
+from itertools import chain, groupby
 from multiprocessing import Pool, current_process
 from pathlib import Path
 from pkgutil import walk_packages
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 from benchmarks.hostile.grammar import FRAME, Files, Input, inputs
 from benchmarks.results import aligned
 from benchmarks.timing import Command, Run, run, run_to_end
-from benchmarks.workspace import REPOSITORY, empty_scratch
+from benchmarks.workspace import REPOSITORY, empty_scratch, scratch
 from kiplint.cli import completion
 from kiplint.cli import main as kiplint
 from kiplint.cli.options import Argument, Parameter, parameters
@@ -201,7 +202,9 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     if eighth.run.cpu - least.cpu < NOTHING:
         return None
     quarter = screen(case, 2 * small)
-    if grows(quarter, eighth, least):
+    for _ in range(1, ROUNDS):
+        if quarter.failed or not grows(quarter, eighth, least):
+            break
         quarter, eighth = _least(quarter, screen(case, 2 * small)), _least(eighth, screen(case, small))
     if quarter.failed:
         return quarter, quarter
@@ -378,13 +381,32 @@ def exceeds(case: Case, whole: Measured, half: Measured, start: Run) -> bool:
     return whole.failed or growth(whole, half, start) > MOST_GROWTH or (size < DEFINITION_BYTES and large)
 
 
+def write_page(number: int, parts: int, count: str, rows: Sequence[tuple[str, ...]]) -> None:
+    """Keep what a part of the cases has shown, and write the page once all parts are there."""
+    files = [scratch("hostile", f"part-{part}-of-{parts}.json") for part in range(1, parts + 1)]
+    files[number - 1].write_text(json.dumps([count, rows]))
+    if not all(file.is_file() for file in files):
+        return
+    counts, all_rows = zip(*(json.loads(file.read_text()) for file in files), strict=True)
+    head = [HEAD, ["---", "---", *("---:" for _ in HEAD[2:])]]
+    lines = [f"| {line} |" for line in aligned([*head, *sorted(chain.from_iterable(all_rows))], between=" | ")]
+    PAGE.write_text("\n".join([ABOUT, "", f"{'; '.join(counts)}:", "", *lines, ""]), encoding="utf-8")
+    for file in files:
+        file.unlink()
+
+
 def main() -> None:
-    """Measure the cases and print the table; write the page unless options select cases. Fails if one `exceeds`."""
+    """Measure the cases and print them; write the page when all parts were measured. Fails if one `exceeds`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
     parser.add_argument("--seconds", type=int, default=1 << 40, help="stop after so many seconds")
     parser.add_argument("--seed", type=int, default=0, help="another order of the inputs")
-    parser.add_argument("--shard", default="1/1", metavar="I/N", help="of N parts of the cases the one of number I")
+    parser.add_argument(
+        "--shard",
+        default="1/1",
+        metavar="I/N",
+        help="of N parts of the cases the one of number I; the last writes the page",
+    )
     parser.add_argument("--jobs", type=int, default=1, help="measure so many inputs at the same time")
     parser.add_argument("--list", action="store_true", help="list the cases, and run none")
     options = parser.parse_args()
@@ -421,10 +443,8 @@ def main() -> None:
     rows = [row(case, *measured, start) for case, measured in sizes.items()]
     count = f"{done:,} of {len(selection):,} cases were run; {len(rows):,} take more than {SLOW} s"
     print(count)
-    if not options.only and not options.seed and parts == 1:
-        head = [HEAD, ["---", "---", *("---:" for _ in HEAD[2:])]]
-        lines = [f"| {line} |" for line in aligned([*head, *sorted(rows)], between=" | ")]
-        PAGE.write_text("\n".join([ABOUT, "", f"{count}:", "", *lines, ""]), encoding="utf-8")
+    if not options.only and not options.seed and done == len(selection):
+        write_page(number, parts, count, rows)
     if excess := [case.title for case in sizes if exceeds(case, *sizes[case], start)]:
         raise SystemExit("\n".join(["failed, too slow, or too large:", *excess]))
 
