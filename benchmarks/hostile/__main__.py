@@ -283,19 +283,18 @@ def written(grown: Input, n: int) -> tuple[Sequence[Files], Files]:
 @cache
 def _size(grown: Input, n: int) -> int:
     trees, beside = written(grown, n)
-    grows = beside or {name: data for tree in trees for name, data in tree.items()}
-    return max(map(len, grows.values()))
+    return max(len(data) for files in ([beside] if beside else trees) for data in files.values())
 
 
 @cache
 def largest(grown: Input) -> int:
-    """The largest size whose files are small enough, to a tenth; from what 64 more take."""
+    """The largest size whose files are small enough, nearly; from what 64 more take."""
     _, beside = written(grown, 1)
     most = LARGEST_OTHER if beside else DEFINITION_BYTES
     few = _size(grown, 64)
     n = min(grown.most, 1 << 22, 64 + int((most - few) * 64 / max(_size(grown, 128) - few, 1)))
-    while _size(grown, n) > most:
-        n = n * 9 // 10
+    while (size := _size(grown, n)) > most:
+        n = min(n * most // size, n * 99 // 100)
     return n
 
 
