@@ -58,6 +58,11 @@ class VersionRange:
         """
         return _parse(text)
 
+    @staticmethod
+    def of_text(text: str) -> VersionRange:
+        """The range that has this text as its `str`, such as `0-2, 4`, empty for no text. Raises InvalidRange."""
+        return VersionRange(interval for part in text.split(", ") if part for interval in _parse(part).intervals)
+
     @property
     def open(self) -> bool:
         """Whether the range has no upper end."""

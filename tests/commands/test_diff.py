@@ -68,6 +68,13 @@ def test_text() -> None:
     assert (ran.code, ran.err) == (1, "")
 
 
+@pytest.mark.parametrize("name", ["text", "concise", "json", "html", "markdown"])
+def test_versions_with_a_gap(tmp_path: Path, name: str) -> None:
+    where = sides(tmp_path, {"XRequest.json": definition(A)}, {"XRequest.json": definition(A, validVersions="2-3")})
+    ran = diff("old", "new", "--output-format", name, cwd=where)
+    assert (ran.code, ran.err, "0-1, 4-5" in ran.out) == (0, "", True)
+
+
 CHANGE = {
     "rule": "compat/layout-changed",
     "severity": "error",

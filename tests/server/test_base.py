@@ -123,6 +123,18 @@ def test_without_release_tags_the_versions_of_the_base_count(folder: Path) -> No
     assert message.endswith(" (versions in HEAD: 0-1)")
 
 
+def test_a_break_of_versions_with_a_gap_is_explained(folder: Path) -> None:
+    git(folder, "tag", "-d", "1.0.0")
+    commit(folder, request("int32", valid="0-4"))
+    path = str(folder / f"{NAME}.json")
+    workspace, result = checked(folder, request("int32", valid="2"))
+    (change,) = (change for change in result.breaks.values() if change.rule == "compat/version-dropped")
+    buffer = workspace.buffer(path)
+    at, findings = buffer.text.index('"validVersions"'), result.findings[path]
+    answer = hover(buffer, at, workspace.neighbours(str(folder)), findings, workspace.rules(str(folder)), result.breaks)
+    assert (change.versions, answer is not None) == ("0-1, 3-4", True)
+
+
 def test_the_base_is_a_setting(folder: Path) -> None:
     git(folder, "checkout", "-q", "-b", "topic")
     commit(folder, request("int64", "0"))

@@ -23,7 +23,7 @@ from kiplint.server.completion import describe_property
 from kiplint.server.workspace import Neighbours
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
-from kiplint.versions import NONE, VersionRange, boundaries
+from kiplint.versions import VersionRange, boundaries
 
 _MOST_LINES = 60
 NOTHING: Final[Mapping[str, ChangeFinding]] = {}
@@ -175,11 +175,11 @@ def hover(
 def _remedy(change: ChangeFinding, message: Message | None) -> str:
     """`Versions 4-18 are released: add version 19 instead.`, or what the rule says."""
     help_text = printable(change.help)
-    versions = VersionRange.parse(change.versions) if change.versions else NONE
+    versions = VersionRange.of_text(change.versions)
     if message is None or change.breaks not in GRAVE or message.valid.highest not in versions:
         what = help_text or printable(change.message)
         return f"**{what[:1].upper()}{what[1:]}.**"
-    noun, verb = ("Versions", "are") if "-" in change.versions else ("Version", "is")
+    noun, verb = ("Versions", "are") if versions.lowest < versions.highest else ("Version", "is")
     said = f" To do so: {help_text}." if help_text else ""
     return f"**{noun} {change.versions} {verb} released: add version {message.valid.highest + 1} instead.**{said}"
 

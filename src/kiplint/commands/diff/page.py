@@ -97,17 +97,13 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     )
 
 
-def _versions(change: ChangeFinding) -> VersionRange:
-    return VersionRange.parse(change.versions) if change.versions else NONE
-
-
 def _layouts_beside(
     change: ChangeFinding, pairs: Pairs, sets: tuple[str, ...], beside: PagesBeside
 ) -> Iterator[tuple[str, str]]:
     """The message of a change, before and after, in the pages of `show` that are beside the page."""
     for word, name, message in zip(("before", "after"), sets, pairs[id(change)], strict=False):
         if message is not None:
-            versions = _versions(change)
+            versions = VersionRange.of_text(change.versions)
             version = versions.lowest if versions else -1
             (anchor,) = anchors([message.name])
             if address := beside.link("show", (name,), f"{anchor}@{version}", anchor):
@@ -157,7 +153,11 @@ def _bars(group: Sequence[ChangeFinding], pairs: Pairs) -> list[tuple[str, Strip
     by_type = {change.message_type: pairs[id(change)] for change in group}
     types: dict[Strip, list[str]] = {}
     for kind in sorted(by_type):
-        grave = [_versions(change) for change in group if change.breaks in GRAVE and change.message_type == kind]
+        grave = [
+            VersionRange.of_text(change.versions)
+            for change in group
+            if change.breaks in GRAVE and change.message_type == kind
+        ]
         types.setdefault(bar(*by_type[kind], grave), []).append(kind)
     return [(" and ".join(kinds), strip) for strip, kinds in types.items()]
 
@@ -168,7 +168,7 @@ def _layouts(group: Sequence[ChangeFinding], pairs: Pairs) -> Iterator[tuple[str
     for change in group:
         old, new = pairs[id(change)]
         if change.breaks in GRAVE and old and new and change.versions:
-            version = _versions(change).lowest
+            version = VersionRange.of_text(change.versions).lowest
             new_version = version if version in new.valid else new.valid.lowest
             if new_version >= 0 and version in old.valid and "version-dropped" not in change.rule:
                 versions.setdefault((change.message_name, version), (old, new, new_version))

@@ -27,7 +27,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec
 from kiplint.text.words import nearest
-from kiplint.versions import NONE, VersionRange
+from kiplint.versions import VersionRange
 
 Ranges = Annotated[dict[str, str], Meta(description="Versions by RPC.")]
 
@@ -141,23 +141,20 @@ def _halves(name: str) -> Iterable[Message]:
 def released_side(release: ClientRelease) -> Side:
     """A released client as a side of a connection; header versions come from `known_rpcs`."""
     keys = {name: key for name, (key, _) in _file().rpcs.items()}
-    side = ranged_side(release.name, {keys[name]: _versions(text) for name, text in release.apis.items()}, known_rpcs())
+    side = ranged_side(
+        release.name, {keys[name]: VersionRange.of_text(text) for name, text in release.apis.items()}, known_rpcs()
+    )
     offers = {
         key: offer._replace(
-            fixed=_versions(release.fixed.get(offer.name, "")),
-            picks=_versions(release.picks.get(offer.name, "")),
-            usual=_versions(release.usual.get(offer.name, "")),
-            paths={path: _versions(text) for path, text in release.paths.get(offer.name, {}).items()},
+            fixed=VersionRange.of_text(release.fixed.get(offer.name, "")),
+            picks=VersionRange.of_text(release.picks.get(offer.name, "")),
+            usual=VersionRange.of_text(release.usual.get(offer.name, "")),
+            paths={path: VersionRange.of_text(text) for path, text in release.paths.get(offer.name, {}).items()},
         )
         for key, offer in side.rpcs.items()
     }
     habits = Habits(release.note, release.negotiates, release.setting, release.ignores_lowest, release.needs)
     return Side(side.name, side.schemas, offers, habits=habits)
-
-
-def _versions(text: str) -> VersionRange:
-    parts = (VersionRange.parse(part) for part in text.split(", ") if part)
-    return VersionRange(interval for part in parts for interval in part.intervals) if text else NONE
 
 
 CORE = frozenset((
