@@ -126,6 +126,20 @@ def test_two_fields_of_a_name_do_not_stop_the_vectors() -> None:
     assert [fault.data for fault in faults(codec) if fault.kind == "tag-order"] == [b"\1\1\2\x91\x4e\0\x90\x4e\0"]
 
 
+def test_a_field_without_a_name_does_not_stop_the_vectors() -> None:
+    codec = flexible(field("", "[]Inner", fields=[field("Id", "string")]))
+    assert [(fault.kind, fault.field) for fault in faults(codec)][:3] == [
+        ("length-beyond-end", ""),
+        ("varint-without-end", ""),
+        ("null-not-allowed", ""),
+    ]
+
+
+def test_a_negative_tag_leaves_no_layout() -> None:
+    codec = flexible(field("A", tag=-1, taggedVersions="0+"))
+    assert codec.unusable == "XRequest has the field A, whose tag -1 is negative"
+
+
 def test_a_key_that_no_header_can_hold_leaves_the_header_out(tmp_path: Path) -> None:
     key = field("RequestApiKey", "int16")
     (tmp_path / "RequestHeader.json").write_bytes(

@@ -14,7 +14,7 @@ from kiplint.codec.values import default_of, key_of
 from kiplint.codec.wire import ELEMENTS, Decoded
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from kiplint.model.element import fact
-from kiplint.model.layout import Layout, Slot, layout, unfolded
+from kiplint.model.layout import Layout, layout, unfolded
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES
 
@@ -23,7 +23,7 @@ _SHORT = 2048
 
 
 class UnusableLayout(Exception):  # noqa: N818
-    """The definition has no layout that bytes could have: a struct in itself, or too large unfolded."""
+    """The definition has no layout that bytes could have, as `Codec.unusable` says."""
 
 
 class Codec:
@@ -43,10 +43,8 @@ class Codec:
             return limit.exceeded(self.message.name)
         if self.message.cycles:
             return f"{self.message.name} has a struct that contains itself: {min(self.message.cycles.values())}"
-        unknown = next(_of_unknown_type(self._layout), None)
-        if unknown is None:
-            return ""
-        return f"{self.message.name} has the field {unknown.field.path}, whose type {unknown.field.type} is unknown"
+        reason = next(_unusable(self._layout), "")
+        return f"{self.message.name} has the field {reason}" if reason else ""
 
     @fact
     def body(self) -> Layout:
@@ -144,12 +142,16 @@ def errors_in(fields: ErrorFields, value: dict[str, Any]) -> Iterator[tuple[str,
                     yield f"{key}{f'[{place}]' if is_array else ''}.{path}", code
 
 
-def _of_unknown_type(body: Layout) -> Iterator[Slot]:
+def _unusable(body: Layout) -> Iterator[str]:
+    """The fields that have no bytes, and why."""
     for slot in body.all_slots:
         if slot.body:
-            yield from _of_unknown_type(slot.body)
+            yield from _unusable(slot.body)
         elif slot.kind not in PRIMITIVES:
-            yield slot
+            yield f"{slot.field.path}, whose type {slot.field.type} is unknown"
+    for slot in body.tags or ():
+        if (slot.field.tag or 0) < 0:
+            yield f"{slot.field.path}, whose tag {slot.field.tag} is negative"
 
 
 def filled(body: Layout, value: dict[str, Any]) -> dict[str, Any]:

@@ -101,10 +101,11 @@ def _lengths(codec: Codec, data: bytes) -> Iterator[_Length]:
     first = {span.path: span for span in reversed(spans)}
     ends: dict[str, int] = {}
     for span in spans:
-        path = span.path
+        path, end = span.path, span.offset + span.length
+        ends[path] = max(ends.get(path, 0), end)
         while path:
-            ends[path] = max(ends.get(path, 0), span.offset + span.length)
             path = path.rpartition("[" if path.endswith("]") else ".")[0]
+            ends[path] = max(ends.get(path, 0), end)
     for path, slot in _paths(codec.body, ""):
         span = first[path]
         if not slot.array:
@@ -121,7 +122,7 @@ def _lengths(codec: Codec, data: bytes) -> Iterator[_Length]:
 def _paths(body: Layout, before: str) -> Iterator[tuple[str, Slot]]:
     """The untagged fields of a body and of its structs; of arrays the first element."""
     for slot in body.slots:
-        path = f"{before}{key_of(slot)}"
+        path = f"{before}.{key_of(slot)}" if before else key_of(slot)
         yield path, slot
         if slot.body:
-            yield from _paths(slot.body, f"{path}[0]." if slot.array else f"{path}.")
+            yield from _paths(slot.body, f"{path}[0]" if slot.array else path)
