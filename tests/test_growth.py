@@ -14,14 +14,17 @@ from pathlib import Path
 import pytest
 from benchmarks.hostile.__main__ import NOT_RUN, Case, cases, place
 from benchmarks.hostile.grammar import LINKS, growths
+from msgspec.structs import replace
 
 from kiplint import commands
 from kiplint.cli.reader import names
 from kiplint.compat.change import shown_layout
+from kiplint.compat.compare import compare_messages
 from kiplint.engine.config import Config
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.fixers import make_fixes
 from kiplint.model.layout import layout
+from kiplint.model.message import Message
 from tools import environment, field, message, rules_of
 
 MOST_SECONDS = 120
@@ -110,6 +113,23 @@ def test_a_field_of_a_long_layout_is_found_without_a_search() -> None:
         return calls(lambda: [shown_layout(body, near) for near in last])
 
     assert steps(4_000) < 1.5 * steps(500)
+
+
+def test_each_listener_is_looked_up() -> None:
+    class Listener(str):
+        compared = 0
+        __hash__ = str.__hash__
+
+        def __eq__(self, other: object) -> bool:
+            Listener.compared += 1
+            return str.__eq__(self, other)
+
+    old, new = (
+        Message(replace(message().spec, listeners=[Listener(f"{side}{at}") for at in range(1_000)]), "")
+        for side in ("a", "b")
+    )
+    assert [change.name for change in compare_messages(old, new)] == ["listener-removed", "listener-added"]
+    assert Listener.compared < 100
 
 
 def test_every_command_is_run_or_reads_nothing(titled: dict[str, Case]) -> None:

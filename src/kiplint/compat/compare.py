@@ -275,9 +275,10 @@ def _property_changes(both: Both) -> Iterator[Change]:
         if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest:
             yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
         if old.declares_listeners and new.declares_listeners:
-            if removed := tuple(name for name in old.listeners if name not in new.listeners):
+            old_names, new_names = {*old.listeners}, {*new.listeners}
+            if removed := tuple(name for name in old.listeners if name not in new_names):
                 yield kinds.ListenerRemoved(both, new.valid, removed)
-            if added := tuple(name for name in new.listeners if name not in old.listeners):
+            if added := tuple(name for name in new.listeners if name not in old_names):
                 yield kinds.ListenerAdded(both, new.valid, added)
     if deprecated := (new.deprecated - old.deprecated) & new.valid:
         yield kinds.Deprecated(both, deprecated)
