@@ -1,6 +1,6 @@
 """Ways to damage an input: bytes cut, flipped, repeated and moved, words put in, pieces of another input spliced in.
 
-Of JSON, values are replaced and properties are added too.
+Of JSON, values are replaced and properties are added too; half of the time nothing else, so that it stays JSON.
 """
 
 import random
@@ -20,15 +20,17 @@ VALUES = (
 )  # fmt: skip
 _VALUE = re.compile(rb':\s*("[^"\n]*"|[-+\w.]+|\[\]|\{\})')
 _KEY = re.compile(rb'"\w+"\s*:')
+_PAIR = re.compile(rb'("\w+"\s*:\s*)("[^"\n]*"|[-+\w.]+|\[\]|\{\})')
 NUMBERS = (2**31 - 1, -1, -2, 2**24, 1000, 0)
 
 
 def damaged(data: bytes, rng: random.Random, other: bytes = b"") -> bytes:
     """The input with one to six things wrong; at times none of it is left."""
     made = bytearray(data or b"\0")
+    ways = _OF_JSON if b'":' in data and rng.random() < 0.5 else _ONE
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
         place = rng.randrange(len(made) or 1)
-        _ONE[rng.randrange(len(_ONE))](made, place, rng, other)
+        ways[rng.randrange(len(ways))](made, place, rng, other)
         del made[1 << 20 :]
     return bytes(made)
 
@@ -77,6 +79,14 @@ def _value(made: bytearray, place: int, rng: random.Random, _other: bytes) -> No
         made[value.start(1) : value.end(1)] = rng.choice(VALUES)
 
 
+def _value_of_key(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
+    """The value that a property of JSON has in the other input."""
+    if pair := _PAIR.search(other, rng.randrange(len(other) or 1)):
+        value = re.compile(re.escape(pair[1]) + rb'("[^"\n]*"|[-+\w.]+|\[\]|\{\})').search(made, place)
+        if value:
+            made[value.start(1) : value.end(1)] = pair[2]
+
+
 def _property(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
     """One more property in an object of JSON, with a key of the other input."""
     key, start = _KEY.search(other, rng.randrange(len(other) or 1)), made.find(b"{", place)
@@ -89,7 +99,8 @@ def _all_new(made: bytearray, _place: int, rng: random.Random, _other: bytes) ->
         made[:] = rng.randbytes(rng.randint(0, 120))
 
 
+_OF_JSON = (_value, _property, _value_of_key, _value_of_key, _value_of_key)
 _ONE = (
     _cut, _flip, _number, _varint, _noise, _leave_out, _word, _word, _repeat, _splice, _splice, _value, _property,
-    _all_new,
+    _value_of_key, _all_new,
 )  # fmt: skip
