@@ -292,13 +292,20 @@ COMMANDS: Final = (
 
 
 def command(data: bytes) -> None:
-    """Run a command on a set of a request, its response and the request header. A checksum selects the command."""
-    new = place() / "set"
-    new.mkdir(exist_ok=True)
-    for file, part in zip(_FILES, (*data.split(APART, 2), b"", b""), strict=False):
-        (new / file).write_bytes(part)
+    """Run a command on a set of a request, its response and the request header, and on what it was before.
+
+    Without that the other set is one of the fixtures. A checksum selects the command.
+    """
+    parts = data.split(APART, 5)
+    sides = {"NEW": place() / "set", "OLD": place() / "before"}
+    for folder, files in zip(sides.values(), (parts[:3], parts[3:]), strict=True):
+        folder.mkdir(exist_ok=True)
+        for file, part in zip(_FILES, (*files, b"", b"", b""), strict=False):
+            (folder / file).write_bytes(part)
     named = re.search(rb'"name": "(\w{1,50})Request"', data)
-    words = {"NEW": str(new), "OLD": str(SET / "clients"), "RPC": named[1].decode() if named else "X"}
+    words = {word: str(folder) for word, folder in sides.items()} | {"RPC": named[1].decode() if named else "X"}
+    if len(parts) <= 3:
+        words["OLD"] = str(SET / "clients")
     line = COMMANDS[zlib.crc32(data) % len(COMMANDS)].split()
     command = read([words.get(word, word) for word in line])
     assert command is not None
@@ -478,6 +485,10 @@ def _sets() -> list[bytes]:
     ]
 
 
+def _set_pairs() -> list[bytes]:
+    return [some + APART + some for some in _sets()]
+
+
 def _queries() -> list[bytes]:
     texts = queries("kafka", across=True).values()
     return [text.encode() for text in (*texts, *ASKED, *REFUSED)]
@@ -600,7 +611,7 @@ SURFACES = (
     Surface("captures", _captures, capture, (UnreadableCapture,)),
     Surface("decode", _texts, text, TOLD),
     Surface("migrate", _sets, migrate, TOLD),
-    Surface("commands", _sets, command, TOLD),
+    Surface("commands", _set_pairs, command, TOLD),
     Surface("lsp", _sessions, session),
     Surface("query", _queries, query, (*TOLD, MemoryError)),
 )
