@@ -61,17 +61,18 @@ def fuzz(surface: Surface, seconds: float, rng: random.Random) -> Fuzzed:
 
 def tried(surface: Surface, data: bytes) -> str | None:
     """What a reading fails with, None where it does not, or refuses as it may."""
-    _set_alarms(LONGEST, LATEST)
     try:
-        surface.read(data)
+        _set_alarms(LONGEST, LATEST)
+        try:
+            surface.read(data)
+        finally:  # an alarm may also come here
+            _set_alarms(0, 0)
     except surface.refusals:
         return None
     except Exception as error:
         *_, what = traceback.format_exception_only(error)
         place = traceback.extract_tb(error.__traceback__)[-1]
         return f"{what.strip()[:150]} at {Path(place.filename).name}:{place.lineno}"
-    finally:
-        _set_alarms(0, 0)
     return None
 
 

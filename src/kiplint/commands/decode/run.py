@@ -116,8 +116,6 @@ def _without_collector() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            gc.freeze()  # so that the next collection does not look at all new objects
-            gc.unfreeze()
             gc.enable()
 
 
