@@ -31,7 +31,7 @@ class Case:
     lone: bool
     require: bool
     directory: str = ""
-    """The directory of a whole set; empty if the case is a few files. Such cases have most of their files in common."""
+    """The directory of the schema set, if the case is a whole one, else empty. Whole sets share most of their files."""
 
     @property
     def errors(self) -> list[str]:

@@ -18,9 +18,10 @@ VALUES = (
     b"true", b"null", b"0", b"-1", b"1.5", b'""', b'"x"', b'"0+"', b'"none"', b"[]", b"{}", b'["x"]', b"[[]]", b"[{}]",
     b'{"name": 1}',
 )  # fmt: skip
-_VALUE = re.compile(rb':\s*("[^"\n]*"|[-+\w.]+|\[\]|\{\})')
+_SCALAR = rb'("[^"\n]*"|[-+\w.]+|\[\]|\{\})'
+_VALUE = re.compile(rb":\s*" + _SCALAR)
 _KEY = re.compile(rb'"\w+"\s*:')
-_PAIR = re.compile(rb'("\w+"\s*:\s*)("[^"\n]*"|[-+\w.]+|\[\]|\{\})')
+_PAIR = re.compile(rb'("\w+"\s*:\s*)' + _SCALAR)
 NUMBERS = (2**31 - 1, -1, -2, 2**24, 1000, 0)
 
 
@@ -82,7 +83,7 @@ def _value(made: bytearray, place: int, rng: random.Random, _other: bytes) -> No
 def _value_of_key(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
     """The value that a property of JSON has in the other input."""
     if pair := _PAIR.search(other, rng.randrange(len(other) or 1)):
-        value = re.compile(re.escape(pair[1]) + rb'("[^"\n]*"|[-+\w.]+|\[\]|\{\})').search(made, place)
+        value = re.compile(re.escape(pair[1]) + _SCALAR).search(made, place)
         if value:
             made[value.start(1) : value.end(1)] = pair[2]
 

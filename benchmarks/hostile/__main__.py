@@ -40,7 +40,7 @@ ROUNDS, CLEAR = 3, 2.1
 """How often both sizes are run if the first runs show a growth of at least CLEAR; twice as often for MOST_GROWTH."""
 QUARTER, NOTHING = 4, 0.01
 """The largest size is skipped if an eighth of it takes less than NOTHING seconds: even quadratic growth stays fast. It
-is skipped also if a quarter of it shows no growth above CLEAR, and points at half of MOST_SECONDS and MOST_MEMORY."""
+is skipped also if a quarter shows no growth above CLEAR, with which n stays below MOST_SECONDS and MOST_MEMORY."""
 LIMIT = 60
 """The seconds of the processor after which a command is ended."""
 
@@ -171,7 +171,7 @@ def _options(param: Parameter) -> Iterator[tuple[str, ...]]:
 
 
 class Measured(NamedTuple):
-    """A size, and the least of its runs; `failed` where one ended in an internal error."""
+    """A size of an input and its fastest run. `failed` is set if the run ended in an internal error."""
 
     n: int
     run: Run
@@ -231,7 +231,7 @@ def grows(quarter: Measured, eighth: Measured, least: Run) -> bool:
 
 @cache
 def run_of_one(command: tuple[tuple[str, ...], str]) -> Run:
-    """The run of a command, given by its words and the place of its sets, on an input of size 1."""
+    """A run on an input of size 1. The command is its words, and the place that its sets come from."""
     return screen(next(case for case in cases() if case[1:] == command), 1).run
 
 
@@ -381,7 +381,7 @@ def exceeds(case: Case, whole: Measured, half: Measured, start: Run) -> bool:
 
 
 def write_page(number: int, parts: int, count: str, rows: Sequence[tuple[str, ...]]) -> None:
-    """Keep what a part of the cases has shown, and write the page once all parts are there."""
+    """Save the rows of one part of the cases, and write the page if the rows of all parts are saved."""
     files = [scratch("hostile", f"part-{part}-of-{parts}.json") for part in range(1, parts + 1)]
     files[number - 1].write_text(json.dumps([count, rows]))
     if not all(file.is_file() for file in files):
@@ -399,7 +399,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.hostile", description=__doc__)
     parser.add_argument("--only", action="append", metavar="TEXT", help="cases with this in their title; repeatable")
     parser.add_argument("--seconds", type=int, default=1 << 40, help="stop after so many seconds")
-    parser.add_argument("--seed", type=int, default=0, help="another order of the inputs")
+    parser.add_argument("--seed", type=int, default=0, help="selects a random order of the inputs (usual: 0)")
     parser.add_argument(
         "--shard",
         default="1/1",

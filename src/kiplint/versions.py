@@ -60,7 +60,7 @@ class VersionRange:
 
     @staticmethod
     def of_text(text: str) -> VersionRange:
-        """The range that has this text as its `str`, such as `0-2, 4`, empty for no text. Raises InvalidRange."""
+        """Read back what `str` writes, such as `0-2, 4`; an empty text is an empty range. Raises InvalidRange."""
         return VersionRange(interval for part in text.split(", ") if part for interval in _parse(part).intervals)
 
     @property

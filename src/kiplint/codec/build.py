@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kiplint.codec.problems import ByteProblem, Malformed
-from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, key_of
+from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, join_path, key_of
 from kiplint.codec.wire import as_bytes, as_float, uuid_bytes, varint
 from kiplint.model import layout
 from kiplint.model.fields import Container, Field
@@ -46,9 +46,9 @@ class _Builder:
             key = key_of(slot)
             if key in value:
                 count += 1
-                self.slot(slot, value[key], _join(path, key))
+                self.slot(slot, value[key], join_path(path, key))
             else:
-                self.slot(slot, default_of(slot), _join(path, key))
+                self.slot(slot, default_of(slot), join_path(path, key))
         if len(value) > count:
             keys = {key_of(slot) for slot in body.all_slots}
             self.surplus(keys, container, value, path, flexible=body.tags is not None)
@@ -63,10 +63,10 @@ class _Builder:
                 continue
             if key not in others:
                 hint = did_you_mean(str(key), sorted(others))
-                self.note("unknown-field", f"{container.name} has no field {key}{hint}", _join(path, str(key)))
+                self.note("unknown-field", f"{container.name} has no field {key}{hint}", join_path(path, str(key)))
             elif not others[key].ignorable and inner != _absent(others[key]):
                 message = f"{key} exists in versions {others[key].versions} and is not ignorable"
-                self.note("field-not-in-version", message, _join(path, key))
+                self.note("field-not-in-version", message, join_path(path, key))
 
     def slot(self, slot: Slot, value: Any, path: str) -> None:
         if slot.array:
@@ -151,7 +151,7 @@ class _Builder:
             key = key_of(slot)
             if key in value and value[key] != default_of(slot):
                 outer, self.out = self.out, bytearray()
-                self.slot(slot, value[key], _join(path, key))
+                self.slot(slot, value[key], join_path(path, key))
                 sections[tag], self.out = bytes(self.out), outer
         self.out += varint(len(sections))
         for tag, data in sorted(sections.items()):
@@ -159,7 +159,7 @@ class _Builder:
 
     def unknown_tags(self, own_tags: set[int], entries: Any, path: str) -> dict[int, bytes]:
         sections: dict[int, bytes] = {}
-        place = _join(path, UNKNOWN_TAGS)
+        place = join_path(path, UNKNOWN_TAGS)
         for entry in entries if isinstance(entries, list) else [entries]:
             tag = entry.get("tag") if isinstance(entry, dict) else None
             if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 0x7FFFFFFF:
@@ -208,7 +208,3 @@ def _kind(value: Any) -> str:
 def _shown(value: Any) -> str:
     text = "null" if value is None else repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name

@@ -23,7 +23,7 @@ _SHORT = 2048
 
 
 class UnusableLayout(Exception):  # noqa: N818
-    """The definition has no layout that bytes could have, as `Codec.unusable` says."""
+    """The definition has no usable layout; `Codec.unusable` says why."""
 
 
 class Codec:
@@ -143,7 +143,7 @@ def errors_in(fields: ErrorFields, value: dict[str, Any]) -> Iterator[tuple[str,
 
 
 def _unusable(body: Layout) -> Iterator[str]:
-    """The fields that have no bytes, and why."""
+    """For each field that cannot be encoded, its path and the reason."""
     for slot in body.all_slots:
         if slot.body:
             yield from _unusable(slot.body)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Any
 
 from kiplint.codec.problems import ByteProblem
-from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, key_of, smallest_element
+from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, join_path, key_of, smallest_element
 from kiplint.codec.wire import ELEMENTS, Decoded, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.limits import EMPTY_ELEMENTS
 from kiplint.model.layout import Layout, Slot, describe
@@ -131,7 +131,7 @@ class _SlowReader:
 
     def body(self, body: Layout, out: dict[str, Any], path: str, depth: int) -> None:
         for slot in body.slots:
-            self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth)
+            self.slot(slot, out, key_of(slot), join_path(path, key_of(slot)), depth)
         if body.tags is not None:
             self.tags(body.tags, out, path, depth)
 
@@ -247,17 +247,15 @@ class _SlowReader:
         if slot is None:
             chunk = self.take(size, start, f"the size of tag {tag}", path)
             out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": base64_text(chunk)})
-            self.row(self.pos - size, depth + 1, _join(path, UNKNOWN_TAGS), "unknown tagged field", base64_text(chunk))
+            self.row(
+                self.pos - size, depth + 1, join_path(path, UNKNOWN_TAGS), "unknown tagged field", base64_text(chunk)
+            )
             return
         outer, self.end = (self.end, self.inside), self.pos + size
         self.inside = f" inside tag {tag}"
-        self.slot(slot, out, key_of(slot), _join(path, key_of(slot)), depth + 1)
+        self.slot(slot, out, key_of(slot), join_path(path, key_of(slot)), depth + 1)
         if self.remaining:
             message = f"tag {tag} has {in_bytes(size)}, its value ends {self.remaining} before that"
-            self.note("tag-size", self.pos, message, _join(path, key_of(slot)))
+            self.note("tag-size", self.pos, message, join_path(path, key_of(slot)))
             self.pos = self.end
         self.end, self.inside = outer
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name

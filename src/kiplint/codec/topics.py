@@ -11,7 +11,7 @@ from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.records import read_batches
 from kiplint.codec.secrets import masked_record
-from kiplint.codec.values import key_of
+from kiplint.codec.values import join_path, key_of
 from kiplint.codec.wire import ValueSpan, read_varint
 from kiplint.model.layout import Layout
 from kiplint.model.message import Message
@@ -153,7 +153,7 @@ def _body(
     for slot in body.all_slots:
         key = key_of(slot)
         inner = value.get(key)
-        where = f"{path}.{key}" if path else key
+        where = join_path(path, key)
         if inner is None:
             continue
         if slot.kind == "records" and not slot.array:

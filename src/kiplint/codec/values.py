@@ -32,6 +32,11 @@ def key_of(slot: Slot) -> str:
     return slot.field.java_name
 
 
+def join_path(path: str, name: str) -> str:
+    """The path of a value in a struct: that of the struct, which is empty for a body, and the name of the value."""
+    return f"{path}.{name}" if path else name
+
+
 def smallest_body(body: Layout | None) -> int:
     """The fewest bytes that the fields of a struct can have; tag sections have at least one."""
     if body is None:

@@ -447,7 +447,7 @@ class ComparedVersion:
         return kind(self.messages, NONE, pair, self.around, *values, **properties)
 
     def has_bytes(self, pair: FieldPair) -> bool:
-        """Whether the position of a field matters: both sides have the field, untagged, and one writes bytes for it."""
+        """Whether both sides have the field, untagged, and at least one of them writes bytes for it."""
         sides = [(field, flexible) for field, flexible in zip(pair, self.flexible, strict=True) if field]
         if len(sides) < 2 or any(self.version not in field.versions - field.tagged for field, _ in sides):
             return False

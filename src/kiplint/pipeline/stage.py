@@ -197,7 +197,7 @@ def _compiled(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _without_places(code: CodeType) -> CodeType:
-    """The code without line numbers, and with sorted tuples for sets, whose order differs between processes."""
+    """The code without line numbers. Each constant set is a sorted tuple: sets have another order in each process."""
     constants = (
         _without_places(value)
         if isinstance(value, CodeType)

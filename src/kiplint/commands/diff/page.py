@@ -101,10 +101,9 @@ def _layouts_beside(
     change: ChangeFinding, pairs: Pairs, sets: tuple[str, ...], beside: PagesBeside
 ) -> Iterator[tuple[str, str]]:
     """The message of a change, before and after, in the pages of `show` that are beside the page."""
+    version = VersionRange.of_text(change.versions).lowest
     for word, name, message in zip(("before", "after"), sets, pairs[id(change)], strict=False):
         if message is not None:
-            versions = VersionRange.of_text(change.versions)
-            version = versions.lowest if versions else -1
             (anchor,) = anchors([message.name])
             if address := beside.link("show", (name,), f"{anchor}@{version}", anchor):
                 yield word, address

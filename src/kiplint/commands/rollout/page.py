@@ -62,6 +62,6 @@ def _strip(row: RolloutRow, header: int) -> Strip:
 
 def _range(text: str) -> VersionRange:
     try:
-        return VersionRange.parse(text) if text else NONE
+        return VersionRange.of_text(text)
     except InvalidRange:
         return NONE

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kiplint.codec.codec import Codec
-from kiplint.codec.values import key_of, minimal, rich, smallest_element
+from kiplint.codec.values import join_path, key_of, minimal, rich, smallest_element
 from kiplint.codec.wire import varint
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.types import SIZED
@@ -101,11 +101,8 @@ def _lengths(codec: Codec, data: bytes) -> Iterator[_Length]:
     first = {span.path: span for span in reversed(spans)}
     ends: dict[str, int] = {}
     for span in spans:
-        path, end = span.path, span.offset + span.length
-        ends[path] = max(ends.get(path, 0), end)
-        while path:
-            path = path.rpartition("[" if path.endswith("]") else ".")[0]
-            ends[path] = max(ends.get(path, 0), end)
+        for path in _enclosing(span.path):
+            ends[path] = max(ends.get(path, 0), span.offset + span.length)
     for path, slot in _paths(codec.body, ""):
         span = first[path]
         if not slot.array:
@@ -119,10 +116,18 @@ def _lengths(codec: Codec, data: bytes) -> Iterator[_Length]:
             yield _Length(inner.path, slot.kind, slot.compact, False, inner.offset, inner.offset + inner.length)
 
 
+def _enclosing(path: str) -> Iterator[str]:
+    """A path and those of the values around it, up to the body, whose path is empty."""
+    yield path
+    while path:
+        path = path.rpartition("[" if path.endswith("]") else ".")[0]
+        yield path
+
+
 def _paths(body: Layout, before: str) -> Iterator[tuple[str, Slot]]:
     """The untagged fields of a body and of its structs; of arrays the first element."""
     for slot in body.slots:
-        path = f"{before}.{key_of(slot)}" if before else key_of(slot)
+        path = join_path(before, key_of(slot))
         yield path, slot
         if slot.body:
             yield from _paths(slot.body, f"{path}[0]" if slot.array else path)

@@ -250,7 +250,7 @@ class Lake:
             return dataset(self.storage, parts, columns)
 
     def rows(self, parts: Parts, columns: Columns) -> list[dict[str, Any]]:
-        """The rows of files that are small together; raises UsageError."""
+        """All rows of some files of a table, which have to fit into memory. Raises UsageError for a damaged file."""
         if not parts:  # a dataset imports pandas
             return []
         rows: list[dict[str, Any]] = self.dataset(parts, columns).to_table().to_pylist()
