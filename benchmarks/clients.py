@@ -46,7 +46,7 @@ def kafka_python() -> Entities:
     classes = [*ApiMessage.__subclasses__()]
     for message_class in classes:
         classes += message_class.__subclasses__()
-    known = {
+    classes_by_name = {
         message_class.name: message_class
         for message_class in reversed(classes)
         if message_class._class_version is None and isinstance(message_class._json, dict)
@@ -54,7 +54,7 @@ def kafka_python() -> Entities:
 
     @cache
     def entity(name: str, version: int) -> Entity | None:
-        cls = known.get(name)
+        cls = classes_by_name.get(name)
         if cls is None or version > cls.max_version:
             return None
 

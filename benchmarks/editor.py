@@ -21,7 +21,7 @@ MEDIAN, WORST = 60, 200
 MEMORY = 120
 """MiB that the server may have at its peak."""
 
-TYPED = (
+REPLACEMENTS = (
     ('"about": "', '"about": "A'),
     ('"int32"', '"int64"'),
     ('"string"', '"strin"'),
@@ -88,10 +88,10 @@ class Server:
         self.process.wait()
 
     def _findings(self, path: Path, version: int) -> None:
-        shown: dict[str, Any] = {}
-        while (shown.get("uri"), shown.get("version")) != (path.as_uri(), version):
+        params: dict[str, Any] = {}
+        while (params.get("uri"), params.get("version")) != (path.as_uri(), version):
             message = self._message()
-            shown = message["params"] if message.get("method") == "textDocument/publishDiagnostics" else {}
+            params = message["params"] if message.get("method") == "textDocument/publishDiagnostics" else {}
 
     def _message(self) -> dict[str, Any]:
         assert self.process.stdout
@@ -118,11 +118,11 @@ def editor(lab: Lab) -> Iterator[Outcome]:
     ):
         subprocess.run([git, *arguments], cwd=folder, check=True)
     files = sorted(folder.glob("*.json"))
-    for opened in (1, len(files)):
+    for count in (1, len(files)):
         server = Server(lab.kiplint("lsp", cwd=folder))
-        for path in files[-opened:]:
+        for path in files[-count:]:
             server.open(path)
-        what = f"editor, {opened} of {len(files)} files open"
+        what = f"editor, {count} of {len(files)} files open"
         for answer, times in _edit(server, EDITS).items():
             median, worst = statistics.median(times), max(times)
             yield Row(
@@ -161,18 +161,18 @@ def _edit(server: Server, edits: int) -> dict[str, list[float]]:
         }
         start = time.perf_counter()
         server.write(path, text)
-        for answer, taken in times.items():
+        for answer, milliseconds in times.items():
             if answer != "diagnostics":
                 server.ask(f"textDocument/{answer}", place)
             now = time.perf_counter()
-            taken.append((now - start) * 1000)
+            milliseconds.append((now - start) * 1000)
             start = now
     return times
 
 
 def _edited(text: str, random: Random) -> tuple[str, int]:
     """The text after an edit, and the offset behind what was typed."""
-    old, new = random.choice([pair for pair in TYPED if pair[0] in text])
+    old, new = random.choice([pair for pair in REPLACEMENTS if pair[0] in text])
     places = [at for at in range(len(text)) if text.startswith(old, at)]
     at = random.choice(places)
     return text[:at] + new + text[at + len(old) :], at + len(new)

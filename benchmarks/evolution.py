@@ -20,7 +20,7 @@ _FIRST_NAME = re.compile(r'("fields":\s*\[\s*\{\s*"name":\s*")(\w+)"')
 
 def write_pair(schemas: Sequence[Schema], older: Path, newer: Path) -> None:
     """Write the two sets into two empty directories."""
-    edits = dict(zip(_touched(schemas), cycle(_EDITS)))
+    edits = dict(zip(_choose_keys(schemas), cycle(_EDITS)))
     for schema in schemas:
         old, new = schema.text, schema.text
         edit = edits.get(schema.body.get("apiKey", -1))
@@ -30,7 +30,7 @@ def write_pair(schemas: Sequence[Schema], older: Path, newer: Path) -> None:
         (newer / schema.path.name).write_text(new, encoding="utf-8")
 
 
-def _touched(schemas: Sequence[Schema]) -> list[int]:
+def _choose_keys(schemas: Sequence[Schema]) -> list[int]:
     """The api keys of RPCs that are served and simple enough to edit, evenly spread."""
     of_key: dict[int, list[Schema]] = {}
     for schema in schemas:

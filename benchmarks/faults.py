@@ -25,7 +25,7 @@ from kiplint.pipeline.stage import STAGES
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from canary import plant, state
-from pipeline.cluster import MARK, marked, wait_for
+from pipeline.cluster import MARK, processes_of, wait_for
 from pipeline.support import KIPLINT, Content, content, pipeline, settings, surroundings
 
 MOMENTS = 20
@@ -38,7 +38,7 @@ INSIDE = ("mine", "blobs/mine", "staging/mine")
 class Moment(NamedTuple):
     """When to kill: once `there` holds of the lake's directory, after so many seconds at the latest."""
 
-    said: str
+    description: str
     there: Callable[[Path], bool]
     latest: float
 
@@ -48,7 +48,7 @@ class Undisturbed(NamedTuple):
 
     words: tuple[str, ...]
     where: Path
-    held: Content
+    rows: Content
 
 
 def main() -> int:
@@ -58,12 +58,12 @@ def main() -> int:
     repository = where / "history"
     make_history(repository)
     words = ("run", "--resume", *arguments(sources_of(repository)), *(() if options.here else settings()))
-    begun = time.monotonic()
+    start = time.monotonic()
     pipeline(*words, "--out", where / "undisturbed", cache=where)
-    whole = time.monotonic() - begun
+    whole = time.monotonic() - start
     undisturbed = Undisturbed(words, where, content(where / "undisturbed"))
     print(
-        f"seed {options.seed}: undisturbed {whole:.1f} s, {sum(map(len, undisturbed.held.values())):,} rows", flush=True
+        f"seed {options.seed}: undisturbed {whole:.1f} s, {sum(map(len, undisturbed.rows.values())):,} rows", flush=True
     )
     draw = random.Random(options.seed)
     killed = same = 0
@@ -74,11 +74,11 @@ def main() -> int:
         beside = plant(where / f"beside-{number}")
         before = state(beside)
         if not _killed_run(*words, "--out", lake, cache=where, moment=moment, lake=lake):
-            print(f"    done before {moment.said}: another moment instead", flush=True)
+            print(f"    done before {moment.description}: another moment instead", flush=True)
             continue
         killed += 1
         wrong = [
-            *_resume(undisturbed, lake, f"{killed:2}  killed {moment.said}"),
+            *_resume(undisturbed, lake, f"{killed:2}  killed {moment.description}"),
             *["beside"] * (state(beside) != before),
         ]
         print(f"{'NOT THE SAME: ' + ', '.join(wrong) if wrong else 'same'}", flush=True)
@@ -102,20 +102,20 @@ def _data_files(place: Path) -> list[Path]:
     return [file for file in place.rglob("*.parquet") if LOG not in file.parts]
 
 
-def _resume(undisturbed: Undisturbed, lake: Path, told: str) -> list[str]:
+def _resume(undisturbed: Undisturbed, lake: Path, title: str) -> list[str]:
     """What is wrong with the lake after it was resumed and tidied up."""
     stage = _stage_of(lake)
     inside = {place: state(plant(place)) for place in (lake / name for name in INSIDE) if (lake / RUNS).exists()}
     loose = len(_unnamed(lake))
-    begun = time.monotonic()
+    start = time.monotonic()
     pipeline(*undisturbed.words, "--out", lake, cache=undisturbed.where)
-    took = time.monotonic() - begun
-    wrong = [] if content(lake) == undisturbed.held else ["content"]
+    took = time.monotonic() - start
+    wrong = [] if content(lake) == undisturbed.rows else ["content"]
     pipeline("optimize", lake, "--keep", "0", cache=undisturbed.where)
-    wrong += [] if content(lake) == undisturbed.held else ["content after optimize"]
+    wrong += [] if content(lake) == undisturbed.rows else ["content after optimize"]
     wrong += [f"orphans {sorted(left)[:3]}"] if (left := _unnamed(lake)) else []
     wrong += [f"canary {place.name}" for place, before in inside.items() if state(place) != before]
-    print(f"{told}, before the end of {stage}, {loose} loose files: resumed in {took:.1f} s, ", end="")
+    print(f"{title}, before the end of {stage}, {loose} loose files: resumed in {took:.1f} s, ", end="")
     return wrong
 
 
@@ -125,16 +125,16 @@ def _unnamed(path: Path) -> set[str]:
     if not lake.exists:
         return set()
     rows = all_states(lake.storage)
-    kept = [row for row in rows if row.number >= rows[-1].oldest]
-    named = {
+    kept_rows = [row for row in rows if row.number >= rows[-1].oldest]
+    part_names = {
         part.name
-        for name, version in {place for row in kept for place in row.tables.items()}
+        for name, version in {place for row in kept_rows for place in row.tables.items()}
         for part in parts_of(lake.storage, name, version)
     }
     head = head_of(lake.storage, RUNS)
-    named |= set(names(parts_of(lake.storage, RUNS, head))) if head is not None else set()
+    part_names |= set(names(parts_of(lake.storage, RUNS, head))) if head is not None else set()
     there = {file.relative_to(path).as_posix() for file in _data_files(path)}
-    return {name for name in there - named if not name.startswith(INSIDE)}
+    return {name for name in there - part_names if not name.startswith(INSIDE)}
 
 
 def _killed_run(*words: str | Path, cache: Path, moment: Moment, lake: Path) -> bool:
@@ -154,7 +154,9 @@ def _killed_run(*words: str | Path, cache: Path, moment: Moment, lake: Path) -> 
         while driver.poll() is None:
             if moment.there(lake) or time.monotonic() > end:
                 driver.kill()
-                wait_for(lambda: not marked(mark), lambda: f"go on without their driver: {sorted(marked(mark))}")
+                wait_for(
+                    lambda: not processes_of(mark), lambda: f"go on without their driver: {sorted(processes_of(mark))}"
+                )
                 return True
             time.sleep(EVERY)
     assert driver.returncode == 0, log.read_text()

@@ -24,14 +24,14 @@ def formats(lab: Lab) -> Iterator[Outcome]:
             raise CommandError(f"formats: {count} findings, not {findings}")
     started = median_cpu(repeat(start, lab.plan.scaling[10]))
     for name in format_names():
-        taken = compare(_check(lab, many, name), _check(lab, few, name), lab.plan.scaling[10])
-        above = [median_cpu(runs) - started for runs in (taken.ours, taken.theirs)]
+        comparison = compare(_check(lab, many, name), _check(lab, few, name), lab.plan.scaling[10])
+        above = [median_cpu(runs) - started for runs in (comparison.ours, comparison.theirs)]
         measure = f"{name}: {MANY:,} / {FEW:,} findings"
         few_cpu, many_cpu = milliseconds(above[1]), milliseconds(above[0])
         yield ratio_row(f"{measure}, CPU above start-up", many_cpu, few_cpu, above[0] / above[1], 10.0)
-        peaks = [median_peak(runs) for runs in (taken.ours, taken.theirs)]
-        shown = f"{peaks[0]:.0f} MiB", f"{peaks[1]:.0f} MiB"
-        yield ratio_row(f"{measure}, peak memory", shown[0], shown[1], peaks[0] / peaks[1], 10.0)
+        peaks = [median_peak(runs) for runs in (comparison.ours, comparison.theirs)]
+        figures = f"{peaks[0]:.0f} MiB", f"{peaks[1]:.0f} MiB"
+        yield ratio_row(f"{measure}, peak memory", figures[0], figures[1], peaks[0] / peaks[1], 10.0)
 
 
 def _check(lab: Lab, directory: Path, name: str) -> Command:

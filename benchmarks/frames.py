@@ -38,12 +38,12 @@ def frames(lab: Lab) -> Iterator[Outcome]:
     capture = corpus_root().parent / "bytes" / "capture.pcapng"
     if not capture.is_file():
         raise SkipError(f"no capture at {capture}")
-    known = list(_bodies(lab, capture))
-    yield from _beside(known, "decode", "kafka-python", kafka_python(), target=1.0)
+    bodies = list(_bodies(lab, capture))
+    yield from _beside(bodies, "decode", "kafka-python", kafka_python(), target=1.0)
     entities = kio()
-    yield from _beside(known, "decode", "kio's reader (native)", entities, target=None)
-    yield from _beside(known, "encode", "kio's writer", entities, target=1.0)
-    yield from _growth(lab, known)
+    yield from _beside(bodies, "decode", "kio's reader (native)", entities, target=None)
+    yield from _beside(bodies, "encode", "kio's writer", entities, target=1.0)
+    yield from _growth(lab, bodies)
     yield from _one_frame(lab)
     yield from _table(lab, capture)
     yield from _tshark(lab, capture)
@@ -84,33 +84,33 @@ def enlarge(capture: Path, target: Path, copies: int) -> int:
 def _bodies(lab: Lab, capture: Path) -> Iterator[Body]:
     catalog = open_catalog([lab.corpus.clients], None)
     for entry in decode(str(capture), sets=[lab.corpus.clients]).entries:
-        message = having(catalog.named(entry.frame.message), entry.frame.version)
+        message = having(catalog.with_name(entry.frame.message), entry.frame.version)
         if message and not entry.frame.problems and entry.frame.value is not None:
             codec = catalog.codec(message, entry.frame.version)
             yield Body(codec, entry.data[entry.frame.body_start :], entry.frame.value)
 
 
 def _beside(
-    known: list[Body], verb: str, name: str, entities: Callable[[str, int], Entity | None], target: float | None
+    bodies: list[Body], verb: str, name: str, entities: Callable[[str, int], Entity | None], target: float | None
 ) -> Iterator[Outcome]:
     """The same messages read, or written, by both; without those that the peer does not know, or writes otherwise."""
     pairs = []
-    for sample in known:
-        entity = entities(sample.codec.message.name, sample.codec.version)
-        value = entity.read_whole(sample.data) if entity else None
-        if entity and value is not None and sample.codec.encode(sample.value) == (sample.data, ()):
-            pairs.append((sample, entity, value))
+    for body in bodies:
+        entity = entities(body.codec.message.name, body.codec.version)
+        value = entity.read_whole(body.data) if entity else None
+        if entity and value is not None and body.codec.encode(body.value) == (body.data, ()):
+            pairs.append((body, entity, value))
 
     def ours() -> None:
-        for sample, _, _ in pairs:
-            _ = sample.codec.decode(sample.data) if verb == "decode" else sample.codec.encode(sample.value)
+        for body, _, _ in pairs:
+            _ = body.codec.decode(body.data) if verb == "decode" else body.codec.encode(body.value)
 
     def theirs() -> None:
-        for sample, entity, value in pairs:
-            _ = entity.read(sample.data) if verb == "decode" else entity.write(value)
+        for body, entity, value in pairs:
+            _ = entity.read(body.data) if verb == "decode" else entity.write(value)
 
     took = [(_cpu(ours), _cpu(theirs)) for _ in range(ROUNDS)]
-    size = sum(len(sample.data) for sample, _, _ in pairs)
+    size = sum(len(body.data) for body, _, _ in pairs)
     first, second = (statistics.median(column) for column in zip(*took, strict=True))
     ratio = statistics.median(a / b for a, b in took)
     rates = [_rate(len(pairs), size, seconds) for seconds in (first, second)]
@@ -127,11 +127,11 @@ def _rate(count: int, size: int, seconds: float) -> str:
     return f"{count / seconds:,.0f}/s, {size / seconds / 2**20:.0f} MiB/s"
 
 
-def _growth(lab: Lab, known: list[Body]) -> Iterator[Outcome]:
+def _growth(lab: Lab, bodies: list[Body]) -> Iterator[Outcome]:
     """Ten times the lines take ten times as long, start-up aside."""
     lines = [
-        json.dumps({"message": sample.codec.message.name, "version": sample.codec.version, "hex": sample.data.hex()})
-        for sample in known
+        json.dumps({"message": body.codec.message.name, "version": body.codec.version, "hex": body.data.hex()})
+        for body in bodies
     ]
     walls = []
     for factor in (0, 2, 20):

@@ -95,9 +95,9 @@ def sources() -> Iterator[Row]:
     where = empty_scratch("growth", "sources")
     places = [small(where / f"repository-{number}", number) for number in range(max(SIZES))]
     for count in SIZES:
-        named = arguments(f"source-{number}={place}#main" for number, place in enumerate(places[:count]))
+        options = arguments(f"source-{number}={place}#main" for number, place in enumerate(places[:count]))
         yield Row(
-            f"{plural(count, 'source')} of three commits", _run(where / f"lake-{count}", *named, files=OPEN_FILES)
+            f"{plural(count, 'source')} of three commits", _run(where / f"lake-{count}", *options, files=OPEN_FILES)
         )
 
 
@@ -106,8 +106,8 @@ def histories() -> Iterator[Row]:
     where = empty_scratch("growth", "histories")
     places = [busy(where / f"history-{number}", HISTORY, f"{number}-") for number in range(max(HISTORIES))]
     for count in HISTORIES:
-        named = arguments(f"history-{number}={place}#main" for number, place in enumerate(places[:count]))
-        yield Row(f"{plural(count, 'source')} of {HISTORY:,} commits", _run(where / f"lake-{count}", *named))
+        options = arguments(f"history-{number}={place}#main" for number, place in enumerate(places[:count]))
+        yield Row(f"{plural(count, 'source')} of {HISTORY:,} commits", _run(where / f"lake-{count}", *options))
 
 
 def commits() -> Iterator[Row]:
@@ -126,11 +126,11 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
-def git(repository: Path, *words: str, given: bytes | None = None) -> str:
+def git(repository: Path, *words: str, stdin: bytes | None = None) -> str:
     """What git prints."""
     env = {**WHO, "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(repository)}
     command = ["git", "-C", str(repository), *words]
-    done = subprocess.run(command, input=given, env=env, capture_output=True, check=True)
+    done = subprocess.run(command, input=stdin, env=env, capture_output=True, check=True)
     return done.stdout.decode().strip()
 
 
@@ -156,23 +156,23 @@ def fork(bundle: Path, place: Path, number: int) -> Path:
 def small(place: Path, number: int) -> Path:
     """A bare repository with a branch `main` of three commits, and an RPC that no other one has."""
     revisions = ({f"schemas/{name}": text for name, text in _rpc(number, versions).items()} for versions in VERSIONS)
-    return _made(place, revisions)
+    return _make_repository(place, revisions)
 
 
 def busy(place: Path, count: int, prefix: str = "") -> Path:
     """A bare repository: its branch `main` begins with the sample set, then each commit changes one description."""
     texts = {file.name: file.read_text("utf-8") for file in (REPOSITORY / "fixtures/sets/broker").rglob("*.json")}
-    known = {name: text for name, text in texts.items() if '"about": "' in text}
+    schemas = {name: text for name, text in texts.items() if '"about": "' in text}
 
     def revisions() -> Iterator[dict[str, str]]:
         yield {f"schemas/{name}": text for name, text in texts.items()}
-        for number, name in zip(range(1, count), cycle(sorted(known))):
-            yield {f"schemas/{name}": known[name].replace('"about": "', f'"about": "Revision {prefix}{number}: ', 1)}
+        for number, name in zip(range(1, count), cycle(sorted(schemas))):
+            yield {f"schemas/{name}": schemas[name].replace('"about": "', f'"about": "Revision {prefix}{number}: ', 1)}
 
-    return _made(place, revisions())
+    return _make_repository(place, revisions())
 
 
-def _made(place: Path, revisions: Iterable[dict[str, str]]) -> Path:
+def _make_repository(place: Path, revisions: Iterable[dict[str, str]]) -> Path:
     place.mkdir()
     git(place, "init", "--quiet", "--bare", "--template=", "--initial-branch=main")
     _import(place, "".join(_commit("refs/heads/main", TIME + at, files) for at, files in enumerate(revisions)))
@@ -180,15 +180,15 @@ def _made(place: Path, revisions: Iterable[dict[str, str]]) -> Path:
 
 
 def _import(place: Path, stream: str) -> None:
-    git(place, "fast-import", "--quiet", "--force", given=f"{stream}done\n".encode())
+    git(place, "fast-import", "--quiet", "--force", stdin=f"{stream}done\n".encode())
 
 
 def _commit(ref: str, time: int, files: dict[str, str], parent: str = "") -> str:
     """A commit as `git fast-import` reads it."""
     above = f"from {parent}\n" if parent else ""
     head = f"commit {ref}\ncommitter kiplint <kiplint@example.org> {time} +0000\ndata 0\n{above}"
-    written = (f"M 644 inline {path}\ndata {len(text.encode())}\n{text}\n" for path, text in files.items())
-    return head + "".join(written) + "\n"
+    changes = (f"M 644 inline {path}\ndata {len(text.encode())}\n{text}\n" for path, text in files.items())
+    return head + "".join(changes) + "\n"
 
 
 def _rpc(number: int, versions: str) -> dict[str, str]:
@@ -223,18 +223,18 @@ def tables(rows: list[Row]) -> Iterator[str]:
     """Markdown tables: one of all runs, and one with the seconds of each stage, for runs that executed stages."""
     lines = [COLUMNS, ("---", *("---:" for _ in COLUMNS[1:]))]
     for row in rows:
-        met = ("yes" if row.done.wall <= row.most else "no") if row.most else "-"
+        verdict = ("yes" if row.done.wall <= row.most else "no") if row.most else "-"
         sizes = (f"{row.done.peaks.get(kind, 0):,.0f}" for kind in MEMORY.values())
         last = row.done.moments[-1]
         tasks = last.threads.get(TASKS, 0.0) + last.cpu.get(WORKERS, 0.0)
         target = f"<= {row.most:.3g}" if row.most else "-"
         seconds = (f"{sum(last.cpu.values()):,.1f}", f"{tasks:,.1f}")
-        lines.append((row.title, f"{row.done.wall:,.1f}", target, met, *seconds, *sizes))
+        lines.append((row.title, f"{row.done.wall:,.1f}", target, verdict, *seconds, *sizes))
     yield _table(lines)
     stages = {row.title: dict(filter(None, map(_stage, row.done.lines))) for row in rows}
     names = list(dict.fromkeys(name for seconds in stages.values() for name in seconds))
     if names:
-        rest = ((title, *(known.get(name, "-") for name in names)) for title, known in stages.items() if known)
+        rest = ((title, *(seconds.get(name, "-") for name in names)) for title, seconds in stages.items() if seconds)
         yield _table([("seconds of stage", *names), ("---", *("---:" for _ in names)), *rest])
 
 

@@ -61,9 +61,9 @@ class Lab:
         """What `kiplint check` finds; raises CommandError when it did not look at every file there."""
         command = self.kiplint("check", directory.name, "--output-format", "json", cwd=directory.parent)
         report = json.loads(output(command))
-        there, seen = len(list(directory.glob("*.json"))), report["summary"]["files"]
-        if seen != there:
-            raise CommandError(f"`{command}` looked at {seen} of {there} files")
+        there, count = len(list(directory.glob("*.json"))), report["summary"]["files"]
+        if count != there:
+            raise CommandError(f"`{command}` looked at {count} of {there} files")
         return list(report["findings"])
 
     def require_diff(self) -> None:

@@ -18,7 +18,7 @@ class Row:
     peer: str
     ratio: str
     target: str = "-"
-    met: bool | None = None
+    is_met: bool | None = None
 
 
 @dataclass(frozen=True)

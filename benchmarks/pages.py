@@ -58,7 +58,7 @@ def pages(lab: Lab) -> Iterator[Outcome]:
             yield Row(f"{what}: size", f"{size / 1e6:.1f} MB", "-", "-", f"<= {SIZE / 1e6:.0f} MB", size <= SIZE)
             loads, keys = zip(*(_visit(browser, file) for _ in range(LOADS)), strict=True)
             yield _row(f"{what}: load", statistics.median(loads), LOAD)
-            times = [statistics.median(taken) for taken in zip(*keys, strict=True)]
+            times = [statistics.median(key_times) for key_times in zip(*keys, strict=True)]
             yield _row(f"{what}: first key of a search", times[0], KEY)
             yield _row(f"{what}: worst of {len(times)} keys", max(times), KEY)
         browser.close()
@@ -79,8 +79,8 @@ def _visit(browser: Browser, file: Path) -> tuple[float, list[float]]:
     page.evaluate(READY)
     load: float = page.evaluate("() => performance.now()")
     page.wait_for_timeout(1000)
-    typed = [word[:end] for word in WORDS for end in (*range(1, len(word) + 1), *range(len(word) - 1, -1, -1))]
-    keys = [page.evaluate(TYPE, text) for text in typed]
+    texts = [word[:end] for word in WORDS for end in (*range(1, len(word) + 1), *range(len(word) - 1, -1, -1))]
+    keys = [page.evaluate(TYPE, text) for text in texts]
     page.close()
     return load, keys
 
@@ -103,17 +103,17 @@ def _history(entries: int) -> ReportDocument:
         message = "".join(
             map(random.choice, (("List", "Describe", "Fetch"), ("Topic", "Offset"), ("Request", "Response")))
         )
-        is_break, begun = rule.startswith("compat"), int(430 * random.random() ** 2)
-        ended = None if is_break or random.random() < 0.3 else begun + 20
+        is_break, start = rule.startswith("compat"), int(430 * random.random() ** 2)
+        end = None if is_break or random.random() < 0.3 else start + 20
         return {
             "source": line[0], "lineage": line[1], "rule": rule, "what": "change" if is_break else "finding",
             "severity": "error" if is_break else random.choice(["error", "warning", "info"]),
             "breaks": "wire" if is_break else None, "message_name": message, "field": f"Topics.Field{number % 40}",
             "path": f"clients/src/main/resources/common/message/{message}.json",
             "message": f"tag {number % 50} of Field{number % 40} leaves a gap in versions 0-{number % 12}",
-            "open": None if is_break else ended is None, "first_release": random.choice([None, "2.0.0", "3.1.0"]),
+            "open": None if is_break else end is None, "first_release": random.choice([None, "2.0.0", "3.1.0"]),
             "fixed_release": None, "fixed_position": None, "fixed_commit": None, "fixed_time": None,
-            **revision(line, begun, "introduced_"), **revision(line, ended, "fixed_"),
+            **revision(line, start, "introduced_"), **revision(line, end, "fixed_"),
         }  # fmt: skip
 
     rows = [entry(number) for number in range(entries)]

@@ -91,8 +91,8 @@ def _facts(lab: Lab) -> str:
 
 
 def _row(row: Row) -> Sequence[str]:
-    met = {None: "-", True: "yes", False: "no"}[row.met]
-    return row.measure, row.ours, row.peer, row.ratio, row.target, met
+    verdict = {None: "-", True: "yes", False: "no"}[row.is_met]
+    return row.measure, row.ours, row.peer, row.ratio, row.target, verdict
 
 
 def _cost(cost: Cost) -> Sequence[str]:

@@ -83,8 +83,8 @@ def _git(repository: Path, *words: str, when: str = "", by: str = "") -> str:
     dates = {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when} if when else {}
     author = {"GIT_AUTHOR_NAME": by} if by else {}
     plain = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env = {**kept, **WHO, **plain, **dates, **author}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env = {**environment, **WHO, **plain, **dates, **author}
     command = ["git", "-C", str(repository), *words]
     done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     return done.stdout.strip()

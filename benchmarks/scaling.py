@@ -33,8 +33,8 @@ def scaling(lab: Lab) -> Iterator[Outcome]:
     files = [schema.path for schema in lab.schemas]
     clean = clean_files(lab)
     series = [("clean files", clean)] if len(clean) == len(files) else [("clean files", clean), ("all files", files)]
-    for title, chosen in series:
-        steps = [_step(lab, title, chosen, copies) for copies in lab.plan.scaling]
+    for title, paths in series:
+        steps = [_step(lab, title, paths, copies) for copies in lab.plan.scaling]
         yield from steps
         yield from _verdicts(title, steps)
 
@@ -45,37 +45,37 @@ def collector(lab: Lab) -> Iterator[Outcome]:
     root = _copies(files, COPIES)
     ours = lab.kiplint("check", root.name, cwd=root.parent)
     theirs = Command((sys.executable, "-c", WITH_COLLECTOR, "check", root.name), root.parent, FINDINGS_OR_NONE)
-    taken = compare(ours, theirs, lab.plan.scaling[COPIES])
+    comparison = compare(ours, theirs, lab.plan.scaling[COPIES])
     shutil.rmtree(root)
     measure = f"check {COPIES} x {len(files)} files / with the garbage collector"
-    yield pair_row(measure, taken, 1.0)
-    peaks = median_peak(taken.ours), median_peak(taken.theirs)
+    yield pair_row(measure, comparison, 1.0)
+    peaks = median_peak(comparison.ours), median_peak(comparison.theirs)
     yield ratio_row(f"{measure}, peak memory", f"{peaks[0]:.0f} MiB", f"{peaks[1]:.0f} MiB", peaks[0] / peaks[1], 1.0)
 
 
 def clean_files(lab: Lab) -> list[Path]:
     """The files without any finding, and without their partners in an RPC; raises SkipError when none are left."""
-    chosen = list(lab.schemas)
+    schemas = list(lab.schemas)
     for _ in range(_CLEANING_ROUNDS):
         directory = empty_scratch("scale", "clean")
-        for schema in chosen:
+        for schema in schemas:
             shutil.copy(schema.path, directory)
         blamed = {Path(finding["path"]).name for finding in lab.findings(directory)}
         if not blamed:
-            return [schema.path for schema in chosen]
-        keys = {schema.body.get("apiKey") for schema in chosen if schema.path.name in blamed} - {None}
-        kept = (schema for schema in chosen if schema.body.get("apiKey") not in keys)
-        chosen = [schema for schema in kept if schema.path.name not in blamed]
+            return [schema.path for schema in schemas]
+        keys = {schema.body.get("apiKey") for schema in schemas if schema.path.name in blamed} - {None}
+        others = (schema for schema in schemas if schema.body.get("apiKey") not in keys)
+        schemas = [schema for schema in others if schema.path.name not in blamed]
     raise SkipError("scaling: no part of the set is without findings")
 
 
 def _step(lab: Lab, title: str, files: Sequence[Path], copies: int) -> Scale:
     root = _copies(files, copies)
     work, nothing = lab.kiplint("check", root.name, cwd=root.parent), _start_up(lab, files)
-    taken = compare(work, nothing, lab.plan.scaling[copies])
+    comparison = compare(work, nothing, lab.plan.scaling[copies])
     shutil.rmtree(root)
-    above = least_cpu(taken.ours) - least_cpu(taken.theirs)
-    return Scale(title, copies * len(files), median_wall(taken.ours), above, median_peak(taken.ours))
+    above = least_cpu(comparison.ours) - least_cpu(comparison.theirs)
+    return Scale(title, copies * len(files), median_wall(comparison.ours), above, median_peak(comparison.ours))
 
 
 def _copies(files: Sequence[Path], copies: int) -> Path:
@@ -103,8 +103,8 @@ def _verdicts(title: str, steps: Sequence[Scale]) -> Iterator[Row]:
         times = milliseconds(more.above), milliseconds(less.above)
         yield ratio_row(f"{measure}, time above start-up", *times, more.above / less.above, 10.0)
     first, last = steps[0], steps[-1]
-    met = last.rate >= FILES_PER_SECOND if clean else None
+    is_met = last.rate >= FILES_PER_SECOND if clean else None
     target = f">= {FILES_PER_SECOND:,}" if clean else "-"
-    yield Row(f"{title}: files a second above start-up", f"{last.rate:,.0f}", "-", "-", target, met)
+    yield Row(f"{title}: files a second above start-up", f"{last.rate:,.0f}", "-", "-", target, is_met)
     memory = f"{title}: {last.files:,} / {first.files:,}, peak memory"
     yield ratio_row(memory, f"{last.peak:.0f} MiB", f"{first.peak:.0f} MiB", last.peak / first.peak, None)

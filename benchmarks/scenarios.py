@@ -23,11 +23,11 @@ def check(lab: Lab) -> Iterator[Outcome]:
     plain = lab.kiplint("check", lab.corpus.clients.name)
     for words in options():
         ours = lab.kiplint("check", *words, lab.corpus.clients.name)
-        named = " ".join(["check", *(Path(word).name for word in words), f"{len(lab.schemas)} files"])
+        title = " ".join(["check", *(Path(word).name for word in words), f"{len(lab.schemas)} files"])
         comparison = compare(ours, theirs, lab.plan.pairs)
-        yield pair_row(f"{named} / buf lint", comparison, 0.55)
+        yield pair_row(f"{title} / buf lint", comparison, 0.55)
         if words:
-            yield pair_row(f"{named} / without options", compare(ours, plain, lab.plan.pairs), 1.15)
+            yield pair_row(f"{title} / without options", compare(ours, plain, lab.plan.pairs), 1.15)
         else:
             yield cost_of("kiplint check", comparison.ours)
             yield cost_of("buf lint", comparison.theirs)

@@ -30,8 +30,8 @@ class Command:
 
     def __str__(self) -> str:
         first, *rest = (str(argument) for argument in self.arguments)
-        shown = [Path(first).name, *rest[:3], *(["..."] if len(rest) > 3 else [])]
-        return " ".join(shown)
+        words = [Path(first).name, *rest[:3], *(["..."] if len(rest) > 3 else [])]
+        return " ".join(words)
 
 
 @dataclass(frozen=True)

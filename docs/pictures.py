@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "guide" / "pictures"
-MADE = PICTURES / "made.json"
+LIKENESSES = PICTURES / "made.json"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 LARGEST = 150_000
 """Bytes that a picture may have."""
@@ -97,7 +97,7 @@ def pictures(history: Path, lake: Path, guide: Path) -> list[Picture]:
     ]
 
 
-def written(picture: Picture) -> str:
+def make_page(picture: Picture) -> str:
     """The page that is photographed."""
     terminal = "--color" in picture.words
     form = () if terminal else ("--output-format", "html")
@@ -202,7 +202,7 @@ def main() -> int:
     from server.vscode import INSTALLED
 
     PICTURES.mkdir(exist_ok=True)
-    likenesses: dict[str, str] = json.loads(MADE.read_text("utf-8")) if MADE.is_file() else {}
+    likenesses: dict[str, str] = json.loads(LIKENESSES.read_text("utf-8")) if LIKENESSES.is_file() else {}
     too_large = []
 
     def save(name: str, likeness: str, shots: Iterable[tuple[str, bytes]]) -> None:
@@ -223,7 +223,7 @@ def main() -> int:
         for name in GUIDE:
             _write_examples(name, folder / name)
         for picture in pictures(folder / "history", folder / "lake", folder):
-            page = written(picture).replace(str(folder), "")
+            page = make_page(picture).replace(str(folder), "")
             likeness = _likeness(page, picture._replace(words=(), folder=""))
             save(picture.name, likeness, _shots(browser, page, picture, folder))
         diff = folder / "reading-a-diff"
@@ -231,7 +231,7 @@ def main() -> int:
         if INSTALLED:
             save("editor", _likeness("".join(texts), Picture("editor", ())), _editor_shots(browser, diff, folder))
         browser.close()
-    MADE.write_text(json.dumps(likenesses, indent=2, sort_keys=True) + "\n", "utf-8")
+    LIKENESSES.write_text(json.dumps(likenesses, indent=2, sort_keys=True) + "\n", "utf-8")
     for line in too_large:
         print(f"too large: {line}", file=sys.stderr)
     return bool(too_large)

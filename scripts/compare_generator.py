@@ -103,8 +103,8 @@ class Verdict(NamedTuple):
     def surplus(self) -> list[str]:
         """The rules with errors that the generator does not have, and that it is not expected to have."""
         excused = [pattern for patterns in STRICTER.values() for pattern in patterns]
-        accepted = self.errors if self.refusal is None else ()
-        return [rule for rule in accepted if not any(fnmatchcase(rule, pattern) for pattern in excused)]
+        errors = self.errors if self.refusal is None else ()
+        return [rule for rule in errors if not any(fnmatchcase(rule, pattern) for pattern in excused)]
 
 
 def main() -> int:
@@ -187,8 +187,8 @@ class Generator:
                 (folder / name).write_bytes(data)
             lines.append("\t".join([str(folder), *types]))
         words = ["java", "-Xss512k", "-cp", self.classpath, "Verdicts", str(self.directory / "generated")]
-        printed = self._run(*words, text="\n".join(lines))
-        return [None if line == "accept" else line.partition("\t")[2] for line in printed.splitlines()]
+        output = self._run(*words, text="\n".join(lines))
+        return [None if line == "accept" else line.partition("\t")[2] for line in output.splitlines()]
 
     @staticmethod
     def _run(*words: str, text: str = "") -> str:

@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 
 from kiplint.model.load import load
-from kiplint.model.words import SHORTEST, counts_of, joined, nearly, texts_of
+from kiplint.model.words import SHORTEST, counts_of, join_texts, nearly, texts_of
 
 _FILE = Path(__file__).parent.parent / "src/kiplint/model/kafka_words.txt"
 _RIGHT = {"matches", "strict", "table", "wrote"}
@@ -19,7 +19,7 @@ def main(directories: list[str]) -> None:
     """Write the file."""
     files = (file for directory in directories for file in sorted(Path(directory).rglob("*.json")))
     messages = [message for file in files if (message := load(str(file), file.read_bytes()).message)]
-    text = joined(text for message in messages for text in texts_of(message))
+    text = join_texts(text for message in messages for text in texts_of(message))
     counts = counts_of(text)
     slips = nearly(counts, counts, counts.__getitem__).keys() - _RIGHT
     words = sorted(word for word in counts.keys() - slips if len(word) >= SHORTEST)

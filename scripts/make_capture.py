@@ -79,10 +79,10 @@ def _hung_up(catalog: Catalog, number: int) -> Iterator[tuple[float, bytes]]:
 
 def _frame(catalog: Catalog, direction: str, key: int, version: int, value: object, correlation: int) -> bytes:
     header = {"correlationId": correlation, **({"clientId": "my-proxy"} if direction == "request" else {})}
-    given = {"direction": direction, "api_key": key, "api_version": version, "header": header, "value": value}
-    encoded = encode_object(catalog, given)
-    assert encoded.hex is not None, encoded.problems
-    return bytes.fromhex(encoded.hex)
+    entry = {"direction": direction, "api_key": key, "api_version": version, "header": header, "value": value}
+    result = encode_object(catalog, entry)
+    assert result.hex is not None, result.problems
+    return bytes.fromhex(result.hex)
 
 
 def _packet(

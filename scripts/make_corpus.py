@@ -151,8 +151,8 @@ class Repository:
             # Only commits and trees, of these commits alone; then the blobs of definitions, all at once.
             self.git("fetch", "--quiet", "--no-tags", "--depth=1", "--filter=blob:none", name, *ids)
             own = {commit: list(self._definitions(commit)) for commit in ids}
-            wanted = sorted({blob.id for files in own.values() for blob in files})
-            self.git("fetch", "--quiet", "--no-tags", "--filter=blob:none", "--stdin", name, text="\n".join(wanted))
+            blob_ids = sorted({blob.id for files in own.values() for blob in files})
+            self.git("fetch", "--quiet", "--no-tags", "--filter=blob:none", "--stdin", name, text="\n".join(blob_ids))
             blobs |= own
         return blobs
 

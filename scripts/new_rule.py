@@ -80,15 +80,15 @@ def begin(rule: str) -> str:
     if examples.exists() or (file.exists() and re.search(rf'"id": *"{name}"', file.read_text("utf-8"))):
         raise RefusedError(f"there is a rule {rule} already")
     entry = ENTRY.format(name=name)
-    file.write_text(_added(file.read_text("utf-8"), entry) if file.exists() else PACK.format(pack=pack, entry=entry))
+    file.write_text(_append(file.read_text("utf-8"), entry) if file.exists() else PACK.format(pack=pack, entry=entry))
     for kind, field in (("bad", "WrongName"), ("good", "Name")):
         (examples / kind).mkdir(parents=True)
         (examples / kind / "ThingData.json").write_text(EXAMPLE.format(field=field), "utf-8")
-    shown = [path.relative_to(ROOT).as_posix() for path in (file, examples)]
-    return NEXT.format(entry=shown[0], examples=shown[1], kip=KIP if pack.startswith("kip-") else "", rule=rule)
+    paths = [path.relative_to(ROOT).as_posix() for path in (file, examples)]
+    return NEXT.format(entry=paths[0], examples=paths[1], kip=KIP if pack.startswith("kip-") else "", rule=rule)
 
 
-def _added(pack: str, entry: str) -> str:
+def _append(pack: str, entry: str) -> str:
     """A pack's text with one more entry at its end."""
     match = re.fullmatch(r"(.*\})(\s*\]\s*\}\s*)", pack, re.DOTALL)
     if not match:

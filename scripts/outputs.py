@@ -28,7 +28,7 @@ from kiplint.commands.schema import schema_names
 from kiplint.engine.packs import shipped_rules
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = Path(os.environ.get("KIPLINT_CORPUS", ROOT.parent / "shared" / "corpus")).resolve().parent
+DATA = Path(os.environ.get("KIPLINT_CORPUS", ROOT.parent / "shared" / "corpus")).resolve().parent
 
 PAIRS = (
     ("2.8.0", "3.0.0"),
@@ -84,7 +84,7 @@ BOTH = {
     "new-from-kip": "new from-kip kips/kip-1242.txt --schemas trunk/clients --dry-run",
 }
 """Command lines whose text and JSON are written; `IN DIRECTORY` is where they run."""
-LISTED = {
+LIST_COMMANDS = {
     "list-check": "check trunk/clients --select all",
     "list-diff": "diff 3.6.0: 3.7.0: --repo history",
     "list-rollout": "rollout 3.6.0: trunk: --repo history",
@@ -130,7 +130,7 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
         both[kip] = f"kip kips/{kip}.txt --base trunk/clients"
     for name, words in both.items():
         yield from ((f"{name}.{form}", f"{words} --output-format {form}") for form in FORMATS)
-    for name, words in LISTED.items():
+    for name, words in LIST_COMMANDS.items():
         yield from ((f"{name}.{form}", f"{words} --output-format {form}") for form in LISTS)
     yield from ONCE.items()
     for file in ("java", "kio", "traffic"):
@@ -149,8 +149,8 @@ def commands(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
     """The words of each command, and of each group of commands."""
     yield words
     for name in reader.names(group):
-        declared = reader.room(group, name)
-        yield from commands(declared, *words, name) if hasattr(declared, "COMMANDS") else [(*words, name)]
+        entry = reader.room(group, name)
+        yield from commands(entry, *words, name) if hasattr(entry, "COMMANDS") else [(*words, name)]
 
 
 def git(repository: Path, *words: str) -> str:
@@ -182,15 +182,15 @@ def write_all(into: Path, source: Path, only: str) -> None:
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         scratch = Path(directory)
-        (scratch / "trunk").symlink_to(SHARED / "corpus" / "kafka-trunk-2026-08")
+        (scratch / "trunk").symlink_to(DATA / "corpus" / "kafka-trunk-2026-08")
         for name in ("bytes", "kips"):
-            (scratch / name).symlink_to(SHARED / name)
+            (scratch / name).symlink_to(DATA / name)
         history = scratch / "history"
-        bundle = SHARED / "corpus" / "kafka-schema-history.bundle"
+        bundle = DATA / "corpus" / "kafka-schema-history.bundle"
         subprocess.run(["git", "clone", "--quiet", str(bundle), str(history)], check=True)
-        chosen = [case for case in cases(history) if fnmatch(case[0], only)]
+        selection = [case for case in cases(history) if fnmatch(case[0], only)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(lambda case: write(case[0], case[1], into, scratch, source), chosen))
+            list(pool.map(lambda case: write(case[0], case[1], into, scratch, source), selection))
 
 
 def write_before(into: Path, revision: str, only: str) -> None:

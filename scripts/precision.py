@@ -69,12 +69,12 @@ class Repository:
     def __init__(self, bundle: Path, folder: Path) -> None:
         self.folder = folder
         subprocess.run(["git", "clone", "--quiet", "--mirror", str(bundle), str(folder)], check=True)
-        self._known: dict[str, bytes] = {}
+        self._blobs: dict[str, bytes] = {}
 
-    def git(self, *words: str, given: bytes | None = None) -> bytes:
+    def git(self, *words: str, stdin: bytes | None = None) -> bytes:
         """The output of a git command."""
         return subprocess.run(
-            ["git", "-C", str(self.folder), *words], input=given, capture_output=True, check=True
+            ["git", "-C", str(self.folder), *words], input=stdin, capture_output=True, check=True
         ).stdout
 
     def tags(self) -> list[str]:
@@ -97,15 +97,15 @@ class Repository:
 
     def contents(self, files: FILES) -> dict[str, bytes]:
         """The bytes of the files of a directory."""
-        unknown = [blob for blob in files.values() if blob not in self._known]
-        out = self.git("cat-file", "--batch", given="".join(f"{blob}\n" for blob in unknown).encode())
+        unknown = [blob for blob in files.values() if blob not in self._blobs]
+        out = self.git("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in unknown).encode())
         place = 0
         for blob in unknown:
             head = out.index(b"\n", place)
             size = int(out[place:head].split()[2])
-            self._known[blob] = out[head + 1 : head + 1 + size]
+            self._blobs[blob] = out[head + 1 : head + 1 + size]
             place = head + 1 + size + 1
-        return {name: self._known[blob] for name, blob in files.items()}
+        return {name: self._blobs[blob] for name, blob in files.items()}
 
 
 class Checker:
@@ -119,16 +119,16 @@ class Checker:
 
     def findings(self, repository: Repository, revision: str) -> dict[Key, Finding]:
         """The findings of a revision."""
-        merged: dict[Key, Finding] = {}
+        findings: dict[Key, Finding] = {}
         for directory, files in repository.directories(revision).items():
-            known = frozen(files)
-            if known not in self._done:
+            frozen_files = frozen(files)
+            if frozen_files not in self._done:
                 inputs = [Input(name, data) for name, data in sorted(repository.contents(files).items())]
                 result = check_set(inputs, self._rules, directory=directory)
-                self._done[known] = {key_of(finding): finding for finding in result.findings}
-                self.infos |= {key for key, finding in self._done[known].items() if finding.severity == "info"}
-            merged |= self._done[known]
-        return merged
+                self._done[frozen_files] = {key_of(finding): finding for finding in result.findings}
+                self.infos |= {key for key, finding in self._done[frozen_files].items() if finding.severity == "info"}
+            findings |= self._done[frozen_files]
+        return findings
 
 
 def key_of(finding: Finding) -> Key:
@@ -173,10 +173,10 @@ class History:
         """What is there in a revision."""
         fates: dict[Element, str] = {}
         for files in self._repository.directories(revision).values():
-            known = frozen(files)
-            if known not in self._alive:
-                self._alive[known] = dict(elements(self._repository, files))
-            fates |= self._alive[known]
+            frozen_files = frozen(files)
+            if frozen_files not in self._alive:
+                self._alive[frozen_files] = dict(elements(self._repository, files))
+            fates |= self._alive[frozen_files]
         return fates
 
 

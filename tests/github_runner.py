@@ -36,13 +36,13 @@ class Annotation(NamedTuple):
 class Log:
     """What the runner makes of what a step prints: annotations, matchers, groups, and lines of text."""
 
-    def __init__(self, printed: str) -> None:
+    def __init__(self, output: str) -> None:
         self.annotations: list[Annotation] = []
         self.matchers: list[str] = []
         self.groups: list[str] = []
         self.lines: list[str] = []
         self._stopped = ""
-        for line in printed.split("\n"):
+        for line in output.split("\n"):
             self._read(line)
 
     def _read(self, line: str) -> None:
@@ -66,16 +66,16 @@ class Log:
 
     def _commands(self, line: str) -> Iterator[tuple[str, dict[str, str], str]]:
         """The command that a line is: `::name k=v,k=v::data` at its beginning, or `##[name k=v;k=v]data` anywhere."""
-        known = {*COMMANDS, "stop-commands", *([self._stopped] if self._stopped else [])}
+        names = {*COMMANDS, "stop-commands", *([self._stopped] if self._stopped else [])}
         new = re.match(r"\s*::([^ :]+)(?: (.*?))?::(.*)", line)
         old = re.search(r"##\[([^ \]]+)(?: ([^\]]*))?\](.*)", line)
         for match, between in ((new, ","), (old, ";")):
-            if match and match[1] in known:
+            if match and match[1] in names:
                 pairs = (pair.partition("=") for pair in (match[2] or "").split(between) if pair)
-                yield match[1], {name.strip(): _decoded(value) for name, _, value in pairs}, _decoded(match[3])
+                yield match[1], {name.strip(): _unescape(value) for name, _, value in pairs}, _unescape(match[3])
 
 
-def _decoded(text: str) -> str:
+def _unescape(text: str) -> str:
     """Workflow commands escape as URLs do, but only `%`, line ends, colons and commas."""
     return re.sub("%(25|0D|0A|3A|2C)", lambda match: unquote(match[0]), text)
 
@@ -112,14 +112,14 @@ class Runner:
         self.action: dict[str, Any] = yaml.safe_load((self.clone / "action.yml").read_text("utf-8"))
 
     def run(
-        self, event: str = "push", payload: Mapping[str, Any] | None = None, sha: str = "", **given: str
+        self, event: str = "push", payload: Mapping[str, Any] | None = None, sha: str = "", **options: str
     ) -> Finished:
         """Run the last step of the action for an event, with inputs (`_` for `-`)."""
         inputs = {name: str(definition.get("default", "")) for name, definition in self.action["inputs"].items()}
-        chosen = {name.replace("_", "-"): value for name, value in given.items()}
-        assert not chosen.keys() - inputs.keys()
+        overrides = {name.replace("_", "-"): value for name, value in options.items()}
+        assert not overrides.keys() - inputs.keys()
         env = {"GITHUB_EVENT_NAME": event, "GITHUB_SHA": sha}
-        return self.step(self.action["runs"]["steps"][-1], {**inputs, **chosen}, env, payload or {})
+        return self.step(self.action["runs"]["steps"][-1], {**inputs, **overrides}, env, payload or {})
 
     def install(self) -> Finished:
         """Run the step that installs kiplint, which reaches for an index: without the guard of the tests."""
@@ -135,7 +135,7 @@ class Runner:
         for name in ("output", "summary"):
             files[name].write_text("", "utf-8")
         assert step["shell"] == "bash"
-        code, printed = self._started(
+        code, output = self._started(
             step["run"],
             files["script.sh"],
             environment(
@@ -152,9 +152,9 @@ class Runner:
                 PATH=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])),
             ),
         )
-        assert "Traceback" not in printed, printed
+        assert "Traceback" not in output, output
         outputs = dict(line.split("=", 1) for line in files["output"].read_text("utf-8").splitlines())
-        return Finished(code, Log(printed), files["summary"].read_text("utf-8"), outputs)
+        return Finished(code, Log(output), files["summary"].read_text("utf-8"), outputs)
 
     def _started(self, run: str, script: Path, env: Mapping[str, str]) -> tuple[int, str]:
         """The exit code and the output of a step; the action's script is forked where a test does not ask for more."""

@@ -20,8 +20,8 @@ PINNED = ROOT / "constraints.txt"
 def environment(**others: str) -> dict[str, str]:
     """The environment of an installation: exact versions, for what it builds with too, and nothing about this Python."""
     pins = {"PIP_CONSTRAINT": str(PINNED), "PIP_BUILD_CONSTRAINT": str(PINNED), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GIT_", "VIRTUAL_ENV"))}
-    return {**kept, **pins, **others}
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GIT_", "VIRTUAL_ENV"))}
+    return {**env, **pins, **others}
 
 
 def need_index() -> None:

@@ -21,7 +21,7 @@ from github_runner import Annotation, Finished, Runner
 from render.rdjson_schema import assert_rdjson
 from render.sarif_schema import valid_run
 from sources.support import git, make_repository, write
-from tools import LISTED, definition, field, kiplint
+from tools import ABOUT_WARNING, definition, field, kiplint
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 MATCHER = ROOT / ".github/action/matcher.json"
@@ -36,8 +36,8 @@ def thing(**fields: dict[str, Any]) -> dict[str, bytes]:
         common: dict[str, Any] = {"validVersions": "0-1", "flexibleVersions": "0+", "type": suffix.lower()}
         if suffix == "Request":
             common["listeners"] = ["broker"]
-        described = definition(field("Id", "int32", about="Which thing."), *more, name=f"Thing{suffix}", **common)
-        result[f"schemas/Thing{suffix}.json"] = b"// Version 1 is like version 0.\n" + described + b"\n"
+        text = definition(field("Id", "int32", about="Which thing."), *more, name=f"Thing{suffix}", **common)
+        result[f"schemas/Thing{suffix}.json"] = b"// Version 1 is like version 0.\n" + text + b"\n"
     return result
 
 
@@ -48,7 +48,9 @@ UNTOLD = field("Size", "int64", versions="1+", ignorable=True)
 @pytest.fixture(scope="module")
 def faultless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A repository whose one commit has a request and a response without any fault."""
-    return make_repository(tmp_path_factory.mktemp("faultless") / "work tree", {**thing(), "kiplint.toml": LISTED})
+    return make_repository(
+        tmp_path_factory.mktemp("faultless") / "work tree", {**thing(), "kiplint.toml": ABOUT_WARNING}
+    )
 
 
 @pytest.fixture
@@ -318,29 +320,29 @@ class TestChangedOnly:
         return runner
 
     @staticmethod
-    def found(runner: Runner, event: str = "pull_request", **inputs: str) -> list[str]:
+    def find_titles(runner: Runner, event: str = "pull_request", **inputs: str) -> list[str]:
         base = git(runner.workspace, "rev-parse", "HEAD~1")
         payload = {"pull_request": {"base": {"sha": base}}} if event == "pull_request" else {}
         done = runner.run(event, payload, fail_on_breaks="none", **inputs)
         return [annotation.title for annotation in done.log.annotations if not annotation.title.startswith("compat/")]
 
     def test_a_pull_request_tells_what_it_brought_about(self, aged: Runner) -> None:
-        assert self.found(aged) == ["style/about-missing"]
+        assert self.find_titles(aged) == ["style/about-missing"]
         assert "; 1 older finding not shown." in pull_request(aged, git(aged.workspace, "rev-parse", "HEAD~1")).summary
 
     def test_everything_can_be_requested(self, aged: Runner) -> None:
-        assert self.found(aged, changed_only="false") == ["tags/gap", "style/about-missing"]
+        assert self.find_titles(aged, changed_only="false") == ["tags/gap", "style/about-missing"]
 
     def test_other_runs_report_everything_by_default(self, aged: Runner) -> None:
-        assert self.found(aged, "push", base="HEAD~1") == ["tags/gap", "style/about-missing"]
-        assert self.found(aged, "push", base="HEAD~1", changed_only="true") == ["style/about-missing"]
+        assert self.find_titles(aged, "push", base="HEAD~1") == ["tags/gap", "style/about-missing"]
+        assert self.find_titles(aged, "push", base="HEAD~1", changed_only="true") == ["style/about-missing"]
 
     def test_paths_outside_the_work_tree_are_shown_in_full(self, aged: Runner, tmp_path: Path) -> None:
         write(tmp_path / "elsewhere", thing(request=GAP))
-        assert "tags/gap" in self.found(aged, paths=str(tmp_path / "elsewhere"))
+        assert "tags/gap" in self.find_titles(aged, paths=str(tmp_path / "elsewhere"))
 
     def test_nothing_else_can_be_requested(self, aged: Runner) -> None:
-        assert self.found(aged, changed_only="yes") == ["kiplint"]
+        assert self.find_titles(aged, changed_only="yes") == ["kiplint"]
 
 
 def test_annotations_of_all_commands_are_shared_out_fairly(runner: Runner) -> None:
@@ -360,7 +362,7 @@ class TestRollout:
     """KIP-1313 in a pull request."""
 
     @pytest.fixture
-    def declared(self, runner: Runner) -> Runner:
+    def runner_with_headers(self, runner: Runner) -> Runner:
         for file in (runner.workspace / "schemas").iterdir():
             last = 2 if "Request" in file.name else 1
             text = file.read_bytes().replace(b'"fields"', f'"headerVersions": {{"0+": "{last}"}}, "fields"'.encode())
@@ -368,26 +370,26 @@ class TestRollout:
         change(runner.workspace, {})
         return runner
 
-    def test_it_is_summed_up_once_there_are(self, declared: Runner) -> None:
-        done = pull_request(declared)
+    def test_it_is_summed_up_once_there_are(self, runner_with_headers: Runner) -> None:
+        done = pull_request(runner_with_headers)
         assert done.code == 0
         assert done.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
         assert done.log.annotations == []
         assert "KIP-1313:\n" in done.summary
         assert "- Request header 3: 1 missing." in done.summary
 
-    def test_it_is_an_error_on_request(self, declared: Runner) -> None:
-        done = pull_request(declared, rollout="true")
+    def test_it_is_an_error_on_request(self, runner_with_headers: Runner) -> None:
+        done = pull_request(runner_with_headers, rollout="true")
         assert (done.code, done.outputs["errors"], done.outputs["status"]) == (1, "1", "findings")
         assert [(annotation.level, annotation.title) for annotation in done.log.annotations] == [
             ("error", "kip-1313/v3-missing")
         ]
 
-    def test_it_can_be_left_out(self, declared: Runner) -> None:
-        assert "KIP-1313:" not in pull_request(declared, rollout="false").summary
+    def test_it_can_be_left_out(self, runner_with_headers: Runner) -> None:
+        assert "KIP-1313:" not in pull_request(runner_with_headers, rollout="false").summary
 
-    def test_nothing_else_can_be_requested(self, declared: Runner) -> None:
-        done = pull_request(declared, rollout="yes")
+    def test_nothing_else_can_be_requested(self, runner_with_headers: Runner) -> None:
+        done = pull_request(runner_with_headers, rollout="yes")
         assert done.log.annotations == [Annotation("error", "", "kiplint", "rollout: auto, true or false, not yes")]
         assert done.code == 2
 
@@ -409,8 +411,8 @@ class TestFailing:
 
     def test_the_configuration_counts(self, runner: Runner) -> None:
         config = b'ignore = ["tags", "compat/layout-changed"]\nfail-on = "warning"\n'
-        files = {**thing(request=GAP, response=UNTOLD), "kiplint.toml": config + LISTED}
-        base = change(runner.workspace, {"kiplint.toml": config + LISTED})
+        files = {**thing(request=GAP, response=UNTOLD), "kiplint.toml": config + ABOUT_WARNING}
+        base = change(runner.workspace, {"kiplint.toml": config + ABOUT_WARNING})
         change(runner.workspace, files)
         done = pull_request(runner, base)
         assert (done.code, done.outputs["errors"], done.outputs["warnings"]) == (1, "0", "1")
@@ -524,8 +526,8 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
         [str(MATCHER)],
     )
     assert set(done.outputs) == {"errors", "warnings", "infos", "status"}
-    counted = sum(int(value) for key, value in done.outputs.items() if key != "status")
-    assert counted == len(done.log.annotations)
+    count = sum(int(value) for key, value in done.outputs.items() if key != "status")
+    assert count == len(done.log.annotations)
     assert not [line for line in done.summary.splitlines() if line.startswith(("::", "##["))]
 
 
@@ -556,8 +558,8 @@ class TestMatcher:
     @pytest.mark.parametrize("color", ["never", "always"])
     def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
         parts = [field("Kind", about="Which part."), field("size", about="How large.")]
-        listed = field("Parts", "[]Part", about="All parts.", fields=parts)
-        write(workspace, thing(request=GAP, response=listed))
+        array = field("Parts", "[]Part", about="All parts.", fields=parts)
+        write(workspace, thing(request=GAP, response=array))
         ran = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
         assert ("\x1b[" in ran.out) == (color == "always")
         low = "size begins in lower case; fields of Kafka's messages begin with a capital letter"
@@ -640,9 +642,9 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, schema: str)
 
 def test_the_examples_give_only_inputs_that_there_are() -> None:
     parts = re.findall(r"uses: kiplint/kiplint@\S+.*\n +with:\n((?: {10}.*\n)+)", GUIDE)
-    given = [name for part in parts for name in yaml.safe_load(part)]
+    names = [name for part in parts for name in yaml.safe_load(part)]
     assert len(parts) == 4
-    assert [name for name in given if name not in ACTION["inputs"]] == []
+    assert [name for name in names if name not in ACTION["inputs"]] == []
 
 
 def test_suggestions_for_a_review(runner: Runner, workspace: Path) -> None:

@@ -71,10 +71,10 @@ def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
 
 def test_a_first_commit_of_schemas_passes_unless_it_has_a_mistake(repository: Path) -> None:
     write(repository, XRequest=half("request"), XResponse=half("response"))
-    assert all(passed for passed, _ in ran(repository).values())
+    assert all(success for success, _ in ran(repository).values())
     write(repository, XResponse=half("response", "0-1"))
-    passed, output = ran(repository)["kiplint-check"]
-    assert not passed
+    success, output = ran(repository)["kiplint-check"]
+    assert not success
     assert "rpc/versions-differ" in output
 
 
@@ -92,16 +92,16 @@ def test_other_json_is_skipped(repository: Path) -> None:
     (repository / "package.json").write_text('{"name": "x", "type": "module"}')
     (repository / "data.json").write_text("[1, 2")
     write(repository, baseline='{"version": 1, "findings": []}')
-    assert all(passed for passed, _ in ran(repository).values())
+    assert all(success for success, _ in ran(repository).values())
 
 
 def test_what_head_had_is_not_reported_but_with_all_files(repository: Path) -> None:
     broken = half("response").replace('"string"', '"strnig"')
     committed(repository, XRequest=half("request"), XResponse=broken)
     write(repository, XResponse=broken.replace("One.", "Two."))
-    passed, output = ran(repository)["kiplint-check"]
-    assert passed, output
+    success, output = ran(repository)["kiplint-check"]
+    assert success, output
     committed(repository)
-    passed, output = ran(repository, "--all-files")["kiplint-check"]
-    assert not passed
+    success, output = ran(repository, "--all-files")["kiplint-check"]
+    assert not success
     assert "fields/unknown-type" in output

@@ -68,7 +68,7 @@ class OneFileForEachChange(OneFileEach):
 
 
 @pytest.fixture
-def rendered(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+def rule_snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(OneFileForEachChange)
 
 
@@ -109,10 +109,10 @@ def test_example_is_there(rule: Rule) -> None:
 
 
 @every_rule
-def test_change_reads(rule: Rule, rendered: SnapshotAssertion) -> None:
+def test_change_reads(rule: Rule, rule_snapshot: SnapshotAssertion) -> None:
     changes, old, new = compare(rule, side(rule, "old"), side(rule, "new"))
     assert {change.rule for change in changes} == {rule.id} | COMPANIONS.get(rule.id, set())
-    assert text(changes, old, new) == rendered
+    assert text(changes, old, new) == rule_snapshot
 
 
 @every_rule
@@ -266,9 +266,9 @@ def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]
     example = run_example(rule, FIXTURES / rule.id)
     assert {change.rule for change in example.changes} == {rule.id}
     report = text(*example).rstrip().rpartition("\n")[0].rstrip()
-    shown = output.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
-    shown = shown.partition("\n\nRight")[0].partition("\n\nParameters")[0]
-    assert shown == textwrap.indent(report, "  ")
+    section = output.partition("\nExample\n")[2].partition("\n\nTo ignore it")[0]
+    section = section.partition("\n\nRight")[0].partition("\n\nParameters")[0]
+    assert section == textwrap.indent(report, "  ")
     assert "Wrong" not in output.splitlines()
 
 
@@ -283,5 +283,5 @@ def test_every_rule_is_about_the_kind_with_its_name() -> None:
 
 
 def test_sentences_are_not_facts() -> None:
-    known = {name for kind in KINDS.values() for name in facts_of(kind)}
-    assert not known & {"detail", "sentence", "said"}
+    facts = {name for kind in KINDS.values() for name in facts_of(kind)}
+    assert not facts & {"detail", "sentence", "said"}

@@ -125,7 +125,7 @@ def check(folder: Path, root: Path) -> Result:
     return check_set(inputs, make_ruleset(config, load_rules(config, "")), directory=folder.name)
 
 
-def listed(findings: list[Finding]) -> list[str]:
+def lines(findings: list[Finding]) -> list[str]:
     return sorted(f"{finding.path} {finding.pointer} {finding.rule}" for finding in findings)
 
 
@@ -146,10 +146,8 @@ def results(trunk: Path) -> dict[str, Result]:
 
 @pytest.fixture(scope="module")
 def messages(trunk: Path) -> list[Message]:
-    loaded = [
-        load(str(path), path.read_bytes()) for path in sorted(trunk.glob("*/*.json")) if path.parent.name != TESTS
-    ]
-    return [loaded_file.message for loaded_file in loaded if loaded_file.message]
+    files = [load(str(path), path.read_bytes()) for path in sorted(trunk.glob("*/*.json")) if path.parent.name != TESTS]
+    return [loaded_file.message for loaded_file in files if loaded_file.message]
 
 
 def test_every_file_is_read(results: dict[str, Result]) -> None:
@@ -159,13 +157,13 @@ def test_every_file_is_read(results: dict[str, Result]) -> None:
 
 def test_there_is_no_error(results: dict[str, Result]) -> None:
     assert (
-        listed([finding for result in results.values() for finding in result.findings if finding.severity == "error"])
+        lines([finding for result in results.values() for finding in result.findings if finding.severity == "error"])
         == []
     )
 
 
 def test_warnings_are_the_real_ones(results: dict[str, Result]) -> None:
-    assert listed(with_severity(results, "warning")) == WARNINGS.strip().splitlines()
+    assert lines(with_severity(results, "warning")) == WARNINGS.strip().splitlines()
 
 
 def test_notes_are_few(results: dict[str, Result]) -> None:
@@ -174,7 +172,7 @@ def test_notes_are_few(results: dict[str, Result]) -> None:
 
 def test_warnings_of_the_generator_s_own_tests(results: dict[str, Result]) -> None:
     findings = [finding for finding in results[TESTS].findings if finding.rule not in UNLIKE_KAFKA]
-    assert listed(findings) == TEST_WARNINGS.strip().splitlines()
+    assert lines(findings) == TEST_WARNINGS.strip().splitlines()
 
 
 def test_normal_values(messages: list[Message]) -> None:
@@ -190,7 +188,7 @@ def test_normal_values(messages: list[Message]) -> None:
 def test_the_repository_s_sets_are_clean(repo: Path) -> None:
     folders = {path.parent for path in (repo / "fixtures/sets").rglob("*.json")}
     assert len(folders) >= 3
-    assert {str(folder): listed(check(folder, repo).findings) for folder in folders} == dict.fromkeys(
+    assert {str(folder): lines(check(folder, repo).findings) for folder in folders} == dict.fromkeys(
         map(str, folders), []
     )
 
@@ -209,4 +207,4 @@ def test_a_base_that_is_the_same_changes_no_finding(corpus: Path, folder: str) -
     inputs = [Input(path, data) for path, data in files.items()]
     result = check_set(inputs, rules, directory=folder, base=SchemaSet(messages, folder))
     every = check(root / folder, root).findings
-    assert listed(result.findings) == listed([finding for finding in every if finding.rule not in NEW_VERSIONS_ONLY])
+    assert lines(result.findings) == lines([finding for finding in every if finding.rule not in NEW_VERSIONS_ONLY])

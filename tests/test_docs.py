@@ -105,9 +105,9 @@ def test_every_protected_rpc_has_its_rules_by_api_key() -> None:
 
 
 def test_every_bad_example_is_shown() -> None:
-    shown = [rule for rule in shipped_rules() if (ROOT / "fixtures" / rule.id / "bad").is_dir()]
-    assert shown
-    assert [rule.id for rule in shown if f"[{rule.id}]: " not in _page(f"rules/{rule.pack}")] == []
+    rules = [rule for rule in shipped_rules() if (ROOT / "fixtures" / rule.id / "bad").is_dir()]
+    assert rules
+    assert [rule.id for rule in rules if f"[{rule.id}]: " not in _page(f"rules/{rule.pack}")] == []
 
 
 @pytest.mark.parametrize("name", [*(kind.__name__ for kind in KINDS.values()), *CLASSES, "VersionRange"])
@@ -145,8 +145,8 @@ def test_every_public_name_of_the_library_is_described() -> None:
     assert [member.name for member in members if f"| `{member.name}" not in page] == []
     model = (kiplint.Message, kiplint.Field, kiplint.Layout, kiplint.SchemaSet, kiplint.Tree, kiplint.VersionRange)
     results = [public_class for public_class in classes if public_class.__name__.endswith("Result")]
-    described = [member for public_class in (*model, *results) for member in api.attributes(public_class).values()]
-    assert [member.name for member in described if not member.about] == []
+    attributes = [member for public_class in (*model, *results) for member in api.attributes(public_class).values()]
+    assert [member.name for member in attributes if not member.about] == []
 
 
 def test_facts_for_rules_alone_are_not_in_the_library() -> None:
@@ -179,9 +179,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    listed = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8"))
+    paths = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8"))
     pages = {page.relative_to(DOCS).as_posix() for page in {*DOCS.rglob("*.md")} - {*DOCS.glob(site_pages.PACKS)}}
-    assert sorted(listed) == sorted(pages | {path for path in site_pages.pages() if path.endswith(".md")})
+    assert sorted(paths) == sorted(pages | {path for path in site_pages.pages() if path.endswith(".md")})
 
 
 def test_what_only_the_site_has_is_not_committed() -> None:
@@ -246,10 +246,10 @@ def with_free_port(page: str) -> str:
 
 
 @pytest.mark.parametrize("page", [path for path in BY_HAND if "```console" in path.read_text("utf-8")], ids=_name)
-def test_commands_run_as_printed(page: Path, tmp_path: Path, shared: Path, commands: Path) -> None:
+def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path, commands: Path) -> None:
     text, session = with_free_port(page.read_text("utf-8")), tmp_path / "session"
     if page == guide.PAGE:
-        text, session = guide.parts()[1], guide.begun(shared)
+        text, session = guide.parts()[1], guide.begin_session(shared_folder)
     runs = play(text, ROOT, session, commands)
     assert runs
     for run in runs:
@@ -266,12 +266,12 @@ def test_every_block_is_run_or_written_or_tried_elsewhere(page: Path) -> None:
     assert 2 * len(blocks) == len(re.findall(r"^[ \t>]*(?:```|~~~)", text, re.MULTILINE))
     for block in blocks:
         if block["language"] == "console":
-            shown = "".join(
+            console = "".join(
                 f"$ {step.text}\n{step.output}".replace("\n> ", "\n")
                 for step in steps(block[0] + "\n")
                 if isinstance(step, Command)
             )
-            assert shown == block["body"].replace("\n> ", "\n"), "a block begins with a command"
+            assert console == block["body"].replace("\n> ", "\n"), "a block begins with a command"
         else:
             assert block["title"] or (_name(page), block["language"]) in PARTS
     assert re.findall(r"^(?: {4}|\t)\$ .*", text, re.MULTILINE) == []

@@ -18,7 +18,7 @@ if not settings.default.derandomize:
 WORDS = [f"word {number}" for number in range(500)]
 
 
-def tried() -> list[str | int]:
+def draw_examples() -> list[str | int]:
     """The examples of a property."""
     result: list[str | int] = []
 
@@ -33,11 +33,11 @@ def tried() -> list[str | int]:
 
 def test_other_modules_bring_no_other_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hypothesis reads constants in modules; 500 new ones would be among 300 examples."""
-    before = tried()
+    before = draw_examples()
     (tmp_path / "bringing_words.py").write_text(f"WORDS = {WORDS}\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(sys.modules, "bringing_words", importlib.import_module("bringing_words"))
-    assert tried() == before
+    assert draw_examples() == before
 
 
 def test_what_tests_draw_by_themselves_is_the_same() -> None:

@@ -108,8 +108,8 @@ def test_a_field_of_a_long_layout_is_found_without_a_search() -> None:
     def steps(n: int) -> int:
         fields = [field(f"F{at}", "int32") for at in range(n)]
         fields += [field(f"T{at}", "int32", taggedVersions="0+", tag=at) for at in range(n)]
-        made = message(*fields, flexibleVersions="0+")
-        body, last = layout(made, 0), [made.fields[n - 1], made.fields[-1]]
+        long_message = message(*fields, flexibleVersions="0+")
+        body, last = layout(long_message, 0), [long_message.fields[n - 1], long_message.fields[-1]]
         return calls(lambda: [shown_layout(body, near) for near in last])
 
     assert steps(4_000) < 1.5 * steps(500)

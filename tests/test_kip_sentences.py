@@ -30,7 +30,7 @@ from tools import changes_between, rules_of
 KIPS = json.loads((ROOT / "docs/kips.json").read_text("utf-8"))
 ROWS = [(name, row) for name, kip in KIPS.items() for row in kip["rows"]]
 RULES = {rule.id: rule for rule in shipped_rules()}
-HELD = [(name, row) for name, row in ROWS if "break" in row]
+BREAKS = [(name, row) for name, row in ROWS if "break" in row]
 OF_BYTES = {rule.id for rule in rules_of_code()}
 Messages = dict[str, dict[str, Any]]
 
@@ -97,7 +97,7 @@ def inputs(messages: Messages) -> list[Input]:
     return files
 
 
-def reported(rule: Rule, old: Messages, new: Messages) -> int:
+def count_reports(rule: Rule, old: Messages, new: Messages) -> int:
     """How many findings or changes the rule reports."""
     if rule.spec.each != "change":
         findings = check_set(inputs(new), rules_of(Config(select=["default", rule.id]))).findings
@@ -110,18 +110,18 @@ def reported(rule: Rule, old: Messages, new: Messages) -> int:
 @pytest.fixture(scope="module")
 def before(messages: Messages) -> set[str]:
     """The rules that report the messages as they are."""
-    held = {rule.id for rule in map(RULES.__getitem__, (row["rule"] for _, row in HELD)) if rule.spec.each != "change"}
-    findings = check_set(inputs(messages), rules_of(Config(select=["default", *held]))).findings
+    ids = {rule.id for rule in map(RULES.__getitem__, (row["rule"] for _, row in BREAKS)) if rule.spec.each != "change"}
+    findings = check_set(inputs(messages), rules_of(Config(select=["default", *ids]))).findings
     return {finding.rule for finding in findings}
 
 
-@pytest.mark.parametrize(("kip", "row"), HELD, ids=title)
+@pytest.mark.parametrize(("kip", "row"), BREAKS, ids=title)
 def test_the_rule_reports_what_breaks_the_sentence(
     kip: str, row: dict[str, Any], messages: Messages, before: set[str]
 ) -> None:
     rule = RULES[row["rule"]]
-    assert not reported(rule, messages, messages) if rule.spec.each == "change" else rule.id not in before
-    assert reported(rule, messages, edited(messages, row["break"]))
+    assert not count_reports(rule, messages, messages) if rule.spec.each == "change" else rule.id not in before
+    assert count_reports(rule, messages, edited(messages, row["break"]))
 
 
 @cache
@@ -151,10 +151,10 @@ def test_every_row_is_enforced_in_one_way() -> None:
 
 
 def test_every_rule_of_a_kip_holds_a_sentence() -> None:
-    named = {row["rule"] for _, row in ROWS if "rule" in row}
+    row_rules = {row["rule"] for _, row in ROWS if "rule" in row}
     rules = {rule for rule in RULES if rule.startswith("kip-")}
     rules |= {rule.id for rule in rules_of_code() if rule.pack == "connection" and rule.source.startswith("KIP-")}
-    assert rules - named == set(), "docs/kips.json needs a row for each: see CONTRIBUTING.md"
+    assert rules - row_rules == set(), "docs/kips.json needs a row for each: see CONTRIBUTING.md"
 
 
 @pytest.mark.parametrize("kip", KIPS)

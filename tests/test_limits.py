@@ -57,8 +57,8 @@ def lower(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str, int], None]:
     """A function that lowers a limit: it takes the module that imports the limit, its name, and the new number."""
 
     def put(module: Any, name: str, most: int) -> None:
-        known: Limit = getattr(module, name)
-        monkeypatch.setattr(module, name, Limit(most, known.unit, known.input, known.remedy))
+        limit: Limit = getattr(module, name)
+        monkeypatch.setattr(module, name, Limit(most, limit.unit, limit.input, limit.remedy))
 
     return put
 
@@ -138,7 +138,7 @@ def test_a_tree_of_git(tmp_path: Path, lower: Callable[..., None]) -> None:
     run_git(tmp_path, "commit", "-q", "-m", "x")
     size = len(b"100644 XData.json\0") + 20 + len(b"100644 \0") + 250 + 20
     lower(git, "GIT_TREE", size)
-    assert [len(found.files) for found in open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path))] == [1]
+    assert [len(source.files) for source in open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path))] == [1]
     lower(git, "GIT_TREE", size - 1)
     with pytest.raises(SourceError, match=f"has more than {size - 1} bytes of a tree object"):
         list(open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path)))
@@ -158,33 +158,33 @@ def test_packets_of_a_capture(name: str, enough: int, lower: Callable[..., None]
         lower(capture, name, most)
         result = decode(str(PCAP), sets=[SET])
         assert (result.limited, len(result.entries) < 5) == (limited, limited)
-        written: list[DecodedFrame] = []
-        assert decode_command(DecodeCommand((str(PCAP),), (str(SET),)), each=written.append).limited is limited
-        assert len(written) == len(result.entries)
+        entries: list[DecodedFrame] = []
+        assert decode_command(DecodeCommand((str(PCAP),), (str(SET),)), each=entries.append).limited is limited
+        assert len(entries) == len(result.entries)
         notes = negotiate(PCAP, SET).negotiation.exchanges[0].notes
         assert notes[-1].endswith("; the capture is too long, and its end is not read") is limited
 
 
-@pytest.mark.parametrize(("limit", "kept", "limited"), [(0, 0, True), (2, 2, True), (4, 4, True), (5, 5, False)])
-def test_frames_of_a_capture(*, limit: int, kept: int, limited: bool) -> None:
+@pytest.mark.parametrize(("limit", "count", "limited"), [(0, 0, True), (2, 2, True), (4, 4, True), (5, 5, False)])
+def test_frames_of_a_capture(*, limit: int, count: int, limited: bool) -> None:
     result = capture.read_capture(open_catalog([SET], None), PCAP.read_bytes(), limit)
-    assert (len(result.frames), result.limited) == (kept, limited)
+    assert (len(result.frames), result.limited) == (count, limited)
 
 
 def test_a_packet_of_many_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more of them are made than can be shown: 14 bytes of a packet became a kilobyte."""
-    made, known = [], cut.Cut
+    cuts, original = [], cut.Cut
 
-    def counted(*parts: Any) -> cut.Cut:
-        made.append(parts)
-        return known(*parts)
+    def make_cut(*parts: Any) -> cut.Cut:
+        cuts.append(parts)
+        return original(*parts)
 
-    monkeypatch.setattr(cut, "Cut", counted)
+    monkeypatch.setattr(cut, "Cut", make_cut)
     request = bytes.fromhex("00120000") + bytes(4) + b"\xff\xff"
     data = b"".join(struct.pack(">i", len(request)) + request for _ in range(2_000))
     packets = capture.Packets([Segment(0.0, ("a", 1), ("b", 9092), 1, 0, data)], [0.0], Counter())
     read = capture.read_segments(open_catalog([SET], None), packets, 100)
-    assert (len(read.frames), len(made) < 200) == (101, True)
+    assert (len(read.frames), len(cuts) < 200) == (101, True)
 
 
 def test_a_larger_input_with_a_higher_limit(lower: Callable[..., None], tmp_path: Path) -> None:
@@ -200,10 +200,10 @@ def test_a_larger_input_with_a_higher_limit(lower: Callable[..., None], tmp_path
 
 def test_zeros_are_not_searched_for_frames() -> None:
     """A capture of 10 MB of them took 50 seconds; and no response is searched for where there is no request."""
-    known = echo()
-    request = cut.request_sign(known)
+    catalog = echo()
+    request = cut.request_sign(catalog)
     assert [len(request.pattern.findall(data)) for data in (bytes(99), b"\0\0\0\x08" + bytes(99))] == [0, 3]
-    assert cut.response_sign(known, {}).pattern.search(bytes(range(7)) * 20) is None
+    assert cut.response_sign(catalog, {}).pattern.search(bytes(range(7)) * 20) is None
 
 
 def test_a_frame_of_a_capture(lower: Callable[..., None]) -> None:

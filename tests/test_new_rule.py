@@ -13,14 +13,14 @@ from conftest import ROOT
 from tools import environment
 
 SCRIPT = ROOT / "scripts" / "new_rule.py"
-NEEDED = ("rules", "fixtures", "src", "tests")
+FOLDERS = ("rules", "fixtures", "src", "tests")
 
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what rules are made of and tested by."""
     there = tmp_path_factory.mktemp("tree")
-    for name in NEEDED:
+    for name in FOLDERS:
         shutil.copytree(ROOT / name, there / name)  # with what Python has compiled, which takes seconds
     shutil.copy(ROOT / "pyproject.toml", there)
     return there
@@ -30,7 +30,7 @@ def begin(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, SCRIPT, *words], cwd=tree, capture_output=True, text=True, check=False)
 
 
-def tried(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[str]:
+def run_tests(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[str]:
     plugins = ("-p", "no:cacheprovider", "-p", "syrupy", "-p", "pytest_asyncio.plugin")  # what tests and settings need
     command = [sys.executable, "-m", "pytest", *plugins, "-k", rule, "tests/test_rules.py", *options]
     own = {name: value for name, value in environment().items() if not name.startswith("PYTEST_")}
@@ -46,20 +46,20 @@ def test_new_rules_pass_the_test_of_all_rules(tree: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
         assert f"fixtures/{rule}/bad" in done.stdout
         assert ("docs/kips.json" in done.stdout) is rule.startswith("kip-")
-    assert "3 snapshots generated" in tried(tree, "of-no-use", "--snapshot-update").stdout
-    last = tried(tree, "of-no-use")
+    assert "3 snapshots generated" in run_tests(tree, "of-no-use", "--snapshot-update").stdout
+    last = run_tests(tree, "of-no-use")
     assert "15 passed" in last.stdout, last.stdout
     for rule in rules:
-        shown = (tree / "tests" / "snapshots" / f"{rule}.txt").read_text("utf-8")
-        assert f"error[{rule}]: WrongName is what the rule is against" in shown
+        snapshot = (tree / "tests" / "snapshots" / f"{rule}.txt").read_text("utf-8")
+        assert f"error[{rule}]: WrongName is what the rule is against" in snapshot
 
 
 def texts(tree: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for name in NEEDED[:2] for path in (tree / name).rglob("*") if path.is_file()}
+    return {path: path.read_bytes() for name in FOLDERS[:2] for path in (tree / name).rglob("*") if path.is_file()}
 
 
 NAME = "a rule is called pack/name, in lower case and with hyphens, not "
-REFUSED = {
+REFUSALS = {
     "tags/gap": "there is a rule tags/gap already",
     "tags": f"{NAME}'tags'",
     "": f"{NAME}''",
@@ -74,7 +74,7 @@ REFUSED = {
 
 def test_what_is_refused(tree: Path) -> None:
     before = texts(tree)
-    for rule, expected in REFUSED.items():
+    for rule, expected in REFUSALS.items():
         done = begin(tree, rule)
         assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {expected}\n")
     assert texts(tree) == before

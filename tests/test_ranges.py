@@ -49,7 +49,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "user": field("Span", "Span", about="A span."),
 }
 STRUCT_OF_FIELD = {"name": "Span", "versions": "0+", "fields": [MEMBER_OF_STRUCT]}
-NAMED: dict[str, dict[str, Any]] = {
+ELEMENTS: dict[str, dict[str, Any]] = {
     "request": {
         "name": "XRequest", "type": "request", "apiKey": 900, "listeners": ["broker"], "validVersions": "0-5",
         "flexibleVersions": "2+", "fields": [*FIELDS.values()], "commonStructs": [STRUCT_OF_FIELD],
@@ -78,7 +78,7 @@ NAMED: dict[str, dict[str, Any]] = {
     **FIELDS, "child": CHILD, "struct": STRUCT_OF_FIELD, "member": MEMBER_OF_STRUCT,
 }  # fmt: skip
 """The definitions by the names that the table uses; fields and structs are parts of the request."""
-PAIRED = {"key": "value", "value": "key"}
+PARTNERS = {"key": "value", "value": "key"}
 
 
 def _findings(breaks: dict[str, Any], rule: str = "default") -> list[set[str]]:
@@ -86,26 +86,26 @@ def _findings(breaks: dict[str, Any], rule: str = "default") -> list[set[str]]:
 
     `rule` is a rule to select beside the default ones.
     """
-    named = copy.deepcopy(NAMED)  # one call, so that the request keeps sharing its parts
+    elements = copy.deepcopy(ELEMENTS)  # one call, so that the request keeps sharing its parts
     documents = {"request", "response"}
     for path, value in breaks.items():
         name, _, name_of_property = path.partition(".")
-        named[name][name_of_property] = value
-        documents |= {name, PAIRED.get(name, name)} & {"key", "value", "header"}
-    files = {f"{named[name]['name']}.json": json.dumps(named[name]).encode() for name in documents}
+        elements[name][name_of_property] = value
+        documents |= {name, PARTNERS.get(name, name)} & {"key", "value", "header"}
+    files = {f"{elements[name]['name']}.json": json.dumps(elements[name]).encode() for name in documents}
     config = Config(select=["default", rule], ignore=QUIET)
     findings = check(files, config, partial=False)
     return [{finding.rule for finding in findings if finding.severity == level} for level in SEVERITIES]
 
 
 def test_every_pair_of_ranges_has_a_row() -> None:
-    needed = {(*place, frozenset(pair)) for place, pairs in AROUND.items() for pair in pairs}
+    expected = {(*place, frozenset(pair)) for place, pairs in AROUND.items() for pair in pairs}
     rows = {
         (row["element"], row["around"], frozenset(pair))
         for row in ROWS
         for pair in product(row["of"], row.get("to", ()))
     }
-    assert needed - rows == set()
+    assert expected - rows == set()
 
 
 def test_every_row_has_a_rule_or_a_reason() -> None:

@@ -26,13 +26,13 @@ def test_kiplint_is_not_run_from_the_working_directory() -> None:
     files = [*ROOT.glob("*.*"), ROOT / "Makefile", *(file for place in places for file in (ROOT / place).rglob("*.*"))]
     kinds = (".py", ".md", ".yml", ".yaml", ".toml", ".sh", ".ts", ".lua", "")
     texts = {file: file.read_text("utf-8") for file in files if file.suffix in kinds and file.is_file()}
-    found = {
+    calls = {
         (file.name, text[: match.start()].rstrip(" \"',").endswith("-P"))
         for file, text in texts.items()
         for match in by_module.finditer(text)
     }
-    assert found >= {("threats.md", True), ("run.py", True)}
-    assert {name for name, has_option in found if not has_option} == set()
+    assert calls >= {("threats.md", True), ("run.py", True)}
+    assert {name for name, has_option in calls if not has_option} == set()
 
 
 def test_imports_follow_the_arrows(repo: Path) -> None:

@@ -31,7 +31,7 @@ SNAPSHOTS = HERE / "snapshots"
 OTHERS = {"sets", "history", "negotiate", "bytes", "mission"}
 """Directories of fixtures that are not those of a pack."""
 PADDING = b"// Lines that say nothing.\n" * 40_000
-MADE = {
+MAKERS = {
     "syntax/too-large": lambda good: PADDING + good,
     "syntax/linked-file": lambda good: LinkText(b"/proc/self/environ"),
 }
@@ -85,15 +85,15 @@ def _rule_id(location: PyTestLocation) -> str:
 
 
 @pytest.fixture
-def rendered(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+def rule_snapshot(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(OneFileEach)
 
 
 def files_of(rule: Rule, kind: str) -> list[Input]:
     """The files of an example, their paths relative to it."""
-    if kind == "bad" and rule.id in MADE:
+    if kind == "bad" and rule.id in MAKERS:
         (good,) = files_of(rule, "good")
-        return [Input(good.path, MADE[rule.id](good.data))]
+        return [Input(good.path, MAKERS[rule.id](good.data))]
     folder = FIXTURES / rule.id / kind
     result = sorted(file for file in folder.rglob("*") if file.is_file())
     return [Input(file.relative_to(folder).as_posix(), file.read_bytes()) for file in result]
@@ -118,10 +118,10 @@ def test_good_example_has_no_finding(rule: Rule) -> None:
 
 
 @every_rule
-def test_bad_example_reads(rule: Rule, rendered: SnapshotAssertion) -> None:
+def test_bad_example_reads(rule: Rule, rule_snapshot: SnapshotAssertion) -> None:
     result = check(rule, files_of(rule, "bad"))
     assert rule.id in {finding.rule for finding in result.findings}
-    assert text(result) == rendered
+    assert text(result) == rule_snapshot
 
 
 @every_rule
@@ -167,22 +167,22 @@ def test_every_pack_has_a_file_of_its_own() -> None:
 
 
 def test_every_fixture_belongs_to_a_rule() -> None:
-    known = {f"{rule}/{kind}" for rule in RULES for kind in ("good", "bad")} - {f"{rule}/bad" for rule in MADE}
+    expected = {f"{rule}/{kind}" for rule in RULES for kind in ("good", "bad")} - {f"{rule}/bad" for rule in MAKERS}
     folders = [path.relative_to(FIXTURES) for path in FIXTURES.glob("*/*/*") if path.is_dir()]
     mine = [folder for folder in folders if folder.parts[0] not in OTHERS and folder.parent.as_posix() not in CHANGES]
-    assert {folder.as_posix() for folder in mine} == known
+    assert {folder.as_posix() for folder in mine} == expected
     assert {path.name for path in FIXTURES.iterdir()} <= PACKS | OTHERS
 
 
 def test_every_snapshot_belongs_to_a_rule(request: pytest.FixtureRequest) -> None:
     result = {path.relative_to(SNAPSHOTS).as_posix(): path for path in SNAPSHOTS.rglob("*") if path.is_file()}
     files = {name: path for name, path in result.items() if name.removesuffix(".txt") not in CHANGES}
-    known = {f"{rule}.txt" for rule in RULES}
+    expected = {f"{rule}.txt" for rule in RULES}
     if request.config.option.update_snapshots:
         # syrupy finds what is left over only in directories called like the test file.
-        for name in files.keys() - known:
+        for name in files.keys() - expected:
             files.pop(name).unlink()
-    assert files.keys() == known
+    assert files.keys() == expected
 
 
 def test_examples_hold_nothing_but_definitions() -> None:

@@ -20,16 +20,16 @@ def test_there_are_threats() -> None:
     assert all(cell.strip() for row in ROWS for cell in row)
 
 
-@pytest.mark.parametrize("shown", [row[2] for row in ROWS])
-def test_what_shows_it_is_there(repo: Path, shown: str) -> None:
-    names = re.findall(r"`([^`]+)`", shown)
+@pytest.mark.parametrize("proof", [row[2] for row in ROWS])
+def test_what_shows_it_is_there(repo: Path, proof: str) -> None:
+    names = re.findall(r"`([^`]+)`", proof)
     files = [repo / name for name in names if name.startswith("tests/")]
     assert files
     assert all(file.exists() for file in files)
-    defined = re.findall(r"^def (test_\w+)|^    def (test_\w+)", "\n".join(map(_text, files)), re.MULTILINE)
+    definitions = re.findall(r"^def (test_\w+)|^    def (test_\w+)", "\n".join(map(_text, files)), re.MULTILINE)
     for name in names:
         if name.startswith("test_") and not name.endswith(".py"):
-            assert matching([outer or inner for outer, inner in defined], name), name
+            assert matching([outer or inner for outer, inner in definitions], name), name
 
 
 def _text(file: Path) -> str:

@@ -16,7 +16,7 @@ from verdict_exceptions import EXCEPTIONS
 from verdicts import Case, cases, unmutated
 
 NAMES = ("single", "header", "set")
-FOUND = 0.95
+RECALL = 0.95
 """The least share of the generator's oversights that has to be found."""
 
 
@@ -63,16 +63,17 @@ def test_what_the_generator_refuses_is_an_error(judged: dict[str, list[Judged]],
 
 @pytest.mark.parametrize("name", NAMES)
 def test_definitions_that_the_generator_accepts_have_no_error(judged: dict[str, list[Judged]], name: str) -> None:
-    accepted = sound(judged[name], "accept")
+    judgements = sound(judged[name], "accept")
     unexcused = {
-        judgement.label: [rule for rule in judgement.errors if rule not in judgement.excused] for judgement in accepted
+        judgement.label: [rule for rule in judgement.errors if rule not in judgement.excused]
+        for judgement in judgements
     }
     assert {label: rules for label, rules in unexcused.items() if rules} == {}
 
 
 def test_every_exception_is_needed_and_has_a_reason(judged: dict[str, list[Judged]]) -> None:
-    accepted = [judgement for name in NAMES for judgement in sound(judged[name], "accept")]
-    used = {entry for judgement in accepted for entry in judgement.excused.values()}
+    judgements = [judgement for name in NAMES for judgement in sound(judged[name], "accept")]
+    used = {entry for judgement in judgements for entry in judgement.excused.values()}
     assert [entry for entry in EXCEPTIONS if entry not in used] == []
     assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
 
@@ -87,7 +88,7 @@ def test_mistakes_that_the_generator_overlooks_are_reported(judged: dict[str, li
         if not _says_more(judgement.case, unmutated(judgement.case, corpus, name))
     ]
     assert len(suspects) > 100
-    assert len(missed) <= (1 - FOUND) * len(suspects), missed
+    assert len(missed) <= (1 - RECALL) * len(suspects), missed
 
 
 def _says_more(mutated: Case, before: Case) -> bool:

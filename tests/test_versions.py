@@ -136,14 +136,14 @@ def test_nothing_else_is_equal() -> None:
 
 @pytest.mark.parametrize("name", ["intervals", "lowest", "other"])
 def test_a_range_does_not_change(name: str) -> None:
-    made = VersionRange.of(1, 3)
+    versions = VersionRange.of(1, 3)
     with pytest.raises(AttributeError):
-        setattr(made, name, ())
-    assert str(made) == "1-3"
+        setattr(versions, name, ())
+    assert str(versions) == "1-3"
 
 
 @pytest.mark.parametrize(
-    ("text", "shown", "expected"),
+    ("text", "canonical", "expected"),
     [
         ("0", "0", ((0, 0),)),
         ("3", "3", ((3, 3),)),
@@ -159,10 +159,10 @@ def test_a_range_does_not_change(name: str) -> None:
         ("32767+", "32767", ((MAX_VERSION, MAX_VERSION),)),
     ],
 )
-def test_parse(text: str, shown: str, expected: tuple[tuple[int, int], ...]) -> None:
-    made = VersionRange.parse(text)
-    assert made.intervals == expected
-    assert str(made) == shown
+def test_parse(text: str, canonical: str, expected: tuple[tuple[int, int], ...]) -> None:
+    versions = VersionRange.parse(text)
+    assert versions.intervals == expected
+    assert str(versions) == canonical
 
 
 SIGN = "has a sign in a version number"
@@ -213,16 +213,16 @@ OTHER = 'is not "N", "N-M", "N+" or "none"'
     ],
 )
 def test_parse_refuses(text: str, problem: str) -> None:
-    with pytest.raises(InvalidRange) as refused:
+    with pytest.raises(InvalidRange) as error:
         VersionRange.parse(text)
-    assert str(refused.value) == problem
+    assert str(error.value) == problem
 
 
 @given(st.text(st.sampled_from("0123456789+- ,none٣\n"), max_size=8) | st.text(max_size=8))
 def test_parse_reads_or_refuses(text: str) -> None:
     try:
-        made = VersionRange.parse(text)
+        versions = VersionRange.parse(text)
     except InvalidRange as error:
         assert str(error)
     else:
-        assert VersionRange.parse(str(made)) == made
+        assert VersionRange.parse(str(versions)) == versions

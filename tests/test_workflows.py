@@ -50,8 +50,8 @@ def test_nobody_may_more_than_is_needed(name: str) -> None:
     result = workflow(name)
     assert set(result["permissions"].items()) <= {("contents", "read")}
     more = {job: job_entry["permissions"] for job, job_entry in result["jobs"].items() if "permissions" in job_entry}
-    allowed = {"checks": {"contents": "read"}, "build": {"contents": "read"}, "publish": {"id-token": "write"}}
-    assert more == (allowed if name == "release.yml" else {})
+    permissions = {"checks": {"contents": "read"}, "build": {"contents": "read"}, "publish": {"id-token": "write"}}
+    assert more == (permissions if name == "release.yml" else {})
     checkouts = [step for step in steps(name) if step.get("uses", "").startswith("actions/checkout@")]
     assert [step for step in checkouts if step["with"].get("persist-credentials") is not False] == []
     assert [
@@ -73,10 +73,10 @@ def test_what_they_run_is_there(name: str) -> None:
 
 
 def test_the_checks_run_on_every_python_that_is_promised() -> None:
-    tried = workflow("checks.yml")["jobs"]["tests"]["strategy"]["matrix"]["python"]
-    named = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if "Python :: 3." in line]
-    assert tried == named
-    assert PROJECT["project"]["requires-python"] == f">={tried[0]}"
+    pythons = workflow("checks.yml")["jobs"]["tests"]["strategy"]["matrix"]["python"]
+    versions = [line.rpartition(" ")[2] for line in PROJECT["project"]["classifiers"] if "Python :: 3." in line]
+    assert pythons == versions
+    assert PROJECT["project"]["requires-python"] == f">={pythons[0]}"
 
 
 def test_all_tests_have_the_corpus() -> None:
@@ -92,11 +92,11 @@ def test_all_tests_have_the_corpus() -> None:
         for name, job in checks["jobs"].items()
     }
     assert {name for name, steps in caches.items() if steps} == {"corpus", *testing}
-    [made] = caches["corpus"]
-    assert made["path"] == place
-    files = re.findall(r"'(.+?)'", made["key"])
+    [cache] = caches["corpus"]
+    assert cache["path"] == place
+    files = re.findall(r"'(.+?)'", cache["key"])
     assert all((ROOT / file).is_file() for file in files)
-    assert all(caches[name] == [{**made, "fail-on-cache-miss": True}] for name in testing)
+    assert all(caches[name] == [{**cache, "fail-on-cache-miss": True}] for name in testing)
     assert 'make_corpus.py "$KIPLINT_CORPUS"' in jobs["corpus"]
 
 

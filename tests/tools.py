@@ -75,7 +75,7 @@ def sample_finding(
     return finding.fixed_by((fix,) if fix else ())
 
 
-LISTED = b"""\
+ABOUT_WARNING = b"""\
 [severity]
 "style/about-missing" = "warning"
 """
@@ -128,16 +128,16 @@ def check(
     return check_set([Input(path, data) for path, data in files.items()], rules, partial=partial).findings
 
 
-SELECTED: dict[str, RuleSet] = {}
+RULESETS: dict[str, RuleSet] = {}
 
 
 def rules_of(config: Config, base: str = "") -> RuleSet:
     """The rules of a configuration, selected once, but for packs in files; packages on the path may bring others."""
     if config.rule_packs:
         return make_ruleset(config, load_rules(config, base))
-    if (key := repr((config, sys.path))) not in SELECTED:
-        SELECTED[key] = make_ruleset(config, load_rules(config, base))
-    return SELECTED[key]
+    if (key := repr((config, sys.path))) not in RULESETS:
+        RULESETS[key] = make_ruleset(config, load_rules(config, base))
+    return RULESETS[key]
 
 
 def ids(findings: Sequence[Finding]) -> list[str]:
@@ -180,10 +180,10 @@ HOMES: list[Path] = []
 
 def environment(**others: str) -> dict[str, str]:
     """The environment of a run: this one's without anything that shapes output, and with the checkout on the path."""
-    kept = {name: value for name, value in os.environ.items() if not _SHAPING.match(name)}
+    env = {name: value for name, value in os.environ.items() if not _SHAPING.match(name)}
     if HOMES:
-        kept["HOME"] = str(HOMES[0])
-    return {**kept, "PYTHONPATH": MODULES, "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
+        env["HOME"] = str(HOMES[0])
+    return {**env, "PYTHONPATH": MODULES, "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
 
 
 def kiplint(
@@ -197,14 +197,14 @@ def kiplint(
 
     Without a command to start it with, an importing process is forked: a run then takes a few milliseconds.
     """
-    shown = [os.fsdecode(word) for word in words]
+    arguments = [os.fsdecode(word) for word in words]
     surroundings = environment(**(env or {}))
     if command or not AVAILABLE:
-        start = [*(command or (sys.executable, "-m", "kiplint")), *shown]
+        start = [*(command or (sys.executable, "-m", "kiplint")), *arguments]
         done = subprocess.run(start, cwd=cwd, input=stdin, capture_output=True, env=surroundings, check=False)
         code, out, err = done.returncode, done.stdout, done.stderr
     else:
-        code, out, err = zygote(shown).run(shown, str(cwd), surroundings, stdin)
+        code, out, err = zygote(arguments).run(arguments, str(cwd), surroundings, stdin)
     text = err.decode()
     ran = Ran(code, out.decode(), _CLOSING.sub("", text))
     ran.closing = "".join(_CLOSING.findall(text))

@@ -85,7 +85,7 @@ def _single(row: dict[str, Any], trunk: Path) -> Case:
 def _header(row: dict[str, Any], trunk: Path) -> Case:
     files = {row["base"]: _mutated(row, trunk / row["base"])}
     for name in row.get("with_files", []):
-        files[name] = _dump(_declared(_json(trunk / name)))
+        files[name] = _dump(_add_headers(_json(trunk / name)))
     return Case(row, files, row["scope"] == "single", row["mode"] == "mandatory")
 
 
@@ -111,7 +111,7 @@ def _mutated(row: dict[str, Any], file: Path) -> bytes:
     return _dump(jsonpatch.apply_patch(_json(file), row.get("patch") or []))
 
 
-def _declared(document: dict[str, Any]) -> dict[str, Any]:
+def _add_headers(document: dict[str, Any]) -> dict[str, Any]:
     """A request or response with headerVersions derived from its flexible versions."""
     if document["type"] not in ("request", "response") or document["validVersions"] == "none":
         return document

@@ -50,8 +50,8 @@ def base(inputs: Mapping[str, str], event: Mapping[str, Any]) -> str:
     """The base, or `none`: of the merge that GitHub checks out the first parent, of another head the merge base."""
     goal = event.get("pull_request", {}).get("base", {}).get("sha") or event.get("merge_group", {}).get("base_sha")
     if inputs["base"] or not goal:
-        given = inputs["base"] or "none"
-        return given if given == "none" else fetched(given)
+        revision = inputs["base"] or "none"
+        return revision if revision == "none" else fetched(revision)
     head = git("rev-parse", "HEAD")
     parents = re.findall(r"(?m)^parent ([0-9a-f]+)$", git("cat-file", "commit", head).partition("\n\n")[0])
     if len(parents) == 2 and head == os.environ.get("GITHUB_SHA"):
@@ -118,8 +118,8 @@ def review(options: list[str]) -> int:
 
 def fail(message: str) -> None:
     """Annotate the run with an error of no file, and set the status."""
-    escaped = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    print(f"::error title=kiplint::{escaped}")
+    text = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    print(f"::error title=kiplint::{text}")
     with open(os.environ["GITHUB_OUTPUT"], "a", encoding="utf-8") as out:
         out.write("status=error\n")
 

@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz.damage import damaged
+from benchmarks.fuzz.damage import damage
 from benchmarks.fuzz.surfaces import SURFACES, Surface
 from benchmarks.results import aligned
 from benchmarks.workspace import REPOSITORY
 
 MEMORY = 4 << 30
 """Address space, in bytes: no surface takes as much."""
-KEPT = REPOSITORY / "tests" / "fuzz" / "corpus"
+CORPUS = REPOSITORY / "tests" / "fuzz" / "corpus"
 LONGEST, LATEST = 10, 120
 """The most seconds of a reading: of CPU time, and of the clock, which also counts other work on the machine."""
 
@@ -59,7 +59,7 @@ def fuzz(surface: Surface, seconds: float, rng: random.Random) -> Fuzzed:
     return Fuzzed(counts, failures)
 
 
-def tried(surface: Surface, data: bytes) -> str | None:
+def find_failure(surface: Surface, data: bytes) -> str | None:
     """What a reading fails with, None where it does not, or refuses as it may."""
     try:
         _set_alarms(LONGEST, LATEST)
@@ -88,8 +88,8 @@ def _damaged(surface: Surface, seconds: float, rng: random.Random, failures: dic
     seeds, count = surface.seeds(), 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        data = damaged(rng.choice(seeds), rng, rng.choice(seeds))
-        _note(tried(surface, data), data, failures)
+        data = damage(rng.choice(seeds), rng, rng.choice(seeds))
+        _note(find_failure(surface, data), data, failures)
         count += 1
     return count
 
@@ -114,7 +114,7 @@ def _documents(surface: Surface, seconds: float, failures: dict[str, bytes]) -> 
             return
         data = json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")
         count += 1
-        _note(tried(surface, data), data, failures)
+        _note(find_failure(surface, data), data, failures)
 
     while time.monotonic() < end:
         some()
@@ -127,20 +127,24 @@ def _guided(surface: Surface, seconds: float, failures: dict[str, bytes]) -> int
         done = subprocess.run([*command, f"-artifact_prefix={where}/"], capture_output=True, text=True, check=False)
         for artifact in Path(where).iterdir():
             data = artifact.read_bytes()
-            _note(tried(surface, data) or f"a failure at {artifact.name.partition('-')[0]} of atheris", data, failures)
-    counted = re.search(r"number_of_executed_units: (\d+)", done.stderr) or re.search(r"Done (\d+) runs", done.stderr)
-    return int(counted[1]) if counted else 0
+            _note(
+                find_failure(surface, data) or f"a failure at {artifact.name.partition('-')[0]} of atheris",
+                data,
+                failures,
+            )
+    match = re.search(r"number_of_executed_units: (\d+)", done.stderr) or re.search(r"Done (\d+) runs", done.stderr)
+    return int(match[1]) if match else 0
 
 
 def _note(failure: str | None, data: bytes, failures: dict[str, bytes]) -> None:
     """Add a failure, unless there is one of the same place."""
-    if failure and failure.rpartition(" at ")[2] not in {known.rpartition(" at ")[2] for known in failures}:
+    if failure and failure.rpartition(" at ")[2] not in {other.rpartition(" at ")[2] for other in failures}:
         failures[failure] = data
 
 
 def keep(surface: Surface, data: bytes) -> Path:
     """Put an input that failed where the tests find it."""
-    file = KEPT / surface.name / hashlib.sha256(data).hexdigest()[:16]
+    file = CORPUS / surface.name / hashlib.sha256(data).hexdigest()[:16]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(data)
     return file
@@ -157,23 +161,23 @@ def main() -> int:
     options = parser.parse_args()
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, hard))
-    rows, failed = [], False
+    rows, has_failures = [], False
     for surface in SURFACES:
         if options.surface and surface.name not in options.surface:
             continue
         before, start = _memory(), time.monotonic()
         result = fuzz(surface, options.seconds, random.Random(options.seed))
-        grown, took = _memory() - before, time.monotonic() - start
+        growth, took = _memory() - before, time.monotonic() - start
         numbers = [f"{count:,}" for count in result.counts]
-        rows.append((surface.name, *numbers, f"{took:.0f}", f"{grown >> 20} MiB", str(len(result.failures))))
+        rows.append((surface.name, *numbers, f"{took:.0f}", f"{growth >> 20} MiB", str(len(result.failures))))
         for failure, data in result.failures.items():
-            failed = True
+            has_failures = True
             print(f"{surface.name}: {failure}\n  kept as {keep(surface, data)}", flush=True)
         print("  ".join(rows[-1]), flush=True)
     print(
         "\n".join(f"| {line} |" for line in aligned([HEAD, ["---", *("---:" for _ in HEAD[1:])], *rows], between=" | "))
     )
-    return int(failed)
+    return int(has_failures)
 
 
 def _memory() -> int:

@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 
-from benchmarks.fuzz.damage import damaged
+from benchmarks.fuzz.damage import damage
 from benchmarks.workspace import find_corpus
 from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.codec import Codec
@@ -39,27 +39,27 @@ def main() -> int:
     counts = {True: 0, False: 0}
     for number in range(options.decodes):
         codec, data = seeds[number % len(seeds)]
-        made = damaged(data, rng)
+        damaged_data = damage(data, rng)
         signal.setitimer(signal.ITIMER_REAL, SECONDS)
-        decoded = codec.decode(made)
-        counts[not decoded.problems] += 1
-        if decoded.problems and not all(0 <= item.offset <= len(made) for item in decoded.problems):
-            raise AssertionError(f"{codec.title}: {made.hex()}: {decoded.problems}")
+        result = codec.decode(damaged_data)
+        counts[not result.problems] += 1
+        if result.problems and not all(0 <= item.offset <= len(damaged_data) for item in result.problems):
+            raise AssertionError(f"{codec.title}: {damaged_data.hex()}: {result.problems}")
     signal.setitimer(signal.ITIMER_REAL, 0)
-    took, grown = time.perf_counter() - start, _memory() - before
+    took, growth = time.perf_counter() - start, _memory() - before
     print(
         f"{options.decodes:,} decodes of damaged bytes of {len(seeds)} layouts in {took:.0f} s: {counts[False]:,} with "
-        f"problems, {counts[True]:,} without; memory grew by {grown / 2**20:.1f} MiB"
+        f"problems, {counts[True]:,} without; memory grew by {growth / 2**20:.1f} MiB"
     )
-    return int(grown > MOST_MEMORY)
+    return int(growth > MOST_MEMORY)
 
 
 def _codecs() -> list[Codec]:
     top = find_corpus().clients.parent
     sets = open_sets([str(top)], lambda path: True)
-    known = Catalog([Definitions([(file.path, file.data) for file in item.files]) for item in sets])
-    messages = [message for name in known.names for message in known.named(name)]
-    return [known.codec(message, piece.lowest) for message in messages for piece in intervals(message)]
+    catalog = Catalog([Definitions([(file.path, file.data) for file in item.files]) for item in sets])
+    messages = [message for name in catalog.names for message in catalog.with_name(name)]
+    return [catalog.codec(message, piece.lowest) for message in messages for piece in intervals(message)]
 
 
 def _memory() -> int:

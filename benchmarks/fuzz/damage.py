@@ -25,79 +25,79 @@ _PAIR = re.compile(rb'("\w+"\s*:\s*)' + _SCALAR)
 NUMBERS = (2**31 - 1, -1, -2, 2**24, 1000, 0)
 
 
-def damaged(data: bytes, rng: random.Random, other: bytes = b"") -> bytes:
+def damage(data: bytes, rng: random.Random, other: bytes = b"") -> bytes:
     """The input with one to six things wrong; at times none of it is left."""
-    made = bytearray(data or b"\0")
+    buffer = bytearray(data or b"\0")
     ways = _OF_JSON if b'":' in data and rng.random() < 0.5 else _ONE
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
-        place = rng.randrange(len(made) or 1)
-        ways[rng.randrange(len(ways))](made, place, rng, other)
-        del made[1 << 20 :]
-    return bytes(made)
+        place = rng.randrange(len(buffer) or 1)
+        ways[rng.randrange(len(ways))](buffer, place, rng, other)
+        del buffer[1 << 20 :]
+    return bytes(buffer)
 
 
-def _cut(made: bytearray, place: int, _rng: random.Random, _other: bytes) -> None:
-    del made[place:]
+def _cut(buffer: bytearray, place: int, _rng: random.Random, _other: bytes) -> None:
+    del buffer[place:]
 
 
-def _flip(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
-    if made:
-        made[place] ^= 1 << rng.randrange(8)
+def _flip(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    if buffer:
+        buffer[place] ^= 1 << rng.randrange(8)
 
 
-def _number(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
-    made[place : place + 4] = struct.pack(">i", rng.choice(NUMBERS))
+def _number(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    buffer[place : place + 4] = struct.pack(">i", rng.choice(NUMBERS))
 
 
-def _varint(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
-    made[place : place + 5] = rng.choice((b"\xff\xff\xff\xff\x0f", b"\xff\xff\x7f", b"\x80\x80\x80\x80\x00"))
+def _varint(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    buffer[place : place + 5] = rng.choice((b"\xff\xff\xff\xff\x0f", b"\xff\xff\x7f", b"\x80\x80\x80\x80\x00"))
 
 
-def _noise(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
-    made[place:place] = rng.randbytes(rng.randint(1, 9))
+def _noise(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    buffer[place:place] = rng.randbytes(rng.randint(1, 9))
 
 
-def _leave_out(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
-    del made[place : place + rng.choice((1, 2, 3, 20, 200))]
+def _leave_out(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    del buffer[place : place + rng.choice((1, 2, 3, 20, 200))]
 
 
-def _word(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
-    made[place : place + rng.choice((0, 0, 1, 5))] = rng.choice(WORDS)
+def _word(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    buffer[place : place + rng.choice((0, 0, 1, 5))] = rng.choice(WORDS)
 
 
-def _repeat(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
-    made[place:place] = made[place : place + rng.choice((1, 10, 100))] * rng.choice((1, 2, 50))
+def _repeat(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+    buffer[place:place] = buffer[place : place + rng.choice((1, 10, 100))] * rng.choice((1, 2, 50))
 
 
-def _splice(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
+def _splice(buffer: bytearray, place: int, rng: random.Random, other: bytes) -> None:
     start = rng.randrange(len(other) or 1)
-    made[place:place] = other[start : start + rng.choice((5, 50, 500))]
+    buffer[place:place] = other[start : start + rng.choice((5, 50, 500))]
 
 
-def _value(made: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
+def _value(buffer: bytearray, place: int, rng: random.Random, _other: bytes) -> None:
     """Another value for a property of JSON, often of another type."""
-    if value := _VALUE.search(made, place):
-        made[value.start(1) : value.end(1)] = rng.choice(VALUES)
+    if value := _VALUE.search(buffer, place):
+        buffer[value.start(1) : value.end(1)] = rng.choice(VALUES)
 
 
-def _value_of_key(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
+def _value_of_key(buffer: bytearray, place: int, rng: random.Random, other: bytes) -> None:
     """The value that a property of JSON has in the other input."""
     if pair := _PAIR.search(other, rng.randrange(len(other) or 1)):
-        value = re.compile(re.escape(pair[1]) + _SCALAR).search(made, place)
+        value = re.compile(re.escape(pair[1]) + _SCALAR).search(buffer, place)
         if value:
-            made[value.start(1) : value.end(1)] = pair[2]
+            buffer[value.start(1) : value.end(1)] = pair[2]
 
 
-def _property(made: bytearray, place: int, rng: random.Random, other: bytes) -> None:
+def _property(buffer: bytearray, place: int, rng: random.Random, other: bytes) -> None:
     """One more property in an object of JSON, with a key of the other input."""
-    key, start = _KEY.search(other, rng.randrange(len(other) or 1)), made.find(b"{", place)
+    key, start = _KEY.search(other, rng.randrange(len(other) or 1)), buffer.find(b"{", place)
     if key and start >= 0:
-        made[start + 1 : start + 1] = key[0] + rng.choice(VALUES) + b", "
+        buffer[start + 1 : start + 1] = key[0] + rng.choice(VALUES) + b", "
 
 
-def _all_new(made: bytearray, _place: int, rng: random.Random, _other: bytes) -> None:
+def _all_new(buffer: bytearray, _place: int, rng: random.Random, _other: bytes) -> None:
     if rng.random() < 0.1:
-        made[:] = rng.randbytes(rng.randint(0, 120))
+        buffer[:] = rng.randbytes(rng.randint(0, 120))
 
 
 _OF_JSON = (_value, _property, _value_of_key, _value_of_key, _value_of_key)

@@ -63,7 +63,7 @@ from kiplint.pipeline.answers import query as lake_query
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.answers.views import queries
 from kiplint.pipeline.lake.lake import Lake
-from kiplint.render.findings.json import encoded
+from kiplint.render.findings.json import as_json
 from kiplint.render.formats import format_names, write
 from kiplint.server.app import make
 from kiplint.sources.cleanup import close
@@ -106,9 +106,9 @@ def rules() -> RuleSet:
 @cache
 def place() -> Path:
     """A directory for inputs that have to be files; it goes with the process."""
-    made = Path(tempfile.mkdtemp(prefix="kiplint-fuzz-"))
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
+    folder = Path(tempfile.mkdtemp(prefix="kiplint-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _file(name: str, data: bytes) -> str:
@@ -155,14 +155,14 @@ def expression(data: bytes) -> None:
     """An expression as that of a rule about fields, run over a definition."""
     text = data.decode("utf-8", "replace")
     rule = {"id": "r", "each": "field", "expect": text, "message": "{name}", "severity": "error", "why": "w"}
-    loaded = load_pack(_file("one.json", json.dumps({"pack": "p", "title": "t", "rules": [rule]}).encode()))
-    check_set([Input(NAME, definitions()[0])], RuleSet(loaded, loaded), partial=True)
+    pack_rules = load_pack(_file("one.json", json.dumps({"pack": "p", "title": "t", "rules": [rule]}).encode()))
+    check_set([Input(NAME, definitions()[0])], RuleSet(pack_rules, pack_rules), partial=True)
 
 
 def pack(data: bytes) -> None:
     """A pack, run over a definition."""
-    loaded = load_pack(_file("pack.json", data))
-    check_set([Input(NAME, definitions()[0])], RuleSet(loaded, loaded), partial=True)
+    pack_rules = load_pack(_file("pack.json", data))
+    check_set([Input(NAME, definitions()[0])], RuleSet(pack_rules, pack_rules), partial=True)
 
 
 def configuration(data: bytes) -> None:
@@ -189,19 +189,19 @@ def repository(data: bytes) -> None:
     """A repository with one object damaged: which one, the first byte says."""
     top = _repository()
     objects = sorted(path for path in (top / ".git").rglob("*") if path.is_file() and path.suffix != ".sample")
-    chosen = objects[data[0] % len(objects)] if data else objects[0]
-    before, mode = chosen.read_bytes(), chosen.stat().st_mode
-    chosen.chmod(0o644)
+    target = objects[data[0] % len(objects)] if data else objects[0]
+    before, mode = target.read_bytes(), target.stat().st_mode
+    target.chmod(0o644)
     try:
-        chosen.write_bytes(
+        target.write_bytes(
             data[1:] if len(data) > 64 else before[: len(before) // 2] + data + before[len(before) // 2 :]
         )
         for open_set in open_sets(["HEAD:"], lambda path: True, repository=str(top)):
             [load(file.path, file.data) for file in open_set.files]
     finally:
         close()
-        chosen.write_bytes(before)
-        chosen.chmod(mode)
+        target.write_bytes(before)
+        target.chmod(mode)
 
 
 @cache
@@ -247,7 +247,7 @@ def text(data: bytes) -> None:
         write_decoded(result, out, color=False)
         _require_inert("decode", out.getvalue())
     for entry in result.entries:
-        json.loads(encoded(decoded_object(entry, offsets=True)))
+        json.loads(as_json(decoded_object(entry, offsets=True)))
 
 
 _FILES = (NAME, "XResponse.json", "RequestHeader.json")
@@ -259,8 +259,8 @@ def migrate(data: bytes) -> None:
     files = SchemaFiles("", tuple(SchemaFile(name, part) for name, part in parts))
     schemas = load_set(files)[0]
     for migration, goal in _migrations(schemas):
-        kept = proved(files, migration, rules(), goal, schemas).files
-        _require_readable({file.path: file.before for file in kept}, {file.path: file.after for file in kept})
+        edits = proved(files, migration, rules(), goal, schemas).files
+        _require_readable({edit.path: edit.before for edit in edits}, {edit.path: edit.after for edit in edits})
 
     def findings(now: Files) -> Sequence[Finding]:
         return check_set([Input(path, now[path]) for path in now], rules(), fixer=make_fixes).findings
@@ -302,8 +302,8 @@ def command(data: bytes) -> None:
         folder.mkdir(exist_ok=True)
         for file, part in zip(_FILES, (*files, b"", b"", b""), strict=False):
             (folder / file).write_bytes(part)
-    named = re.search(rb'"name": "(\w{1,50})Request"', data)
-    words = {word: str(folder) for word, folder in sides.items()} | {"RPC": named[1].decode() if named else "X"}
+    match = re.search(rb'"name": "(\w{1,50})Request"', data)
+    words = {word: str(folder) for word, folder in sides.items()} | {"RPC": match[1].decode() if match else "X"}
     if len(parts) <= 3:
         words["OLD"] = str(SET / "clients")
     line = COMMANDS[zlib.crc32(data) % len(COMMANDS)].split()
@@ -345,10 +345,10 @@ def query(data: bytes) -> None:
 @cache
 def lake() -> Reader:
     """A lake with tables that are empty."""
-    made = Lake(place() / "lake")
-    with made.writing():
-        made.publish(made.snapshot(), {"revisions": ()}, "ingest")
-    return Reader(made)
+    empty_lake = Lake(place() / "lake")
+    with empty_lake.writing():
+        empty_lake.publish(empty_lake.snapshot(), {"revisions": ()}, "ingest")
+    return Reader(empty_lake)
 
 
 QUERY_SECONDS = 2
@@ -356,8 +356,8 @@ QUERY_SECONDS = 2
 
 def session(data: bytes) -> None:
     """A text that an editor opens, then messages about it, one a line: the server has no internal error of its own."""
-    opened, _, messages = data.partition(APART)
-    item = {"uri": URI, "languageId": "json", "version": 1, "text": opened.decode("utf-8", "replace")}
+    definition, _, messages = data.partition(APART)
+    item = {"uri": URI, "languageId": "json", "version": 1, "text": definition.decode("utf-8", "replace")}
     answer = item | {"uri": URI.replace("Request", "Response"), "text": definitions()[1].decode()}
     lines = [
         _message("initialize", {"capabilities": {}}),
@@ -368,8 +368,8 @@ def session(data: bytes) -> None:
 
     def report(error: Exception, source: object) -> None:
         parts = [*(getattr(error, "data", None) or {}).get("traceback", ()), *format_tb(error.__traceback__)]
-        refused = isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError)
-        if not refused and any(OWN in part and "in handle_message" not in part for part in parts):
+        is_refusal = isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError)
+        if not is_refusal and any(OWN in part and "in handle_message" not in part for part in parts):
             failures.append(error)
 
     async def converse() -> None:
@@ -452,9 +452,9 @@ def _configurations() -> list[bytes]:
 
 
 def _captures() -> list[bytes]:
-    shared = corpus_root().parent / "bytes" / "capture.pcapng"
+    corpus_file = corpus_root().parent / "bytes" / "capture.pcapng"
     captures = [(REPOSITORY / "fixtures" / "bytes" / "client.pcap").read_bytes()]
-    return [*captures, shared.read_bytes()[:60_000]] if shared.is_file() else captures
+    return [*captures, corpus_file.read_bytes()[:60_000]] if corpus_file.is_file() else captures
 
 
 def _texts() -> list[bytes]:
@@ -470,8 +470,8 @@ def _texts() -> list[bytes]:
         "records": _batches()[0],
         "jsonl": line + b"\n" + line,
     }
-    named = (name.encode() + b"\n" + data for name, data in forms.items())
-    return [*named, *(b"auto\n" + data for data in (*forms.values(), gzip.compress(forms["stream"])))]
+    texts = (name.encode() + b"\n" + data for name, data in forms.items())
+    return [*texts, *(b"auto\n" + data for data in (*forms.values(), gzip.compress(forms["stream"])))]
 
 
 def _sets() -> list[bytes]:
@@ -491,10 +491,10 @@ def _set_pairs() -> list[bytes]:
 
 def _queries() -> list[bytes]:
     texts = queries("kafka", across=True).values()
-    return [text.encode() for text in (*texts, *ASKED, *REFUSED)]
+    return [text.encode() for text in (*texts, *GOOD_QUERIES, *BAD_QUERIES)]
 
 
-ASKED = (
+GOOD_QUERIES = (
     "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 4) SELECT sum(n) FROM t",
     "SELECT count(*) FROM revisions a JOIN releases b USING (source) WHERE EXISTS (SELECT 1 FROM findings) IS FALSE",
     "SELECT len(list(x)) FROM unnest([1, 2]) AS t(x) -- read_text('/etc')",
@@ -506,7 +506,7 @@ ASKED = (
     "DESCRIBE TABLE Revisions",
     "SHOW VIEWS;",
 )
-REFUSED = (
+BAD_QUERIES = (
     "SELECT * FROM '/etc/passwd'",
     "WITH a AS (SELECT * FROM read_json('/x')) SELECT (SELECT content FROM read_blob('/etc/passwd')) FROM a",
     "SELECT * FROM revisions WHERE 1 IN (SELECT 1 FROM read_csv('/etc/passwd'))",
@@ -592,26 +592,26 @@ def _pairs() -> list[bytes]:
     return [old + APART + new for old, new in pairwise(definitions())]
 
 
-TOLD = (UsageError, SourceError)
+REFUSALS = (UsageError, SourceError)
 SURFACES = (
     Surface("decoder", definitions, lambda data: load(NAME, data)),
     Surface("locator", definitions, locate),
     Surface("suppression", definitions, lambda data: parse_suppressions(decode_text(data))),
     Surface("rules", definitions, check),
-    Surface("expressions", _expressions, expression, TOLD),
-    Surface("packs", _packs, pack, TOLD),
-    Surface("configuration", _configurations, configuration, TOLD),
-    Surface("archives", _archives, archive, TOLD),
-    Surface("git", _expressions, repository, TOLD),
-    Surface("diff", _pairs, compare, TOLD),
+    Surface("expressions", _expressions, expression, REFUSALS),
+    Surface("packs", _packs, pack, REFUSALS),
+    Surface("configuration", _configurations, configuration, REFUSALS),
+    Surface("archives", _archives, archive, REFUSALS),
+    Surface("git", _expressions, repository, REFUSALS),
+    Surface("diff", _pairs, compare, REFUSALS),
     Surface("formats", definitions, report),
-    Surface("kips", _kips, kip, TOLD),
+    Surface("kips", _kips, kip, REFUSALS),
     Surface("frames", _frames, frame),
     Surface("records", _batches, records),
     Surface("captures", _captures, capture, (UnreadableCapture,)),
-    Surface("decode", _texts, text, TOLD),
-    Surface("migrate", _sets, migrate, TOLD),
-    Surface("commands", _set_pairs, command, TOLD),
+    Surface("decode", _texts, text, REFUSALS),
+    Surface("migrate", _sets, migrate, REFUSALS),
+    Surface("commands", _set_pairs, command, REFUSALS),
     Surface("lsp", _sessions, session),
-    Surface("query", _queries, query, (*TOLD, MemoryError)),
+    Surface("query", _queries, query, (*REFUSALS, MemoryError)),
 )

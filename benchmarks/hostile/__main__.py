@@ -115,41 +115,41 @@ def commands() -> Mapping[tuple[str, ...], Sequence[Parameter]]:
         for name in names(package):
             if not words and name in NOT_RUN:
                 continue
-            declared = room(package, name)
-            if hasattr(declared, "COMMANDS"):
-                yield from of(declared, (name,))
+            entry = room(package, name)
+            if hasattr(entry, "COMMANDS"):
+                yield from of(entry, (name,))
             else:
-                yield (*words, name), parameters(declared)
+                yield (*words, name), parameters(entry)
 
     return dict(of(import_module(COMMANDS), ()))
 
 
 def cases() -> Iterator[Case]:
     """All cases: each input with each command that reads inputs of its kind."""
-    for grown in inputs():
+    for case_input in inputs():
         for command, params in commands().items():
             keys = {param.mark.metavar for param in params} | {param.name for param in params}
-            if not keys & ({grown.key} if grown.key else PAIRS if grown.is_pair else SETS):
+            if not keys & ({case_input.key} if case_input.key else PAIRS if case_input.is_pair else SETS):
                 continue
-            words = (*command, *grown.words, *(word for param in params for word in _words(param, grown)))
+            words = (*command, *case_input.words, *(word for param in params for word in _words(param, case_input)))
             if "base" in keys and "REV" in keys:
-                yield Case(grown, (*words, "--base", "v0"), "revisions")
+                yield Case(case_input, (*words, "--base", "v0"), "revisions")
                 continue
-            yield Case(grown, words)
-            if grown.is_wide:
+            yield Case(case_input, words)
+            if case_input.is_wide:
                 for param in params:
                     place = "revisions" if param.mark.metavar == "REV" else "folders"
                     with_it = TOGETHER.get(param.name, ())
-                    yield from (Case(grown, (*words, *more, *with_it), place) for more in _options(param))
+                    yield from (Case(case_input, (*words, *more, *with_it), place) for more in _options(param))
                 if "repo" in keys:
-                    yield from (Case(grown, words, place) for place in ("revisions", "archives"))
+                    yield from (Case(case_input, words, place) for place in ("revisions", "archives"))
 
 
-def _words(param: Parameter, grown: Input) -> Sequence[str]:
+def _words(param: Parameter, case_input: Input) -> Sequence[str]:
     """The words for a parameter that is always there."""
     metavar = param.mark.metavar or ""
-    if grown.key and grown.key in (metavar, param.name):
-        return [*param.flags[:1], grown.file]
+    if case_input.key and case_input.key in (metavar, param.name):
+        return [*param.flags[:1], case_input.file]
     if isinstance(param.mark, Argument):
         if metavar not in WORDS and param.is_required:
             raise SystemExit(f"benchmarks.hostile: say in WORDS what stands for {metavar}")
@@ -171,12 +171,12 @@ def _options(param: Parameter) -> Iterator[tuple[str, ...]]:
 
 
 class Measured(NamedTuple):
-    """A size of an input and its fastest run. `failed` is set if the run ended in an internal error."""
+    """A size of an input and its fastest run. `has_failed` is set if the run ended in an internal error."""
 
     n: int
     run: Run
-    refused: bool
-    failed: bool = False
+    is_refused: bool
+    has_failed: bool = False
 
 
 def measure_all(titles: Iterable[str], start: Run, end: float) -> list[tuple[str, tuple[Measured, Measured] | None]]:
@@ -195,18 +195,18 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
     n = largest(case.input)
     small = max(n // (2 * QUARTER), 1)
     least, eighth = run_of_one(case[1:]), screen(case, small)
-    if eighth.failed:
+    if eighth.has_failed:
         return eighth, eighth
-    while eighth.refused and small > 64 and eighth.run.cpu - least.cpu < NOTHING:  # refused at once
+    while eighth.is_refused and small > 64 and eighth.run.cpu - least.cpu < NOTHING:  # refused at once
         eighth = screen(case, small := small // 4)
     if eighth.run.cpu - least.cpu < NOTHING:
         return None
     quarter = screen(case, 2 * small)
     for _ in range(1, ROUNDS):
-        if quarter.failed or not grows(quarter, eighth, least):
+        if quarter.has_failed or not grows(quarter, eighth, least):
             break
         quarter, eighth = _least(quarter, screen(case, 2 * small)), _least(eighth, screen(case, small))
-    if quarter.failed:
+    if quarter.has_failed:
         return quarter, quarter
     seconds, memory = quarter.run.cpu - least.cpu, quarter.run.peak - least.peak
     is_small = CLEAR**2 * seconds < MOST_SECONDS and CLEAR**2 * memory < MOST_MEMORY
@@ -251,9 +251,9 @@ def screen(case: Case, n: int) -> Measured:
             kiplint()
         _, status, usage = os.wait4(child, 0)
         errors.seek(0)
-        failed = errors.read().startswith(b"error: internal error")
+        has_failed = errors.read().startswith(b"error: internal error")
     cpu = usage.ru_utime + usage.ru_stime
-    return Measured(n, Run(cpu, cpu, usage.ru_maxrss / 1024), os.waitstatus_to_exitcode(status) == 2, failed)
+    return Measured(n, Run(cpu, cpu, usage.ru_maxrss / 1024), os.waitstatus_to_exitcode(status) == 2, has_failed)
 
 
 def preload() -> None:
@@ -275,25 +275,25 @@ def _least(first: Measured, second: Measured) -> Measured:
 
 
 @lru_cache(maxsize=4)
-def written(grown: Input, n: int) -> tuple[Sequence[Files], Files]:
+def make_files(case_input: Input, n: int) -> tuple[Sequence[Files], Files]:
     """The files of an input of size n; the cases of an input follow each other."""
-    return grown.write(n)
+    return case_input.write(n)
 
 
 @cache
-def _size(grown: Input, n: int) -> int:
-    trees, beside = written(grown, n)
+def _size(case_input: Input, n: int) -> int:
+    trees, beside = make_files(case_input, n)
     return max(len(data) for files in ([beside] if beside else trees) for data in files.values())
 
 
 @cache
-def largest(grown: Input) -> int:
+def largest(case_input: Input) -> int:
     """The largest size whose files are small enough, nearly; from what 64 more take."""
-    _, beside = written(grown, 1)
+    _, beside = make_files(case_input, 1)
     most = LARGEST_OTHER if beside else DEFINITION_BYTES
-    few = _size(grown, 64)
-    n = min(grown.most, 1 << 22, 64 + int((most - few) * 64 / max(_size(grown, 128) - few, 1)))
-    while (size := _size(grown, n)) > most:
+    few = _size(case_input, 64)
+    n = min(case_input.most, 1 << 22, 64 + int((most - few) * 64 / max(_size(case_input, 128) - few, 1)))
+    while (size := _size(case_input, n)) > most:
         n = min(n * most // size, n * 99 // 100)
     return n
 
@@ -312,7 +312,7 @@ def _run(case: Case, n: int) -> Measured:
 
 def place(case: Case, n: int, directory: Path) -> list[str]:
     """Write the files of a case into an empty directory; the words of the command line."""
-    trees, beside = written(case.input, n)
+    trees, beside = make_files(case.input, n)
     if case.place == "revisions":
         _import(directory, trees)
     for name, tree in () if case.place == "revisions" else (("old", trees[0]), ("new", trees[-1])):
@@ -365,7 +365,7 @@ def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, .
     return (
         case.input.name,
         f"`{words if len(words) < 60 else words[:57] + '...'}` {case.place if case.place != 'folders' else ''}",
-        f"{whole.n:,}{' internal error !' if whole.failed else ' refused' if whole.refused else ''}",
+        f"{whole.n:,}{' internal error !' if whole.has_failed else ' refused' if whole.is_refused else ''}",
         f"{cpu:.2f} s{' !' if cpu > MOST_SECONDS else ''}",
         f"{peak:.0f} MiB{' !' if peak > MOST_MEMORY else ''}",
         f"{times:.2f}{' !' if times > MOST_GROWTH else ''}",
@@ -374,10 +374,10 @@ def row(case: Case, whole: Measured, half: Measured, start: Run) -> tuple[str, .
 
 def exceeds(case: Case, whole: Measured, half: Measured, start: Run) -> bool:
     """Whether a run failed, time grows faster than the input, or one below a definition's size takes too much."""
-    trees, beside = written(case.input, whole.n)
+    trees, beside = make_files(case.input, whole.n)
     size = sum(map(len, [*beside.values(), *(data for tree in trees for data in tree.values())]))
     large = whole.run.cpu - start.cpu > MOST_SECONDS or whole.run.peak > MOST_MEMORY
-    return whole.failed or growth(whole, half, start) > MOST_GROWTH or (size < DEFINITION_BYTES and large)
+    return whole.has_failed or growth(whole, half, start) > MOST_GROWTH or (size < DEFINITION_BYTES and large)
 
 
 def write_page(number: int, parts: int, count: str, rows: Sequence[tuple[str, ...]]) -> None:

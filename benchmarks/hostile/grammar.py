@@ -34,8 +34,8 @@ RESPONSE = REQUEST | {
 
 WAYS: Mapping[str, Callable[[Any, int], Any]] = {
     "equal": lambda element, _: element,
-    "numbered": lambda element, at: _renamed(element, lambda text: _numbered(text, at), at),
-    "cased": lambda element, at: _renamed(element, lambda text: _cased(text, at), at),
+    "numbered": lambda element, at: _rename(element, lambda text: _numbered(text, at), at),
+    "cased": lambda element, at: _rename(element, lambda text: _cased(text, at), at),
     "wrong": lambda _, at: at,
 }
 """How the copies of a list element differ from each other."""
@@ -66,15 +66,15 @@ class Node(NamedTuple):
 
 def growths(seed: Any, schema: Shape | None = None) -> Iterator[Growth]:
     """Each construct of a value, and of the properties that its schema has besides."""
-    root, seen = schema or {}, set()
+    root, names = schema or {}, set()
     nodes = list(_nodes(Node((), "", seed, root), root))
     values = [(seed, nodes)]
     for path, name, sample in _lacking(nodes, root):
         values.append((_with(seed, path, sample), list(_nodes(Node(path, name, sample, {}), {}))))
     for whole, parts in values:
         for growth in (growth for node in parts for growth in _growths(whole, node)):
-            if growth.name not in seen:
-                seen.add(growth.name)
+            if growth.name not in names:
+                names.add(growth.name)
                 yield growth
 
 
@@ -84,8 +84,8 @@ def _nodes(node: Node, root: Shape) -> Iterator[Node]:
     properties, more, items = (shape.get(key, {}) for key in ("properties", "additionalProperties", "items"))
     if isinstance(value, dict):
         for key, inner in value.items():
-            called = f"{shape.get('title', name)}/{key}"
-            yield from _nodes(Node((*path, key), called, inner, properties.get(key) or more or {}), root)
+            inner_name = f"{shape.get('title', name)}/{key}"
+            yield from _nodes(Node((*path, key), inner_name, inner, properties.get(key) or more or {}), root)
     elif isinstance(value, list):
         for at, inner in enumerate(value):
             yield from _nodes(Node((*path, at), name, inner, items), root)
@@ -185,7 +185,7 @@ def _cased(text: str, at: int) -> str:
     return text + "".join(letter.upper() if at >> bit & 1 else letter for bit, letter in enumerate("abcdefghijklmnop"))
 
 
-def _renamed(element: Any, name: Callable[[str], str], at: int) -> Any:
+def _rename(element: Any, name: Callable[[str], str], at: int) -> Any:
     if isinstance(element, str):
         return name(element)
     keys = (*_NAMES, "type") if "fields" in element else _NAMES
@@ -201,12 +201,12 @@ def _json(value: Any) -> bytes:
 
 
 def _toml(table: Any) -> bytes:
-    def shown(value: Any) -> str:
+    def dump_value(value: Any) -> str:
         if isinstance(value, dict):
-            return "{ " + ", ".join(f"{json.dumps(key)} = {shown(inner)}" for key, inner in value.items()) + " }"
-        return f"[{', '.join(map(shown, value))}]" if isinstance(value, list) else json.dumps(value)
+            return "{ " + ", ".join(f"{json.dumps(key)} = {dump_value(inner)}" for key, inner in value.items()) + " }"
+        return f"[{', '.join(map(dump_value, value))}]" if isinstance(value, list) else json.dumps(value)
 
-    return "".join(f"{json.dumps(key)} = {shown(value)}\n" for key, value in table.items()).encode()
+    return "".join(f"{json.dumps(key)} = {dump_value(value)}\n" for key, value in table.items()).encode()
 
 
 SEED: Files = {f"{message['name']}.json": _json(message) for message in (REQUEST, RESPONSE, *SEEDS["headers"])}
@@ -269,16 +269,16 @@ LINKS: Mapping[str, Callable[[int], bytes]] = {
 
 def _rpcs(n: int, start: int = 0, key: int = 1, **others: Any) -> Files:
     """Requests and responses, numbered; their keys differ by `key`."""
-    pairs = ((at, message) for at in range(n) for message in (REQUEST, RESPONSE))
-    made = (message | {"apiKey": 2 + at * key, "name": f"X{at + start}{message['name'][1:]}"} for at, message in pairs)
-    return SEED | {f"{message['name']}.json": _json(message | others) for message in made}
+    pairs = ((at, base) for at in range(n) for base in (REQUEST, RESPONSE))
+    messages = (base | {"apiKey": 2 + at * key, "name": f"X{at + start}{base['name'][1:]}"} for at, base in pairs)
+    return SEED | {f"{message['name']}.json": _json(message | others) for message in messages}
 
 
 def _folders(n: int, start: int = 0, **others: Any) -> Files:
     return {f"{at + start}/XRequest.json": _json(REQUEST | others) for at in range(n)}
 
 
-def _refused(n: int, about: str) -> Files:
+def _refused_fixes(n: int, about: str) -> Files:
     """Messages whose fix, the default "null" in quotes, would give an absent tagged field another meaning."""
     nullable = {"nullableVersions": "2+", "taggedVersions": "2+", "tag": 0, "default": None}
     field = {"name": "Note", "type": "string", "versions": "2+", **nullable, "about": f"{about} note."}
@@ -291,7 +291,7 @@ SETS: Mapping[str, Callable[[int], Sequence[Files]]] = {
     "RPCs": lambda n: [_rpcs(n, flexibleVersions="2+"), _rpcs(n)],
     "RPCs replaced": lambda n: [_rpcs(n), _rpcs(n, 100_000)],
     "RPCs of one key": lambda n: [SEED, _rpcs(n, key=0)],
-    "refused fixes": lambda n: [_refused(n, about) for about in ("The", "A")],
+    "refused fixes": lambda n: [_refused_fixes(n, about) for about in ("The", "A")],
     "folders": lambda n: [_folders(n), _folders(n, validVersions="0-3")],
     "folders moved": lambda n: [_folders(n), _folders(n, 100_000)],
     "folders in folders": lambda n: [SEED, {"d/" * min(n, 1_000) + name: data for name, data in SEED.items()}],
@@ -306,10 +306,10 @@ SETS: Mapping[str, Callable[[int], Sequence[Files]]] = {
 
 def _frame(value: Any) -> bytes:
     entry = {"direction": "request", "api_key": 1, "api_version": 1, "header": {"correlationId": 1}, "value": value}
-    encoded = encode_object(_catalog(), entry)
-    if encoded.hex is None:
-        raise ValueError(encoded.problems)
-    return bytes.fromhex(encoded.hex)
+    result = encode_object(_catalog(), entry)
+    if result.hex is None:
+        raise ValueError(result.problems)
+    return bytes.fromhex(result.hex)
 
 
 @cache
@@ -401,7 +401,7 @@ def _is_written(growth: Growth) -> bool:
 
 def _bytes() -> Iterator[tuple[str, str, Callable[[int], bytes]]]:
     """Bytes that grow, and their forms: values in a frame, frames in every form, and what only some forms have."""
-    grown: dict[str, Callable[[int], list[bytes]]] = {
+    frames_by_name: dict[str, Callable[[int], list[bytes]]] = {
         "frames": _frames,
         "frames cut off": lambda n: [frame[:-3] for frame in _frames(n)],
         "frames of a byte": lambda n: [b"\0"] * n,
@@ -409,10 +409,10 @@ def _bytes() -> Iterator[tuple[str, str, Callable[[int], bytes]]]:
     }
     for growth in growths(SEEDS["value"]):
         if (growth.name.startswith(("equal", "numbered")) or "of 'a'" in growth.name) and _is_written(growth):
-            grown[growth.name] = partial(lambda grow, n: [_frame(grow(n, 0))], growth.grow)
-    for name, frames in grown.items():
-        for form, written in FORMS.items():
-            yield name, form, partial(lambda frames, written, n: written(frames(n)), frames, written)
+            frames_by_name[growth.name] = partial(lambda grow, n: [_frame(grow(n, 0))], growth.grow)
+    for name, frames in frames_by_name.items():
+        for form, write in FORMS.items():
+            yield name, form, partial(lambda frames, write, n: write(frames(n)), frames, write)
     yield from ((*key, data) for key, data in BYTES.items())
 
 
@@ -438,10 +438,10 @@ class Input(NamedTuple):
 
 CHANGES = {b'"int32"': b'"int64"', b'"0+"': b'"1+"', b'"2"': b'"1"', b'"The ': b'"A '}
 RELATIONS: Mapping[str, Callable[[Callable[[int], bytes]], tuple[bytes, bytes]]] = {
-    "added": lambda grown: (_json(REQUEST), grown(0)),
-    "removed": lambda grown: (grown(0), _json(REQUEST)),
-    "replaced": lambda grown: (grown(0), grown(1_000_000)),
-    "changed": lambda grown: (reduce(lambda text, change: text.replace(*change), CHANGES.items(), grown(0)), grown(0)),
+    "added": lambda make: (_json(REQUEST), make(0)),
+    "removed": lambda make: (make(0), _json(REQUEST)),
+    "replaced": lambda make: (make(0), make(1_000_000)),
+    "changed": lambda make: (reduce(lambda text, change: text.replace(*change), CHANGES.items(), make(0)), make(0)),
 }
 """For each kind of change: the definition before and after it, which commands compare."""
 MOST_FILES = 2_000
@@ -467,8 +467,8 @@ def inputs() -> Iterator[Input]:
             name = f"{growth.name}, {relation}"
             yield Input(name, write, most=growth.most, is_pair=relation != "changed", is_wide=name in WIDE)
     for name, text in TEXTS.items():
-        written = partial(lambda text, n, _: text(_json(REQUEST).decode(), n).encode(), text)
-        yield Input(name, partial(_definition, written, "changed"))
+        make = partial(lambda text, n, _: text(_json(REQUEST).decode(), n).encode(), text)
+        yield Input(name, partial(_definition, make, "changed"))
     for name, linked in LINKS.items():
         yield Input(name, partial(_definition, partial(lambda linked, n, _: linked(n), linked), "changed"))
     for name, trees in SETS.items():
@@ -476,8 +476,8 @@ def inputs() -> Iterator[Input]:
         yield Input(name, write, most=MOST_FILES, is_wide=name in WIDE)
     for key, word, file, seed, dump, others in BESIDE:
         for growth in growths(SEEDS[seed], schema(seed) if seed in ("config", "pack") else None):
-            grown = partial(lambda grow, dump, n: dump(grow(n, 0)), growth.grow, dump)
-            yield _beside(growth.name, key, word, file, grown, others)
+            content = partial(lambda grow, dump, n: dump(grow(n, 0)), growth.grow, dump)
+            yield _beside(growth.name, key, word, file, content, others)
     for name, piece in SEEDS["expressions"].items():
         rule = partial(lambda piece, n: _json({"pack": "mine", "rules": [_RULE | {"when": piece * n + "name"}]}), piece)
         yield _beside(name, "config", "kiplint.toml", "p.json5", rule, _SELECT)
@@ -496,8 +496,8 @@ def _dumped(grow: Callable[[int, int], Any], n: int, start: int) -> bytes:
     return _json(grow(n, start))
 
 
-def _definition(grown: Callable[[int, int], bytes], relation: str, n: int) -> tuple[Sequence[Files], Files]:
-    return [SEED | {"XRequest.json": data} for data in RELATIONS[relation](partial(grown, n))], {}
+def _definition(make: Callable[[int, int], bytes], relation: str, n: int) -> tuple[Sequence[Files], Files]:
+    return [SEED | {"XRequest.json": data} for data in RELATIONS[relation](partial(make, n))], {}
 
 
 def _beside(

@@ -23,7 +23,7 @@ def main() -> int:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     corpus = find_corpus()
     root = corpus.clients.parent if corpus.history else REPOSITORY / "fixtures" / "sets"
-    templates = read_templates(root, rules.known)
+    templates = read_templates(root, rules.all_rules)
     title = root.name if corpus.history else "fixtures/sets (no corpus: figures of other runs do not compare)"
     print(f"{title}: {len(templates)} files, varied", flush=True)
     results = report.Results(title, len(templates))
@@ -33,7 +33,7 @@ def main() -> int:
             sample = Sample.of(rules, templates, min(size, SAMPLE))
             done = runs.lint(templates, size, root, sample.take)
             results.steps.append(runs.Step(done, sample))
-            print(f"{done.definitions:,} definitions: {done.seconds:,.1f} s, {done.told}", flush=True)
+            print(f"{done.definitions:,} definitions: {done.seconds:,.1f} s, {done.output}", flush=True)
         results.worker = sample.worker()
         _tell(f"ingest of {SAMPLE:,} files")
         results.ingest = runs.ingest(templates, min(SAMPLE, sizes[-1]))

@@ -50,10 +50,10 @@ class Sample:
         The first are not counted: whatever ran before has left other things in the caches of the machine.
         """
         first = len(self.turns) * A_TURN
-        chosen = [self.variations[(first + more) % len(self.variations)] for more in range(-1, A_TURN)]
-        self._check(chosen[:1])
-        wall, cpu = _timed(lambda: self._check(chosen[1:]))
-        self.turns.append((sum(len(files) for variation in chosen[1:] for files in variation.sets.values()), wall, cpu))
+        turn = [self.variations[(first + more) % len(self.variations)] for more in range(-1, A_TURN)]
+        self._check(turn[:1])
+        wall, cpu = _timed(lambda: self._check(turn[1:]))
+        self.turns.append((sum(len(files) for variation in turn[1:] for files in variation.sets.values()), wall, cpu))
 
     @property
     def rate(self) -> float:
@@ -75,8 +75,8 @@ class Sample:
         each = {name: seconds / self.definitions for name, seconds in sums.items()}
         return {**each, "write": max(0.0, each["all"] - each["read"] - each["engine"])}
 
-    def _check(self, chosen: Iterable[Variation]) -> None:
-        for variation in chosen:
+    def _check(self, turn: Iterable[Variation]) -> None:
+        for variation in turn:
             for files in variation.sets.values():
                 check_set([Input(name, data) for name, data in files], self.rules)
 

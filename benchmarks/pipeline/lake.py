@@ -84,18 +84,18 @@ class _Tables:
             (self._lake.path / name).parent.mkdir(parents=True, exist_ok=True)
             writer = pq.ParquetWriter(self._lake.path / name, arrow_schema(kind.COLUMNS), compression="zstd")
             self._files[kind, pile] = (name, writer, [])
-        _, writer, held = self._files[kind, pile]
-        held.extend(rows)
-        if len(held) >= A_GROUP:
-            writer.write_batch(batch(kind.COLUMNS, held))
-            held.clear()
+        _, writer, buffer = self._files[kind, pile]
+        buffer.extend(rows)
+        if len(buffer) >= A_GROUP:
+            writer.write_batch(batch(kind.COLUMNS, buffer))
+            buffer.clear()
 
     def close(self) -> dict[str, Parts]:
         """Write what is held, and say the files of each table."""
         parts: dict[str, Parts] = {}
-        for (kind, _), (name, writer, held) in self._files.items():
-            if held:
-                writer.write_batch(batch(kind.COLUMNS, held))
+        for (kind, _), (name, writer, buffer) in self._files.items():
+            if buffer:
+                writer.write_batch(batch(kind.COLUMNS, buffer))
             writer.close()
             parts[kind.NAME] = (*parts.get(kind.NAME, ()), *parts_named(self._lake.storage, {name: ""}))
         return parts

@@ -63,12 +63,12 @@ class Results:
         last = self.steps[-1].lint
         each = {name: seconds / last.definitions for name, seconds in (last.cpu | last.threads).items()}
         engine = self.steps[-1].engine
-        known = 1 / engine.cpu_rate + self.worker["read"] + self.worker["write"]
+        seconds = 1 / engine.cpu_rate + self.worker["read"] + self.worker["write"]
         rows = {
             "engine, as in check": 1 / engine.cpu_rate,
             "worker: rows to values and sets": self.worker["read"],
             "worker: findings to rows": self.worker["write"],
-            "worker: start, pipes, Arrow's format, and the engine, slower on a full machine": each[WORKERS] - known,
+            "worker: start, pipes, Arrow's format, and the engine, slower on a full machine": each[WORKERS] - seconds,
             "JVM: reading, joining, shuffling, sorting, writing": each[TASKS],
             **{f"JVM: {name}": each[name] for name in sorted(last.threads) if name != TASKS},
             "driver": each[DRIVER],

@@ -30,7 +30,7 @@ class Stage:
     """
 
     definitions: int
-    told: str
+    output: str
     seconds: float
     start: float
     cpu: dict[str, float]

@@ -64,13 +64,13 @@ def read_stages(directory: Path, pauses: Pauses) -> list[SparkStage]:
 def _measures(event: Mapping[str, Any], pauses: Pauses) -> dict[str, float]:
     task, metrics = event["Task Info"], event["Task Metrics"]
     stood = paused(pauses, task["Launch Time"] / 1e3, task["Finish Time"] / 1e3)
-    read, written = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
+    read, write = metrics["Shuffle Read Metrics"], metrics["Shuffle Write Metrics"]
     return {
         "tasks": 1,
         "seconds": max(0.0, metrics["Executor Run Time"] / 1e3 - stood),
         "JVM CPU": metrics["Executor CPU Time"] / 1e9,
         "shuffled in MB": (read["Local Bytes Read"] + read["Remote Bytes Read"]) / 1e6,
-        "shuffled out MB": written["Shuffle Bytes Written"] / 1e6,
+        "shuffled out MB": write["Shuffle Bytes Written"] / 1e6,
         "spilled MB": metrics["Disk Bytes Spilled"] / 1e6,
     }
 

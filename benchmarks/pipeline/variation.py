@@ -61,17 +61,17 @@ class Variation:
 
 def read_templates(corpus: Path, rules: Sequence[Rule]) -> list[Template]:
     """All definitions below a directory that are one JSON object, each with its directory."""
-    kept = frozenset(re.findall(r"\w+", " ".join(repr(rule.spec) for rule in rules)))
+    rule_words = frozenset(re.findall(r"\w+", " ".join(repr(rule.spec) for rule in rules)))
     schemas = []
     for path in sorted(corpus.rglob("*.json")):
         with suppress(ValueError):
             schemas.append(read(path))
-    renamed: dict[tuple[Path, str], set[str]] = {}
+    names_by_rpc: dict[tuple[Path, str], set[str]] = {}
     for schema in schemas:
-        renamed.setdefault(_rpc(schema), set()).update(_names(schema) - kept - ALSO_A_WORD)
+        names_by_rpc.setdefault(_rpc(schema), set()).update(_names(schema) - rule_words - ALSO_A_WORD)
     return [
-        _template(finding, finding.path.parent.relative_to(corpus).as_posix(), kept, renamed[_rpc(finding)])
-        for finding in schemas
+        _template(schema, schema.path.parent.relative_to(corpus).as_posix(), rule_words, names_by_rpc[_rpc(schema)])
+        for schema in schemas
     ]
 
 
@@ -95,38 +95,38 @@ def word(number: int) -> str:
     return letters.capitalize()
 
 
-def _template(schema: Schema, directory: str, kept: frozenset[str], renamed: set[str]) -> Template:
-    """Every struct and the message get the mark, and every field that no rule names; in notes, those of `renamed`."""
+def _template(schema: Schema, directory: str, rule_words: frozenset[str], names: set[str]) -> Template:
+    """Every struct and the message get the mark, and every field that no rule names; in notes, those of `names`."""
     head, tail = _cut(schema.name)
     is_header = schema.body.get("type") == "header"  # the set's other messages know it by its name
     parts, keys, start = [""], {}, 0
-    for cut, after, key in _cuts(schema, kept, renamed):
+    for cut, after, key in _cuts(schema, rule_words, names):
         if key is not None:
             keys[len(parts) - 1] = key
         parts[-1] += schema.text[start:cut]
         parts.append("")
         start = after
     parts[-1] += schema.text[start:]
-    named = schema.path.stem == schema.name and not is_header
-    file = (head, f"{tail}.json") if named else (schema.path.name, "")
+    has_mark = schema.path.stem == schema.name and not is_header
+    file = (head, f"{tail}.json") if has_mark else (schema.path.name, "")
     return Template(directory, file, tuple(parts), keys)
 
 
-def _cuts(schema: Schema, kept: frozenset[str], renamed: set[str]) -> Iterator[tuple[int, int, int | None]]:
+def _cuts(schema: Schema, rule_words: frozenset[str], names: set[str]) -> Iterator[tuple[int, int, int | None]]:
     """Where a mark comes into a text, or a key out of it, which is given too."""
     structs = _structs(schema)
-    marked = {"type": structs, "name": structs | (_fields(schema) - kept)}
+    marked_names = {"type": structs, "name": structs | (_fields(schema) - rule_words)}
     for match in _TOKEN.finditer(schema.text):
         if match["comment"]:
             words = re.finditer(r"\w+", match["comment"])
-            yield from ((at, at, None) for at in (match.start() + word.end() for word in words if word[0] in renamed))
+            yield from ((at, at, None) for at in (match.start() + word.end() for word in words if word[0] in names))
         elif match["key"]:
             yield match.start("key"), match.end(), int(match["key"])
         elif match["what"] == "name" and match["name"] == schema.name:
             if schema.body.get("type") != "header":
                 at = match.end() - 1 - len(_cut(schema.name)[1])
                 yield at, at, None
-        elif match["name"] in marked[match["what"]]:
+        elif match["name"] in marked_names[match["what"]]:
             yield match.end() - 1, match.end() - 1, None
 
 

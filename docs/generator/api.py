@@ -117,12 +117,12 @@ def _method(statement: ast.FunctionDef) -> Attribute | None:
     """A property, a fact or a method."""
     decorators = {node.id for node in statement.decorator_list if isinstance(node, ast.Name)}
     about = ast.get_docstring(statement) or ""
-    returned = ast.unparse(statement.returns) if statement.returns else "None"
+    return_type = ast.unparse(statement.returns) if statement.returns else "None"
     if decorators & FOR_RULES:
         return None
     if decorators & ATTRIBUTES:
-        return Attribute(statement.name, "VersionRange" if "range_fact" in decorators else returned, about)
-    return Attribute(statement.name, f"({', '.join(_arguments(statement))}) -> {returned}", about, is_method=True)
+        return Attribute(statement.name, "VersionRange" if "range_fact" in decorators else return_type, about)
+    return Attribute(statement.name, f"({', '.join(_arguments(statement))}) -> {return_type}", about, is_method=True)
 
 
 def _arguments(statement: ast.FunctionDef) -> list[str]:
@@ -164,8 +164,8 @@ def _function(name: str, function: Any) -> str:
     [definition] = ast.parse(source).body
     assert isinstance(definition, ast.FunctionDef)
     arguments = [f"    {text},\n" for text in _arguments(definition)]
-    returned = ast.unparse(definition.returns) if definition.returns else "None"
-    signature = f"kiplint.{name}(\n{''.join(arguments)}) -> {returned}"
+    return_type = ast.unparse(definition.returns) if definition.returns else "None"
+    signature = f"kiplint.{name}(\n{''.join(arguments)}) -> {return_type}"
     return f"{fence(signature, 'python')}\n\n{_paragraphs(function)}{options}"
 
 
@@ -199,14 +199,14 @@ def _linked(type_: str, anchors: dict[str, str]) -> str:
 
 def types() -> dict[str, type]:
     """The public classes by name, with those that their attributes have; the parts of JSON documents are left out."""
-    found: dict[str, type] = {}
+    kinds_by_name: dict[str, type] = {}
     waiting = [kind for name in kiplint.__all__ if inspect.isclass(kind := getattr(kiplint, name))]
     while waiting:
         kind = waiting.pop(0)
-        if found.setdefault(kind.__name__, kind) is not kind:
+        if kinds_by_name.setdefault(kind.__name__, kind) is not kind:
             raise ValueError(f"{kind.__name__} is a name of two public classes")
-        waiting += [related for related in _mentioned(kind) if related not in (*found.values(), *waiting)]
-    return found
+        waiting += [related for related in _mentioned(kind) if related not in (*kinds_by_name.values(), *waiting)]
+    return kinds_by_name
 
 
 def _mentioned(kind: type) -> Iterator[type]:

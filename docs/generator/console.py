@@ -123,8 +123,8 @@ def _line(step: Command | File, session: Path, number: int) -> str:
     return f"printf '\\036'; (exit ${{code:-0}})\n{step.text}\ncode=$?; printf '\\037%s' $code\n"
 
 
-def _run(command: Command, printed: str) -> Run:
-    output, _, code = printed.rpartition(_AFTER)
+def _run(command: Command, text: str) -> Run:
+    output, _, code = text.rpartition(_AFTER)
     return Run(command, output, int(code))
 
 

@@ -71,8 +71,8 @@ def _element(heading: str, class_name: str) -> str:
     if is_change:
         about = f"{prose((element.__doc__ or '').strip())} Beside the facts of every change:"
         return f"## {heading}\n\n{about}\n\n{table(['fact', 'type', 'meaning'], rows)}"
-    called = "" if heading == class_name else f" Its class is `{class_name}`."
-    return f"## {heading}\n\n{_about(class_name)}{called}\n\n{table(['fact', 'type', 'meaning'], rows)}"
+    note = "" if heading == class_name else f" Its class is `{class_name}`."
+    return f"## {heading}\n\n{_about(class_name)}{note}\n\n{table(['fact', 'type', 'meaning'], rows)}"
 
 
 def _about(class_name: str) -> str:
@@ -83,8 +83,8 @@ def _about(class_name: str) -> str:
     return prose(text.split("\n\n")[0].replace("\n", " "))
 
 
-def _type(written: str, anchors: dict[str, str]) -> str:
-    plain, optional, _ = written.partition(" | None")
+def _type(annotation: str, anchors: dict[str, str]) -> str:
+    plain, optional, _ = annotation.partition(" | None")
     places = [anchors[name] for name in re.findall(r"\w+", plain) if name in anchors]
     text = f"[{code(plain)}](#{places[-1]})" if places else code(plain)
     return f"{text} or `None`" if optional else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from generator.markdown import anchor, fence, page, prose, table
-from generator.rules import rendered
+from generator.rules import render
 from kiplint import __version__
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.packs import shipped, shipped_rules
@@ -45,7 +45,7 @@ def make() -> str:
 def _sample(name: str, report: CheckResult) -> str:
     if name == "html":
         return PAGE
-    text = rendered(name, report).replace(f'"{__version__}"', f'"{A_VERSION}"')
+    text = render(name, report).replace(f'"{__version__}"', f'"{A_VERSION}"')
     return fence(text, _LANGUAGES.get(name, "text"))
 
 

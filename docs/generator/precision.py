@@ -71,11 +71,11 @@ def _pull_requests(verdicts: list[dict[str, Any]]) -> str:
         for rule in record["rules"]
     ]
     rows = [[entry["commit"], *verdict(entry)] for entry in verdicts if "commit" in entry]
-    found, judged = (
+    totals, judged = (
         table(["rule", "severity", "true", "false"], counts),
         table(["change", "rule", "where", "", "reason"], rows),
     )
-    return f"{about}\n\n{found}\n\n{judged}"
+    return f"{about}\n\n{totals}\n\n{judged}"
 
 
 def verdict(record: dict[str, Any]) -> list[str]:

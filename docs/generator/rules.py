@@ -69,7 +69,7 @@ def _by_key(rule: Rule) -> str:
     return text if re.search(r"rpc_name|kafka_title|schemas\.requests", text) else ""
 
 
-FOUND = {
+REPORTERS = {
     "codec": "`kiplint decode` and `probe` report them in bytes, `encode` in values",
     "connection": "`kiplint decode` reports them in captures, and `probe` in the answers of brokers",
     "review": "`kiplint review` reports them",
@@ -80,7 +80,7 @@ def _bytes(pack: str) -> str:
     """The rules of a pack that is code."""
     rules = (rule for rule in rules_of_code() if rule.pack == pack)
     rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)] for rule in rules]
-    about = f"{prose(PACKS_OF_CODE[pack])}. {FOUND[pack]}; these rules cannot be selected or ignored."
+    about = f"{prose(PACKS_OF_CODE[pack])}. {REPORTERS[pack]}; these rules cannot be selected or ignored."
     return "\n\n".join([f"## {pack}", about, table(["rule", "severity", "what it finds", "why"], rows)])
 
 
@@ -130,7 +130,7 @@ def _facts(rule: Rule) -> Iterator[str]:
     yield f"- {_judgement(rule)}"
     yield from (f"- {code(name)} stands for {code(text)}" for name, text in spec.let.items())
     for name, requirement in spec.fields.items():
-        properties = msgspec.json.format(msgspec.json.encode(_given(requirement)), indent=0).decode()
+        properties = msgspec.json.format(msgspec.json.encode(_properties(requirement)), indent=0).decode()
         yield f"- The field {name} has to be {code(properties)}"
     for case in spec.says:
         yield f"- {f'When {code(case.when)}' if case.when else 'Else'}: {code(case.message)}"
@@ -156,11 +156,11 @@ def _judgement(rule: Rule) -> str:
     return f"Each [{rule.each}](../../guide/writing-rules.md#facts-and-functions){when} {broken}"
 
 
-def _given(requirement: FieldRequirement) -> dict[str, object]:
+def _properties(requirement: FieldRequirement) -> dict[str, object]:
     """What a field is asked for, as the pack says it."""
-    built = msgspec.to_builtins(requirement)
+    properties = msgspec.to_builtins(requirement)
     usual = msgspec.to_builtins(FieldRequirement())
-    return {name: value for name, value in built.items() if value != usual[name]}
+    return {name: value for name, value in properties.items() if value != usual[name]}
 
 
 def _level(rule: Rule) -> str:
@@ -177,7 +177,7 @@ def _examples(rule: Rule) -> Iterator[str]:
     if (folder / "bad").is_dir():
         result = check_example(rule, folder / "bad")
         yield "Wrong:"
-        yield fence(rendered("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
+        yield fence(render("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
     elif (folder / "old").is_dir():
         yield "The change:"
         yield fence(change_report(rule, folder, color=False))
@@ -205,7 +205,7 @@ def _shortened(text: str) -> str:
     return "\n".join([*lines[:LONGEST], "..."] if len(lines) > LONGEST else lines)
 
 
-def rendered(name: str, report: CheckResult) -> str:
+def render(name: str, report: CheckResult) -> str:
     """A report in a format, without colours."""
     out = io.StringIO()
     write(name, report, out)

@@ -97,8 +97,8 @@ def _shape(name: str, shape: str, value: dict[str, Any], top: bool) -> str:
         for key, item in value["properties"].items()
     ]
     about = [] if top else [f"### {_heading(name, shape)}"]
-    described = [prose(value["description"])] if "description" in value else []
-    return "\n\n".join([*about, *described, table(["property", "type", "required", "meaning"], rows)])
+    description = [prose(value["description"])] if "description" in value else []
+    return "\n\n".join([*about, *description, table(["property", "type", "required", "meaning"], rows)])
 
 
 def _heading(name: str, shape: str) -> str:

@@ -166,27 +166,27 @@ def _single(low: int, high: int) -> VersionRange:
 
 
 def _normal(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
-    merged: list[Interval] = []
+    result: list[Interval] = []
     for low, high in sorted(pair for pair in intervals if pair[0] <= pair[1]):
-        if merged and low <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        if result and low <= result[-1][1] + 1:
+            result[-1] = (result[-1][0], max(result[-1][1], high))
         else:
-            merged.append((low, high))
-    return tuple(merged)
+            result.append((low, high))
+    return tuple(result)
 
 
 def _meet(left: tuple[Interval, ...], right: tuple[Interval, ...]) -> tuple[Interval, ...]:
-    met: list[Interval] = []
+    common: list[Interval] = []
     at = to = 0
     while at < len(left) and to < len(right):
         low, high = max(left[at][0], right[to][0]), min(left[at][1], right[to][1])
         if low <= high:
-            met.append((low, high))
+            common.append((low, high))
         if left[at][1] < right[to][1]:
             at += 1
         else:
             to += 1
-    return tuple(met)
+    return tuple(common)
 
 
 def _gaps(intervals: tuple[Interval, ...]) -> tuple[Interval, ...]:

@@ -27,12 +27,12 @@ NAMES = {" ".join(words): module for words, module in ALL.items()}
 """The modules of the commands by what is typed to call them."""
 
 
-def declared(command: str) -> dict[str, Parameter]:
+def parameters_of(command: str) -> dict[str, Parameter]:
     """The arguments and options of a command by their names."""
     return {parameter.name: parameter for parameter in parameters(NAMES[command])}
 
 
 def formats_of(command: str) -> tuple[str, ...]:
     """The formats that a command writes its result in, none where it has no choice."""
-    option = declared(command).get("output_format")
+    option = parameters_of(command).get("output_format")
     return () if option is None else option.words or tuple(format_names())

@@ -23,7 +23,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "listed"),
+    ("words", "text"),
     [
         (("check", "--fail-on", "bad"), "'bad' is not one of 'error', 'warning', 'info', 'never'"),
         (("check", "--color", "bad"), "'bad' is not one of 'auto', 'always', 'never'"),
@@ -34,15 +34,15 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("schema", "bad"), "there is no schema bad: there are message, config, pack, check, "),
     ],
 )
-def test_on_the_command_line(here: Path, words: tuple[str, ...], listed: str) -> None:
+def test_on_the_command_line(here: Path, words: tuple[str, ...], text: str) -> None:
     ran = kiplint(*words, cwd=here)
     assert (ran.code, ran.out) == (2, "")
-    assert listed in ran.err
+    assert text in ran.err
     assert "Value error" not in ran.err
 
 
 @pytest.mark.parametrize(
-    ("config", "pack", "listed"),
+    ("config", "pack", "text"),
     [
         ('fail-on = "bad"\n', ("field", "error"), f"kiplint.toml:1: fail-on: bad is none of {LEVELS}, never\n"),
         ('[severity]\ntags = "bad"\n', ("field", "error"), f"severity: bad is none of {LEVELS}, off\n"),
@@ -54,21 +54,21 @@ def test_on_the_command_line(here: Path, words: tuple[str, ...], listed: str) ->
         (PACKED, ("field", "bad"), f"severity: bad is none of {LEVELS}, off\n"),
     ],
 )
-def test_in_files(here: Path, config: str, pack: tuple[str, str], listed: str) -> None:
+def test_in_files(here: Path, config: str, pack: tuple[str, str], text: str) -> None:
     write(here, {"kiplint.toml": config.encode(), "acme.json": (PACK % pack).encode()})
     ran = kiplint("check", "XData.json", cwd=here)
     (here / "kiplint.toml").unlink()
     assert (ran.code, ran.out) == (2, "")
-    assert listed in ran.err
+    assert text in ran.err
 
 
 @pytest.mark.parametrize(
-    ("property_", "listed"),
+    ("property_", "text"),
     [
         ({"type": "bad"}, "request, response, header, metadata, data, coordinator-key, coordinator-value"),
         ({"type": "request", "listeners": ["bad"]}, "broker, controller"),
     ],
 )
-def test_in_a_definition(here: Path, property_: dict[str, object], listed: str) -> None:
+def test_in_a_definition(here: Path, property_: dict[str, object], text: str) -> None:
     ran = kiplint("check", "-", "--output-format", "concise", cwd=here, stdin=definition(field("A"), **property_))
-    assert any(listed in line for line in ran.out.splitlines())
+    assert any(text in line for line in ran.out.splitlines())

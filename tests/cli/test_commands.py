@@ -123,13 +123,13 @@ def table(ran: Ran) -> list[tuple[str, str, str]]:
 
 def test_every_rule_is_listed(tmp_path: Path) -> None:
     rows = table(kiplint("rules", cwd=tmp_path))
-    known = [*shipped_rules(), *rules_of_code()]
-    expected = [(rule.id, "-" if rule.severity == "off" else rule.severity, rule.title) for rule in known]
+    rules = [*shipped_rules(), *rules_of_code()]
+    expected = [(rule.id, "-" if rule.severity == "off" else rule.severity, rule.title) for rule in rules]
     assert rows == expected
 
 
 @pytest.mark.parametrize(
-    ("selectors", "shown"),
+    ("selectors", "ids"),
     [
         (["kip-78"], ["kip-78/cluster-id", "kip-78/request-unchanged"]),
         (["tags/gap", "kip-78"], ["kip-78/cluster-id", "kip-78/request-unchanged", "tags/gap"]),
@@ -137,8 +137,8 @@ def test_every_rule_is_listed(tmp_path: Path) -> None:
         (["style/licence-header"], ["style/licence-header"]),
     ],
 )
-def test_some_rules_are_listed(tmp_path: Path, selectors: list[str], shown: list[str]) -> None:
-    assert [row[0] for row in table(kiplint("rules", *selectors, cwd=tmp_path))] == shown
+def test_some_rules_are_listed(tmp_path: Path, selectors: list[str], ids: list[str]) -> None:
+    assert [row[0] for row in table(kiplint("rules", *selectors, cwd=tmp_path))] == ids
 
 
 def test_rules_that_do_not_exist(tmp_path: Path) -> None:
@@ -217,8 +217,8 @@ def test_explain(tmp_path: Path, name: str) -> None:
 def test_what_is_explained_as_right_and_wrong_is_the_rule_s_own_example(tmp_path: Path) -> None:
     out = kiplint("explain", "tags/negative", cwd=tmp_path).out
     (file,) = (ROOT / "fixtures/tags/negative/good").glob("*.json")
-    shown = out.split("\nRight\n")[1].split("\n\nTo ignore")[0]
-    assert [line.strip() for line in shown.splitlines()] == [line.strip() for line in file.read_text().splitlines()]
+    example = out.split("\nRight\n")[1].split("\n\nTo ignore")[0]
+    assert [line.strip() for line in example.splitlines()] == [line.strip() for line in file.read_text().splitlines()]
     assert f" --> {next((ROOT / 'fixtures/tags/negative/bad').glob('*.json')).name}:" in out
 
 
@@ -251,9 +251,9 @@ def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None
 
 
 def test_rules_about_bytes_are_explained_too(tmp_path: Path) -> None:
-    listed = kiplint("rules", "codec", "connection", cwd=tmp_path)
-    assert (listed.code, listed.err) == (0, "")
-    assert [line.split()[0] for line in listed.out.splitlines()] == [*RULES]
+    ran = kiplint("rules", "codec", "connection", cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split()[0] for line in ran.out.splitlines()] == [*RULES]
     output = kiplint("explain", "trailing-bytes", cwd=tmp_path).out
     assert output.startswith("codec/trailing-bytes  (error)\n")
     assert "nothing switches it off" in output and "kiplint: ignore" not in output
@@ -335,7 +335,7 @@ def test_every_command_of_the_top_has_examples() -> None:
 # Without the extra, `kiplint pipeline` says what to install, and helps all the same
 
 
-SAID = r"^kiplint pipeline needs {}: pip install 'kiplint\[pipeline\]'$"
+MESSAGE = r"^kiplint pipeline needs {}: pip install 'kiplint\[pipeline\]'$"
 
 
 @pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "deltalake", "duckdb"])
@@ -343,10 +343,10 @@ def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pyte
     result = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else result(name))
     if missing != "duckdb":
-        with pytest.raises(UsageError, match=SAID.format("Spark")):
+        with pytest.raises(UsageError, match=MESSAGE.format("Spark")):
             run.RunCommand(source=("a=b",), out=str(tmp_path / "lake")).run()
     if missing != "pyspark":
-        with pytest.raises(UsageError, match=SAID.format("DuckDB")):
+        with pytest.raises(UsageError, match=MESSAGE.format("DuckDB")):
             report.ReportCommand(str(tmp_path)).run()
 
 

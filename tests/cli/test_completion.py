@@ -49,7 +49,7 @@ FIRST: list[str] = []
 """The directory that bash looks into first."""
 
 
-def offered(*words: str, cwd: Path = ROOT) -> list[str]:
+def complete(*words: str, cwd: Path = ROOT) -> list[str]:
     """What bash offers for the last of these words."""
     env = environment(SCRIPT=script())
     env["PATH"] = os.pathsep.join((*FIRST, str(COMMAND.parent), env["PATH"]))
@@ -93,16 +93,16 @@ def offered(*words: str, cwd: Path = ROOT) -> list[str]:
     ],
 )
 def test_what_bash_offers(words: tuple[str, ...], expected: list[str]) -> None:
-    assert offered(*words) == expected
+    assert complete(*words) == expected
 
 
 def test_rules_of_ones_own_are_offered(tmp_path: Path) -> None:
     pack = '{pack: "acme", rules: [{id: "x", each: "message", expect: "name", at: "name", message: "m", why: "w"}]}'
     (tmp_path / "my.json5").write_text(pack)
     (tmp_path / "kiplint.toml").write_text('rule-packs = ["my.json5"]\n')
-    assert offered("explain", "acme", cwd=tmp_path) == ["acme/x"]
+    assert complete("explain", "acme", cwd=tmp_path) == ["acme/x"]
     (tmp_path / "kiplint.toml").write_text('rule-packs = ["none.json5"]\n')
-    assert offered("explain", "tags/g", cwd=tmp_path) == ["tags/gap"]
+    assert complete("explain", "tags/g", cwd=tmp_path) == ["tags/gap"]
 
 
 @pytest.fixture
@@ -124,19 +124,19 @@ def kafka(tmp_path: Path) -> Path:
     ],
 )
 def test_tags_are_offered(kafka: Path, words: tuple[str, ...], expected: list[str]) -> None:
-    assert offered(*words, cwd=kafka) == expected
+    assert complete(*words, cwd=kafka) == expected
 
 
 def test_messages_of_the_working_directory_are_offered() -> None:
     names = ["PushTelemetryRequest", "PushTelemetryResponse"]
-    assert offered("show", "Push", cwd=ROOT / SET) == names
+    assert complete("show", "Push", cwd=ROOT / SET) == names
 
 
 def test_tags_of_another_repository(kafka: Path, tmp_path: Path) -> None:
-    assert offered("diff", "--repo", str(kafka), "2", cwd=tmp_path) == ["2.0.0:"]
+    assert complete("diff", "--repo", str(kafka), "2", cwd=tmp_path) == ["2.0.0:"]
     (tmp_path / "nothing").mkdir()
-    assert offered("diff", "2", cwd=tmp_path / "nothing") == []
-    assert offered("show", "X", cwd=tmp_path / "nothing") == []
+    assert complete("diff", "2", cwd=tmp_path / "nothing") == []
+    assert complete("show", "X", cwd=tmp_path / "nothing") == []
 
 
 @pytest.mark.parametrize(

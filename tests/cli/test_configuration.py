@@ -166,7 +166,7 @@ def test_mistakes(here: Path, config: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "excluded"),
+    ("pattern", "is_excluded"),
     [
         ("sets/a/Tags.json", True),
         ("sets/*", True),
@@ -179,11 +179,11 @@ def test_mistakes(here: Path, config: str, problem: str) -> None:
         ("sets/b/*", False),
     ],
 )
-def test_exclude(here: Path, pattern: str, excluded: bool) -> None:
+def test_exclude(here: Path, pattern: str, is_excluded: bool) -> None:
     (here / "sets/b").mkdir()
     (here / "sets/b/Other.json").write_bytes(DATA.replace(b"Tags", b"Other").replace(b'"tag": 1', b'"tag": 0'))
     config = f'exclude = ["{pattern}"]\n'
-    expected = [] if excluded else [GAP]
+    expected = [] if is_excluded else [GAP]
     if pattern not in ("sets/*", "*.json"):
         for words, cwd in ((["."], "."), (["sets"], "."), (["."], "sets")):
             assert rules(check(here, *words, config=config, cwd=cwd)) == expected

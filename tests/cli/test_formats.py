@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from tools import LISTED, kiplint
+from tools import ABOUT_WARNING, kiplint
 
 SCHEMA = b"""\
 // Said once.
@@ -88,7 +88,7 @@ SUMMARY = {"files": 1, "messages": 1, "errors": 1, "warnings": 1, "infos": 0}
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
-    (tmp_path / "kiplint.toml").write_bytes(LISTED)
+    (tmp_path / "kiplint.toml").write_bytes(ABOUT_WARNING)
     (tmp_path / "set").mkdir()
     (tmp_path / "set/Tags.json").write_bytes(SCHEMA)
     (tmp_path / "clean").mkdir()

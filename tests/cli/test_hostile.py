@@ -58,7 +58,7 @@ def layered(count: int) -> bytes:
 
 NASTY = "X\r\n::error file=a::pwned\x1b[31m\x1b]0;t\x07\u202e\u2028<script>alert(1)</script>"
 FILE = "new\nline ::error::\x1b[31m<b>.json"
-SHOWN = r"new\u000aline ::error::\u001b[31m<b>.json"
+ESCAPED_FILE = r"new\u000aline ::error::\u001b[31m<b>.json"
 COMMENT = b"// " + b"x" * 38 + b" " + b"y" * 38 + b"\n"
 
 CASES = [
@@ -215,7 +215,7 @@ def test_names_are_those_of_no_two_cases() -> None:
     assert len(BY_NAME) == len(CASES) > 80
 
 
-def written(name: str, place: Path) -> str:
+def write_case(name: str, place: Path) -> str:
     """The file with a case alone; beside the others it takes as long as all of them."""
     file = place / f"{name}.json"
     file.write_bytes(BY_NAME[name].data)
@@ -253,15 +253,15 @@ def test_a_directory_of_all_of_them_as_text(outputs: dict[str, Ran]) -> None:
     assert raw(ran.out) == set()
     # What begins a line is ours: no name of a file or field has broken one.
     assert not [line for line in ran.out.splitlines() if line.startswith(("::", "\x1b", "<"))]
-    assert f" --> {SHOWN}:10:" in ran.out
+    assert f" --> {ESCAPED_FILE}:10:" in ran.out
 
 
 def test_a_directory_of_all_of_them_in_one_line_each(outputs: dict[str, Ran]) -> None:
     ran = outputs["concise"]
     assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
-    names = {f"{case.name}.json" for case in CASES} | {SHOWN}
+    names = {f"{case.name}.json" for case in CASES} | {ESCAPED_FILE}
     assert {line.partition(".json:")[0] + ".json" for line in ran.out.splitlines()} <= names
-    assert f"{SHOWN}:10:7: error fields/unknown-type " in ran.out
+    assert f"{ESCAPED_FILE}:10:7: error fields/unknown-type " in ran.out
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl"])
@@ -270,7 +270,7 @@ def test_a_directory_of_all_of_them_as_json(outputs: dict[str, Ran], output: str
     assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
     rows = json.loads(ran.out)["findings"] if output == "json" else [json.loads(line) for line in ran.out.splitlines()]
     assert {row["path"] for row in rows} >= {f"{case.name}.json" for case in FILES if case.rule and is_walked(case)}
-    assert SHOWN in {row["path"] for row in rows}
+    assert ESCAPED_FILE in {row["path"] for row in rows}
 
 
 def is_walked(case: Case) -> bool:
@@ -286,12 +286,12 @@ def test_named_alone_it_is_checked_or_refused(case: Case, tmp_path: Path) -> Non
     from kiplint.sources.schema_files import SourceError
 
     try:
-        (open_set,) = open_sets([written(case.name, tmp_path)], lambda _: True)
+        (open_set,) = open_sets([write_case(case.name, tmp_path)], lambda _: True)
     except SourceError as error:
         assert str(error).endswith(" is JSON, but not a message definition (it has no validVersions)")
         assert case.rule is not None
     else:
-        assert [file.data for file in open_set.files if file.reported] == [case.data]
+        assert [file.data for file in open_set.files if file.is_reported] == [case.data]
 
 
 @pytest.mark.parametrize("name", ["deep-arrays", "not-utf8", "megabytes-of-comments", "nul", "binary", "empty"])
@@ -332,6 +332,6 @@ def test_a_reader_that_goes_away(folder: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_of_few_characters(tmp_path: Path, encoding: str) -> None:
-    ran = kiplint("check", written("latin-1", tmp_path), cwd=tmp_path, env={"PYTHONIOENCODING": encoding})
+    ran = kiplint("check", write_case("latin-1", tmp_path), cwd=tmp_path, env={"PYTHONIOENCODING": encoding})
     assert (ran.code, ran.err) == (1, "")
     assert '"caf\\ufffd' in ran.out

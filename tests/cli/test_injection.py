@@ -33,7 +33,7 @@ from render.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint, sample_finding
 
 from .declared import NAMES as COMMANDS
-from .declared import declared, formats_of
+from .declared import formats_of, parameters_of
 
 NAMES = [
     *FORGED,
@@ -168,7 +168,7 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     "pipeline query": [("pipeline", "query", NAMES[0], NAMES[0])],
 }
 OTHERS = {
-    command: [(*command.split(), *(NAMES[0] for parameter in declared(command).values() if not parameter.flags))]
+    command: [(*command.split(), *(NAMES[0] for parameter in parameters_of(command).values() if not parameter.flags))]
     for command in COMMANDS
     if command not in TABLE
 }
@@ -193,12 +193,12 @@ def without_nul(word: str) -> str:
 
 
 def run(here: Path, words: tuple[str, ...], form: str) -> Ran:
-    named = [*map(without_nul, words), *(("--output-format", form) if form else ())]
+    arguments = [*map(without_nul, words), *(("--output-format", form) if form else ())]
     stdin = (here / FOLDER / "X0Request.json").read_bytes()
     if words[0] == "encode":
         stdin = json.dumps({"message": NAMES[0], "version": 0, "value": {}}).encode()
     variables = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(here / "summary.md")}
-    return kiplint(*named, cwd=here, stdin=stdin, env=variables)
+    return kiplint(*arguments, cwd=here, stdin=stdin, env=variables)
 
 
 ANNOTATION = r"::(error|warning|notice) (file=[^,:]+(,(line|endLine|col|endColumn)=\d+)*,)?title=[^,:]+::.+"
@@ -385,9 +385,9 @@ def test_a_patch_on_a_terminal(here: Path) -> None:
         with open(inside, "wb", buffering=0) as end:
             done = subprocess.run(words, cwd=here, env=environment(), stdout=end, stderr=subprocess.PIPE, check=False)
         assert done.returncode == 1, done.stderr
-        shown = b"".join(_pieces(terminal)).decode().replace("\r\n", "\n")
-    assert "+++ " in shown
-    for line in shown.split("\n"):
+        patch = b"".join(_pieces(terminal)).decode().replace("\r\n", "\n")
+    assert "+++ " in patch
+    for line in patch.split("\n"):
         assert line.replace("\t", "").isprintable()
     plain = subprocess.run(words, cwd=here, env=environment(), capture_output=True, check=False)
     assert NAME.encode() in plain.stdout

@@ -29,7 +29,7 @@ def run(script: Path, *words: str, browser: str | None = None) -> Ran:
     return kiplint(*words, cwd=script.parent, env={**env, "TMPDIR": str(script.parent / "tmp")})
 
 
-def opened(browser: Path) -> Path:
+def find_page(browser: Path) -> Path:
     (address,) = (browser.parent / "opened").read_text().splitlines()
     return Path(url2pathname(urlparse(address).path))
 
@@ -37,7 +37,7 @@ def opened(browser: Path) -> Path:
 @pytest.mark.parametrize("words", [[], ["--output-format", "html"]])
 def test_a_page_of_its_own(browser: Path, words: list[str]) -> None:
     ran = run(browser, "check", GAP, "--open", *words)
-    page = opened(browser)
+    page = find_page(browser)
     assert (ran.code, ran.out, ran.err) == (1, "", f"the report is {page}\n")
     assert (page.name, page.parent.parent) == ("check.html", browser.parent / "tmp")
     assert "tags/gap" in page.read_text("utf-8")
@@ -52,22 +52,22 @@ def test_every_page_can_go_to_a_file(tmp_path: Path) -> None:
         ran = kiplint("show" if name == "show" else "negotiate", *words, str(some / "B1"), *form, cwd=tmp_path)
         assert ran.out == ""
         assert f'<span class="command">{name}</span>' in (tmp_path / "page.html").read_text()
-    refused = kiplint("show", "--all", str(some / "B1"), "--output-format", "html=", cwd=tmp_path)
-    assert "'html=' is not one of 'text', 'json', 'markdown', 'html'" in refused.err
+    ran = kiplint("show", "--all", str(some / "B1"), "--output-format", "html=", cwd=tmp_path)
+    assert "'html=' is not one of 'text', 'json', 'markdown', 'html'" in ran.err
 
 
 def test_a_page_that_is_kept_beside_other_reports(browser: Path) -> None:
     ran = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", "--output-format", "concise")
     assert (ran.code, ran.err) == (1, f"the report is {browser.parent / 'page.html'}\n")
     assert ran.out.count("\n") == 1
-    assert opened(browser) == browser.parent / "page.html"
+    assert find_page(browser) == browser.parent / "page.html"
     assert not any((browser.parent / "tmp").iterdir())
 
 
 def test_text_as_well(browser: Path) -> None:
     ran = run(browser, "check", GAP, "--open", "--output-format", "concise", "--quiet")
     assert (ran.code, ran.out, ran.err) == (1, "", "")
-    assert opened(browser).is_file()
+    assert find_page(browser).is_file()
 
 
 def test_without_a_screen_it_says_where_the_page_is(browser: Path) -> None:

@@ -21,8 +21,8 @@ from kiplint.cli.reader import read
 from .declared import ALL
 
 EXAMPLES = int(os.environ.get("KIPLINT_LAW_EXAMPLES", len(ALL) * 25))
-SEEN: list[Any] = []
-APP: Any = typer.main.get_command(make_app(SEEN.append))
+CALLS: list[Any] = []
+APP: Any = typer.main.get_command(make_app(CALLS.append))
 
 ODD = st.sampled_from(
     [
@@ -74,9 +74,9 @@ def pieces(parameter: Parameter) -> st.SearchStrategy[list[str]]:
     return st.tuples(st.sampled_from(parameter.flags), given_values).map(lambda both: [both[0], *both[1]])
 
 
-def lines(known: list[Parameter]) -> st.SearchStrategy[list[str]]:
-    required = [pieces(parameter) for parameter in known if parameter.is_required]
-    some = st.lists(st.one_of([ODD.map(lambda word: [word]), *map(pieces, known), *map(pieces, known)]), max_size=4)
+def lines(params: list[Parameter]) -> st.SearchStrategy[list[str]]:
+    required = [pieces(parameter) for parameter in params if parameter.is_required]
+    some = st.lists(st.one_of([ODD.map(lambda word: [word]), *map(pieces, params), *map(pieces, params)]), max_size=4)
     all_of = st.tuples(st.tuples(*required).map(list), some).map(lambda both: both[0] + both[1])
     ordered = st.one_of(some, all_of, all_of)
     return st.one_of(ordered, ordered.flatmap(st.permutations)).map(
@@ -86,7 +86,7 @@ def lines(known: list[Parameter]) -> st.SearchStrategy[list[str]]:
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, ...]) -> None:
-    known = parameters(ALL[words])
+    params = parameters(ALL[words])
     answered = 0
 
     @seed(7)
@@ -94,15 +94,15 @@ def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, .
         max_examples=max(1, EXAMPLES // len(ALL)), deadline=None, database=None, phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
-    @given(lines(known))
+    @given(lines(params))
     def law(rest: list[str]) -> None:
         nonlocal answered
         command = read([*words, *rest])
         if command is not None:
             answered += 1
-            SEEN.clear()
+            CALLS.clear()
             APP.main(args=[*words, *rest], prog_name="kiplint", standalone_mode=False)
-            assert [command] == SEEN
+            assert [command] == CALLS
 
     law()
     assert answered
@@ -112,24 +112,24 @@ def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, .
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_every_parameter_is_read(words: tuple[str, ...]) -> None:
     """Each option alone, with the required arguments, needs no typer."""
-    known = parameters(ALL[words])
-    needed = ["x" if not parameter.words else parameter.words[0] for parameter in known if parameter.is_required]
-    for parameter in known:
+    params = parameters(ALL[words])
+    arguments = ["x" if not parameter.words else parameter.words[0] for parameter in params if parameter.is_required]
+    for parameter in params:
         if isinstance(parameter.mark, Argument):
             continue
         value = parameter.words[0] if parameter.words else "3" if parameter.kind is int else "x"
         for flag in parameter.flags:
-            call = read([*words, *needed, flag, *[value] * parameter.times])
+            call = read([*words, *arguments, flag, *[value] * parameter.times])
             assert call is not None, (words, flag)
 
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_names_stand_for_one_parameter_each(words: tuple[str, ...]) -> None:
-    known = parameters(ALL[words])
-    flags = [flag for parameter in known for flag in parameter.flags]
-    assert len({parameter.name for parameter in known}) == len(known)
+    params = parameters(ALL[words])
+    flags = [flag for parameter in params for flag in parameter.flags]
+    assert len({parameter.name for parameter in params}) == len(params)
     assert len(set(flags)) == len(flags)
-    assert all(parameter.mark.help.endswith((".", "...")) for parameter in known)
+    assert all(parameter.mark.help.endswith((".", "...")) for parameter in params)
 
 
 @pytest.mark.parametrize(

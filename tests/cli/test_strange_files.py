@@ -21,7 +21,7 @@ from kiplint.cli.options import Argument, Parameter
 from tools import definition, field, kiplint
 
 from .declared import NAMES as COMMANDS
-from .declared import declared
+from .declared import parameters_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files are those of Unix")
 
@@ -41,7 +41,7 @@ STRANGE: dict[str, Callable[[Path], object]] = {
     "unreadable": lambda path: path.touch(0o000),
     "long": lambda path: None,
 }
-NAMED = {"long": "x" * 5000}
+FILE_NAMES = {"long": "x" * 5000}
 OF_SPARK = {"master", "remote", "conf"}
 """Options that mean something to Spark alone, which nothing here is to start."""
 
@@ -52,7 +52,7 @@ FILES = re.compile(r"FILE|PACK|INPUT|JSON")
 SETS = re.compile(r"SET|PATH|REPO|LAKE|OLD|NEW|HEAD|CLIENT|BROKER|FROM|TO\b")
 """Metavars of what may be a file, or what may be a set, for which all commands have the same code."""
 
-NEEDED = {
+ARGUMENTS = {
     "sets": "set", "set": "set", "old": "set", "new": "set", "client": "set", "brokers": "set", "source": "set",
     "target": "set", "paths": "set", "message": "XRequest", "rpcs": "X", "name": "config", "rule": "tags/gap",
     "lake": "no-lake", "sql": "SHOW VIEWS", "wanted": "X", "files": "set/XRequest.json",
@@ -89,18 +89,18 @@ def state(top: Path) -> dict[str, tuple[int, bytes]]:
 def words_for(command: str, parameter: Parameter, word: str) -> list[str]:
     """A command line with a word for one parameter, and what the others must have."""
     words = command.split()
-    for other in declared(command).values():
+    for other in parameters_of(command).values():
         if other.name == parameter.name and isinstance(parameter.mark, Argument):
             words.append(word)
         elif other.is_required and isinstance(other.mark, Argument):
-            words.append(other.words[0] if other.words else NEEDED.get(other.name, "set"))
+            words.append(other.words[0] if other.words else ARGUMENTS.get(other.name, "set"))
     return words if isinstance(parameter.mark, Argument) else [*words, parameter.flags[0], *[word] * parameter.times]
 
 
-TAKEN = [
+TEXT_PARAMETERS = [
     (command, parameter.name)
     for command in COMMANDS
-    for parameter in declared(command).values()
+    for parameter in parameters_of(command).values()
     if parameter.kind is str and not parameter.words and parameter.name not in OF_SPARK
 ]
 
@@ -117,30 +117,30 @@ def kinds(command: str, parameter: Parameter, metavar: str) -> list[str]:
     return [*STRANGE, *STRANGE][turn : turn + (2 if SETS.search(metavar) else 1)]
 
 
-def tried(here: Path, words: list[str]) -> None:
+def try_command(here: Path, words: list[str]) -> None:
     ran = kiplint(*words, cwd=here, env={"ZYGOTE_LIMITS": "1", "GIT_CEILING_DIRECTORIES": str(here.parent)})
     assert ran.code in (0, 1, 2), (words, ran)
     assert "internal error" not in ran.err, (words, ran.err)
     assert ran.err.count("\n") <= 3 or "Usage" in ran.err or "Try" in ran.err, (words, ran.err)
 
 
-@pytest.mark.parametrize(("command", "name"), TAKEN, ids=str)
+@pytest.mark.parametrize(("command", "name"), TEXT_PARAMETERS, ids=str)
 def test_a_command_ends(here: Path, command: str, name: str) -> None:
     before = state(here)
-    parameter = declared(command)[name]
+    parameter = parameters_of(command)[name]
     metavar = parameter.mark.metavar or parameter.name.upper()
     for strange in kinds(command, parameter, metavar):
         for form in FORMS.get(metavar, ("{}",)):
-            tried(here, words_for(command, parameter, form.format(NAMED.get(strange, strange))))
+            try_command(here, words_for(command, parameter, form.format(FILE_NAMES.get(strange, strange))))
     after = state(here)
-    begun = {path: after.pop(path) for path in set(after) - set(before) if path.split("/")[0] == "lake"}
-    assert set(begun) <= {"lake", "lake/KIPLINT-LAKE"}  # what `pipeline run` was asked to make, and nothing in it
+    lake_files = {path: after.pop(path) for path in set(after) - set(before) if path.split("/")[0] == "lake"}
+    assert set(lake_files) <= {"lake", "lake/KIPLINT-LAKE"}  # what `pipeline run` was asked to make, and nothing in it
     assert after == before
 
 
 def test_a_walk_passes_them_by(here: Path) -> None:
     for words in (["check", "odd"], ["diff", "set", "odd"], ["show", "XRequest", "odd"], ["vectors", "odd"]):
-        tried(here, words)
+        try_command(here, words)
 
 
 @pytest.mark.parametrize("variable", ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT", "XDG_CACHE_HOME", "HOME", "TMPDIR"])

@@ -20,9 +20,9 @@ def test_negotiate_takes_the_mode_and_says_it(history: Path, tmp_path: Path) -> 
     assert "  mode         KRaft\n               only ZooKeeper mode serves InitProducerId" in kraft.out
     assumed = kiplint(*words, cwd=tmp_path)
     assert "  mode         ZooKeeper; for KRaft mode: --mode kraft\n" in assumed.out
-    refused = kiplint("negotiate", "2.4.0:", "2.7.0:", "--repo", history, "--mode", "kraft", cwd=tmp_path)
-    assert (refused.code, refused.out) == (2, "")
-    assert "2.7.0: cannot run in KRaft mode, only in ZooKeeper mode; leave --mode kraft out" in refused.err
+    too_old = kiplint("negotiate", "2.4.0:", "2.7.0:", "--repo", history, "--mode", "kraft", cwd=tmp_path)
+    assert (too_old.code, too_old.out) == (2, "")
+    assert "2.7.0: cannot run in KRaft mode, only in ZooKeeper mode; leave --mode kraft out" in too_old.err
 
 
 def test_negotiate_over_sasl(history: Path, tmp_path: Path) -> None:

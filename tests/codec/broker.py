@@ -91,7 +91,7 @@ class Broker:
             request = decode_request(self._catalog, data)
             assert request.value is not None and request.header is not None, request.problems
             self.requests.append((key, version, request.header.get("clientId") or ""))
-            message = having(self._catalog.keyed("response", key), version)
+            message = having(self._catalog.with_key("response", key), version)
             assert message is not None
             if key == PRODUCE and request.value["acks"] == 0:
                 return b""
@@ -101,9 +101,9 @@ class Broker:
                 time.sleep(0.1)
         head = {"correlationId": int.from_bytes(data[4:8], "big", signed=True)}
         frame = {"direction": "response", "api_key": key, "api_version": version, "header": head, "value": value}
-        encoded = encode_object(self._catalog, frame)
-        assert encoded.hex is not None, (message.name, version, encoded.problems)
-        answer = bytes.fromhex(encoded.hex)
+        result = encode_object(self._catalog, frame)
+        assert result.hex is not None, (message.name, version, result.problems)
+        answer = bytes.fromhex(result.hex)
         return len(answer).to_bytes(4, "big") + answer
 
     def _offer(self, key: int) -> dict[str, int]:

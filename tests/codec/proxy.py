@@ -42,10 +42,10 @@ class Proxy:
             self._sockets += [client, broker]
             talk = Talk([], [])
             self.talks.append(talk)
-            for ends, heard in (((client, broker), talk.requests), ((broker, client), talk.responses)):
-                threading.Thread(target=self._pass_on, args=(*ends, heard), daemon=True).start()
+            for ends, frames in (((client, broker), talk.requests), ((broker, client), talk.responses)):
+                threading.Thread(target=self._pass_on, args=(*ends, frames), daemon=True).start()
 
-    def _pass_on(self, source: socket.socket, target: socket.socket, heard: list[bytes]) -> None:
+    def _pass_on(self, source: socket.socket, target: socket.socket, frames: list[bytes]) -> None:
         own, proxied = (HOST + port.to_bytes(4, "big") for port in (self._broker[1], self.port))
         try:
             with source.makefile("rb") as incoming:
@@ -53,7 +53,7 @@ class Proxy:
                     frame = incoming.read(int.from_bytes(head, "big")).replace(own, proxied)
                     if len(frame) < int.from_bytes(head, "big"):
                         break  # who sends it is being ended
-                    heard.append(frame)
+                    frames.append(frame)
                     target.sendall(head + frame)
         except OSError:
             pass
@@ -71,7 +71,7 @@ class Proxy:
 def proxy(host: str | None, port: int | None) -> Iterator[Proxy]:
     """A proxy in front of a broker, for as long as the block takes."""
     assert host and port
-    made = Proxy((host, port))
-    threading.Thread(target=made.serve, daemon=True).start()
-    yield made
-    made.close()
+    relay = Proxy((host, port))
+    threading.Thread(target=relay.serve, daemon=True).start()
+    yield relay
+    relay.close()

@@ -25,10 +25,10 @@ FLOATS = [0.0, -1.5, 1e300, math.inf, -math.inf]
 
 
 @cache
-def catalog(name: str, history: Path | None = None) -> Catalog:
+def load_catalog(name: str, history: Path | None = None) -> Catalog:
     """The messages of a directory, or of a tag of a history."""
-    opened = open_sets([name], lambda path: True, repository=str(history) if history else None)
-    return Catalog([Definitions([(file.path, file.data) for file in open_set.files]) for open_set in opened])
+    sets = open_sets([name], lambda path: True, repository=str(history) if history else None)
+    return Catalog([Definitions([(file.path, file.data) for file in open_set.files]) for open_set in sets])
 
 
 def catalog_of(*messages: Message) -> Catalog:
@@ -36,7 +36,7 @@ def catalog_of(*messages: Message) -> Catalog:
     return Catalog([Definitions([(f"{message.name}.json", msgspec.json.encode(message.spec)) for message in messages])])
 
 
-def encoded(codec: Codec, value: dict[str, Any]) -> bytes:
+def encode(codec: Codec, value: dict[str, Any]) -> bytes:
     """The bytes of valid values."""
     data, problems = codec.encode(value)
     assert problems == ()
@@ -49,11 +49,11 @@ def random_message(rng: random.Random) -> Message:
 
 
 def _fields(rng: random.Random, depth: int, prefix: str) -> list[dict[str, Any]]:
-    made = [_field(rng, depth, f"{prefix}F{number}") for number in range(rng.randint(0 if depth else 1, 5))]
+    fields = [_field(rng, depth, f"{prefix}F{number}") for number in range(rng.randint(0 if depth else 1, 5))]
     for tag in range(rng.randint(0, 3)):
         tagged = _field(rng, depth, f"{prefix}T{tag}", tagged=True)
-        made.append({**tagged, "versions": "3+", "tag": tag, "taggedVersions": "3+"})
-    return made
+        fields.append({**tagged, "versions": "3+", "tag": tag, "taggedVersions": "3+"})
+    return fields
 
 
 def _field(rng: random.Random, depth: int, name: str, *, tagged: bool = False) -> dict[str, Any]:

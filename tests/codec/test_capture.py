@@ -17,7 +17,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from codec.support import catalog, catalog_of
+from codec.support import catalog_of, load_catalog
 from conftest import ROOT
 from kiplint.codec.capture import UnreadableCapture, read_capture, read_packets
 from kiplint.codec.catalog import Catalog
@@ -66,15 +66,15 @@ def segments_of(count: int, rng: random.Random, start: int = 1000) -> list[Segme
     return result
 
 
-def read(segments: list[Segment], known: Catalog | None = None) -> list[Captured]:
+def read(segments: list[Segment], catalog: Catalog | None = None) -> list[Captured]:
     return [
         frame
-        for conversation in conversations(known or echo(), connections(segments)).spoken
+        for conversation in conversations(catalog or echo(), connections(segments)).spoken
         for frame in conversation.frames
     ]
 
 
-def shown(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
+def describe(frames: list[Captured]) -> list[tuple[str, int, int, int, bool]]:
     return sorted(
         (frame.direction, frame.api_version, frame.correlation_id, frame.stream_offset, frame.whole) for frame in frames
     )
@@ -87,11 +87,11 @@ def test_the_capture_of_the_guide_is_what_its_script_writes(tmp_path: Path) -> N
 
 
 def test_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
     expected = json.loads((shared_bytes / "capture.json").read_text())
-    capture = read_capture(known, (shared_bytes / expected["file"]).read_bytes())
-    pairs = [(frame, frame.decode(known)) for frame in capture.frames]
-    result = msgspec.to_builtins(summarize(known, capture, pairs, offered_versions(pairs)))
+    capture = read_capture(catalog, (shared_bytes / expected["file"]).read_bytes())
+    pairs = [(frame, frame.decode(catalog)) for frame in capture.frames]
+    result = msgspec.to_builtins(summarize(catalog, capture, pairs, offered_versions(pairs)))
     for name in ("by_api", "problems"):
         keys = [key for key in expected[name][0] if key not in ("at_fault", "detail", "verdict")]
         rows = [{key: entry[key] for key in keys} for entry in result[name]]
@@ -109,10 +109,10 @@ def test_repeated_and_reordered_segments_change_nothing(seed: int, start: int) -
     segments = segments_of(count, rng, start)
     expected = [("request", n % 2, n, 17 * n, True) for n in range(count)]
     expected += [("response", n % 2, n, 8 * n, True) for n in range(count)]
-    assert shown(read(segments)) == sorted(expected)
+    assert describe(read(segments)) == sorted(expected)
     again = [*segments, *rng.sample(segments, rng.randint(0, len(segments)))]
     rng.shuffle(again)
-    assert shown(read(again)) == sorted(expected)
+    assert describe(read(again)) == sorted(expected)
 
 
 @settings(max_examples=2 * USUAL)
@@ -121,18 +121,18 @@ def test_repeated_and_reordered_segments_change_nothing(seed: int, start: int) -
 def test_lost_segments_cost_only_the_frames_they_are_of(seed: int) -> None:
     rng = random.Random(seed)
     segments = segments_of(20, rng)
-    lost = rng.choice([segment for segment in segments if segment.data and segment.source == CLIENT])
-    hole = range(lost.sequence - 1001, lost.sequence - 1001 + len(lost.data))
-    touched = {place // 17 for place in hole}
+    lost_segment = rng.choice([segment for segment in segments if segment.data and segment.source == CLIENT])
+    hole = range(lost_segment.sequence - 1001, lost_segment.sequence - 1001 + len(lost_segment.data))
+    lost_frames = {place // 17 for place in hole}
     (conversation,) = conversations(
-        echo(), connections([segment for segment in segments if segment is not lost])
+        echo(), connections([segment for segment in segments if segment is not lost_segment])
     ).spoken
     assert conversation.unpaired == 20 - sum(frame.direction == "response" for frame in conversation.frames)
     result = [frame for frame in conversation.frames if frame.direction == "request"]
     whole = {frame.correlation_id for frame in result if frame.whole}
-    assert whole <= set(range(20)) - touched
+    assert whole <= set(range(20)) - lost_frames
     # Where a length was lost, the next frame is found again by what it looks like.
-    assert set(range(20)) - touched - {max(touched) + 1} <= whole
+    assert set(range(20)) - lost_frames - {max(lost_frames) + 1} <= whole
     assert not any(frame.problem for frame in result)
 
 
@@ -220,11 +220,11 @@ def test_captures_are_hostile() -> None:
     rng = random.Random(4)
     good = captured()
     for _ in range(300):
-        made = bytearray(good)
+        data = bytearray(good)
         for _ in range(rng.randint(1, 6)):
-            made[rng.randrange(len(made))] = rng.randrange(256)
+            data[rng.randrange(len(data))] = rng.randrange(256)
         try:
-            result = read_capture(echo(), bytes(made))
+            result = read_capture(echo(), bytes(data))
         except UnreadableCapture:
             continue
         for frame in result.frames:
@@ -233,7 +233,7 @@ def test_captures_are_hostile() -> None:
 
 def flexible() -> Catalog:
     """Echo, and an RPC 0 whose requests a response with a small correlation id may resemble."""
-    headers = [*echo().named("RequestHeader"), *echo().named("ResponseHeader")]
+    headers = [*echo().with_name("RequestHeader"), *echo().with_name("ResponseHeader")]
     small = rpc("Small", 0, "0-9", flexibleVersions="none")
     return catalog_of(*rpc("Echo", 7, "0-1", flexibleVersions="none"), *small, *headers)
 
@@ -244,8 +244,8 @@ def test_an_address_that_serves_others_is_the_server() -> None:
     alone = [Segment(9.0, SERVER, ("10.0.0.9", 1), 5, 0, like)]
     turned = conversations(flexible(), connections(alone))
     assert [frame.client for conversation in turned.spoken for frame in conversation.frames] == [SERVER]
-    known = conversations(flexible(), connections([*segments_of(3, random.Random(0)), *alone]))
-    assert [len(conversation.frames) for conversation in known.spoken] == [6, 0]
+    talks = conversations(flexible(), connections([*segments_of(3, random.Random(0)), *alone]))
+    assert [len(conversation.frames) for conversation in talks.spoken] == [6, 0]
 
 
 def test_a_connection_that_does_not_show_its_client() -> None:
@@ -253,16 +253,16 @@ def test_a_connection_that_does_not_show_its_client() -> None:
     both = [Segment(0.0, *pair, 5, 0, request(number)) for number, pair in enumerate(ends)]
     talks = conversations(echo(), connections(both))
     assert (talks.spoken, talks.others, talks.unclear) == ([], [], 1)
-    opened = [Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b""), *both]
-    assert [frame.client for frame in read(opened)] == [CLIENT]
+    segments = [Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b""), *both]
+    assert [frame.client for frame in read(segments)] == [CLIENT]
 
 
 def test_a_response_whose_bytes_were_lost_is_not_missing() -> None:
-    sent = [Segment(0.0, CLIENT, SERVER, 4, SYN, b""), Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b"", 5)]
-    sent += [Segment(1.0 + number, CLIENT, SERVER, 5 + 17 * number, ACK, request(number), 5) for number in range(3)]
+    talk = [Segment(0.0, CLIENT, SERVER, 4, SYN, b""), Segment(0.0, SERVER, CLIENT, 4, SYN | ACK, b"", 5)]
+    talk += [Segment(1.0 + number, CLIENT, SERVER, 5 + 17 * number, ACK, request(number), 5) for number in range(3)]
     answer = Segment(5.0, SERVER, CLIENT, 13, ACK, response(1), 30)
-    assert [frame.answered for frame in read(sent)] == [False] * 3
-    assert [frame.answered for frame in read([*sent, answer])] == [None, True, None, False]  # the last is the response
+    assert [frame.answered for frame in read(talk)] == [False] * 3
+    assert [frame.answered for frame in read([*talk, answer])] == [None, True, None, False]  # the last is the response
 
 
 @pytest.mark.parametrize(

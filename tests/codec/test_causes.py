@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import dpkt
 import pytest
 
-from codec.test_connection import BROKEN, written
+from codec.test_connection import BROKEN, write_capture
 from conftest import ROOT
 from kiplint import decode
 from kiplint.codec.catalog import Catalog, open_catalog
@@ -75,12 +75,12 @@ class Talk:
     def add(self, side: int, flags: int = ACK, data: bytes = b"") -> Talk:
         self.time += 0.01
         source, target = self.ends[side], self.ends[1 - side]
-        seen = self.places[1 - side] if flags & ACK else 0
-        self.segments.append(Segment(self.time, source, target, self.places[side], flags, data, seen))
+        ack = self.places[1 - side] if flags & ACK else 0
+        self.segments.append(Segment(self.time, source, target, self.places[side], flags, data, ack))
         self.places[side] += len(data) + bool(flags & (SYN | FIN))
         return self
 
-    def opened(self) -> Talk:
+    def connect(self) -> Talk:
         return self.add(0, SYN).add(1, SYN | ACK).add(0)
 
     def again(self) -> Talk:
@@ -108,13 +108,13 @@ class Talk:
             "header": {"correlationId": self._id, **({} if side else {"clientId": "me"})},
             "value": value,
         }
-        encoded = encode_object(self._catalog, frame)
-        assert encoded.hex, encoded.problems
-        data = bytes.fromhex(encoded.hex)
+        result = encode_object(self._catalog, frame)
+        assert result.hex, result.problems
+        data = bytes.fromhex(result.hex)
         return self.add(side, data=len(data).to_bytes(4, "big") + data)
 
     def versions(self) -> Talk:
-        return self.opened().request(API_VERSIONS, **HELLO).response(API_VERSIONS, **WELCOME)
+        return self.connect().request(API_VERSIONS, **HELLO).response(API_VERSIONS, **WELCOME)
 
     def handshake(self, mechanism: str = "PLAIN", version: int = 1) -> Talk:
         talk = self.versions().request(SASL_HANDSHAKE, version=version, mechanism=mechanism)
@@ -142,7 +142,7 @@ SERVES = "10.0.0.2:9092"
 CLOSED = "the broker closed the connection 10 ms after the request"
 CASES = {
     "FIN on ApiVersions": Case(
-        lambda talk: talk.opened().request(API_VERSIONS, **HELLO).fin(1), "unanswered", f"ApiVersions 3: {CLOSED}"
+        lambda talk: talk.connect().request(API_VERSIONS, **HELLO).fin(1), "unanswered", f"ApiVersions 3: {CLOSED}"
     ),
     "FIN on a request": Case(
         lambda talk: talk.versions().metadata().request(GROUPS).fin(1), "unanswered", f"DeleteGroups 2: {CLOSED}"
@@ -178,7 +178,7 @@ CASES = {
         "DeleteGroups 2: no answer within 50010 ms",
     ),
     "FIN before any request": Case(
-        lambda talk: talk.opened().fin(1),
+        lambda talk: talk.connect().fin(1),
         "closed-early",
         f"{SERVES}: the server closed the connection before any request, after 30 ms",
     ),
@@ -234,32 +234,32 @@ CASES = {
         "Metadata 12: the request was sent before SASL had ended",
     ),
     "a client that speaks TLS": Case(
-        lambda talk: talk.opened().add(0, data=CLIENT_HELLO).fin(1),
+        lambda talk: talk.connect().add(0, data=CLIENT_HELLO).fin(1),
         "protocol",
         f"{SERVES}: the client speaks TLS, and the server closed the connection in answer",
     ),
     "a client that speaks TLS, and a server that waits": Case(
-        lambda talk: talk.opened().add(0, data=CLIENT_HELLO).add(1).wait(5).fin(0),
+        lambda talk: talk.connect().add(0, data=CLIENT_HELLO).add(1).wait(5).fin(0),
         "protocol",
         f"{SERVES}: the client speaks TLS, and the server does not answer",
     ),
     "a server that speaks TLS": Case(
-        lambda talk: talk.opened().request(API_VERSIONS, **HELLO).add(1, data=ALERT).fin(1),
+        lambda talk: talk.connect().request(API_VERSIONS, **HELLO).add(1, data=ALERT).fin(1),
         "protocol",
         f"{SERVES}: the client speaks Kafka's protocol, the server TLS, with the alert handshake failure",
     ),
     "a TLS handshake that fails": Case(
-        lambda talk: talk.opened().add(0, data=CLIENT_HELLO).add(1, data=ALERT).fin(1),
+        lambda talk: talk.connect().add(0, data=CLIENT_HELLO).add(1, data=ALERT).fin(1),
         "protocol",
         f"{SERVES}: the server refuses the TLS handshake, with the alert handshake failure",
     ),
     "a server that speaks HTTP": Case(
-        lambda talk: talk.opened().request(API_VERSIONS, **HELLO).add(1, data=b"HTTP/1.1 400 Bad Request\r\n").fin(1),
+        lambda talk: talk.connect().request(API_VERSIONS, **HELLO).add(1, data=b"HTTP/1.1 400 Bad Request\r\n").fin(1),
         "protocol",
         f"{SERVES}: the client speaks Kafka's protocol, the server HTTP",
     ),
     "a client that speaks HTTP": Case(
-        lambda talk: talk.opened().add(0, data=b"GET / HTTP/1.1\r\n\r\n").add(1, RST | ACK),
+        lambda talk: talk.connect().add(0, data=b"GET / HTTP/1.1\r\n\r\n").add(1, RST | ACK),
         "protocol",
         f"{SERVES}: the client speaks HTTP, and the server reset the connection in answer",
     ),
@@ -314,7 +314,7 @@ def test_each_failure_has_a_cause(schemas: Path, tmp_path: Path, name: str) -> N
     script, rule, cause = CASES[name]
     talk = Talk(schemas)
     script(talk)
-    result = decode(written(talk.segments, tmp_path / "talk.pcap"), sets=[schemas])
+    result = decode(write_capture(talk.segments, tmp_path / "talk.pcap"), sets=[schemas])
     assert result.capture is not None
     causes = [(cause.rule, f"{cause.subject}: {cause.message}", cause.count) for cause in result.capture.causes]
     assert [row for row in causes if not row[0].startswith("codec/")] == [(f"connection/{rule}", cause, 1)]
@@ -341,7 +341,7 @@ def hung_up(schemas: Path, tmp_path: Path) -> str:
         if number >= 10:
             talk.request(GROUPS).wait(number / 1000).fin(1)
         segments += talk.segments
-    return written(segments, tmp_path / "talk.pcap")
+    return write_capture(segments, tmp_path / "talk.pcap")
 
 
 def test_a_broker_that_hangs_up_on_every_request(schemas: Path, tmp_path: Path) -> None:
@@ -373,9 +373,9 @@ def test_honest_connections_have_no_causes(schemas: Path, tmp_path: Path) -> Non
     start = Talk(schemas).handshake().token(b"\0u\0p").metadata().request(PRODUCE, acks=0, timeoutMs=9)
     talks = [start.metadata(clusterId="a").request(GROUPS).wait(1).fin(0)]
     talks.append(Talk(schemas, ("10.0.0.1", 2), start=20).versions().metadata().wait(600).fin(1))
-    talks.append(Talk(schemas, ("10.0.0.1", 3), start=30).opened().fin(0))
+    talks.append(Talk(schemas, ("10.0.0.1", 3), start=30).connect().fin(0))
     talks.append(Talk(schemas, ("10.0.0.1", 4), start=640).versions().request(GROUPS))
-    file = written([segment for talk in talks for segment in talk.segments], tmp_path / "talk.pcap")
+    file = write_capture([segment for talk in talks for segment in talk.segments], tmp_path / "talk.pcap")
     assert causes(schemas, file) == []
     assert decode(file, sets=[schemas]).status == "ok"
 
@@ -388,10 +388,10 @@ def test_connections_to_servers_of_others_are_not_judged(schemas: Path, tmp_path
         ("10.0.0.9", ("10.0.0.2", 9094)),
     ):  # fmt: skip
         segments += Talk(schemas, (client, 1), address, 5.0).add(0, SYN).add(1, RST | ACK).segments
-    refused = "the server refuses the connection: it answers the SYN with RST, 1 times"
-    assert causes(schemas, written(segments, tmp_path / "talk.pcap")) == [
-        f"10.0.0.2:9093: {refused}",
-        f"10.0.0.3:9092: {refused}",
+    cause = "the server refuses the connection: it answers the SYN with RST, 1 times"
+    assert causes(schemas, write_capture(segments, tmp_path / "talk.pcap")) == [
+        f"10.0.0.2:9093: {cause}",
+        f"10.0.0.3:9092: {cause}",
     ]
 
 
@@ -422,9 +422,9 @@ def test_a_capture_without_kafka_is_an_error(schemas: Path, tmp_path: Path, pack
 
 def test_encrypted_connections_alone_are_an_error(schemas: Path, tmp_path: Path) -> None:
     server_hello = bytes.fromhex("160303007a0200007603")
-    talk = Talk(schemas).opened().add(0, data=CLIENT_HELLO).add(1, data=server_hello).fin(0)
+    talk = Talk(schemas).connect().add(0, data=CLIENT_HELLO).add(1, data=server_hello).fin(0)
     with pytest.raises(UsageError, match="with 1 connection of TLS; what TLS encrypts cannot be read"):
-        decode(written(talk.segments, tmp_path / "talk.pcap"), sets=[schemas])
+        decode(write_capture(talk.segments, tmp_path / "talk.pcap"), sets=[schemas])
 
 
 SECRET = b"\0alice\0hunter2-secret"
@@ -433,7 +433,7 @@ SECRET = b"\0alice\0hunter2-secret"
 @pytest.mark.parametrize("output", ["text", "json", "jsonl", "list"])
 def test_secrets_are_in_no_output(schemas: Path, tmp_path: Path, output: str) -> None:
     talk = Talk(schemas).handshake().token(SECRET).metadata()
-    file = written(talk.segments, tmp_path / "talk.pcap")
+    file = write_capture(talk.segments, tmp_path / "talk.pcap")
     words = ["--list"] if output == "list" else ["--frame", "5"] if output == "text" else ["--output-format", output]
     for words_of_secrets, is_there in (((), False), (("--secrets",), output != "list")):
         out = kiplint("decode", "--set", schemas, file, *words, *words_of_secrets, cwd=tmp_path).out

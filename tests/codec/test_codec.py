@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codec.support import encoded, random_body, random_message
+from codec.support import encode, random_body, random_message
 from kiplint.codec.build import build
 from kiplint.codec.codec import Codec, UnusableLayout, filled
 from kiplint.codec.problems import RULES, Malformed
@@ -25,22 +25,22 @@ def random_codec(rng: random.Random) -> Codec:
 
 def damaged(data: bytes, rng: random.Random) -> bytes:
     """Bytes with something wrong: cut off, flipped, a length made larger, bytes put in or left out."""
-    made = bytearray(data or b"\0")
-    place = rng.randrange(len(made))
+    result = bytearray(data or b"\0")
+    place = rng.randrange(len(result))
     what = rng.randrange(6)
     if what == 0:
-        return bytes(made[:place])
+        return bytes(result[:place])
     if what == 1:
-        made[place] ^= 1 << rng.randrange(8)
+        result[place] ^= 1 << rng.randrange(8)
     elif what == 2:
-        made[place : place + 4] = rng.choice([b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\x0f"])
+        result[place : place + 4] = rng.choice([b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\xff\xff\xff\xff\x0f"])
     elif what == 3:
-        made[place:place] = rng.randbytes(rng.randint(1, 4))
+        result[place:place] = rng.randbytes(rng.randint(1, 4))
     elif what == 4:
-        del made[place]
+        del result[place]
     else:
         return rng.randbytes(rng.randint(0, 60))
-    return bytes(made)
+    return bytes(result)
 
 
 @settings(max_examples=3 * USUAL)
@@ -50,13 +50,13 @@ def test_what_is_written_is_read_again(seed: int) -> None:
     codec = random_codec(rng)
     for _ in range(3):
         value = random_body(codec.body, rng)
-        data = encoded(codec, value)
-        decoded = codec.decode(data)
-        assert decoded.problems == () and decoded.end == len(data)
-        assert filled(codec.body, decoded.value) == filled(codec.body, value)
+        data = encode(codec, value)
+        result = codec.decode(data)
+        assert result.problems == () and result.end == len(data)
+        assert filled(codec.body, result.value) == filled(codec.body, value)
         assert build(codec.body, codec.message, value) == (data, ())
         explained = codec.decode(data, spans=True)
-        assert (explained.value, explained.problems, explained.end) == (decoded.value, (), len(data))
+        assert (explained.value, explained.problems, explained.end) == (result.value, (), len(data))
         assert [span.offset for span in explained.spans] == sorted(span.offset for span in explained.spans)
         assert sum(span.length for span in explained.spans) == len(data)
 
@@ -67,7 +67,7 @@ def test_the_explaining_reader_has_problems_where_the_fast_one_fails(seed: int) 
     rng = random.Random(seed)
     codec = random_codec(rng)
     for _ in range(8):
-        data = damaged(encoded(codec, random_body(codec.body, rng)), rng)
+        data = damaged(encode(codec, random_body(codec.body, rng)), rng)
         explained = codec.decode(data, spans=True)
         try:
             value = codec.read(data)
@@ -76,7 +76,7 @@ def test_the_explaining_reader_has_problems_where_the_fast_one_fails(seed: int) 
             assert all(0 <= problem.offset <= len(data) and problem.rule in RULES for problem in explained.problems)
         else:
             assert (explained.problems, explained.value) == ((), value)
-            assert codec.decode(encoded(codec, value)).problems == ()
+            assert codec.decode(encode(codec, value)).problems == ()
 
 
 @given(seeds)
@@ -127,16 +127,16 @@ def test_problems_of_plain_versions(kind: str, others: dict[str, Any], data: str
     ],
 )
 def test_problems_of_flexible_versions(data: str, rules: list[str]) -> None:
-    made = message(field("Name", "string"), field("Code", "int16", "3+", tag=0, taggedVersions="3+"))
-    assert [problem.rule for problem in Codec(made, 3).decode(bytes.fromhex(data)).problems] == [
+    request = message(field("Name", "string"), field("Code", "int16", "3+", tag=0, taggedVersions="3+"))
+    assert [problem.rule for problem in Codec(request, 3).decode(bytes.fromhex(data)).problems] == [
         f"codec/{r}" for r in rules
     ]
 
 
 def test_offsets_and_paths_lead_to_the_value() -> None:
-    made = message(field("Topics", "[]Topic", fields=[field("Name", "string"), field("Live", "bool")]))
+    request = message(field("Topics", "[]Topic", fields=[field("Name", "string"), field("Live", "bool")]))
     data = bytes.fromhex("00000002000161010001ff07")
-    problems = Codec(made, 0).decode(data).problems
+    problems = Codec(request, 0).decode(data).problems
     assert [(problem_seen.rule, problem_seen.offset, problem_seen.path) for problem_seen in problems] == [
         ("codec/utf8-invalid", 10, "topics[1].name"),
         ("codec/boolean-invalid", 11, "topics[1].live"),
@@ -148,7 +148,7 @@ def test_unknown_tags_are_kept() -> None:
     data = bytes.fromhex("030001aa01020007ac0202beef")
     value = codec.read(data)
     assert value == {"code": 7, UNKNOWN_TAGS: [{"tag": 0, "data": "qg=="}, {"tag": 300, "data": "vu8="}]}
-    assert encoded(codec, value) == data
+    assert encode(codec, value) == data
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_unknown_tags_are_kept() -> None:
     ],
 )
 def test_values_that_cannot_be_written(value: Any, problem: str) -> None:
-    made = message(
+    request = message(
         field("Count"),
         field("Name", "string"),
         field("Data", "bytes"),
@@ -179,16 +179,16 @@ def test_values_that_cannot_be_written(value: Any, problem: str) -> None:
         field("New", versions="2+"),
         field("Soft", versions="2+", ignorable=True),
     )
-    assert [problem_seen.message for problem_seen in Codec(made, 0).encode(value)[1]] == [problem]
+    assert [problem_seen.message for problem_seen in Codec(request, 0).encode(value)[1]] == [problem]
 
 
 def test_fields_of_other_versions_may_be_given_where_nothing_is_lost() -> None:
-    made = message(field("New", versions="2+", default="7"), field("Soft", versions="2+", ignorable=True))
-    assert Codec(made, 0).encode({"new": 7, "soft": 9}) == (b"", ())
+    request = message(field("New", versions="2+", default="7"), field("Soft", versions="2+", ignorable=True))
+    assert Codec(request, 0).encode({"new": 7, "soft": 9}) == (b"", ())
 
 
 def test_defaults_are_those_of_the_schema() -> None:
-    made = message(
+    request = message(
         field("A", default="-1"),
         field("B", "string", default="x"),
         field("C", "[]int32", nullableVersions="0+", default="null"),
@@ -197,7 +197,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         field("F", "float64", default="1.5"),
         field("G", "uuid", default="AAAAAAAAAAAAAAAAAAAAAQ"),
     )
-    assert defaults_of(Codec(made, 0).body) == {
+    assert defaults_of(Codec(request, 0).body) == {
         "a": -1,
         "b": "x",
         "c": None,
@@ -234,7 +234,7 @@ def test_structs_as_deep_as_they_may_be_are_read() -> None:
     value: dict[str, Any] = {"end": 5}
     for _ in range(60):
         value = {"next": [value]}
-    assert codec.read(encoded(codec, {"first": value})) == {"first": value}
+    assert codec.read(encode(codec, {"first": value})) == {"first": value}
 
 
 def test_elements_without_bytes_are_bounded() -> None:
@@ -247,4 +247,4 @@ def test_elements_without_bytes_are_bounded() -> None:
 def test_hostile_names_are_only_names(name: str) -> None:
     codec = Codec(message(field("Fine", "int8")), 0)
     codec.title = name
-    assert codec.read(encoded(codec, {"fine": 1})) == {"fine": 1}
+    assert codec.read(encode(codec, {"fine": 1})) == {"fine": 1}

@@ -10,7 +10,7 @@ from typing import Any
 import dpkt
 import pytest
 
-from codec.support import catalog
+from codec.support import load_catalog
 from codec.test_capture import CLIENT, SERVER
 from conftest import ROOT
 from kiplint import decode
@@ -142,7 +142,7 @@ def test_requests_before_the_answer_are_not_judged_by_it() -> None:
 
 def captured(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment]:
     """Connections of a client to one server: direction, API key, version and values of each frame."""
-    known = catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
+    catalog = load_catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
     segments: list[Segment] = []
     for number, steps in enumerate(talks):
         ends = (CLIENT[0], CLIENT[1] + number), SERVER
@@ -152,8 +152,8 @@ def captured(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment
             side = int(direction == "response")
             ids[side] += 1
             head = {"correlationId": ids[side], **({} if side else {"clientId": "me"})}
-            given = {"direction": direction, "api_key": key, "api_version": version, "header": head, "value": value}
-            data = bytes.fromhex(encode_object(known, given).hex or "")
+            document = {"direction": direction, "api_key": key, "api_version": version, "header": head, "value": value}
+            data = bytes.fromhex(encode_object(catalog, document).hex or "")
             data = len(data).to_bytes(4, "big") + data
             source, target = ends[:: -1 if side else 1]
             segments.append(Segment(10.0 * number + step + 1, source, target, places[side], 0, data))
@@ -162,12 +162,12 @@ def captured(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment
 
 
 def judged(segments: list[Segment]) -> list[tuple[int, str, str]]:
-    known = catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
+    catalog = load_catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
     frames = [
-        frame for conversation in conversations(known, connections(segments)).spoken for frame in conversation.frames
+        frame for conversation in conversations(catalog, connections(segments)).spoken for frame in conversation.frames
     ]
     numbers = list(numbered(sorted(frames, key=lambda frame: frame.time), 0.0))
-    breaches = judge_capture([(item, item.decode(known)) for item in numbers])
+    breaches = judge_capture([(item, item.decode(catalog)) for item in numbers])
     return [(number, breach.rule, breach.message) for number, group in breaches.items() for breach in group]
 
 
@@ -195,12 +195,12 @@ def test_a_capture_is_judged() -> None:
 
 
 def test_an_honest_capture_breaks_no_rule(corpus: Path, shared_bytes: Path) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
-    capture = read_capture(known, (shared_bytes / "capture.pcapng").read_bytes())
-    assert judge_capture((captured, captured.decode(known)) for captured in capture.frames) == {}
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
+    capture = read_capture(catalog, (shared_bytes / "capture.pcapng").read_bytes())
+    assert judge_capture((captured, captured.decode(catalog)) for captured in capture.frames) == {}
 
 
-def written(segments: list[Segment], file: Path) -> str:
+def write_capture(segments: list[Segment], file: Path) -> str:
     """A capture of the segments."""
     with file.open("wb") as out:
         writer = dpkt.pcap.Writer(out, linktype=dpkt.pcap.DLT_RAW)
@@ -219,7 +219,7 @@ def written(segments: list[Segment], file: Path) -> str:
 
 def test_breaches_are_problems_of_their_frames(tmp_path: Path) -> None:
     talk = [HELLO, WELCOME, ("request", 3, 13, {"topics": []})]
-    result = decode(written(captured(talk), tmp_path / "talk.pcap"), sets=[ROOT / "fixtures/sets/broker/clients"])
+    result = decode(write_capture(captured(talk), tmp_path / "talk.pcap"), sets=[ROOT / "fixtures/sets/broker/clients"])
     assert result.status == "findings"
     assert [(finding.rule, finding.severity) for finding in result.findings] == [
         ("connection/version-not-offered", "error")
@@ -231,7 +231,7 @@ def test_breaches_are_problems_of_their_frames(tmp_path: Path) -> None:
 
 
 def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
-    file = written(captured(cluster("a"), cluster("b")), tmp_path / "talk.pcap")
+    file = write_capture(captured(cluster("a"), cluster("b")), tmp_path / "talk.pcap")
     result = decode(file, sets=[ROOT / "fixtures/sets/broker/clients"])
     assert [(finding.rule, finding.severity) for finding in result.findings] == [("connection/two-clusters", "warning")]
     assert result.status == "ok"

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from codec.proxy import Talk
-from codec.support import catalog
+from codec.support import load_catalog
 from kiplint.codec.capture import Packets, read_packets, read_segments
 from kiplint.codec.catalog import Catalog
 from kiplint.codec.connection import judge_capture, problems_of
@@ -50,7 +50,7 @@ def segments_of(talks: Iterable[Iterable[Turn]], size: int) -> list[Segment]:
     return sorted(segments, key=lambda segment: segment.time)
 
 
-def recorded(shared_bytes: Path) -> Iterator[list[Turn]]:
+def read_talks(shared_bytes: Path) -> Iterator[list[Turn]]:
     """The recorded frames that are right, a conversation for each client and peer; answers follow their requests."""
     rows = [json.loads(line) for line in (shared_bytes / "traffic.jsonl").read_text().splitlines()]
     answers: dict[object, list[bytes]] = defaultdict(list)
@@ -81,7 +81,7 @@ def spoken(talk: Talk) -> list[Turn]:
 def captures(shared_bytes: Path, talks: list[Talk]) -> Mapping[str, Sequence[Segment]]:
     return {
         "clients and Tansu": read_packets((shared_bytes / "capture.pcapng").read_bytes()).segments,
-        "recorded frames of six clients": segments_of(recorded(shared_bytes), 536),
+        "recorded frames of six clients": segments_of(read_talks(shared_bytes), 536),
         "librdkafka and its mock cluster": segments_of(map(spoken, talks), 1448),
     }
 
@@ -98,9 +98,9 @@ def identity(captured: Captured) -> tuple[object, ...]:
     return captured.client, captured.server, captured.direction, captured.data
 
 
-def readings(known: Catalog, segments: Sequence[Segment]) -> list[Reading]:
-    capture = read_segments(known, Packets(segments, [segment.time for segment in segments], Counter()))
-    frames = [captured.decode(known, spans=True) for captured in capture.frames]
+def readings(catalog: Catalog, segments: Sequence[Segment]) -> list[Reading]:
+    capture = read_segments(catalog, Packets(segments, [segment.time for segment in segments], Counter()))
+    frames = [captured.decode(catalog, spans=True) for captured in capture.frames]
     breaches = judge_capture(zip(capture.frames, frames, strict=True), capture.states)
     by_number = {captured.number: captured.data for captured in capture.frames}
     return [
@@ -183,17 +183,17 @@ def faults(whole: Mapping[tuple[object, ...], Reading], wholes: Sequence[Reading
 def test_a_part_says_nothing_that_the_whole_does_not_say(
     corpus: Path, captures: Mapping[str, Sequence[Segment]], name: str
 ) -> None:
-    known, segments = catalog(str(corpus / "kafka-trunk-2026-08")), captures[name]
-    wholes = readings(known, segments)
+    catalog, segments = load_catalog(str(corpus / "kafka-trunk-2026-08")), captures[name]
+    wholes = readings(catalog, segments)
     whole = {identity(reading.captured): reading for reading in wholes}
-    kept = 0
+    count = 0
     parts = [lossy(segments, random.Random("lossy"))]
     parts += [part(segments, random.Random(f"cut {number}")) for number in range(CUTS)]
     for number, rest in enumerate(parts):
-        result = readings(known, rest)
+        result = readings(catalog, rest)
         assert [
             (fault, number, reading.captured) for reading in result for fault in faults(whole, wholes, reading)
         ] == []
-        kept += len(result)
-    print(f"{name}: {len(segments)} segments, {len(wholes)} frames; {kept} frames of {CUTS} parts")
-    assert kept > CUTS * len(wholes) / 40
+        count += len(result)
+    print(f"{name}: {len(segments)} segments, {len(wholes)} frames; {count} frames of {CUTS} parts")
+    assert count > CUTS * len(wholes) / 40

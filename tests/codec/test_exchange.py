@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 import kiplint
-from codec.support import catalog, catalog_of
+from codec.support import catalog_of, load_catalog
 from codec.test_capture import echo
 from conftest import ROOT
 from kiplint.codec.catalog import Catalog
@@ -27,8 +27,8 @@ def simple() -> Catalog:
     return catalog_of(message(field("Name", "string"), tagged))
 
 
-def decode_object(known: Catalog, given: Any) -> dict[str, Any]:
-    frame, *_ = read_object(known, json.dumps(given).encode(), spans=False)
+def decode_object(catalog: Catalog, document: Any) -> dict[str, Any]:
+    frame, *_ = read_object(catalog, json.dumps(document).encode(), spans=False)
     return dict(msgspec.json.decode(msgspec.json.encode(decoded_object(DecodedFrame("", 0, 0, b"", frame)))))
 
 
@@ -50,12 +50,12 @@ def test_frames_go_both_ways() -> None:
     result = decode_object(echo(), frame)
     header = {"requestApiKey": 7, "requestApiVersion": 1, "correlationId": 5, "clientId": "me!"}
     assert (result["message"], result["header_version"], result["header"]) == ("EchoRequest", 1, header)
-    for given in (result, {**frame, "header": result["header"], "value": {}}):
-        assert encode_object(echo(), given).hex == "000700010000000500036d6521"
+    for document in (result, {**frame, "header": result["header"], "value": {}}):
+        assert encode_object(echo(), document).hex == "000700010000000500036d6521"
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("document", "text"),
     [
         ([], "a line must be a JSON object with text and numbers: Expected `object`, got `array`"),
         ({"hex": []}, r".* got `array` - at `\$.hex`"),
@@ -65,9 +65,9 @@ def test_frames_go_both_ways() -> None:
         ({"direction": "up", "hex": ""}, '"direction" must be "request" or "response"'),
     ],
 )
-def test_what_cannot_be_understood(given: Any, text: str) -> None:
+def test_what_cannot_be_understood(document: Any, text: str) -> None:
     with pytest.raises(BadInput, match=f"^{text}$"):
-        decode_object(simple(), given)
+        decode_object(simple(), document)
 
 
 @pytest.mark.parametrize("line", [b"{", b'{"hex": "\xff"}', b"[" * 100_000])
@@ -79,7 +79,7 @@ def test_what_is_not_json(line: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "rule", "offset", "text"),
+    ("document", "rule", "offset", "text"),
     [
         (
             {"message": "XReqest", "version": 3, "hex": ""},
@@ -110,13 +110,13 @@ def test_what_is_not_json(line: bytes) -> None:
         ),
     ],
 )
-def test_what_cannot_be_read(given: Any, rule: str, offset: int, text: str) -> None:
-    (problem,) = decode_object(simple(), given)["problems"]
+def test_what_cannot_be_read(document: Any, rule: str, offset: int, text: str) -> None:
+    (problem,) = decode_object(simple(), document)["problems"]
     assert problem == {"rule": f"codec/{rule}", "offset": offset, "message": text, "field": None}
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("document", "text"),
     [
         (7, "a line must be a JSON object"),
         ({"message": "Y", "version": 1}, "no set has Y"),
@@ -125,50 +125,50 @@ def test_what_cannot_be_read(given: Any, rule: str, offset: int, text: str) -> N
         ({"direction": "request", "api_key": 1, "api_version": 3, "value": {}}, "no set has its header"),
     ],
 )
-def test_what_cannot_be_written(given: Any, text: str) -> None:
-    encoded = encode_object(simple(), given)
-    assert ([problem.message for problem in encoded.problems], encoded.hex) == ([text], None)
+def test_what_cannot_be_written(document: Any, text: str) -> None:
+    result = encode_object(simple(), document)
+    assert ([problem.message for problem in result.problems], result.hex) == ([text], None)
 
 
 def test_a_definition_without_a_layout_is_a_problem_of_its_bytes() -> None:
     header = {"name": "RequestHeader", "type": "header", "apiKey": None, "listeners": None, "validVersions": "1"}
     request = message(field("Name", "string"), field("Late", "Missing", "3+"), flexibleVersions="none")
-    known = catalog_of(request, message(field("Odd", "int23"), **header))
+    catalog = catalog_of(request, message(field("Odd", "int23"), **header))
     frame: dict[str, Any] = {"direction": "request", "api_key": 1, "api_version": 0, "hex": "00010000"}
     expected = ("codec/layout-unusable", "RequestHeader has the field Odd, whose type int23 is unknown")
-    (problem,) = decode_object(known, frame)["problems"]
-    (unwritten,) = encode_object(known, {**frame, "value": {"name": ""}}).problems
+    (problem,) = decode_object(catalog, frame)["problems"]
+    (unwritten,) = encode_object(catalog, {**frame, "value": {"name": ""}}).problems
     assert (problem["rule"], problem["message"]) == (unwritten.rule, unwritten.message) == expected
     body = {"message": "XRequest", "version": 2, "hex": "0001"}  # version 3, which has no layout, is tried as a hint
-    (problem,) = decode_object(known, body)["problems"]
+    (problem,) = decode_object(catalog, body)["problems"]
     assert problem["rule"] == "codec/length-beyond-end"
 
 
 def test_real_frames_come_back(corpus: Path, shared_bytes: Path) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
     lines = (json.loads(line) for line in (shared_bytes / "traffic.jsonl").read_text().splitlines())
     rows = [row for row in lines if (row["schema"], row["verdict"]) == ("trunk", "ok")]
-    again = [encode_object(known, decode_object(known, row)).hex == row["hex"] for row in rows]
+    again = [encode_object(catalog, decode_object(catalog, row)).hex == row["hex"] for row in rows]
     assert again.count(False) == 2  # tagged fields that were written with their defaults
 
 
 def test_a_wrong_fallback_is_reported(corpus: Path) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
     wrong = {"direction": "response", "api_key": 18, "api_version": 3, "hex": "000000010023010000000000"}
-    (problem,) = decode_object(known, wrong)["problems"]
+    (problem,) = decode_object(catalog, wrong)["problems"]
     assert (problem["rule"], problem["offset"]) == ("codec/fallback-version", 6)
     right = {**wrong, "hex": "00000001002300000001001200000003"}
-    result = decode_object(known, right)
+    result = decode_object(catalog, right)
     assert (result["version"], result["problems"], result["value"]["errorCode"]) == (0, [], 35)
 
 
 def test_the_library_reads_and_writes() -> None:
     sets = [ROOT / "fixtures" / "sets" / "broker"]
-    made = kiplint.encode("MetadataRequest@12", {"topics": None}, sets=sets, with_header=True)
-    assert (made.status, made.header_version, len(made.data)) == ("ok", 2, 15)
-    decoded = kiplint.decode(made.data, sets=sets)
+    request = kiplint.encode("MetadataRequest@12", {"topics": None}, sets=sets, with_header=True)
+    assert (request.status, request.header_version, len(request.data)) == ("ok", 2, 15)
+    result = kiplint.decode(request.data, sets=sets)
     value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": False}
-    assert (decoded.status, decoded.values) == ("ok", [value])
+    assert (result.status, result.values) == ("ok", [value])
     assert next(iter(kiplint.vectors(*sets))).kind == "minimal"
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from codec.broker import broker
-from codec.support import catalog
-from codec.test_connection import written
+from codec.support import load_catalog
+from codec.test_connection import write_capture
 from kiplint import decode
 from kiplint.compat.negotiation.sides import broker_side
 from kiplint.compat.tree import load
@@ -56,10 +56,10 @@ def librdkafka(address: str) -> None:
 @pytest.mark.parametrize("client", [kafka_python, librdkafka])
 def test_honest_clients_have_no_report(history: Path, tmp_path: Path, client: Callable[[str], None], tag: str) -> None:
     side = broker_side(tag, load(f"{tag}:", str(history)).main)
-    with broker(catalog(f"{tag}:", history), side) as running:
+    with broker(load_catalog(f"{tag}:", history), side) as running:
         client(f"127.0.0.1:{running.port}")
         segments = [*running.segments]
-    result = decode(written(segments, tmp_path / "talk.pcap"), sets=(f"{tag}:",), repository=str(history))
+    result = decode(write_capture(segments, tmp_path / "talk.pcap"), sets=(f"{tag}:",), repository=str(history))
     assert result.capture is not None
     assert {f"{cause.subject}: {cause.message}" for cause in result.capture.causes} <= {SURPLUS}
     assert {"Produce", "Fetch", "JoinGroup", "SyncGroup", "OffsetFetch"} <= {row.name for row in result.capture.by_api}

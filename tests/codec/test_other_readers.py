@@ -14,18 +14,18 @@ READ = {"minimal", "rich-field", "null", "tag", "rich", "long", "array-128", "ut
 
 
 @pytest.fixture(scope="module")
-def written(corpus: Path) -> list[Vector]:
+def readable_vectors(corpus: Path) -> list[Vector]:
     return [vector for vector in vectors(corpus / "kafka-trunk-2026-08") if vector.kind in READ]
 
 
-def test_kio_reads_every_vector_that_it_knows(written: list[Vector]) -> None:
-    known, seen = kio(), set()
-    for vector in written:
-        if entity := known(vector.message, vector.version):
+def test_kio_reads_every_vector_that_it_knows(readable_vectors: list[Vector]) -> None:
+    find_entity, versions = kio(), set()
+    for vector in readable_vectors:
+        if entity := find_entity(vector.message, vector.version):
             data = bytes.fromhex(vector.hex)
             assert entity.write(entity.read(data)) == data, (vector.message, vector.version, vector.kind, vector.field)
-            seen.add((vector.message, vector.version))
-    assert len(seen) > 600
+            versions.add((vector.message, vector.version))
+    assert len(versions) > 600
 
 
 def is_read_as_version_0(vector: Vector) -> bool:
@@ -34,13 +34,13 @@ def is_read_as_version_0(vector: Vector) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore:(read|open)_text is deprecated:DeprecationWarning")
-def test_kafka_python_reads_every_vector_that_it_knows(written: list[Vector]) -> None:
-    known, seen = kafka_python(), set()
-    for vector in written:
+def test_kafka_python_reads_every_vector_that_it_knows(readable_vectors: list[Vector]) -> None:
+    find_entity, messages = kafka_python(), set()
+    for vector in readable_vectors:
         # Fields one by one are left to kio: this reader is slow.
-        entity = known(vector.message, vector.version) if vector.kind != "rich-field" else None
+        entity = find_entity(vector.message, vector.version) if vector.kind != "rich-field" else None
         if entity and not is_read_as_version_0(vector):
             data = bytes.fromhex(vector.hex)
             assert entity.write(entity.read(data)) == data, (vector.message, vector.version, vector.kind, vector.field)
-            seen.add(vector.message)
-    assert len(seen) > 90
+            messages.add(vector.message)
+    assert len(messages) > 90

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from codec.support import catalog
+from codec.support import load_catalog
 from kiplint.codec.catalog import Catalog, having
 from kiplint.codec.codec import filled
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
@@ -21,37 +21,37 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def named(corpus: Path, schema: str) -> Catalog:
+def load_schema(corpus: Path, schema: str) -> Catalog:
     if schema == "trunk":
-        return catalog(str(corpus / "kafka-trunk-2026-08"))
-    return catalog(f"{schema}:", corpus / "kafka-schema-history.bundle")
+        return load_catalog(str(corpus / "kafka-trunk-2026-08"))
+    return load_catalog(f"{schema}:", corpus / "kafka-schema-history.bundle")
 
 
-def body_of(known: Catalog, name: str, version: int) -> Layout:
-    message = having(known.named(name), version)
+def body_of(catalog: Catalog, name: str, version: int) -> Layout:
+    message = having(catalog.with_name(name), version)
     assert message is not None
-    return known.codec(message, version).body
+    return catalog.codec(message, version).body
 
 
-def rewritten(known: Catalog, name: str, version: int, value: dict[str, Any]) -> bytes:
-    message = having(known.named(name), version)
+def rewritten(catalog: Catalog, name: str, version: int, value: dict[str, Any]) -> bytes:
+    message = having(catalog.with_name(name), version)
     assert message is not None
-    data, problems = known.codec(message, version).encode(value)
+    data, problems = catalog.codec(message, version).encode(value)
     assert problems == ()
     return data
 
 
 def test_what_java_wrote(corpus: Path, shared_bytes: Path) -> None:
-    known = named(corpus, "3.9.0-rc3")
-    seen = 0
+    catalog = load_schema(corpus, "3.9.0-rc3")
+    count = 0
     for row in rows(shared_bytes / "java.jsonl"):
         data = bytes.fromhex(row["hex"])
-        decoded = decode_body(known, row["message"], row["version"], data)
-        assert (decoded.value, decoded.problems) == (row["value"], ())
-        assert rewritten(known, row["message"], row["version"], row["value"]) == data
-        assert decode_body(known, row["message"], row["version"], data, spans=True).value == row["value"]
-        seen += 1
-    assert seen > 600
+        result = decode_body(catalog, row["message"], row["version"], data)
+        assert (result.value, result.problems) == (row["value"], ())
+        assert rewritten(catalog, row["message"], row["version"], row["value"]) == data
+        assert decode_body(catalog, row["message"], row["version"], data, spans=True).value == row["value"]
+        count += 1
+    assert count > 600
 
 
 def from_kio(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
@@ -71,40 +71,40 @@ def one_from_kio(slot: Slot, value: Any) -> Any:
 
 
 def test_what_kio_wrote(corpus: Path, shared_bytes: Path) -> None:
-    known = named(corpus, "confluent-8.3.0")
+    catalog = load_schema(corpus, "confluent-8.3.0")
     for row in rows(shared_bytes / "kio.jsonl"):
         data, name, version = bytes.fromhex(row["hex"]), row["message"], row["version"]
-        expected = from_kio(body_of(known, name, version), row["value"])
-        decoded = decode_body(known, name, version, data)
-        assert decoded.problems == ()
-        assert decoded.value is not None
-        assert filled(body_of(known, name, version), decoded.value) == expected
-        assert rewritten(known, name, version, expected) == data
+        expected = from_kio(body_of(catalog, name, version), row["value"])
+        result = decode_body(catalog, name, version, data)
+        assert result.problems == ()
+        assert result.value is not None
+        assert filled(body_of(catalog, name, version), result.value) == expected
+        assert rewritten(catalog, name, version, expected) == data
 
 
-def read_frame(known: Catalog, row: dict[str, Any], *, spans: bool = False) -> Frame:
+def read_frame(catalog: Catalog, row: dict[str, Any], *, spans: bool = False) -> Frame:
     data = bytes.fromhex(row["hex"])
     if row["direction"] == "request":
-        return decode_request(known, data, spans=spans)
-    return decode_response(known, row["api_key"], row["api_version"], data, spans=spans)
+        return decode_request(catalog, data, spans=spans)
+    return decode_response(catalog, row["api_key"], row["api_version"], data, spans=spans)
 
 
 def test_real_traffic_without_faults(corpus: Path, shared_bytes: Path) -> None:
     frames = [row for row in rows(shared_bytes / "traffic.jsonl") if row["verdict"] == "ok"]
     again = 0
     for row in frames:
-        known = named(corpus, row["schema"])
-        frame = read_frame(known, row)
+        catalog = load_schema(corpus, row["schema"])
+        frame = read_frame(catalog, row)
         assert frame.problems == ()
         assert frame.header is not None and frame.value is not None and frame.length == len(row["hex"]) // 2
         assert (frame.header_version, frame.header["correlationId"]) == (row["header_version"], row["correlation_id"])
-        message = having(known.keyed(row["direction"], row["api_key"]), frame.version)
+        message = having(catalog.with_key(row["direction"], row["api_key"]), frame.version)
         assert message is not None
-        header = known.header(message, frame.version)[1]
+        header = catalog.header(message, frame.version)[1]
         assert header is not None
-        written = header.encode(frame.header)[0] + known.codec(message, frame.version).encode(frame.value)[0]
-        again += written.hex() == row["hex"]
-        explained = read_frame(known, row, spans=True)
+        data = header.encode(frame.header)[0] + catalog.codec(message, frame.version).encode(frame.value)[0]
+        again += data.hex() == row["hex"]
+        explained = read_frame(catalog, row, spans=True)
         assert (explained.value, explained.header, explained.problems) == (frame.value, frame.header, ())
         assert_covers(explained)
     # Two writers put tagged fields on the wire that have their defaults.
@@ -134,14 +134,14 @@ def test_real_traffic_with_faults(corpus: Path, shared_bytes: Path) -> None:
     assert len(frames) == len(FAULTS)
     for row in frames:
         expected = next(fault for detail, fault in FAULTS.items() if row["detail"].startswith(detail))
-        problems = read_frame(named(corpus, row["schema"]), row).problems
+        problems = read_frame(load_schema(corpus, row["schema"]), row).problems
         assert (problems[0].rule, problems[0].offset) == expected
-        assert problems == read_frame(named(corpus, row["schema"]), row, spans=True).problems
+        assert problems == read_frame(load_schema(corpus, row["schema"]), row, spans=True).problems
 
 
 def test_a_field_of_another_version_names_that_version(corpus: Path, shared_bytes: Path) -> None:
     frames = [row for row in rows(shared_bytes / "traffic.jsonl") if row["verdict"] == "extra-field"]
-    texts = sorted(read_frame(named(corpus, row["schema"]), row).problems[0].message for row in frames)
+    texts = sorted(read_frame(load_schema(corpus, row["schema"]), row).problems[0].message for row in frames)
     assert texts == [
         "1 byte follows after the end of the message; as version 3 the body reads to its last byte",
         "the bytes end inside the size of the tagged field; as version 10 the body reads to its last byte",
@@ -150,9 +150,9 @@ def test_a_field_of_another_version_names_that_version(corpus: Path, shared_byte
 
 @pytest.mark.parametrize("kind", ["request", "response"])
 def test_headers_are_those_of_java(corpus: Path, shared_bytes: Path, kind: str) -> None:
-    known = named(corpus, "3.9.0-rc3")
+    catalog = load_schema(corpus, "3.9.0-rc3")
     for row in json.loads((shared_bytes / "java-headers.json").read_text()):
-        message = having(known.keyed(kind, row["api_key"]), row["version"])
+        message = having(catalog.with_key(kind, row["api_key"]), row["version"])
         assert message is not None
-        number, codec = known.header(message, row["version"])
+        number, codec = catalog.header(message, row["version"])
         assert (number, codec is not None) == (row[f"{kind}_header"], True)

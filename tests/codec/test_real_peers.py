@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codec.proxy import Talk
-from codec.support import catalog
+from codec.support import load_catalog
 from codec.test_real_bytes import assert_covers
 from kiplint.codec.connection import RpcCall, judge
 from kiplint.codec.frames import Frame, decode_request, decode_response
@@ -21,27 +21,27 @@ FAULTS = {
 
 
 def read(set_path: Path, talks: list[Talk]) -> Iterator[Frame]:
-    known = catalog(str(set_path))
+    catalog = load_catalog(str(set_path))
     for talk in talks:
         requested = {}
         for data in talk.requests:
-            request = decode_request(known, data, spans=True)
+            request = decode_request(catalog, data, spans=True)
             requested[data[4:8]] = (int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big"))
             yield request
         for data in talk.responses:
-            yield decode_response(known, *requested[data[:4]], data, spans=True)
+            yield decode_response(catalog, *requested[data[:4]], data, spans=True)
 
 
 def test_every_frame_is_read(corpus: Path, talks: list[Talk]) -> None:
-    seen: Counter[tuple[str, int]] = Counter()
+    counts: Counter[tuple[str, int]] = Counter()
     for frame in read(corpus / "kafka-trunk-2026-08", talks):
         place = (frame.message, frame.version)
-        seen[place] += 1
+        counts[place] += 1
         if not frame.problems:
             assert_covers(frame)
         else:
             assert frame.problems[0].rule == FAULTS.get(place), (place, frame.problems)
-    names = {name for name, _ in seen}
+    names = {name for name, _ in counts}
     assert names >= {
         f"{name}{half}"
         for name in (
@@ -56,18 +56,18 @@ def test_every_frame_is_read(corpus: Path, talks: list[Talk]) -> None:
         )
         for half in ("Request", "Response")
     }
-    assert len(seen) >= 30
+    assert len(counts) >= 30
 
 
 def test_no_rule_about_connections_is_broken(corpus: Path, talks: list[Talk]) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
     for talk in talks:
         answers = {data[:4]: data for data in talk.responses}
         calls = []
         for number, data in enumerate(talk.requests):
             api = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
-            request, answer = decode_request(known, data), answers.get(data[4:8])
-            response = decode_response(known, *api, answer) if answer else None
+            request, answer = decode_request(catalog, data), answers.get(data[4:8])
+            response = decode_response(catalog, *api, answer) if answer else None
             requested = None if request.problems else request
             answered = None if response is None or response.problems else response
             calls.append(RpcCall(*api, requested, answered, float(number), number + 0.5, opening=not number))

@@ -15,7 +15,7 @@ import cramjam
 import pytest
 from crc32c import crc32c
 
-from codec.support import catalog, encoded, random_body
+from codec.support import encode, load_catalog, random_body
 from kiplint.codec import records
 from kiplint.codec.capture import read_capture
 from kiplint.codec.catalog import Catalog, having
@@ -52,12 +52,12 @@ def packed(codec: int, data: bytes) -> bytes:
 
 def batch(records: list[bytes], codec: int = 0, flags: int = 0, crc: int | None = None) -> bytes:
     data = packed(codec, b"".join(records))
-    covered = struct.pack(">hiqqqhii", codec | flags, len(records) - 1, 1000, 2000, -1, -1, -1, len(records)) + data
-    check = crc32c(covered) if crc is None else crc
-    return struct.pack(">qiibI", 40, len(covered) + 9, 3, 2, check) + covered
+    body = struct.pack(">hiqqqhii", codec | flags, len(records) - 1, 1000, 2000, -1, -1, -1, len(records)) + data
+    check = crc32c(body) if crc is None else crc
+    return struct.pack(">qiibI", 40, len(body) + 9, 3, 2, check) + body
 
 
-def shown(data: bytes | None) -> str | None:
+def to_base64(data: bytes | None) -> str | None:
     return None if data is None else base64.b64encode(data).decode()
 
 
@@ -73,7 +73,7 @@ def test_batches_of_all_compressions(codec: int) -> None:
             "offset": 40,
             "timestamp": 1000,
             "key": "aw==",
-            "value": shown(b"v" * 100),
+            "value": to_base64(b"v" * 100),
             "headers": [{"key": "h", "value": "eA=="}, {"key": "n", "value": None}],
         },
         {"offset": 41, "timestamp": 1005, "key": None, "value": None, "headers": []},
@@ -153,21 +153,21 @@ def test_random_bytes_are_not_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     )  # as much room is cleared for each that is damaged
     rng = random.Random(3)
     for _ in range(2000):
-        made = bytearray(batch([record(0, b"k", b"v" * 50), record(1, None, b"")], rng.randrange(5)))
+        data = bytearray(batch([record(0, b"k", b"v" * 50), record(1, None, b"")], rng.randrange(5)))
         for _ in range(rng.randint(1, 8)):
-            made[rng.randrange(len(made))] = rng.randrange(256)
-        read_batches(bytes(made))
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        read_batches(bytes(data))
 
 
 def test_records_of_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
     packings: Counter[str] = Counter()
-    for captured in read_capture(known, (shared_bytes / "capture.pcapng").read_bytes()).frames:
-        frame = captured.decode(known, spans=True)
-        message = having(known.keyed(captured.direction, captured.api_key), frame.version)
+    for captured in read_capture(catalog, (shared_bytes / "capture.pcapng").read_bytes()).frames:
+        frame = captured.decode(catalog, spans=True)
+        message = having(catalog.with_key(captured.direction, captured.api_key), frame.version)
         assert message is not None and frame.value is not None
-        body = known.codec(message, frame.version).body
-        value, problems = with_records(Meaning(known), body, frame.value, frame.spans)
+        body = catalog.codec(message, frame.version).body
+        value, problems = with_records(Meaning(catalog), body, frame.value, frame.spans)
         assert problems == ()
         packings.update(batch["compression"] for batch in batches_in(value))
     assert packings == {"none": 58, "gzip": 20, "lz4": 20, "zstd": 12, "snappy": 12}
@@ -182,30 +182,30 @@ def batches_in(value: Any) -> list[dict[str, Any]]:
     return own + [batch for item in value.values() for batch in batches_in(item)]
 
 
-def explained(known: Catalog, topic: str, key: bytes | None, value: bytes | None, flags: int = 0) -> dict[str, Any]:
+def explained(catalog: Catalog, topic: str, key: bytes | None, value: bytes | None, flags: int = 0) -> dict[str, Any]:
     batches, problems = read_batches(batch([record(0, key, value)], flags=flags))
     assert problems == ()
-    Meaning(known).explain(topic, batches)
+    Meaning(catalog).explain(topic, batches)
     only: dict[str, Any] = batches[0]["records"][0]
     return only
 
 
-def written(known: Catalog, name: str, version: int) -> tuple[bytes, dict[str, Any]]:
-    message = having(known.named(name), version)
+def encode_random(catalog: Catalog, name: str, version: int) -> tuple[bytes, dict[str, Any]]:
+    message = having(catalog.with_name(name), version)
     assert message is not None
-    codec = known.codec(message, version)
+    codec = catalog.codec(message, version)
     value = random_body(codec.body, random.Random(1))
-    return encoded(codec, value), {"message": name, "version": version, "value": codec.read(encoded(codec, value))}
+    return encode(codec, value), {"message": name, "version": version, "value": codec.read(encode(codec, value))}
 
 
 def test_records_of_the_metadata_log(corpus: Path) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
-    data, expected = written(known, "TopicRecord", 0)
-    kind = known.named("TopicRecord")[0].api_key or 0
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
+    data, expected = encode_random(catalog, "TopicRecord", 0)
+    kind = catalog.with_name("TopicRecord")[0].api_key or 0
     prefix = varint(1) + varint(kind) + varint(0)
-    assert explained(known, "__cluster_metadata", None, prefix + data)["valueMessage"] == expected
-    assert "valueMessage" not in explained(known, "__cluster_metadata", None, prefix + data + b"\0")
-    assert "valueMessage" not in explained(known, "plain", None, prefix + data)
+    assert explained(catalog, "__cluster_metadata", None, prefix + data)["valueMessage"] == expected
+    assert "valueMessage" not in explained(catalog, "__cluster_metadata", None, prefix + data + b"\0")
+    assert "valueMessage" not in explained(catalog, "plain", None, prefix + data)
 
 
 @pytest.mark.parametrize(
@@ -219,27 +219,27 @@ def test_records_of_the_metadata_log(corpus: Path) -> None:
     ],
 )
 def test_records_of_coordinators(corpus: Path, topic: str, name: str, version: int) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
-    key, wanted_key = written(known, f"{name}Key", 0)
-    value, expected = written(known, f"{name}Value", version)
-    kind = struct.pack(">h", known.named(f"{name}Key")[0].api_key or 0)
-    result = explained(known, topic, kind + key, struct.pack(">h", version) + value)
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
+    key, wanted_key = encode_random(catalog, f"{name}Key", 0)
+    value, expected = encode_random(catalog, f"{name}Value", version)
+    kind = struct.pack(">h", catalog.with_name(f"{name}Key")[0].api_key or 0)
+    result = explained(catalog, topic, kind + key, struct.pack(">h", version) + value)
     assert (result["keyMessage"], result["valueMessage"]) == (wanted_key, expected)
-    assert explained(known, topic, kind + key, None)["keyMessage"] == wanted_key
+    assert explained(catalog, topic, kind + key, None)["keyMessage"] == wanted_key
 
 
 def test_records_of_coordinators_before_keys_had_types(corpus: Path) -> None:
-    known = catalog("3.3.2:", corpus / "kafka-schema-history.bundle")
-    key, expected = written(known, "GroupMetadataKey", 2)
-    value, wanted_value = written(known, "GroupMetadataValue", 3)
-    result = explained(known, "__consumer_offsets", struct.pack(">h", 2) + key, struct.pack(">h", 3) + value)
+    catalog = load_catalog("3.3.2:", corpus / "kafka-schema-history.bundle")
+    key, expected = encode_random(catalog, "GroupMetadataKey", 2)
+    value, wanted_value = encode_random(catalog, "GroupMetadataValue", 3)
+    result = explained(catalog, "__consumer_offsets", struct.pack(">h", 2) + key, struct.pack(">h", 3) + value)
     assert (result["keyMessage"], result["valueMessage"]) == (expected, wanted_value)
 
 
 def test_control_records(corpus: Path) -> None:
-    known = catalog(str(corpus / "kafka-trunk-2026-08"))
-    result = explained(known, "any", struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 9), flags=32)
+    catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
+    result = explained(catalog, "any", struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 9), flags=32)
     assert result["valueMessage"] == {"message": "EndTxnMarker", "version": 0, "value": {"coordinatorEpoch": 9}}
-    data, _ = written(known, "LeaderChangeMessage", 0)
-    made = explained(known, "any", struct.pack(">hh", 0, 2), b"\0\0" + data[2:], flags=32)
-    assert made["valueMessage"]["message"] == "LeaderChangeMessage"
+    data, _ = encode_random(catalog, "LeaderChangeMessage", 0)
+    result = explained(catalog, "any", struct.pack(">hh", 0, 2), b"\0\0" + data[2:], flags=32)
+    assert result["valueMessage"]["message"] == "LeaderChangeMessage"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from codec.support import catalog, encoded, random_message
+from codec.support import encode, load_catalog, random_message
 from kiplint.codec.codec import Codec
 from kiplint.codec.problems import Malformed
 from kiplint.commands.vectors.edges import each_hard
@@ -43,10 +43,10 @@ def test_every_hard_body_is_read_and_every_fault_is_refused_where_it_is(seed: in
 
 
 def test_every_vector_of_the_trunk_is_read_or_refused_where_it_says(corpus: Path) -> None:
-    known = catalog(str(corpus / TRUNK))
+    catalog = load_catalog(str(corpus / TRUNK))
     numbers = {"read": 0, "refuse": 0, "may": 0}
     for vector in vectors(corpus / TRUNK):
-        codec = known.codec(known.named(vector.message)[0], vector.version)
+        codec = catalog.codec(catalog.with_name(vector.message)[0], vector.version)
         data = bytes.fromhex(vector.hex)
         numbers[vector.must] += 1
         if vector.must == "read":
@@ -78,7 +78,7 @@ def flexible(*fields: object, **others: object) -> Codec:
 
 
 def hard(codec: Codec) -> dict[str, bytes]:
-    return {kind: encoded(codec, value) for kind, value in each_hard(codec.body)}
+    return {kind: encode(codec, value) for kind, value in each_hard(codec.body)}
 
 
 def test_lengths_and_counts_take_two_bytes() -> None:
@@ -95,16 +95,16 @@ def test_unknown_tags_stand_in_every_body() -> None:
 
 
 def test_extreme_numbers() -> None:
-    made = hard(flexible(field("A", "int16"), field("B", "uint32"), field("C", "float64"), field("D", "uuid")))
-    assert made["lowest"][:6] == b"\x80\0\0\0\0\0"
-    assert made["highest"] == b"\x7f\xff" + b"\xff" * 4 + bytes.fromhex("7fefffffffffffff") + b"\xff" * 16 + b"\0"
-    assert (made["nan"][6:8], made["-infinity"][6:8]) == (b"\x7f\xf8", b"\xff\xf0")
+    bodies = hard(flexible(field("A", "int16"), field("B", "uint32"), field("C", "float64"), field("D", "uuid")))
+    assert bodies["lowest"][:6] == b"\x80\0\0\0\0\0"
+    assert bodies["highest"] == b"\x7f\xff" + b"\xff" * 4 + bytes.fromhex("7fefffffffffffff") + b"\xff" * 16 + b"\0"
+    assert (bodies["nan"][6:8], bodies["-infinity"][6:8]) == (b"\x7f\xf8", b"\xff\xf0")
 
 
 def test_nulls_outside_and_inside() -> None:
     inner = field("S", "string", nullableVersions="0+")
-    made = hard(flexible(field("Box", "[]Box", nullableVersions="0+", fields=[inner])))
-    assert (made["nulls"], made["nulls-inside"]) == (b"\0\0", b"\2\0\0\0")
+    bodies = hard(flexible(field("Box", "[]Box", nullableVersions="0+", fields=[inner])))
+    assert (bodies["nulls"], bodies["nulls-inside"]) == (b"\0\0", b"\2\0\0\0")
 
 
 def test_faults_of_a_flexible_body() -> None:
@@ -155,8 +155,8 @@ def test_versions_and_headers_without_a_layout_are_left_out(tmp_path: Path) -> N
     (tmp_path / "RequestHeader.json").write_bytes(header)
     (tmp_path / "XRequest.json").write_bytes(definition(field("Name", "string"), field("Late", "Missing", "3+")))
     broken: list[str] = []
-    made = {(vector.message, vector.version, vector.header_hex) for vector in vectors(tmp_path, broken=broken)}
-    assert made == {("XRequest", version, None) for version in range(3)}
+    rows = {(vector.message, vector.version, vector.header_hex) for vector in vectors(tmp_path, broken=broken)}
+    assert rows == {("XRequest", version, None) for version in range(3)}
     assert [Path(file).name for file in broken] == ["RequestHeader.json", "XRequest.json"]
 
 

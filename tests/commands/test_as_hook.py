@@ -41,8 +41,8 @@ def change(repository: Path, old: str, new: str) -> None:
 
 
 def hook(repository: Path, *words: str) -> Ran:
-    chosen = ("--select", "fields,rpc", "--output-format", "concise")
-    return run_kiplint("check", "--as-hook", *words, *chosen, cwd=repository)
+    options = ("--select", "fields,rpc", "--output-format", "concise")
+    return run_kiplint("check", "--as-hook", *words, *options, cwd=repository)
 
 
 def rules(ran: Ran) -> list[str]:

@@ -39,48 +39,48 @@ def write(where: Path, name: str, *present: dict[str, object]) -> None:
 
 def run(here: Path, *words: str, sets: tuple[str, ...] = ("a", "b")) -> Ran:
     """A check of fields without about text, which are errors here."""
-    chosen = ("--select", RULE, "--severity", f"{RULE}=error", "--output-format", "concise")
-    return kiplint("check", *sets, *chosen, "--baseline", "known.json", *words, cwd=here)
+    options = ("--select", RULE, "--severity", f"{RULE}=error", "--output-format", "concise")
+    return kiplint("check", *sets, *options, "--baseline", "known.json", *words, cwd=here)
 
 
-def recorded(here: Path) -> int:
+def count_findings(here: Path) -> int:
     return sum(finding["count"] for finding in json.loads((here / "known.json").read_text("utf-8"))["findings"])
 
 
 @pytest.fixture
-def known(here: Path) -> Path:
+def folder(here: Path) -> Path:
     """The same with all of it recorded."""
     assert run(here, *MAKE) == (0, "", "known.json holds 200 findings: 200 new, 0 dropped\n")
-    assert recorded(here) == 200
+    assert count_findings(here) == 200
     return here
 
 
-def test_one_new_finding_is_reported_alone(known: Path) -> None:
-    write(known, "b", *fields(101))
+def test_one_new_finding_is_reported_alone(folder: Path) -> None:
+    write(folder, "b", *fields(101))
     line = (
         "b/BRequest.json:512:7: error style/about-missing Field100 has no about text; say in a sentence what it means\n"
     )
-    assert run(known, "--output-format", "json=out.json") == (1, line, "")
-    document = json.loads((known / "out.json").read_text("utf-8"))
+    assert run(folder, "--output-format", "json=out.json") == (1, line, "")
+    document = json.loads((folder / "out.json").read_text("utf-8"))
     assert [finding["pointer"] for finding in document["findings"]] == ["/fields/100/name"]
     assert document["summary"] == {"files": 4, "messages": 4, "errors": 1, "warnings": 0, "infos": 0}
 
 
-def test_one_fixed_finding_is_stale(known: Path) -> None:
-    write(known, "b", *fields(99))
+def test_one_fixed_finding_is_stale(folder: Path) -> None:
+    write(folder, "b", *fields(99))
     text = (
         "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it\n"
         "  stale: style/about-missing in BRequest at /fields[Field99]/name\n"
     )
-    assert run(known) == (0, "", text)
-    assert run(known, "--fail-on", "info") == (0, "", text)
-    assert recorded(known) == 200
-    assert run(known, "--quiet") == (0, "", "")
+    assert run(folder) == (0, "", text)
+    assert run(folder, "--fail-on", "info") == (0, "", text)
+    assert count_findings(folder) == 200
+    assert run(folder, "--quiet") == (0, "", "")
 
 
-def test_many_stale_entries_are_counted(known: Path) -> None:
-    write(known, "b", *fields(60))
-    ran = run(known)
+def test_many_stale_entries_are_counted(folder: Path) -> None:
+    write(folder, "b", *fields(60))
+    ran = run(folder)
     assert ran.err.startswith(
         "warning: known.json: 40 of 200 recorded findings are stale, --update-baseline drops them\n"
     )
@@ -88,47 +88,47 @@ def test_many_stale_entries_are_counted(known: Path) -> None:
     assert len(ran.err.splitlines()) == 22
 
 
-def test_stale_lines_are_coloured_on_demand(known: Path) -> None:
-    write(known, "b", *fields(99))
-    ran = kiplint("check", "a", "b", "--select", RULE, "--baseline", "known.json", cwd=known, env={"FORCE_COLOR": "1"})
+def test_stale_lines_are_coloured_on_demand(folder: Path) -> None:
+    write(folder, "b", *fields(99))
+    ran = kiplint("check", "a", "b", "--select", RULE, "--baseline", "known.json", cwd=folder, env={"FORCE_COLOR": "1"})
     assert ran.err.startswith("\x1b[1;33mwarning\x1b[0m: known.json")
 
 
-def test_an_update_drops_fixed_entries_and_adds_nothing(known: Path) -> None:
-    write(known, "b", *fields(99), *fields(2, first=200))
-    ran = run(known, "--update-baseline")
+def test_an_update_drops_fixed_entries_and_adds_nothing(folder: Path) -> None:
+    write(folder, "b", *fields(99), *fields(2, first=200))
+    ran = run(folder, "--update-baseline")
     assert (ran.code, ran.err) == (1, "known.json holds 199 findings: 0 new, 1 dropped\n")
     assert re.findall(r"Field\d+", ran.out) == ["Field200", "Field201"]
-    assert recorded(known) == 199
-    assert run(known, *MAKE) == (0, "", "known.json holds 201 findings: 2 new, 0 dropped\n")
-    assert run(known) == (0, "", "")
+    assert count_findings(folder) == 199
+    assert run(folder, *MAKE) == (0, "", "known.json holds 201 findings: 2 new, 0 dropped\n")
+    assert run(folder) == (0, "", "")
 
 
-def test_an_update_of_nothing_leaves_the_file_as_it_is(known: Path) -> None:
-    before = (known / "known.json").read_bytes()
-    assert run(known, "--update-baseline").err == "known.json holds 200 findings: 0 new, 0 dropped\n"
-    assert (known / "known.json").read_bytes() == before
-    assert sorted(path.name for path in known.iterdir()) == ["a", "b", "known.json"]
+def test_an_update_of_nothing_leaves_the_file_as_it_is(folder: Path) -> None:
+    before = (folder / "known.json").read_bytes()
+    assert run(folder, "--update-baseline").err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+    assert (folder / "known.json").read_bytes() == before
+    assert sorted(path.name for path in folder.iterdir()) == ["a", "b", "known.json"]
 
 
-def test_lines_order_and_directories_do_not_matter(known: Path) -> None:
-    write(known, "a", *reversed(fields(100)))
-    file = known / "a/ARequest.json"
+def test_lines_order_and_directories_do_not_matter(folder: Path) -> None:
+    write(folder, "a", *reversed(fields(100)))
+    file = folder / "a/ARequest.json"
     file.write_bytes(b"// moved\n" * 10 + file.read_bytes())
-    (known / "b").rename(known / "c")
-    assert run(known, sets=("a", "c")) == (0, "", "")
+    (folder / "b").rename(folder / "c")
+    assert run(folder, sets=("a", "c")) == (0, "", "")
 
 
-def test_a_single_file_is_not_blamed_for_the_others(known: Path) -> None:
-    write(known, "b", *fields(101))
-    assert run(known, sets=("a/ARequest.json",)) == (0, "", "")
-    assert run(known, sets=("b/BRequest.json",)).out.count("\n") == 1
-    write(known, "b", *fields(99))
-    assert run(known, sets=("b",)) == (0, "", "")
-    assert "1 of 200 recorded findings is stale" in run(known, sets=(".",)).err
-    ran = run(known, "--update-baseline", sets=("b",))
+def test_a_single_file_is_not_blamed_for_the_others(folder: Path) -> None:
+    write(folder, "b", *fields(101))
+    assert run(folder, sets=("a/ARequest.json",)) == (0, "", "")
+    assert run(folder, sets=("b/BRequest.json",)).out.count("\n") == 1
+    write(folder, "b", *fields(99))
+    assert run(folder, sets=("b",)) == (0, "", "")
+    assert "1 of 200 recorded findings is stale" in run(folder, sets=(".",)).err
+    ran = run(folder, "--update-baseline", sets=("b",))
     assert ran == (2, "", "error: known.json is about a too: nothing can be dropped from it without checking that\n")
-    assert run(known, *MAKE, sets=("b",)).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+    assert run(folder, *MAKE, sets=("b",)).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
 
 
 def test_a_set_can_be_added(here: Path) -> None:
@@ -137,67 +137,67 @@ def test_a_set_can_be_added(here: Path) -> None:
     assert json.loads((here / "known.json").read_text())["checked"] == ["a", "b"]
 
 
-def test_a_directory_that_is_gone_is_stale(known: Path) -> None:
-    for file in (known / "b").iterdir():
+def test_a_directory_that_is_gone_is_stale(folder: Path) -> None:
+    for file in (folder / "b").iterdir():
         file.unlink()
-    (known / "b").rmdir()
-    assert "100 of 200 recorded findings are stale" in run(known, sets=("a",)).err
-    assert run(known, "--update-baseline", sets=("a",)).err == "known.json holds 100 findings: 0 new, 100 dropped\n"
+    (folder / "b").rmdir()
+    assert "100 of 200 recorded findings are stale" in run(folder, sets=("a",)).err
+    assert run(folder, "--update-baseline", sets=("a",)).err == "known.json holds 100 findings: 0 new, 100 dropped\n"
 
 
-def test_rules_that_do_not_run_are_not_stale(known: Path) -> None:
+def test_rules_that_do_not_run_are_not_stale(folder: Path) -> None:
     others = ("check", "a", "b", "--baseline", "known.json", "--select", "tags")
-    assert kiplint(*others, cwd=known) == (0, "", "")
-    assert kiplint(*others, "--update-baseline", cwd=known).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+    assert kiplint(*others, cwd=folder) == (0, "", "")
+    assert kiplint(*others, "--update-baseline", cwd=folder).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
 
 
-def test_a_file_that_cannot_be_read_is_not_fixed(known: Path) -> None:
-    file = known / "b/BRequest.json"
+def test_a_file_that_cannot_be_read_is_not_fixed(folder: Path) -> None:
+    file = folder / "b/BRequest.json"
     whole = file.read_bytes()
     file.write_bytes(whole.replace(b'"apiKey": 1,', b'"apiKey": 1'))
-    ran = run(known, "--select", "syntax", "--update-baseline")
+    ran = run(folder, "--select", "syntax", "--update-baseline")
     assert ran.out.startswith("b/BRequest.json:4:13: error syntax/invalid-json ")
     assert ran.err == "known.json holds 200 findings: 0 new, 0 dropped\n"
     file.write_bytes(whole)
-    assert run(known) == (0, "", "")
+    assert run(folder) == (0, "", "")
 
 
-def test_an_entry_of_a_removed_rule_is_stale(known: Path) -> None:
-    file = known / "known.json"
+def test_an_entry_of_a_removed_rule_is_stale(folder: Path) -> None:
+    file = folder / "known.json"
     file.write_text(file.read_text("utf-8").replace(RULE, "style/gone", 1), "utf-8")
-    assert run(known) == (0, "", "")  # it still names a finding
+    assert run(folder) == (0, "", "")  # it still names a finding
     line = (
         '    { "message_name": "X", "rule": "style/gone", "place": "", "count": 3, "fingerprint": "'
         + "0" * 32
         + '" },\n'
     )
     file.write_text(file.read_text("utf-8").replace('"findings": [\n', '"findings": [\n' + line), "utf-8")
-    assert run(known).err.splitlines()[1:] == ["  stale: style/gone in X"]
+    assert run(folder).err.splitlines()[1:] == ["  stale: style/gone in X"]
 
 
-def test_the_configuration_may_name_it(known: Path) -> None:
-    (known / "conf").mkdir()
-    (known / "conf/kiplint.toml").write_text(f'baseline = "../known.json"\nselect = ["{RULE}"]\nfail-on = "info"\n')
+def test_the_configuration_may_name_it(folder: Path) -> None:
+    (folder / "conf").mkdir()
+    (folder / "conf/kiplint.toml").write_text(f'baseline = "../known.json"\nselect = ["{RULE}"]\nfail-on = "info"\n')
     words = ("check", "a", "b", "--config", "conf/kiplint.toml", "--output-format", "concise")
-    assert kiplint(*words, cwd=known) == (0, "", "")
-    write(known, "b", *fields(99), *fields(1, first=200))
-    ran = kiplint(*words, cwd=known)
+    assert kiplint(*words, cwd=folder) == (0, "", "")
+    write(folder, "b", *fields(99), *fields(1, first=200))
+    ran = kiplint(*words, cwd=folder)
     assert (ran.code, ran.out.count("\n"), ran.err.splitlines()[0]) == (
         1,
         1,
         "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it",
     )
-    before = (known / "known.json").read_bytes()
-    output = kiplint(*words, "--update-baseline", cwd=known).err
+    before = (folder / "known.json").read_bytes()
+    output = kiplint(*words, "--update-baseline", cwd=folder).err
     assert output == (
-        f"error: cannot write the baseline known.json: it is outside {known}/conf; name it by --baseline to allow that\n"
+        f"error: cannot write the baseline known.json: it is outside {folder}/conf; name it by --baseline to allow that\n"
     )
-    assert (known / "known.json").read_bytes() == before
-    (known / ".git").mkdir()  # the configuration and the baseline are in one work tree now
-    assert kiplint(*words, "--update-baseline", cwd=known).err == "known.json holds 199 findings: 0 new, 1 dropped\n"
-    (known / "kiplint.toml").write_text('baseline = "known.json"\n')
-    assert kiplint("check", "a", "b", "--all", cwd=known).out.count(RULE) == 1
-    assert kiplint("check", "a", "b", "--all", "--isolated", cwd=known).out.count(RULE) == 200
+    assert (folder / "known.json").read_bytes() == before
+    (folder / ".git").mkdir()  # the configuration and the baseline are in one work tree now
+    assert kiplint(*words, "--update-baseline", cwd=folder).err == "known.json holds 199 findings: 0 new, 1 dropped\n"
+    (folder / "kiplint.toml").write_text('baseline = "known.json"\n')
+    assert kiplint("check", "a", "b", "--all", cwd=folder).out.count(RULE) == 1
+    assert kiplint("check", "a", "b", "--all", "--isolated", cwd=folder).out.count(RULE) == 200
 
 
 def test_revisions_are_known_by_their_names(here: Path) -> None:
@@ -207,25 +207,25 @@ def test_revisions_are_known_by_their_names(here: Path) -> None:
     assert run(here, "--update-baseline", sets=("a",)).code == 2
 
 
-def test_standard_input_is_the_file_that_it_belongs_to(known: Path) -> None:
+def test_standard_input_is_the_file_that_it_belongs_to(folder: Path) -> None:
     words = ("check", "-", "--stdin-filename", "a/ARequest.json", "--select", RULE, "--baseline", "known.json")
-    assert kiplint(*words, cwd=known, stdin=(known / "a/ARequest.json").read_bytes()) == (0, "", "")
+    assert kiplint(*words, cwd=folder, stdin=(folder / "a/ARequest.json").read_bytes()) == (0, "", "")
 
 
-def test_the_document_has_what_is_stale(known: Path) -> None:
-    write(known, "b", *fields(99))
-    run(known, "--output-format", "json=out.json")
-    document = json.loads((known / "out.json").read_text("utf-8"))
-    schema = json.loads(kiplint("schema", "output", cwd=known).out)
+def test_the_document_has_what_is_stale(folder: Path) -> None:
+    write(folder, "b", *fields(99))
+    run(folder, "--output-format", "json=out.json")
+    document = json.loads((folder / "out.json").read_text("utf-8"))
+    schema = json.loads(kiplint("schema", "output", cwd=folder).out)
     Draft202012Validator(schema).validate(document)
     (entry,) = [
         finding
-        for finding in json.loads((known / "known.json").read_text("utf-8"))["findings"]
+        for finding in json.loads((folder / "known.json").read_text("utf-8"))["findings"]
         if "[Field99]" in finding["place"] and finding["message_name"] == "BRequest"
     ]
     assert document["stale"] == [{**entry, "left": 0}]
-    run(known, "--update-baseline", "--output-format", "json=out.json")
-    assert json.loads((known / "out.json").read_text("utf-8"))["stale"] == []
+    run(folder, "--update-baseline", "--output-format", "json=out.json")
+    assert json.loads((folder / "out.json").read_text("utf-8"))["stale"] == []
 
 
 @pytest.mark.parametrize(

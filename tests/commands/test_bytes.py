@@ -17,7 +17,7 @@ from tools import definition, field, kiplint, message
 SET = str(ROOT / "fixtures" / "sets" / "broker")
 GOOD = bytes.fromhex("0003000c0000000700036162630000010100")
 BAD = GOOD + b"\x09"
-DRAWN = """\
+DRAWING = """\
 MetadataRequest 12, header 2, 19 bytes
   offset  bytes           field                             encoding                                        value
        0  00 03           requestApiKey                     int16                                           3
@@ -36,7 +36,7 @@ error[codec/trailing-bytes] at byte 18: 1 byte follows after the end of the mess
 
 def test_a_frame_is_drawn(tmp_path: Path) -> None:
     ran = kiplint("decode", "--set", SET, BAD.hex(), cwd=tmp_path)
-    assert (ran.code, ran.out, ran.err) == (1, DRAWN, "")
+    assert (ran.code, ran.out, ran.err) == (1, DRAWING, "")
 
 
 def forms(folder: Path) -> list[tuple[list[str], bytes]]:
@@ -44,7 +44,7 @@ def forms(folder: Path) -> list[tuple[list[str], bytes]]:
     (folder / "frames.bin").write_bytes(len(GOOD).to_bytes(4, "big") + GOOD)
     (folder / "frame.hex").write_text(f"\n0x{GOOD.hex(':')}\n")
     (folder / "frame.b64").write_bytes(base64.encodebytes(GOOD))
-    given = json.dumps({"direction": "request", "api_key": 3, "api_version": 12, "hex": GOOD.hex()})
+    line = json.dumps({"direction": "request", "api_key": 3, "api_version": 12, "hex": GOOD.hex()})
     return [
         ([GOOD.hex()], b""),
         ([GOOD.hex(" ")], b""),
@@ -56,7 +56,7 @@ def forms(folder: Path) -> list[tuple[list[str], bytes]]:
         (["frame.hex"], b""),
         (["frame.b64"], b""),
         ([], GOOD),
-        (["-"], given.encode()),
+        (["-"], line.encode()),
     ]
 
 
@@ -99,11 +99,11 @@ def test_findings_go_into_every_format(tmp_path: Path) -> None:
 
 
 def test_responses_and_bodies_are_given_their_message(tmp_path: Path) -> None:
-    made = kiplint(
+    ran = kiplint(
         "encode", "SaslHandshakeResponse@1", "--set", SET, "--value", 'mechanisms=["PLAIN"]', "--header", cwd=tmp_path
     )
     for name in ("17@1", "SaslHandshake@1", "SaslHandshakeResponse@1"):
-        words = ["--response", name, made.out.strip(), "--output-format", "jsonl"]
+        words = ["--response", name, ran.out.strip(), "--output-format", "jsonl"]
         result = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
         assert result["value"] == {"errorCode": 0, "mechanisms": ["PLAIN"]}
     ran = kiplint(
@@ -252,24 +252,23 @@ def test_lines_of_values_become_lines_of_bytes(tmp_path: Path) -> None:
 
 def test_lines_of_frames_are_those_that_decode_reads(tmp_path: Path) -> None:
     fallback = "0000000700230000000100120000" + "0003"
-    given = [
+    rows = [
         {"direction": "request", "api_key": 3, "api_version": 12, "hex": GOOD.hex()},
         {"direction": "response", "api_key": 18, "api_version": 5, "hex": fallback},
         {"message": "MetadataRequest", "version": 12, "direction": None, "hex": "00010100"},
     ]
-    (tmp_path / "frames").write_text("\n".join(map(json.dumps, given)))
+    (tmp_path / "frames").write_text("\n".join(map(json.dumps, rows)))
     words = ["--set", SET, "--input-format", "jsonl", "frames", "--output-format", "jsonl"]
     read = [json.loads(line) for line in kiplint("decode", *words, cwd=tmp_path).out.splitlines()]
     assert [row["problems"] for row in read] == [[], [], []]
     lines = [
-        {**row, "header": decoded["header"], "value": decoded["value"]}
-        for row, decoded in zip(given, read, strict=True)
+        {**row, "header": result["header"], "value": result["value"]} for row, result in zip(rows, read, strict=True)
     ]
-    for written in (lines, read):
-        (tmp_path / "frames").write_text("\n".join(map(json.dumps, written)))
+    for objects in (lines, read):
+        (tmp_path / "frames").write_text("\n".join(map(json.dumps, objects)))
         ran = kiplint("encode", *words, cwd=tmp_path)
         assert (ran.code, ran.err) == (0, "")
-        assert [json.loads(line)["hex"] for line in ran.out.splitlines()] == [row["hex"] for row in given]
+        assert [json.loads(line)["hex"] for line in ran.out.splitlines()] == [row["hex"] for row in rows]
 
 
 def test_options_of_one_message_are_not_for_lines(tmp_path: Path) -> None:

@@ -237,7 +237,7 @@ def test_a_link_to_a_directory_can_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cwd", "words", "shown"),
+    ("cwd", "words", "path"),
     [
         (".", ["a/b"], "a/b/XResponse.json"),
         (".", ["./a/../a/b/"], "a/b/XResponse.json"),
@@ -250,12 +250,12 @@ def test_a_link_to_a_directory_can_be_named(tmp_path: Path) -> None:
     ],
 )
 def test_paths_are_relative_below_the_working_directory_else_as_given(
-    tmp_path: Path, cwd: str, words: list[str], shown: str
+    tmp_path: Path, cwd: str, words: list[str], path: str
 ) -> None:
     write(tmp_path / "a/b", PAIR)
     (tmp_path / "c").mkdir()
     ran = check(*(word.format(tmp_path) for word in words), cwd=tmp_path / cwd)
-    assert rules(ran) == [(shown.format(tmp_path), DIFFER)]
+    assert rules(ran) == [(path.format(tmp_path), DIFFER)]
 
 
 def test_blanks_in_paths(tmp_path: Path) -> None:

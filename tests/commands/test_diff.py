@@ -450,9 +450,9 @@ def test_it_takes_two(words: tuple[str, ...]) -> None:
 
 def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path) -> None:
     for side, versions in (("old", "0"), ("new", "0-1")):
-        made = {name: definition(A, name=f"{name}Request", validVersions=versions) for name in "XYZ"}
+        data = {name: definition(A, name=f"{name}Request", validVersions=versions) for name in "XYZ"}
         write(
-            tmp_path / side, {f"{'raft' if name == 'Z' else 'clients'}/{name}Request.json": made[name] for name in made}
+            tmp_path / side, {f"{'raft' if name == 'Z' else 'clients'}/{name}Request.json": data[name] for name in data}
         )
     for names in (("old", "new/clients/XRequest.json"), ("old/clients/XRequest.json", "new")):
         ran = kiplint("diff", *names, "--output-format", "json", cwd=tmp_path)

@@ -66,10 +66,10 @@ def test_a_finding_about_a_pair_belongs_to_both_halves(tmp_path: Path, monkeypat
     )
     monkeypatch.chdir(tmp_path)
 
-    def reported(*files: str) -> list[str]:
+    def check_files(*files: str) -> list[str]:
         return [finding.path for finding in check(*files, select=["rpc/versions-differ"]).findings]
 
-    assert reported("XRequest.json") == ["XRequest.json"]
-    assert reported("XResponse.json") == ["XResponse.json"]
-    assert reported("XRequest.json", "XResponse.json") == ["XResponse.json"]
-    assert reported("YRequest.json") == []
+    assert check_files("XRequest.json") == ["XRequest.json"]
+    assert check_files("XResponse.json") == ["XResponse.json"]
+    assert check_files("XRequest.json", "XResponse.json") == ["XResponse.json"]
+    assert check_files("YRequest.json") == []

@@ -162,13 +162,13 @@ def fields(read: Kip) -> list[str]:
     (definition,) = read.definitions
     assert definition.source.problems == ()
     assert definition.source.message is not None
-    return list(listed(definition.source.message.fields))
+    return list(describe(definition.source.message.fields))
 
 
-def listed(fields: Iterable[Field]) -> Iterator[str]:
+def describe(fields: Iterable[Field]) -> Iterator[str]:
     for field in fields:
         yield f"{field.path} {field.type} {field.versions}"
-        yield from listed(field.struct.fields if field.struct else ())
+        yield from describe(field.struct.fields if field.struct else ())
 
 
 def part(fields: str, versions: str = "0-2") -> str:
@@ -181,7 +181,7 @@ NEW, NEW_FIELD = '{ "name": "C", "type": "uuid", "versions": "2+" }', "C uuid 2+
 
 
 @pytest.mark.parametrize(
-    ("listed", "expected"),
+    ("text", "expected"),
     [
         (f"\n...\n{NEW}\n", [A, B, *TOPICS, NEW_FIELD]),
         (f"{NEW},\n// other fields unchanged\n", [NEW_FIELD, A, B, *TOPICS]),
@@ -194,8 +194,8 @@ NEW, NEW_FIELD = '{ "name": "C", "type": "uuid", "versions": "2+" }', "C uuid 2+
     ],
     ids=["at the end", "at the start", "after", "before", "nested", "without its fields"],
 )  # fmt: skip
-def test_the_base_fills_what_a_part_leaves_out(listed: str, expected: list[str], base: Path) -> None:
-    assert fields(read(part(listed), base)) == expected
+def test_the_base_fills_what_a_part_leaves_out(text: str, expected: list[str], base: Path) -> None:
+    assert fields(read(part(text), base)) == expected
 
 
 def test_a_part_keeps_the_rest_of_the_message(base: Path) -> None:
@@ -240,7 +240,7 @@ PATCH = ('   "apiKey": 900, "type": "request", "listeners": ["broker"], "name": 
 )
 def test_a_patch_applies_to_the_base(head: str, base: Path) -> None:
     text = patched(*PATCH, head=head)
-    result = checked(text, base)
+    result = check_page(text, base)
     (finding,) = [finding for finding in result.findings if finding.rule == "fields/unknown-type"]
     line = text.splitlines()[finding.span.line - 1]
     assert line[finding.span.column - 1 : finding.span.end_column - 1] == '"type": "int33"'
@@ -248,7 +248,7 @@ def test_a_patch_applies_to_the_base(head: str, base: Path) -> None:
     assert {change.rule for change in result.kips[0].changes} >= {"compat/layout-changed", "compat/new-version"}
 
 
-def checked(text: str, base: Path) -> KipResult:
+def check_page(text: str, base: Path) -> KipResult:
     page = base.parent / "page.md"
     page.write_text(text)
     return kip(page, base=base, config={})
@@ -258,11 +258,11 @@ def test_findings_about_what_the_base_has_are_left_out(base: Path) -> None:
     file = base / "XRequest.json"
     file.write_text(BASE.replace('"int8"', '"int9"'))
     assert {
-        finding.rule for finding in checked(patched(*PATCH), base).findings if finding.message_name == "XRequest"
+        finding.rule for finding in check_page(patched(*PATCH), base).findings if finding.message_name == "XRequest"
     } >= {"fields/unknown-type"}
     assert [
         finding.span.line
-        for finding in checked(patched(*PATCH), base).findings
+        for finding in check_page(patched(*PATCH), base).findings
         if finding.rule == "fields/unknown-type"
     ] == [10]
 
@@ -334,7 +334,7 @@ def test_a_table_adds_fields_to_the_base(base: Path) -> None:
     ],
 )
 def test_what_a_table_gets_wrong(row: str, errors: list[tuple[str, int, int]], base: Path) -> None:
-    result = checked("XRequest:\n\n| Name | Type | Versions |\n|---|---|---|\n" + row + "\n\n", base)
+    result = check_page("XRequest:\n\n| Name | Type | Versions |\n|---|---|---|\n" + row + "\n\n", base)
     findings = [
         (finding.rule, finding.span.line, finding.span.column)
         for finding in result.findings

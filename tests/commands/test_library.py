@@ -19,7 +19,7 @@ from kiplint.engine.errors import UsageError
 from tools import environment
 
 NAMES = re.findall(r"(?m)(?:^from .* as |^def )(\w+)", Path(kiplint.__file__).with_suffix(".pyi").read_text("utf-8"))
-LISTED = "import json, sys; import kiplint; print(json.dumps([m for m in sys.modules if m.startswith('kiplint')]))"
+PROGRAM = "import json, sys; import kiplint; print(json.dumps([m for m in sys.modules if m.startswith('kiplint')]))"
 
 
 def test_every_name_is_there_and_no_other() -> None:
@@ -42,7 +42,7 @@ def test_the_programs_of_the_guide_are_typed(tmp_path: Path, repo: Path) -> None
 
 
 def test_importing_it_imports_nothing_more(repo: Path) -> None:
-    done = subprocess.check_output([sys.executable, "-c", LISTED], cwd=repo, env=environment(), text=True)
+    done = subprocess.check_output([sys.executable, "-c", PROGRAM], cwd=repo, env=environment(), text=True)
     assert {*json.loads(done)} <= {"kiplint"}
 
 
@@ -89,8 +89,8 @@ def test_the_other_results_can_be_read(repo: Path) -> None:
     change = kiplint.diff(repo / "fixtures/compat/layout-changed/old", repo / "fixtures/compat/layout-changed/new")
     assert [judged.breaks for judged in change.changes] == ["wire"]
     assert kiplint.rollout(repo / "fixtures/kip-1313").rows[0].status == "wrong"
-    shown = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313")
-    assert str(shown).splitlines()[:2] == ["DeleteGroupsResponse 0-1", "  ThrottleTimeMs  int32  4"]
+    layout = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313")
+    assert str(layout).splitlines()[:2] == ["DeleteGroupsResponse 0-1", "  ThrottleTimeMs  int32  4"]
 
 
 @pytest.fixture

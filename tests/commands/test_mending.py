@@ -291,11 +291,11 @@ def test_only_declare_and_fix_pass_the_rule_that_wants_it(broker: Path) -> None:
     assert kiplint("check", "clients", cwd=broker).code == 1
     assert kiplint("migrate", "kip-1313", "clients", "--only-declare", cwd=broker).code == 0
     assert kiplint("check", "clients", cwd=broker).code == 0
-    declared = contents(broker / "clients")
+    after = contents(broker / "clients")
     for name, data in before.items():
         (broker / "clients" / name).write_bytes(data)
     assert kiplint("check", "clients", "--fix", cwd=broker).code == 0
-    assert contents(broker / "clients") == declared
+    assert contents(broker / "clients") == after
 
 
 def test_bump_and_new_pass_check(broker: Path) -> None:
@@ -389,15 +389,15 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_pa
     os.waitpid(migrating(here, -1), 0)
     took = time.perf_counter() - started
     finished = contents(here)
-    renamed = sum(original[name] != data for name, data in finished.items())
+    renames = sum(original[name] != data for name, data in finished.items())
     chance = random.Random(1313)
     halfway = 0
     for number in range(KILLS):
         put()
         if number % 3 == 0:
-            child = migrating(here, chance.randrange(renamed), ("os.rename",))
+            child = migrating(here, chance.randrange(renames), ("os.rename",))
         else:
-            child = migrating(here, chance.randrange(len(original), 5 * renamed) if number % 3 == 1 else -1)
+            child = migrating(here, chance.randrange(len(original), 5 * renames) if number % 3 == 1 else -1)
         if number % 3 == 2:
             time.sleep(took * chance.uniform(0.2, 1.0))
             os.kill(child, signal.SIGKILL)

@@ -34,9 +34,9 @@ def names(negotiation: Negotiation, status: str) -> set[str]:
 
 def test_2_4_with_2_2(history: Path) -> None:
     negotiation = between(history, "2.4.0", "2.2.0")
-    (begun,) = negotiation.exchanges
-    assert (begun.tried, begun.answer, begun.error, begun.supported, begun.used) == (3, 0, "UNSUPPORTED_VERSION", "", 0)
-    assert not begun.client_software
+    (start,) = negotiation.exchanges
+    assert (start.tried, start.answer, start.error, start.supported, start.used) == (3, 0, "UNSUPPORTED_VERSION", "", 0)
+    assert not start.client_software
     assert names(negotiation, "client-only") == {
         "IncrementalAlterConfigs", "AlterPartitionReassignments", "ListPartitionReassignments", "OffsetDelete",
     }  # fmt: skip
@@ -58,8 +58,8 @@ def test_3_9_with_3_8_goes_by_kip_511(history: Path) -> None:
 def test_2_4_with_8_3(history: Path) -> None:
     negotiation = between(history, "2.4.0", "confluent-8.3.0")
     assert {row.name for row in negotiation.rpcs if row.status == "no-common-version"} == {"WriteTxnMarkers"}
-    gone = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
-    assert {row.name for row in negotiation.rpcs if row.status == "client-only"} == gone
+    rpcs = {"LeaderAndIsr", "StopReplica", "UpdateMetadata", "ControlledShutdown"}
+    assert {row.name for row in negotiation.rpcs if row.status == "client-only"} == rpcs
     assert row(negotiation, "WriteTxnMarkers").message == "the client has 0, confluent-8.3.0 1-2: no version in common"
     assert row(negotiation, "WriteTxnMarkers").between_nodes
     produce = row(negotiation, "Produce")
@@ -74,8 +74,8 @@ def test_2_2_needs_no_version_that_3_9_deprecates(history: Path) -> None:
 
 
 def test_unstable_rpcs_of_3_9(history: Path) -> None:
-    held = between(history, "3.9.0-rc3", "3.9.0-rc3")
-    assert row(held, "ShareFetch").status == "not-offered"
+    negotiation = between(history, "3.9.0-rc3", "3.9.0-rc3")
+    assert row(negotiation, "ShareFetch").status == "not-offered"
     assert row(between(history, "3.9.0-rc3", "3.9.0-rc3", unstable=True), "ShareFetch").chosen == 0
 
 
@@ -227,8 +227,8 @@ def test_released_clients_in_json(history: Path, tmp_path: Path) -> None:
     cells = [(row.client, cell.lowest, cell.newest) for row in document.clients for cell in row.brokers]
     assert cells == [("librdkafka", "1.8.2", "1.8.2"), ("rskafka", "0.2.0", "0.6.0")]
     assert msgspec.to_builtins(document.summary) == {"releases": 6, "works": 5, "core": 0, "fails": 1}
-    (lost,) = document.clients[0].brokers[0].releases[0].lost
-    assert (lost.name, lost.core, lost.client, lost.unserved) == ("ListOffsets", True, "0-1", "0")
+    (rpc,) = document.clients[0].brokers[0].releases[0].lost
+    assert (rpc.name, rpc.core, rpc.client, rpc.unserved) == ("ListOffsets", True, "0-1", "0")
 
 
 def test_released_clients_in_text(history: Path, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def half(suffix: str, *fields: dict[str, Any], name: str = "Thing", key: int = 1
     """A request or a response with an id, and more fields."""
     listeners = {"listeners": ["broker"]} if suffix == "Request" else {}
     common = {"type": suffix.lower(), "apiKey": key, "validVersions": "0-1", "flexibleVersions": "0+", **listeners}
-    described = field("Id", "int32", about="Which thing.")
-    return NOTE + definition(described, *fields, name=f"{name}{suffix}", **{**common, **others}) + b"\n"
+    id_field = field("Id", "int32", about="Which thing.")
+    return NOTE + definition(id_field, *fields, name=f"{name}{suffix}", **{**common, **others}) + b"\n"
 
 
 def things(*fields: dict[str, Any], **others: Any) -> dict[str, bytes]:
@@ -270,7 +270,7 @@ class TestHeaders:
     """KIP-1313 and other readers, once a definition has headerVersions."""
 
     @pytest.fixture
-    def declared(self, checkout: Path) -> Path:
+    def checkout_with_headers(self, checkout: Path) -> Path:
         request, response = (
             half("Request", headerVersions={"0+": "2"}),
             half("Response", OLD, headerVersions={"0+": "1"}),
@@ -278,11 +278,11 @@ class TestHeaders:
         commit(checkout, {"schemas/ThingRequest.json": request, "schemas/ThingResponse.json": response})
         return checkout
 
-    def test_the_state_is_a_remark(self, declared: Path) -> None:
+    def test_the_state_is_a_remark(self, checkout_with_headers: Path) -> None:
         result = review(base="1.0.0")
         assert (result.findings, [row.status for row in result.rollout]) == ((), ["missing"])
 
-    def test_they_are_findings_on_request(self, declared: Path) -> None:
+    def test_they_are_findings_on_request(self, checkout_with_headers: Path) -> None:
         rules = [rule for rule, _ in entries(base="1.0.0", rollout="always")]
         assert rules == ["kip-1313/v3-missing"]
 

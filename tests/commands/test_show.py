@@ -26,7 +26,7 @@ RESPONSE = definition(
     name="XResponse",
     type="response",
 )
-DRAWN = """\
+DRAWINGS = """\
 XResponse 0, after response header 0
   ErrorCode  int16           2
   Topics     array of Topic  4+
@@ -72,18 +72,18 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_all_versions(folder: Path) -> None:
-    assert show("XResponse", folder, cwd=folder) == (0, DRAWN, "")
+    assert show("XResponse", folder, cwd=folder) == (0, DRAWINGS, "")
 
 
 @pytest.mark.parametrize(("version", "number"), [("0", 0), ("1", 1), ("2", 2), ("3", 3), ("5", 3)])
 def test_one_version(folder: Path, version: str, number: int) -> None:
-    drawings = DRAWN.rstrip("\n").split("\n\n")
+    drawings = DRAWINGS.rstrip("\n").split("\n\n")
     assert show(f"XResponse@{version}", cwd=folder) == (0, drawings[number] + "\n", "")
 
 
 def test_a_range(folder: Path) -> None:
-    assert show("XResponse@1-2", cwd=folder).out == "\n\n".join(DRAWN.split("\n\n")[1:3]) + "\n"
-    assert show("XResponse@0+", cwd=folder).out == DRAWN
+    assert show("XResponse@1-2", cwd=folder).out == "\n\n".join(DRAWINGS.split("\n\n")[1:3]) + "\n"
+    assert show("XResponse@0+", cwd=folder).out == DRAWINGS
 
 
 def row(name: str, kind: str, encoding: str, size: str, **others: Any) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def test_all_messages(folder: Path) -> None:
     jsonschema.validate(document, schema("show"))
     assert (
         show("--all", cwd=folder).out
-        == f"ARecord 0-2\n  Field  int32  4\n\n{show('ARecord@3', cwd=folder).out}\n{DRAWN}"
+        == f"ARecord 0-2\n  Field  int32  4\n\n{show('ARecord@3', cwd=folder).out}\n{DRAWINGS}"
     )
 
 
@@ -172,10 +172,10 @@ def test_layouts_are_split_where_the_header_changes(tmp_path: Path) -> None:
     field_a = field("A", "int32")
     headers = {"0-1": "1", "2": "2", "3+": "3"}
     shut = definition(field_a, name="ControlledShutdownRequest", apiKey=7, validVersions="0-3", flexibleVersions="3+")
-    moved = definition(
+    other = definition(
         field_a, name="MovedRequest", apiKey=8, validVersions="0-4", flexibleVersions="0+", headerVersions=headers
     )
-    write(tmp_path, {"ControlledShutdownRequest.json": shut, "MovedRequest.json": moved})
+    write(tmp_path, {"ControlledShutdownRequest.json": shut, "MovedRequest.json": other})
 
     def heads(message: str) -> list[str]:
         return [line for line in show(message, cwd=tmp_path).out.splitlines() if "after request header" in line]
@@ -212,8 +212,8 @@ def test_every_kind_of_source(folder: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "kafka.jar", "w") as jar:
         jar.writestr("common/message/XResponse.json", RESPONSE)
     for words in ((str(folder / "XResponse.json"),), (str(tmp_path / "kafka.jar"),), ("1.0.0:", "--repo", str(kafka))):
-        assert show("XResponse", *words, cwd=tmp_path) == (0, DRAWN, "")
-    assert show("XResponse", "HEAD:clients", cwd=kafka).out == DRAWN
+        assert show("XResponse", *words, cwd=tmp_path) == (0, DRAWINGS, "")
+    assert show("XResponse", "HEAD:clients", cwd=kafka).out == DRAWINGS
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_one_clear_line(folder: Path, words: tuple[str, ...], problem: str) -> N
 def test_unreadable_definitions_beside_it_are_named(folder: Path) -> None:
     write(folder, {"Y.json": b'{"validVersions": '})
     ran = show("XResponse@0", cwd=folder)
-    assert (ran.code, ran.out) == (0, DRAWN.partition("\n\n")[0] + "\n")
+    assert (ran.code, ran.out) == (0, DRAWINGS.partition("\n\n")[0] + "\n")
     assert ran.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
 
 

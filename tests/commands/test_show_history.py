@@ -22,7 +22,7 @@ NOTES = b"""// Version 1 adds Rack (KIP-881).
 """
 BOX = field("Box", "Box", "3+", fields=[field("Size", "int32", "3+")])
 NAME, RACK = field("Name", "string", nullableVersions="2+"), field("Rack", "string", "1-2")
-MOVED = definition(
+NEW_REQUEST = definition(
     NAME, RACK, BOX, name="XRequest", validVersions="1-3", flexibleVersions="2+", latestVersionUnstable=True
 )
 TEXT = """\
@@ -53,7 +53,7 @@ def releases(tmp_path: Path) -> Path:
     commit(where, files("0-1", "0"), "1.9.0")
     commit(where, files("0-2", "0-1"), "2.0-rc1")
     commit(where, {"other": b""}, "2.0")
-    commit(where, {"message/XRequest.json": NOTES + MOVED}, "10.0")
+    commit(where, {"message/XRequest.json": NOTES + NEW_REQUEST}, "10.0")
     return where
 
 

@@ -19,7 +19,7 @@ from kiplint.compat.negotiation.clients import (
     use_of_clients,
 )
 from kiplint.compat.negotiation.negotiate import negotiate
-from kiplint.compat.negotiation.sides import Offered, offered_set, served
+from kiplint.compat.negotiation.sides import Offered, drop_unserved, offered_set
 from kiplint.compat.tree import load
 from kiplint.engine.errors import UsageError
 from kiplint.model.schemas import SchemaSet
@@ -35,7 +35,7 @@ def uses(history: Path, tag: str) -> dict[str, ClientUse]:
     return {use.name: use for row in rows for use in row.brokers[0].releases}
 
 
-def lost(use: ClientUse) -> list[str]:
+def lost_names(use: ClientUse) -> list[str]:
     """The names of lost RPCs, with an asterisk if only a path is lost."""
     return [f"{rpc.name}{'*' if rpc.unserved else ''}" for rpc in use.lost]
 
@@ -72,7 +72,7 @@ def test_the_data_is_that_of_the_sources(corpus: Path) -> None:
     }  # fmt: skip
     assert len(ours) == 48
     assert ours == {
-        name: (*parts[:3], *({api: sorted({*sent}) for api, sent in part.items()} for part in parts[3:]))
+        name: (*parts[:3], *({api: sorted({*versions}) for api, versions in part.items()} for part in parts[3:]))
         for name, parts in expected.items()
     }
     for row in read:
@@ -105,7 +105,7 @@ MORE_WITH_4_0 = {
 
 
 def test_what_clients_lose_with_4_0(history: Path) -> None:
-    result = {name: lost(use) for name, use in uses(history, "confluent-8.0.0").items() if use.lost}
+    result = {name: lost_names(use) for name, use in uses(history, "confluent-8.0.0").items() if use.lost}
     assert result == WITH_4_0 | MORE_WITH_4_0
 
 
@@ -157,7 +157,7 @@ def test_versions_that_are_only_advertised(history: Path) -> None:
 def test_a_probed_4_0_lists_produce_0_and_refuses_it(history: Path) -> None:
     rows = [Offered(0, "Produce", 0, 12), Offered(1, "Fetch", 4, 17), Offered(3, "Metadata", 0, 13)]
     old, new = (released_side(release_named(f"librdkafka@{version}")) for version in ("0.9.5", "2.8.0"))
-    broker = ("b:9092", offered_set(served(rows), old.schemas))
+    broker = ("b:9092", offered_set(drop_unserved(rows), old.schemas))
     statuses = {row.name: row.status for row in negotiate(old, [broker]).rpcs}
     assert (statuses["Produce"], statuses["Fetch"]) == ("no-common-version", "no-common-version")
     assert not negotiate(new, [broker]).losses  # compression stays, as Produce 0 is listed
@@ -214,10 +214,10 @@ def test_the_versions_of_each_path(history: Path, name: str, rpc: str, paths: di
 
 def test_the_first_exchange_of_a_client(history: Path) -> None:
     broker = [("2.2.0", schemas(history, "2.2.0"))]
-    (begun,) = negotiate(released_side(release_named("librdkafka@2.8.0")), broker).exchanges
-    assert (begun.tried, begun.tried_header, begun.answer, begun.used, begun.client_software) == (3, 2, 0, 0, False)
-    (begun,) = negotiate(released_side(release_named("sarama@1.20.0")), broker).exchanges
-    assert (begun.tried, begun.notes[-1]) == (None, release_named("sarama@1.20.0").note)
+    (first,) = negotiate(released_side(release_named("librdkafka@2.8.0")), broker).exchanges
+    assert (first.tried, first.tried_header, first.answer, first.used, first.client_software) == (3, 2, 0, 0, False)
+    (first,) = negotiate(released_side(release_named("sarama@1.20.0")), broker).exchanges
+    assert (first.tried, first.notes[-1]) == (None, release_named("sarama@1.20.0").note)
 
 
 @pytest.mark.parametrize(

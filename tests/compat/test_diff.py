@@ -278,15 +278,15 @@ def test_versions_that_do_not_meet() -> None:
 def test_an_unstable_version_may_change_and_go() -> None:
     old = definition(A, latestVersionUnstable=True)
     assert summaries(old, definition(A, B)) == ["unstable-changed none 5", "layout-changed wire 0-4 B"]
-    added = summaries(old, definition(A, field("B", versions="5+", ignorable=True)))
-    assert added == ["unstable-changed none 5", "new-field none 5 B"]
+    result = summaries(old, definition(A, field("B", versions="5+", ignorable=True)))
+    assert result == ["unstable-changed none 5", "new-field none 5 B"]
     assert summaries(old, definition(A, validVersions="0-4")) == ["version-dropped none 5"]
 
 
 def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     old = definition(A, C, latestVersionUnstable=True)
-    gone = definition(A, field("C", "string", versions="0-4"))
-    (change,) = changes(old, gone)
+    without_c = definition(A, field("C", "string", versions="0-4"))
+    (change,) = changes(old, without_c)
     assert (change.rule, change.severity, change.breaks) == ("compat/unstable-changed", "info", "none")
     assert change.message == "XRequest: version 5, not released yet, is written in other bytes"
     assert (change.old["layout"], change.new["layout"]) == ("A int32, C compact string", "A int32")
@@ -359,14 +359,14 @@ def test_a_message_without_a_key_is_known_by_its_fields() -> None:
 def test_messages_come_and_go() -> None:
     first, second = {"XRequest.json": definition(A)}, {"YRequest.json": definition(A, name="YRequest", apiKey=2)}
     assert summaries(first, {**first, **second}) == ["new-message none 0-5"]
-    (gone,) = changes({**first, **second}, first)
-    assert (gone.rule, gone.breaks, gone.severity, gone.message) == (
+    (change,) = changes({**first, **second}, first)
+    assert (change.rule, change.breaks, change.severity, change.message) == (
         "compat/message-removed",
         "support",
         "warning",
         "YRequest is gone",
     )
-    assert (gone.path, gone.old_path, gone.span.line) == ("old/YRequest.json", "old/YRequest.json", 2)
+    assert (change.path, change.old_path, change.span.line) == ("old/YRequest.json", "old/YRequest.json", 2)
 
 
 def test_dead_messages_come_and_go_unnoticed() -> None:
@@ -583,11 +583,11 @@ def test_a_definition_that_cannot_be_read_is_neither_new_nor_gone() -> None:
 
 def test_places_are_in_the_new_file_and_what_was_before_is_related() -> None:
     old, new = definition(A, B, C), definition(A, field("C", "string", nullableVersions="1+"))
-    gone, null = changes(old, new)
-    assert (gone.field, null.field) == ("B", "C")
-    assert (gone.path, gone.old_path) == ("new/XRequest.json", "old/XRequest.json")
-    assert new.splitlines()[gone.span.line - 1].strip() == b'"fields": ['
-    assert old.splitlines()[gone.old_line - 1].strip() == b'"name": "B",'
+    removal, null = changes(old, new)
+    assert (removal.field, null.field) == ("B", "C")
+    assert (removal.path, removal.old_path) == ("new/XRequest.json", "old/XRequest.json")
+    assert new.splitlines()[removal.span.line - 1].strip() == b'"fields": ['
+    assert old.splitlines()[removal.old_line - 1].strip() == b'"name": "B",'
     assert new.splitlines()[null.span.line - 1].strip() == b'"nullableVersions": "1+"'
 
 
@@ -713,13 +713,13 @@ def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
     assert (wrong.rule, wrong.path) == ("compat/response-not-bumped", "new/a/XRequest.json")
 
 
-@pytest.mark.parametrize(("gone", "left"), [("XResponse", "XRequest"), ("XRequest", "XResponse")])
-def test_a_live_rpc_that_loses_one_half_is_an_error(gone: str, left: str) -> None:
+@pytest.mark.parametrize(("half", "left"), [("XResponse", "XRequest"), ("XRequest", "XResponse")])
+def test_a_live_rpc_that_loses_one_half_is_an_error(half: str, left: str) -> None:
     old = both("0-5", "0-5")
-    new = {name: data for name, data in old.items() if name != f"{gone}.json"}
+    new = {name: data for name, data in old.items() if name != f"{half}.json"}
     (change,) = changes(old, new)
     assert (change.rule, change.severity, change.message) == (
-        "compat/message-removed", "error", f"{gone} is gone, but {left} is still there",
+        "compat/message-removed", "error", f"{half} is gone, but {left} is still there",
     )  # fmt: skip
     whole = changes(old, {"YRequest.json": definition(B, name="YRequest", apiKey=7)})
     assert {change.severity for change in whole if change.rule == "compat/message-removed"} == {"warning"}

@@ -35,10 +35,10 @@ def ranges(draw: st.DrawFn) -> str:
 @st.composite
 def plain_fields(draw: st.DrawFn, name: str, extra: tuple[str, ...] = ()) -> JSON:
     kind = draw(st.sampled_from([*KINDS, *extra]))
-    made = field(name, kind, draw(ranges()))
+    result = field(name, kind, draw(ranges()))
     if kind in NULLABLE or kind.startswith("[]"):
-        made["nullableVersions"] = draw(st.sampled_from(["none", "none", "0+", "2+"]))
-    return made
+        result["nullableVersions"] = draw(st.sampled_from(["none", "none", "0+", "2+"]))
+    return result
 
 
 @st.composite
@@ -72,7 +72,7 @@ def evolved(draw: st.DrawFn) -> tuple[JSON, JSON]:
 def mutate(draw: st.DrawFn, fields: list[JSON]) -> None:
     at = draw(st.integers(0, len(fields) - 1))
     what = draw(st.sampled_from(["remove", "add", "swap", "type", "versions", "nullable", "rename", "untag", "retag"]))
-    chosen = fields[at]
+    item = fields[at]
     if what == "remove" and len(fields) > 1:
         del fields[at]
     elif what == "add" and not any(field["name"] == "New" for field in fields):
@@ -81,18 +81,18 @@ def mutate(draw: st.DrawFn, fields: list[JSON]) -> None:
         other = draw(st.integers(0, len(fields) - 1))
         fields[at], fields[other] = fields[other], fields[at]
     elif what == "rename" and not any(field["name"] == "Other" for field in fields):
-        chosen["name"] = "Other"
-    elif what == "versions" and "tag" not in chosen:
-        chosen["versions"] = draw(ranges())
-    elif what == "nullable" and (chosen["type"] in NULLABLE or chosen["type"].startswith("[]")) and "tag" not in chosen:
-        chosen["nullableVersions"] = draw(st.sampled_from(["none", "0+", "2+", "4+"]))
-    elif what == "type" and "fields" not in chosen and "nullableVersions" not in chosen:
-        chosen["type"] = draw(st.sampled_from(["int32", "int64", "uuid", "string"]))
+        item["name"] = "Other"
+    elif what == "versions" and "tag" not in item:
+        item["versions"] = draw(ranges())
+    elif what == "nullable" and (item["type"] in NULLABLE or item["type"].startswith("[]")) and "tag" not in item:
+        item["nullableVersions"] = draw(st.sampled_from(["none", "0+", "2+", "4+"]))
+    elif what == "type" and "fields" not in item and "nullableVersions" not in item:
+        item["type"] = draw(st.sampled_from(["int32", "int64", "uuid", "string"]))
     elif what == "untag":
-        chosen.pop("tag", None)
-        chosen.pop("taggedVersions", None)
-    elif what == "retag" and "tag" in chosen:
-        chosen["tag"] = 1
+        item.pop("tag", None)
+        item.pop("taggedVersions", None)
+    elif what == "retag" and "tag" in item:
+        item["tag"] = 1
 
 
 def changes(old: JSON, new: JSON) -> tuple[list[ChangeFinding], Message, Message]:
@@ -105,7 +105,7 @@ def changes(old: JSON, new: JSON) -> tuple[list[ChangeFinding], Message, Message
     return judged, before, other
 
 
-def broken(judged: list[ChangeFinding], made: Message) -> set[int]:
+def broken(judged: list[ChangeFinding], message: Message) -> set[int]:
     """The versions in which something breaks the wire."""
     return {
         version
@@ -147,16 +147,16 @@ def test_other_bytes_are_never_missed(pair: tuple[JSON, JSON]) -> None:
 @given(evolved())
 def test_versions_that_are_the_same_are_never_broken(pair: tuple[JSON, JSON]) -> None:
     judged, old, new = changes(*pair)
-    before, other = ([layout(made, v) for v in range(HIGHEST + 1)] for made in (old, new))
+    before, other = ([layout(message, v) for v in range(HIGHEST + 1)] for message in (old, new))
     same = {v for v in range(HIGHEST + 1) if (whole(before[v]), names(before[v])) == (whole(other[v]), names(other[v]))}
     assert not same & broken(judged, new)
 
 
 @given(documents())
-def test_a_definition_does_not_differ_from_itself(made: JSON) -> None:
-    other = copy.deepcopy(made)
+def test_a_definition_does_not_differ_from_itself(definition: JSON) -> None:
+    other = copy.deepcopy(definition)
     other["fields"][0]["about"] = "Said anew."
-    assert changes(made, other)[0] == []
+    assert changes(definition, other)[0] == []
 
 
 # Histories: a change is judged by the newest release that has a version
@@ -175,34 +175,34 @@ def histories(draw: st.DrawFn) -> tuple[list[Node], list[int]]:
     nodes = [Node({**draw(documents()), "validVersions": f"0-{draw(st.integers(1, HIGHEST))}"}, ())]
     for _ in range(draw(st.integers(2, 6))):
         parent = draw(st.integers(0, len(nodes) - 1))
-        made, parents = copy.deepcopy(nodes[parent].document), [parent]
+        definition, parents = copy.deepcopy(nodes[parent].document), [parent]
         how = draw(st.sampled_from(["mutate", "mutate", "merge", "pick", "bump", "unstable", "drop"]))
         other = draw(st.integers(0, len(nodes) - 1))
         if how == "merge":  # the fields of both, as a merge without a conflict keeps them
-            names = {item["name"] for item in made["fields"]}
-            made["fields"] += [
+            names = {item["name"] for item in definition["fields"]}
+            definition["fields"] += [
                 item for item in copy.deepcopy(nodes[other].document["fields"]) if item["name"] not in names
             ]
             parents = [parent, other]
         elif how == "pick":
-            made["fields"] = copy.deepcopy(nodes[other].document["fields"])
+            definition["fields"] = copy.deepcopy(nodes[other].document["fields"])
         elif how == "bump":
-            low, high = map(int, made["validVersions"].split("-"))
-            made["validVersions"] = f"{low}-{min(high + 1, HIGHEST)}"
-            made.pop("latestVersionUnstable", None)
+            low, high = map(int, definition["validVersions"].split("-"))
+            definition["validVersions"] = f"{low}-{min(high + 1, HIGHEST)}"
+            definition.pop("latestVersionUnstable", None)
         elif how == "unstable":
-            made["latestVersionUnstable"] = not made.get("latestVersionUnstable")
+            definition["latestVersionUnstable"] = not definition.get("latestVersionUnstable")
         elif how == "drop":
-            low, high = map(int, made["validVersions"].split("-"))
-            made["validVersions"] = f"{min(low + 1, high)}-{high}"
+            low, high = map(int, definition["validVersions"].split("-"))
+            definition["validVersions"] = f"{min(low + 1, high)}-{high}"
         else:
-            mutate(draw, made["fields"])
-        nodes.append(Node(made, tuple(parents)))
+            mutate(draw, definition["fields"])
+        nodes.append(Node(definition, tuple(parents)))
     return nodes, draw(st.lists(st.integers(0, len(nodes) - 1), max_size=4, unique=True))
 
 
-def tree_of(made: JSON) -> Tree:
-    return make_tree("", [("", [("X.json", json.dumps(made).encode())])])
+def tree_of(definition: JSON) -> Tree:
+    return make_tree("", [("", [("X.json", json.dumps(definition).encode())])])
 
 
 @settings(max_examples=2 * USUAL)
@@ -219,20 +219,20 @@ def test_a_change_breaks_what_the_newest_release_has(
     releases = Releases([str(tag) for tag in tags], trees) if tags else None
     judgements = judge(compare_trees(old, new, (), releases), RULES, old.sources, new.sources, prove=False)
     before, after = (next(iter(tree.messages)) for tree in (old, new))
-    reported = broken([finding for _, finding in judgements], after)
+    broken_versions = broken([finding for _, finding in judgements], after)
     for version in range(HIGHEST + 1):
         holders = [next(iter(tree.messages)) for tree in trees] if tags else [before]
         release = next((item for item in holders if version in item.valid and not _is_unstable(item, version)), None)
         if version not in after.valid or release is None:
-            assert version not in reported
+            assert version not in broken_versions
             continue
         now, then = layout(after, version), layout(release, version)
         was = layout(before, version) if version in before.valid else None
         if tokens(now) != tokens(then) and (was is None or tokens(now) != tokens(was)):
-            assert version in reported
+            assert version in broken_versions
         same = [(whole(now), names(now)) == (whole(body), names(body)) for body in (then, was) if body]
         if any(same):
-            assert version not in reported
+            assert version not in broken_versions
 
 
 def _is_unstable(message: Message, version: int) -> bool:

@@ -85,13 +85,13 @@ def test_changes_with_equal_bytes_are_not_breaks(cases: list[Evolved]) -> None:
 
 
 def test_the_truth_is_met_nearly_always(cases: list[Evolved]) -> None:
-    met = sum(case.breaks == case.is_breaking for case in cases)
-    assert met >= SHARE * len(cases)
+    matches = sum(case.breaks == case.is_breaking for case in cases)
+    assert matches >= SHARE * len(cases)
 
 
 def test_every_exception_is_needed_and_has_a_reason(cases: list[Evolved]) -> None:
-    needed = {case.row["id"] for case in cases if case.breaks != case.is_breaking}
-    assert [name for name in EXCEPTIONS if name not in needed] == []
+    mismatches = {case.row["id"] for case in cases if case.breaks != case.is_breaking}
+    assert [name for name in EXCEPTIONS if name not in mismatches] == []
     assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
 
 

@@ -67,7 +67,7 @@ ShareGroupStatePartitionMetadataKey ConsumerGroupRegularExpressionKey ShareSnaps
 """The records whose type was the version of their key, and is its API key since KAFKA-17593."""
 
 
-class Told(NamedTuple):
+class ReleaseChange(NamedTuple):
     """A change, and the two releases it lies between."""
 
     pair: str
@@ -90,21 +90,21 @@ def tags(history: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def changes(history: Path, tags: list[str]) -> list[Told]:
+def changes(history: Path, tags: list[str]) -> list[ReleaseChange]:
     """All changes of all pairs; each tree is loaded once, and only two are kept."""
     try:
-        return list(_told(history, tags))
+        return list(_compare_releases(history, tags))
     finally:
         close()
 
 
-def _told(history: Path, tags: list[str]) -> Iterator[Told]:
+def _compare_releases(history: Path, tags: list[str]) -> Iterator[ReleaseChange]:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     trees = (load(f"{tag}:", str(history)) for tag in tags)
     for old, new in pairwise(trees):
         assert not old.broken + new.broken
         for change in changes_between(rules, old, new):
-            yield Told(f"{old.name} {new.name}".replace(":", ""), change)
+            yield ReleaseChange(f"{old.name} {new.name}".replace(":", ""), change)
 
 
 def test_all_releases_are_there(tags: list[str]) -> None:
@@ -112,7 +112,7 @@ def test_all_releases_are_there(tags: list[str]) -> None:
     assert (tags[0], tags[43], tags[44], tags[-1]) == ("2.2.0", "3.9.0-rc3", "confluent-8.0.0", "confluent-8.3.0")
 
 
-def test_what_breaks_the_wire(changes: list[Told]) -> None:
+def test_what_breaks_the_wire(changes: list[ReleaseChange]) -> None:
     result = [change for change in changes if change.change.breaks == "wire"]
     assert {
         (change.pair, change.rule, f"{change.change.message_name} {change.change.versions}") for change in result
@@ -121,12 +121,12 @@ def test_what_breaks_the_wire(changes: list[Told]) -> None:
     assert {change.change.severity for change in result} == {"error"}
 
 
-def test_what_breaks_storage(changes: list[Told]) -> None:
-    known = {
+def test_what_breaks_storage(changes: list[ReleaseChange]) -> None:
+    expected = {
         (pair, rule, name) for pair, rules in STORAGE.items() for rule, names in rules.items() for name in names.split()
     }
     result = [change for change in changes if change.change.breaks == "storage"]
-    assert {(change.pair, change.rule, change.change.message_name) for change in result} == known
+    assert {(change.pair, change.rule, change.change.message_name) for change in result} == expected
     assert {change.change.message_type for change in result} <= {
         "metadata",
         "data",
@@ -135,7 +135,7 @@ def test_what_breaks_storage(changes: list[Told]) -> None:
     }
 
 
-def test_every_break_of_a_version_is_proved(changes: list[Told]) -> None:
+def test_every_break_of_a_version_is_proved(changes: list[ReleaseChange]) -> None:
     grave = [change.change for change in changes if change.change.breaks in ("wire", "storage")]
     assert [
         change
@@ -144,7 +144,7 @@ def test_every_break_of_a_version_is_proved(changes: list[Told]) -> None:
     ] == []
 
 
-def test_no_change_is_reported_twice(changes: list[Told]) -> None:
+def test_no_change_is_reported_twice(changes: list[ReleaseChange]) -> None:
     keys = [(change.pair, change.change.path, change.change.rule, change.change.message) for change in changes]
     assert len(set(keys)) == len(keys)
 
@@ -156,7 +156,7 @@ def test_no_change_is_reported_twice(changes: list[Told]) -> None:
         ("2.7.2 2.8.0", "ProduceRequest 0-8, TopicData.PartitionData.Records"),
     ],
 )
-def test_bytes_that_became_records_are_the_same_bytes(changes: list[Told], pair: str, field: str) -> None:
+def test_bytes_that_became_records_are_the_same_bytes(changes: list[ReleaseChange], pair: str, field: str) -> None:
     about = [
         change.change for change in changes if change.pair == pair and change.change.message.startswith(f"{field}: ")
     ]
@@ -171,37 +171,37 @@ def test_bytes_that_became_records_are_the_same_bytes(changes: list[Told], pair:
     assert retyped.message.endswith("was nullable bytes and is nullable records, in the same bytes")
 
 
-def test_renumbered_coordinator_keys_are_the_same_on_disk(changes: list[Told]) -> None:
-    moved = [change for change in changes if change.rule == "record-type-moved"]
-    assert {change.pair for change in moved} == {"confluent-8.0.0 confluent-8.1.0"}
-    assert {change.change.breaks for change in moved} == {"source"}
-    assert sorted(change.change.message_name for change in moved) == sorted(RENUMBERED.split())
-    others = [change for change in changes if change.pair == moved[0].pair and change.change.breaks == "storage"]
+def test_renumbered_coordinator_keys_are_the_same_on_disk(changes: list[ReleaseChange]) -> None:
+    moves = [change for change in changes if change.rule == "record-type-moved"]
+    assert {change.pair for change in moves} == {"confluent-8.0.0 confluent-8.1.0"}
+    assert {change.change.breaks for change in moves} == {"source"}
+    assert sorted(change.change.message_name for change in moves) == sorted(RENUMBERED.split())
+    others = [change for change in changes if change.pair == moves[0].pair and change.change.breaks == "storage"]
     assert not {change.change.message_name for change in others} & {*RENUMBERED.split()}
 
 
-def test_a_renamed_message_is_not_gone(changes: list[Told]) -> None:
-    renamed = {change.change.message for change in changes if change.rule == "message-renamed"}
-    assert "SubscriptionInfoData: SubscriptionInfo is called SubscriptionInfoData now" in renamed
-    assert "AlterPartitionRequest: AlterIsrRequest is called AlterPartitionRequest now" in renamed
+def test_a_renamed_message_is_not_gone(changes: list[ReleaseChange]) -> None:
+    messages = {change.change.message for change in changes if change.rule == "message-renamed"}
+    assert "SubscriptionInfoData: SubscriptionInfo is called SubscriptionInfoData now" in messages
+    assert "AlterPartitionRequest: AlterIsrRequest is called AlterPartitionRequest now" in messages
 
 
-def test_patch_releases_break_nothing(changes: list[Told]) -> None:
+def test_patch_releases_break_nothing(changes: list[ReleaseChange]) -> None:
     patches = [change for change in changes if len({tuple(order(tag)[1][:2]) for tag in change.pair.split()}) == 1]
     assert {patch.change.breaks for patch in patches} <= {"none", "semantics"}
 
 
-def test_old_versions_go_with_apache_4_only(changes: list[Told]) -> None:
-    dropped = [
+def test_old_versions_go_with_apache_4_only(changes: list[ReleaseChange]) -> None:
+    removals = [
         change
         for change in changes
         if change.rule in ("version-dropped", "message-removed") and change.change.breaks == "support"
     ]
-    assert {change.pair for change in dropped if change.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
-    assert {change.change.severity for change in dropped} == {"warning"}
+    assert {change.pair for change in removals if change.rule == "version-dropped"} == {"3.9.0-rc3 confluent-8.0.0"}
+    assert {change.change.severity for change in removals} == {"warning"}
 
 
-def test_every_break_of_bytes_has_a_witness(changes: list[Told]) -> None:
+def test_every_break_of_bytes_has_a_witness(changes: list[ReleaseChange]) -> None:
     breaks = [change for change in changes if change.change.breaks in ("wire", "storage")]
     assert len(breaks) > 40
     assert [

@@ -21,8 +21,8 @@ PLAIN, FLEXIBLE = 0, 3
 """Versions of the definitions made by `tools.document`: not flexible, and flexible."""
 
 
-def shown(made: Message, version: int) -> str:
-    return shown_layout(layout(made, version), empty_tags=True)
+def layout_text(request: Message, version: int) -> str:
+    return shown_layout(layout(request, version), empty_tags=True)
 
 
 def same(left: Message, other: Message, version: int) -> bool:
@@ -38,11 +38,11 @@ def struct(name: str, kind: str = "[]Part", *fields: dict[str, Any], **others: A
 
 @pytest.mark.parametrize(("kind", "size"), sorted(WIDTHS.items()))
 def test_a_number_has_its_width(kind: str, size: int) -> None:
-    made = message(field(kind=kind))
+    request = message(field(kind=kind))
     for version in (PLAIN, FLEXIBLE):
-        (only,) = layout(made, version).slots
+        (only,) = layout(request, version).slots
         assert (describe(only), width(only)) == (kind, str(size))
-        assert tokens(layout(made, version))[:1] == (kind,)
+        assert tokens(layout(request, version))[:1] == (kind,)
 
 
 @pytest.mark.parametrize(
@@ -57,47 +57,47 @@ def test_a_number_has_its_width(kind: str, size: int) -> None:
     ],
 )
 def test_lengths(kind: str, nullable: str, plain: tuple[str, str], flexible: tuple[str, str]) -> None:
-    made = message(field(kind=kind, nullableVersions=nullable))
+    request = message(field(kind=kind, nullableVersions=nullable))
     for version, expected in ((PLAIN, plain), (FLEXIBLE, flexible)):
-        (only,) = layout(made, version).slots
+        (only,) = layout(request, version).slots
         assert (describe(only), width(only)) == expected
 
 
 def test_nullable_in_some_versions_only() -> None:
-    made = message(field("A", "string", nullableVersions="1-2"), flexibleVersions="none")
-    assert [layout(made, version).slots[0].nullable for version in range(4)] == [False, True, True, False]
-    assert [str(interval) for interval in intervals(made)] == ["0", "1-2", "3-5"]
+    request = message(field("A", "string", nullableVersions="1-2"), flexibleVersions="none")
+    assert [layout(request, version).slots[0].nullable for version in range(4)] == [False, True, True, False]
+    assert [str(interval) for interval in intervals(request)] == ["0", "1-2", "3-5"]
 
 
 def test_a_field_that_is_never_compact() -> None:
-    made = message(field("ClientId", "string", nullableVersions="0+", flexibleVersions="none"), field("B", "string"))
-    assert shown(made, FLEXIBLE) == "ClientId nullable string, B compact string, tags {}"
-    assert [width(slot) for slot in layout(made, FLEXIBLE).slots] == ["2+n", "varint+n"]
+    request = message(field("ClientId", "string", nullableVersions="0+", flexibleVersions="none"), field("B", "string"))
+    assert layout_text(request, FLEXIBLE) == "ClientId nullable string, B compact string, tags {}"
+    assert [width(slot) for slot in layout(request, FLEXIBLE).slots] == ["2+n", "varint+n"]
 
 
 def test_a_field_that_is_compact_before_the_message_is_flexible_is_not() -> None:
-    made = message(field("A", "string", flexibleVersions="0+"))
-    assert shown(made, PLAIN) == "A string"
+    request = message(field("A", "string", flexibleVersions="0+"))
+    assert layout_text(request, PLAIN) == "A string"
 
 
 # Messages and structs
 
 
 def test_fields_come_in_their_order_in_the_versions_that_have_them() -> None:
-    made = message(field("C", versions="2+"), field("A"), field("B", "int64", "0-1"))
-    assert [shown(made, version) for version in (0, 1, 2, 3)] == [
+    request = message(field("C", versions="2+"), field("A"), field("B", "int64", "0-1"))
+    assert [layout_text(request, version) for version in (0, 1, 2, 3)] == [
         "A int32, B int64",
         "A int32, B int64",
         "C int32, A int32",
         "C int32, A int32, tags {}",
     ]
-    assert [str(interval) for interval in intervals(made)] == ["0-1", "2", "3-5"]
+    assert [str(interval) for interval in intervals(request)] == ["0-1", "2", "3-5"]
 
 
 def test_structs_stand_in_line_without_a_box() -> None:
     boxed = message(struct("Box", "Box", field("A"), field("B", "string")), flexibleVersions="none")
     plain = message(field("A"), field("B", "string"), flexibleVersions="none")
-    assert shown(boxed, PLAIN) == "Box (A int32, B string)"
+    assert layout_text(boxed, PLAIN) == "Box (A int32, B string)"
     assert same(boxed, plain, PLAIN)
 
 
@@ -111,7 +111,7 @@ def test_a_struct_ends_in_its_own_tag_section_once_flexible() -> None:
 def test_a_nullable_struct_has_a_marker() -> None:
     may = message(struct("Box", "Box", field("A"), nullableVersions="0+"), flexibleVersions="none")
     must = message(struct("Box", "Box", field("A")), flexibleVersions="none")
-    assert shown(may, PLAIN) == "Box nullable (A int32)"
+    assert layout_text(may, PLAIN) == "Box nullable (A int32)"
     assert width(layout(may, PLAIN).slots[0]) == "1+"
     assert width(layout(must, PLAIN).slots[0]) == ""
     assert not same(may, must, PLAIN)
@@ -119,34 +119,34 @@ def test_a_nullable_struct_has_a_marker() -> None:
 
 def test_common_structs_are_those_of_their_users() -> None:
     common = [{"name": "Part", "versions": "0+", "fields": [field("Id")]}]
-    made = message(field("One", "Part"), field("Many", "[]Part", "1+"), commonStructs=common)
-    assert shown(made, FLEXIBLE) == "One (Id int32), Many compact array of (Id int32), tags {}"
+    request = message(field("One", "Part"), field("Many", "[]Part", "1+"), commonStructs=common)
+    assert layout_text(request, FLEXIBLE) == "One (Id int32), Many compact array of (Id int32), tags {}"
     assert same(
-        made, message(struct("One", "A", field("X")), struct("Many", "[]B", field("Y"), versions="1+")), FLEXIBLE
+        request, message(struct("One", "A", field("X")), struct("Many", "[]B", field("Y"), versions="1+")), FLEXIBLE
     )
 
 
 def test_tags_are_sorted_and_no_part_of_the_tokens() -> None:
     later = {"versions": "3+", "taggedVersions": "3+"}
-    made = message(field("B", tag=1, **later), field("A"), field("C", "string", tag=0, **later))
-    assert shown(made, PLAIN) == "A int32"
-    assert shown(made, FLEXIBLE) == "A int32, tags {0: C compact string, 1: B int32}"
-    assert same(made, message(field("A")), FLEXIBLE)
+    request = message(field("B", tag=1, **later), field("A"), field("C", "string", tag=0, **later))
+    assert layout_text(request, PLAIN) == "A int32"
+    assert layout_text(request, FLEXIBLE) == "A int32, tags {0: C compact string, 1: B int32}"
+    assert same(request, message(field("A")), FLEXIBLE)
 
 
 def test_a_field_that_is_tagged_later_stands_in_line_before() -> None:
-    made = message(field("A", tag=0, taggedVersions="4+"))
-    assert [shown(made, version) for version in (3, 4)] == ["A int32, tags {}", "tags {0: A int32}"]
+    request = message(field("A", tag=0, taggedVersions="4+"))
+    assert [layout_text(request, version) for version in (3, 4)] == ["A int32, tags {}", "tags {0: A int32}"]
 
 
 def test_a_struct_in_itself_ends() -> None:
     common = [{"name": "Node", "versions": "0+", "fields": [field("Id"), field("Children", "[]Node")]}]
-    made = message(field("Root", "Node"), commonStructs=common)
-    assert shown(made, PLAIN) == "Root (Id int32, Children array of Node)"
-    assert "recursion" in str(tokens(layout(made, PLAIN)))
-    assert same(made, made, FLEXIBLE)
-    assert intervals(made)
-    assert [row[1] for row in lines(layout(made, PLAIN))] == ["Root", "Id", "Children"]
+    request = message(field("Root", "Node"), commonStructs=common)
+    assert layout_text(request, PLAIN) == "Root (Id int32, Children array of Node)"
+    assert "recursion" in str(tokens(layout(request, PLAIN)))
+    assert same(request, request, FLEXIBLE)
+    assert intervals(request)
+    assert [row[1] for row in lines(layout(request, PLAIN))] == ["Root", "Id", "Children"]
 
 
 # Equal bytes
@@ -166,13 +166,13 @@ def test_a_struct_in_itself_ends() -> None:
     ],
 )
 def test_which_bytes_are_equal(left: dict[str, Any], other: dict[str, Any], *, plain: bool, flexible: bool) -> None:
-    made = message(left), message(other)
-    assert (same(*made, PLAIN), same(*made, FLEXIBLE)) == (plain, flexible)
+    requests = message(left), message(other)
+    assert (same(*requests, PLAIN), same(*requests, FLEXIBLE)) == (plain, flexible)
 
 
 def test_what_depends_on_flexible_versions_can_be_left_out() -> None:
-    made = message(field("A", "string"), field("B", "[]string"), struct("C", "C", field("D", "bytes")))
-    before, after = layout(made, PLAIN), layout(made, FLEXIBLE)
+    request = message(field("A", "string"), field("B", "[]string"), struct("C", "C", field("D", "bytes")))
+    before, after = layout(request, PLAIN), layout(request, FLEXIBLE)
     assert tokens(before) != tokens(after)
     assert tokens(before, plain=True) == tokens(after, plain=True)
 
@@ -181,23 +181,25 @@ def test_what_depends_on_flexible_versions_can_be_left_out() -> None:
 
 
 def test_a_renamed_field_ends_an_interval_although_the_bytes_do_not() -> None:
-    made = message(field("A", versions="0-1"), field("B", versions="2+"), flexibleVersions="none")
-    assert [str(interval) for interval in intervals(made)] == ["0-1", "2-5"]
+    request = message(field("A", versions="0-1"), field("B", versions="2+"), flexibleVersions="none")
+    assert [str(interval) for interval in intervals(request)] == ["0-1", "2-5"]
 
 
 def test_a_boundary_that_changes_nothing_is_none() -> None:
-    made = message(field("A", "int32", "0+", nullableVersions="none"), field("B", versions="7+"), flexibleVersions="9+")
-    assert [str(interval) for interval in intervals(made)] == ["0-5"]
+    request = message(
+        field("A", "int32", "0+", nullableVersions="none"), field("B", versions="7+"), flexibleVersions="9+"
+    )
+    assert [str(interval) for interval in intervals(request)] == ["0-5"]
 
 
 def test_what_a_tag_holds_ends_an_interval_too() -> None:
     inner = field("Id", "string", "3+", nullableVersions="4+")
-    made = message(struct("Part", "Part", inner, versions="3+", tag=0, taggedVersions="3+"))
-    assert [shown(made, version) for version in (3, 4)] == [
+    request = message(struct("Part", "Part", inner, versions="3+", tag=0, taggedVersions="3+"))
+    assert [layout_text(request, version) for version in (3, 4)] == [
         "tags {0: Part (Id compact string)}",
         "tags {0: Part (Id compact nullable string)}",
     ]
-    assert [str(interval) for interval in intervals(made)] == ["0-2", "3", "4-5"]
+    assert [str(interval) for interval in intervals(request)] == ["0-2", "3", "4-5"]
 
 
 @pytest.mark.parametrize(("valid", "expected"), [("none", []), ("3", ["3"]), ("2-4", ["2", "3-4"])])
@@ -208,8 +210,10 @@ def test_only_valid_versions_have_layouts(valid: str, expected: list[str]) -> No
 def test_versions_are_never_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
     requested = Mock(side_effect=layout)
     monkeypatch.setattr("kiplint.model.layout.layout", requested)
-    made = message(field("A", "string"), field("B", versions="20000+"), validVersions="0-32767", flexibleVersions="9+")
-    assert [str(interval) for interval in intervals(made)] == ["0-8", "9-19999", "20000+"]
+    request = message(
+        field("A", "string"), field("B", versions="20000+"), validVersions="0-32767", flexibleVersions="9+"
+    )
+    assert [str(interval) for interval in intervals(request)] == ["0-8", "9-19999", "20000+"]
     assert [call.args[1] for call in requested.call_args_list] == [0, 9, 20000]
 
 
@@ -229,12 +233,12 @@ def ranges(draw: st.DrawFn) -> str:
 @st.composite
 def a_field(draw: st.DrawFn, name: str, structs: list[str]) -> dict[str, Any]:
     kind = draw(st.sampled_from(KINDS + structs))
-    made = field(name, kind, draw(ranges()))
+    result = field(name, kind, draw(ranges()))
     if kind in ("string", "bytes", "records") or kind.startswith("[]") or kind in structs:
-        made["nullableVersions"] = draw(st.none() | ranges()) or "none"
+        result["nullableVersions"] = draw(st.none() | ranges()) or "none"
     if kind in ("string", "bytes") and draw(st.booleans()):
-        made["flexibleVersions"] = "none"
-    return made
+        result["flexibleVersions"] = "none"
+    return result
 
 
 @st.composite
@@ -259,64 +263,64 @@ def messages(draw: st.DrawFn) -> Message:
 
 
 @given(messages())
-def test_intervals_partition_the_valid_versions(made: Message) -> None:
-    result = intervals(made)
+def test_intervals_partition_the_valid_versions(definition: Message) -> None:
+    result = intervals(definition)
     assert all(interval.lowest <= interval.highest and len(interval.intervals) == 1 for interval in result)
     assert list(result) == sorted(result, key=lambda interval: interval.lowest)
     together = NONE
     for interval in result:
         assert not interval & together
         together |= interval
-    assert together == made.valid
+    assert together == definition.valid
 
 
 @given(messages(), st.data())
-def test_nothing_changes_inside_an_interval(made: Message, data: st.DataObject) -> None:
-    for interval in intervals(made):
-        bodies = [layout(made, data.draw(st.integers(interval.lowest, interval.highest))) for _ in range(2)]
+def test_nothing_changes_inside_an_interval(definition: Message, data: st.DataObject) -> None:
+    for interval in intervals(definition):
+        bodies = [layout(definition, data.draw(st.integers(interval.lowest, interval.highest))) for _ in range(2)]
         assert len({tokens(body) for body in bodies}) == 1
         assert len({shown_layout(body) for body in bodies}) == 1
         assert len({tuple(lines(body)) for body in bodies}) == 1
 
 
 @given(messages())
-def test_something_changes_from_one_interval_to_the_next(made: Message) -> None:
-    result = intervals(made)
+def test_something_changes_from_one_interval_to_the_next(definition: Message) -> None:
+    result = intervals(definition)
     for interval, after in pairwise(result):
-        bodies = [layout(made, version) for version in (interval.lowest, after.lowest)]
-        drawn = [(tokens(body), [row[1] for row in lines(body)]) for body in bodies]
-        assert drawn[0] != drawn[1]
+        bodies = [layout(definition, version) for version in (interval.lowest, after.lowest)]
+        contents = [(tokens(body), [row[1] for row in lines(body)]) for body in bodies]
+        assert contents[0] != contents[1]
 
 
 @given(messages(), st.integers(0, HIGHEST))
-def test_layouts_hold_what_the_definition_says(made: Message, version: int) -> None:
-    body = layout(made, version)
-    present = [item for item in made.fields if version in item.versions]
+def test_layouts_hold_what_the_definition_says(definition: Message, version: int) -> None:
+    body = layout(definition, version)
+    present = [item for item in definition.fields if version in item.versions]
     tagged = [item for item in present if version in item.tagged]
     assert [item.field for item in body.slots] == [item for item in present if item not in tagged]
-    assert (body.tags is None) is (version not in made.flexible)
+    assert (body.tags is None) is (version not in definition.flexible)
     if body.tags is not None:
         assert [tag.field.tag for tag in body.tags] == sorted(item.tag or 0 for item in tagged)
     for part in body.slots:
-        assert part == slot(part.field, version, version in made.flexible)
+        assert part == slot(part.field, version, version in definition.flexible)
         assert part.nullable is (version in part.field.nullable)
         assert width(part) == "" or width(part)[-1] in "+n0123456789"
         assert part.compact <= (body.tags is not None)
 
 
 @given(messages())
-def test_a_range_of_one_version_is_its_own_interval(made: Message) -> None:
-    lowest = made.valid.lowest
-    (first, *_) = intervals(made)
+def test_a_range_of_one_version_is_its_own_interval(definition: Message) -> None:
+    lowest = definition.valid.lowest
+    (first, *_) = intervals(definition)
     assert VersionRange.of(lowest, lowest) <= first
 
 
 def test_of_a_large_layout_the_fields_around_are_shown() -> None:
     many = [field(f"F{n}") for n in range(1_000)]
-    made = message(*many, struct("Deep", "Part", *many), field("T", tag=0, taggedVersions="3+"))
-    body = layout(made, FLEXIBLE)
-    shown = shown_layout(body, made.by_name["F500"])
-    assert shown == ", ".join(["...", *(f"F{n} int32" for n in range(490, 511)), "...", "tags {...}"])
-    assert shown_layout(body, made.by_name["Deep"]).endswith("F999 int32, Deep (...), tags {...}")
-    assert shown_layout(body, made.by_name["T"]) == "..., tags {0: T int32}"
+    request = message(*many, struct("Deep", "Part", *many), field("T", tag=0, taggedVersions="3+"))
+    body = layout(request, FLEXIBLE)
+    text = shown_layout(body, request.by_name["F500"])
+    assert text == ", ".join(["...", *(f"F{n} int32" for n in range(490, 511)), "...", "tags {...}"])
+    assert shown_layout(body, request.by_name["Deep"]).endswith("F999 int32, Deep (...), tags {...}")
+    assert shown_layout(body, request.by_name["T"]) == "..., tags {0: T int32}"
     assert shown_layout(body) == ", ".join([*(f"F{n} int32" for n in range(11)), "...", "tags {...}"])

@@ -18,7 +18,7 @@ API_VERSIONS = 18
 BY_BROKER = (Ids(request="0", response="UUID-B"), Ids(request="UUID-B", response="0"))
 
 
-def stored(folder: Path) -> tuple[str, SchemaSet]:
+def read_set(folder: Path) -> tuple[str, SchemaSet]:
     files = [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.json"))]
     assert files
     return folder.name, make_tree(folder.name, [("", files)]).main
@@ -33,8 +33,8 @@ def api_versions(valid: str, *, software: bool = True, **others: Any) -> tuple[M
 
 
 def between(client: tuple[Message, ...], *brokers: tuple[Message, ...], unstable: bool = False) -> Negotiation:
-    named = [(f"b{number}", SchemaSet(messages)) for number, messages in enumerate(brokers, 1)]
-    return negotiate(("c", SchemaSet(client)), named, unstable=unstable)
+    broker_sets = [(f"b{number}", SchemaSet(messages)) for number, messages in enumerate(brokers, 1)]
+    return negotiate(("c", SchemaSet(client)), broker_sets, unstable=unstable)
 
 
 def row(negotiation: Negotiation, name: str) -> RpcRow:
@@ -42,7 +42,7 @@ def row(negotiation: Negotiation, name: str) -> RpcRow:
     return only_row
 
 
-def begun(client: tuple[Message, ...], broker: tuple[Message, ...]) -> Exchange:
+def first_exchange(client: tuple[Message, ...], broker: tuple[Message, ...]) -> Exchange:
     (exchange,) = between(client, broker).exchanges
     return exchange
 
@@ -54,7 +54,7 @@ def begun(client: tuple[Message, ...], broker: tuple[Message, ...]) -> Exchange:
 def kip_35(repo: Path) -> Negotiation:
     folder = repo / "fixtures/negotiate/kip-35"
     features = read_features("features.json", (folder / "features.json").read_bytes())
-    return negotiate(stored(folder / "client"), [stored(folder / "B1"), stored(folder / "B2")], features)
+    return negotiate(read_set(folder / "client"), [read_set(folder / "B1"), read_set(folder / "B2")], features)
 
 
 def test_kip_35_answers_of_the_brokers(kip_35: Negotiation) -> None:
@@ -90,30 +90,30 @@ def test_kip_35_is_not_in_trouble(kip_35: Negotiation) -> None:
 
 
 def test_a_known_version_is_used_at_once() -> None:
-    exchange = begun(api_versions("0-3"), api_versions("0-4"))
+    exchange = first_exchange(api_versions("0-3"), api_versions("0-4"))
     assert exchange == Exchange("b1", 3, 2, 3, "", "", 3, 2, 0, client_software=True)
 
 
 def test_kip_511_continues_with_the_highest_common_version() -> None:
-    exchange = begun(api_versions("0-5"), api_versions("0-3"))
+    exchange = first_exchange(api_versions("0-5"), api_versions("0-3"))
     assert exchange == Exchange("b1", 5, 2, 0, "UNSUPPORTED_VERSION", "0-3", 3, 2, 0, client_software=True)
 
 
 def test_before_kip_511_the_client_goes_back_to_0() -> None:
-    exchange = begun(api_versions("0-3"), api_versions("0-2", software=False))
+    exchange = first_exchange(api_versions("0-3"), api_versions("0-2", software=False))
     assert (exchange.answer, exchange.error, exchange.supported, exchange.used) == (0, "UNSUPPORTED_VERSION", "", 0)
     assert (exchange.request_header, exchange.response_header, exchange.client_software) == (1, 0, False)
     assert exchange.notes[0].startswith("the answer does not name the broker's range")
 
 
 def test_a_client_from_before_kip_511_does_not_read_the_range() -> None:
-    exchange = begun(api_versions("0-5", software=False), api_versions("0-3"))
+    exchange = first_exchange(api_versions("0-5", software=False), api_versions("0-3"))
     assert (exchange.supported, exchange.used) == ("0-3", 0)
     assert exchange.notes[0].startswith("the client does not read the range")
 
 
 def test_a_retired_version_0_ends_it() -> None:
-    exchange = begun(api_versions("0-2", software=False), api_versions("3-4"))
+    exchange = first_exchange(api_versions("0-2", software=False), api_versions("3-4"))
     assert (exchange.used, exchange.request_header, exchange.response_header) == (None, None, None)
     assert "KIP-35" in exchange.notes[-1]
     assert (
@@ -141,7 +141,7 @@ def test_without_api_versions(client: bool, broker: bool, says: str) -> None:
 
 def test_a_header_that_an_old_broker_misreads_is_noted(repo: Path) -> None:
     folder = repo / "fixtures/negotiate/telemetry"
-    exchange = negotiate(stored(folder / "new-client"), [stored(folder / "old-broker")]).exchanges[0]
+    exchange = negotiate(read_set(folder / "new-client"), [read_set(folder / "old-broker")]).exchanges[0]
     assert (exchange.tried, exchange.tried_header, exchange.supported, exchange.used, exchange.request_header) == (
         6,
         3,
@@ -169,13 +169,13 @@ def test_telemetry_as_in_the_table_of_kip_1313(
     repo: Path, client: str, broker: str, version: int, ids: tuple[Ids, Ids]
 ) -> None:
     folder = repo / "fixtures/negotiate/telemetry"
-    negotiation = negotiate(stored(folder / f"{client}-client"), [stored(folder / f"{broker}-broker")])
+    negotiation = negotiate(read_set(folder / f"{client}-client"), [read_set(folder / f"{broker}-broker")])
     (telemetry,) = negotiation.telemetry
     assert (telemetry.client_side, telemetry.broker_side, telemetry.version) == (client, broker, version)
     assert (telemetry.initial, telemetry.later) == ids
     both = client == broker == "new"
-    begun = negotiation.exchanges[0]
-    assert (begun.cluster_id, begun.node_id, begun.client_software, begun.checked) == (both, both, True, both)
+    first = negotiation.exchanges[0]
+    assert (first.cluster_id, first.node_id, first.client_software, first.checked) == (both, both, True, both)
     assert {row.name for row in negotiation.rpcs if row.instance_id} == (
         {"ApiVersions", "GetTelemetrySubscriptions", "PushTelemetry"} if both else set()
     )
@@ -187,7 +187,7 @@ def test_telemetry_as_in_the_table_of_kip_1313(
 
 def test_what_lacks_header_3_is_refused_and_nothing_else(repo: Path) -> None:
     folder = repo / "fixtures/negotiate/refused"
-    negotiation = negotiate(stored(folder / "client"), [stored(folder / "broker")])
+    negotiation = negotiate(read_set(folder / "client"), [read_set(folder / "broker")])
     assert {row.name: (row.chosen, row.request_header, row.status) for row in negotiation.rpcs} == {
         "SaslHandshake": (1, 1, "agreed"),
         "ApiVersions": (6, 3, "agreed"),
@@ -202,8 +202,8 @@ def test_what_lacks_header_3_is_refused_and_nothing_else(repo: Path) -> None:
 
 def test_refusal_is_a_matter_of_each_connection(repo: Path) -> None:
     folder = repo / "fixtures/negotiate"
-    brokers = [stored(folder / "refused/broker"), stored(folder / "telemetry/old-broker")]
-    negotiation = negotiate(stored(folder / "refused/client"), brokers)
+    brokers = [read_set(folder / "refused/broker"), read_set(folder / "telemetry/old-broker")]
+    negotiation = negotiate(read_set(folder / "refused/client"), brokers)
     assert [broker.status for broker in row(negotiation, "GetTelemetrySubscriptions").brokers] == ["agreed", "agreed"]
     assert [broker.chosen for broker in row(negotiation, "GetTelemetrySubscriptions").brokers] == [1, 0]
     assert row(negotiation, "DeleteGroups").status == "refused"
@@ -288,11 +288,11 @@ def test_a_deprecated_version_is_reported() -> None:
 
 
 def test_headers_that_differ_are_trouble() -> None:
-    declared = message(
+    request = message(
         name="OneRequest", type="request", apiKey=900, validVersions="0-3", headerVersions={"0-2": "1", "3+": "3"}
     )
     response = rpc("One", 900, "0-3")[1]
-    negotiation = between(rpc("One", 900, "0-3"), (declared, response))
+    negotiation = between(rpc("One", 900, "0-3"), (request, response))
     assert row(negotiation, "One").status == "header-differs"
     assert row(negotiation, "One").message == "version 3: request header 2 for the client, 3 for b1"
     assert negotiation.in_trouble

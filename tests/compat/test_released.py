@@ -16,7 +16,7 @@ from tools import complaint, definition, field
 from tools import kiplint as run
 
 
-def found(names: list[str]) -> Releases:
+def find_releases(names: list[str]) -> Releases:
     """The releases of these names."""
     releases = releases_of(configure("."), "HEAD:", names)
     assert releases
@@ -120,10 +120,12 @@ def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
     git("tag", "1.0.0")
     git("tag", "latest")
     assert run("diff", "trunk", "new", "--released", "[0-9]*", cwd=sets).code == 0
-    assert found(["[0-9]*"]).names == ("1.0.0",)
-    assert found(["1.0.0"]).names == ("1.0.0",)
-    assert complaint(lambda: found(["v*"])) == "v*: no tag with a version number matches"
-    assert complaint(lambda: found(["none"])) == ("none: neither a schema set, nor a revision, nor a glob of tags")
+    assert find_releases(["[0-9]*"]).names == ("1.0.0",)
+    assert find_releases(["1.0.0"]).names == ("1.0.0",)
+    assert complaint(lambda: find_releases(["v*"])) == "v*: no tag with a version number matches"
+    assert complaint(lambda: find_releases(["none"])) == (
+        "none: neither a schema set, nor a revision, nor a glob of tags"
+    )
 
 
 def test_an_unstable_version_of_a_release_is_not_released(sets: Path) -> None:
@@ -274,7 +276,7 @@ def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
     base, new, old = (
         tree_of({path.name: path.read_bytes() for path in (sets / name).iterdir()}) for name in ("trunk", "new", "old")
     )
-    releases = found(["release"])
+    releases = find_releases(["release"])
     assert [(worse.path, worse.rule) for worse in breaks_between(base, new)][:1] == [
         ("XRequest.json", "compat/layout-changed")
     ]

@@ -24,8 +24,8 @@ from tools import field, message, rpc
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
 """The headers of a request that `tools.rpc` makes, bumped to 6."""
 EXEMPT = "frozen at versions 0-1: it never carries the client instance id"
-GONE = "is in the base, but not in the head"
-RETIRE = f'{GONE}; to retire it, keep its files with "validVersions": "none"'
+NOT_IN_HEAD = "is in the base, but not in the head"
+RETIRE = f'{NOT_IN_HEAD}; to retire it, keep its files with "validVersions": "none"'
 
 
 def request_header(valid: str = "1-3", *fields: dict[str, Any]) -> Message:
@@ -38,7 +38,7 @@ def request_header(valid: str = "1-3", *fields: dict[str, Any]) -> Message:
 HEADER = request_header()
 
 
-def stored(folder: Path) -> SchemaSet:
+def read_set(folder: Path) -> SchemaSet:
     tree = make_tree("", [("", [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.json"))])])
     assert not tree.broken
     return tree.main
@@ -64,7 +64,7 @@ def row_of(*messages: Message, base: tuple[Message, ...] | None = None, header: 
 
 
 def test_the_kip_s_own_definitions_alone(repo: Path) -> None:
-    rows = rollout(stored(repo / "fixtures/kip-1313"))
+    rows = rollout(read_set(repo / "fixtures/kip-1313"))
     slip = "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
     assert short(rows) == [
         ("DeleteGroups", 42, "wrong", "", "0-3", slip),
@@ -91,7 +91,7 @@ def test_the_kip_s_own_definitions_alone(repo: Path) -> None:
 
 
 def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
-    rows = rollout(stored(repo / "fixtures/kip-1313"), stored(repo / "fixtures/sets/broker/clients"))
+    rows = rollout(read_set(repo / "fixtures/kip-1313"), read_set(repo / "fixtures/sets/broker/clients"))
     slip = "DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together"
     assert short(rows) == [
         ("ApiVersions", 18, "wrong", "0-5", "none", RETIRE),
@@ -110,7 +110,7 @@ def test_the_kip_s_own_definitions_after_a_broker(repo: Path) -> None:
 
 
 def test_a_broker_before_the_kip(repo: Path) -> None:
-    rows = rollout(stored(repo / "fixtures/sets/broker/clients"))
+    rows = rollout(read_set(repo / "fixtures/sets/broker/clients"))
     assert Counter(row.status for row in rows) == {"missing": 9, "exempt": 1, "dead": 1}
     (metadata,) = (row for row in rows if row.name == "Metadata")
     assert metadata.message == "the latest version of Metadata (13) uses header 2; bump it to 14 with header 3"
@@ -158,8 +158,8 @@ def test_missing() -> None:
         "/validVersions",
     )
     assert row.message == "the latest version of X (5) uses header 2; bump it to 6 with header 3"
-    declared = rpc("X", 1, "0-6", headerVersions={"0-2": "1", "3+": "2"})[0]
-    row = row_of(declared, rpc("X", 1, "0-6")[1], base=rpc("X", 1, "0-5"))
+    request = rpc("X", 1, "0-6", headerVersions={"0-2": "1", "3+": "2"})[0]
+    row = row_of(request, rpc("X", 1, "0-6")[1], base=rpc("X", 1, "0-5"))
     assert (row.status, row.pointer) == ("missing", "/headerVersions")
     assert row.message == "the latest version of X (6) uses header 2; bump it to 7 with header 3"
 
@@ -270,14 +270,14 @@ def test_an_rpc_that_was_deleted_is_wrong() -> None:
     assert (row.rule, row.path, row.pointer) == ("compat/message-removed", "XRequest.json", "/name")
 
 
-@pytest.mark.parametrize("gone", [True, False])
-def test_the_frozen_rpc_stays(gone: bool) -> None:
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_the_frozen_rpc_stays(is_gone: bool) -> None:
     base = rpc("SaslHandshake", 17, "0-1", flexibleVersions="none")
-    row = row_of(*(() if gone else rpc("SaslHandshake", 17, "none", flexibleVersions="none")), base=base)
+    row = row_of(*(() if is_gone else rpc("SaslHandshake", 17, "none", flexibleVersions="none")), base=base)
     assert (row.status, row.rule) == ("wrong", "kip-1313/frozen-rpc")
     assert row.message == (
-        f"{GONE}; it is frozen at versions 0-1 and must stay"
-        if gone
+        f"{NOT_IN_HEAD}; it is frozen at versions 0-1 and must stay"
+        if is_gone
         else "SaslHandshake is frozen at versions 0-1 and must stay; it has no valid version any more"
     )
 
@@ -343,8 +343,8 @@ def test_a_header_that_does_not_exist_is_wrong() -> None:
 
 def offsets(valid: str = "0-1", **others: Any) -> tuple[Message, Message]:
     answered = {name: others[name] for name in ("flexibleVersions",) if name in others}
-    made = rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **others})[0]
-    return made, rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **answered})[1]
+    request = rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **others})[0]
+    return request, rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **answered})[1]
 
 
 @pytest.mark.parametrize(
@@ -420,8 +420,8 @@ def test_a_body_field_that_comes_with_the_header_is_noted() -> None:
     assert (row.status, row.note, row.message) == ("done", note, f"version 6 uses header 3; {note}")
     assert json.loads(msgspec.json.encode(rollout_document([row], 3)))["rpcs"][0]["note"] == note
     assert row_of(*done("X", 1, field("Old"), field("Older", "int32", "5+"))).note == ""
-    taken = row_of(*done("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
-    assert taken.note == ""
+    other_row = row_of(*done("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
+    assert other_row.note == ""
 
 
 def test_coordinator_records_are_not_rpcs() -> None:
@@ -460,9 +460,9 @@ def test_each_sentence_of_the_guide(sentence: str, head: tuple[Message, ...], st
 LEFT_OUT = {"Fetch", "DescribeTopicPartitions"}
 
 
-def declared(document: dict[str, Any], made: Message) -> dict[str, Any]:
+def declare_headers(document: dict[str, Any], old: Message) -> dict[str, Any]:
     """The definition with the headers that Kafka derives written down: from version 0 on, the last range open."""
-    result = list(header_map(made))
+    result = list(header_map(old))
     if not result:
         return document
     lows = [0, *(versions.lowest for versions, _ in result[1:])]
@@ -471,41 +471,41 @@ def declared(document: dict[str, Any], made: Message) -> dict[str, Any]:
     return {**document, "headerVersions": {key: str(number) for key, (_, number) in zip(keys, result, strict=True)}}
 
 
-def bumped(document: dict[str, Any], made: Message) -> dict[str, Any]:
+def bump_version(document: dict[str, Any], old: Message) -> dict[str, Any]:
     """One version more, flexible and with request header 3 (response header 1)."""
-    lowest, latest = made.valid.lowest, made.valid.highest + 1
+    lowest, latest = old.valid.lowest, old.valid.highest + 1
     headers = dict(document["headerVersions"])
     last, number = headers.popitem()
     low = int(last.removesuffix("+"))
     headers[f"{low}-{latest - 1}" if low < latest - 1 else f"{low}"] = number
-    headers[f"{latest}+"] = "3" if made.type == "request" else "0" if made.name == "ApiVersionsResponse" else "1"
+    headers[f"{latest}+"] = "3" if old.type == "request" else "0" if old.name == "ApiVersionsResponse" else "1"
     document = {**document, "validVersions": f"{lowest}-{latest}", "headerVersions": headers}
     document.pop("latestVersionUnstable", None)
-    for item in document["fields"] if "Telemetry" in made.name else ():
+    for item in document["fields"] if "Telemetry" in old.name else ():
         item["versions"] = "0" if item["name"] == "ClientInstanceId" else item["versions"]
-    return document if made.flexible else {**document, "flexibleVersions": f"{latest}+"}
+    return document if old.flexible else {**document, "flexibleVersions": f"{latest}+"}
 
 
-def migrated(base: SchemaSet, skipped: set[str], changes: Mapping[str, Mapping[str, Any]] | None = None) -> Tree:
+def migrated(base: SchemaSet, skip: set[str], changes: Mapping[str, Mapping[str, Any]] | None = None) -> Tree:
     """The set with headers declared and all live RPCs bumped but those skipped; then `changes` by message name."""
     files = []
-    for made in base.messages:
-        document = json.loads(blank_comments(made.data))
-        if made.is_rpc and made.valid:
-            document = declared(document, made)
-            if made.base_name not in skipped | {"SaslHandshake"}:
-                document = bumped(document, made)
-        if made.name == "RequestHeader":
+    for old in base.messages:
+        document = json.loads(blank_comments(old.data))
+        if old.is_rpc and old.valid:
+            document = declare_headers(document, old)
+            if old.base_name not in skip | {"SaslHandshake"}:
+                document = bump_version(document, old)
+        if old.name == "RequestHeader":
             document["validVersions"] = "1-3"
             document["fields"].append(field("ClientInstanceId", "uuid", "3+"))
-        document |= (changes or {}).get(made.name, {})
-        files.append((made.file, json.dumps(document, indent=2).encode()))
+        document |= (changes or {}).get(old.name, {})
+        files.append((old.file, json.dumps(document, indent=2).encode()))
     return make_tree("head", [("", files)])
 
 
 @pytest.fixture(scope="module")
 def clients(corpus: Path) -> SchemaSet:
-    return stored(corpus / "kafka-trunk-2026-08/clients")
+    return read_set(corpus / "kafka-trunk-2026-08/clients")
 
 
 def test_exactly_the_two_that_were_left_out_are_missing(clients: SchemaSet) -> None:
@@ -568,7 +568,7 @@ def test_a_response_that_was_not_bumped(clients: SchemaSet) -> None:
 
 
 def test_the_json_document(repo: Path) -> None:
-    rows = rollout(stored(repo / "fixtures/kip-1313"), stored(repo / "fixtures/sets/broker/clients"))
+    rows = rollout(read_set(repo / "fixtures/kip-1313"), read_set(repo / "fixtures/sets/broker/clients"))
     document = json.loads(msgspec.json.encode(rollout_document(rows, 3)))
     assert list(document) == ["version", "header", "rpcs", "summary"]
     assert (document["version"], document["header"]) == (1, 3)

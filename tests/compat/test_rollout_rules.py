@@ -17,7 +17,7 @@ from tools import rpc
 def row_of(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: Any) -> RolloutRow:
     """The row of an RPC, still without header 3, under a configuration."""
     configured = Config(**config)
-    rules = rollout_rules(3, configured, make_ruleset(configured, load_rules(configured, "")).known)
+    rules = rollout_rules(3, configured, make_ruleset(configured, load_rules(configured, "")).all_rules)
     head = (rpc(name, 19, valid)[0], rpc(name, 19, answered or valid)[1])
     (row,) = rollout(SchemaSet(head), None, 3, rules)
     return row

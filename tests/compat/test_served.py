@@ -23,7 +23,7 @@ def between(history: Path, client: str, broker: str, **options: Any) -> Negotiat
     return negotiate(sides[0], sides[1:], **options)
 
 
-def made(client: tuple[Message, ...], broker: tuple[Message, ...], **options: Any) -> Negotiation:
+def outcome(client: tuple[Message, ...], broker: tuple[Message, ...], **options: Any) -> Negotiation:
     return negotiate(("c", SchemaSet(client)), [("b", SchemaSet(broker))], **options)
 
 
@@ -87,20 +87,20 @@ def test_a_mode_that_a_broker_cannot_run_in(history: Path) -> None:
 
 
 def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
-    known: dict[int, set[str]] = {}
+    rpcs_by_key: dict[int, set[str]] = {}
     for tag in ("2.7.0", "3.9.0-rc3", "confluent-8.3.0"):
         for pair in load(f"{tag}:", str(history)).main.rpcs:
-            known.setdefault(pair.api_key, set()).add(pair.name)
-    assert {key: set(names) for key, names in BETWEEN_NODES.items()} == {key: known[key] for key in BETWEEN_NODES}
-    assert all(name in known[key] for key, name in OF_KRAFT.items())
-    assert all(name in known[key] for key, (name, _) in OF_CLIENTS.items())
+            rpcs_by_key.setdefault(pair.api_key, set()).add(pair.name)
+    assert {key: set(names) for key, names in BETWEEN_NODES.items()} == {key: rpcs_by_key[key] for key in BETWEEN_NODES}
+    assert all(name in rpcs_by_key[key] for key, name in OF_KRAFT.items())
+    assert all(name in rpcs_by_key[key] for key, (name, _) in OF_CLIENTS.items())
 
 
 # RPCs between brokers
 
 
 def test_rpcs_between_brokers_stand_apart() -> None:
-    result = made(
+    result = outcome(
         (*rpc("WriteTxnMarkers", 27, "0"), *rpc("Fetch", 1, "0-3")),
         (*rpc("WriteTxnMarkers", 27, "1"), *rpc("Fetch", 1, "0-3")),
     )
@@ -112,16 +112,16 @@ def test_rpcs_between_brokers_stand_apart() -> None:
 
 
 def test_an_rpc_that_only_took_the_key_is_for_clients() -> None:
-    result = made(rpc("Other", 27, "0"), rpc("Other", 27, "1"))
+    result = outcome(rpc("Other", 27, "0"), rpc("Other", 27, "1"))
     assert (row(result, "Other").between_nodes, result.in_trouble) == (False, True)
 
 
 def test_add_partitions_to_txn_above_3_is_for_brokers() -> None:
     pair = rpc("AddPartitionsToTxn", 24, "0-5")
-    served = row(made(pair, pair), "AddPartitionsToTxn")
-    assert (served.client, served.chosen, served.status) == ("0-3", 3, "agreed")
-    assert served.message == "clients leave 4-5 to brokers, which use it among themselves"
-    old = row(made(pair, rpc("AddPartitionsToTxn", 24, "0-3")), "AddPartitionsToTxn")
+    new = row(outcome(pair, pair), "AddPartitionsToTxn")
+    assert (new.client, new.chosen, new.status) == ("0-3", 3, "agreed")
+    assert new.message == "clients leave 4-5 to brokers, which use it among themselves"
+    old = row(outcome(pair, rpc("AddPartitionsToTxn", 24, "0-3")), "AddPartitionsToTxn")
     assert (old.chosen, old.message) == (3, "")
 
 
@@ -133,10 +133,10 @@ def both_modes(*more: tuple[Message, Message]) -> tuple[Message, ...]:
     return tuple(message for pair in (*zookeeper, listening("C", 902, "0", "broker"), *more) for message in pair)
 
 
-@pytest.mark.parametrize(("mode", "served"), [("zookeeper", {"A", "B"}), ("kraft", {"A", "C"}), (None, {"A", "C"})])
-def test_listeners_of_the_mode_decide(mode: Mode | None, served: set[str]) -> None:
-    result = made(both_modes(), both_modes(), mode=mode)
-    assert {line.name for line in result.rpcs if line.status == "agreed"} == served
+@pytest.mark.parametrize(("mode", "names"), [("zookeeper", {"A", "B"}), ("kraft", {"A", "C"}), (None, {"A", "C"})])
+def test_listeners_of_the_mode_decide(mode: Mode | None, names: set[str]) -> None:
+    result = outcome(both_modes(), both_modes(), mode=mode)
+    assert {line.name for line in result.rpcs if line.status == "agreed"} == names
 
 
 def test_modes_of_sets() -> None:
@@ -161,21 +161,21 @@ WITH_3 = {"headerVersions": {"0-2": "1", "3-5": "2", "6+": "3"}}
 
 def test_the_first_api_versions_over_sasl_is_version_0() -> None:
     side = api_versions("0-6", **WITH_3)
-    (plain,), (begun,) = made(side, side).exchanges, made(side, side, sasl=True).exchanges
+    (plain,), (exchange,) = outcome(side, side).exchanges, outcome(side, side, sasl=True).exchanges
     assert (plain.sasl, plain.used, plain.checked) == (None, 6, True)
-    assert (begun.sasl, begun.used, begun.checked) == (0, 6, False)
-    assert begun.notes == ("it is not checked: the first request has header 1, without an instance id (KIP-1313)",)
+    assert (exchange.sasl, exchange.used, exchange.checked) == (0, 6, False)
+    assert exchange.notes == ("it is not checked: the first request has header 1, without an instance id (KIP-1313)",)
 
 
 def test_over_sasl_nothing_is_refused_for_its_header() -> None:
     side = (*api_versions("0-6", **WITH_3), *rpc("Fetch", 1, "0-3"))
-    assert row(made(side, side), "Fetch").status == "refused"
-    assert row(made(side, side, sasl=True), "Fetch").status == "agreed"
+    assert row(outcome(side, side), "Fetch").status == "refused"
+    assert row(outcome(side, side, sasl=True), "Fetch").status == "agreed"
 
 
 def test_sasl_without_version_0_is_reported() -> None:
-    (begun,) = made(api_versions("0-3"), api_versions("3-4"), sasl=True).exchanges
-    assert begun.notes[-1].startswith("ApiVersions 0, with which a client begins over SASL")
+    (exchange,) = outcome(api_versions("0-3"), api_versions("3-4"), sasl=True).exchanges
+    assert exchange.notes[-1].startswith("ApiVersions 0, with which a client begins over SASL")
 
 
 # KIP-1242
@@ -187,12 +187,12 @@ NODE = field("NodeId", "int32", "5+", default="-1")
 
 @pytest.mark.parametrize("alone", [CLUSTER, NODE])
 def test_exactly_one_of_cluster_id_and_node_id_is_an_invalid_request(alone: dict[str, Any]) -> None:
-    (begun,) = made(api_versions("0-5", alone), api_versions("0-5", CLUSTER, NODE)).exchanges
-    assert begun.notes == (
+    (exchange,) = outcome(api_versions("0-5", alone), api_versions("0-5", CLUSTER, NODE)).exchanges
+    assert exchange.notes == (
         f"ApiVersions 5 of the client has {alone['name']} alone: once it is sent, the broker answers with "
         "42 (INVALID_REQUEST, not retriable); KIP-1242 requires both or neither",
     )
-    (other,) = made(api_versions("0-5", CLUSTER, NODE), api_versions("0-5", alone)).exchanges
+    (other,) = outcome(api_versions("0-5", CLUSTER, NODE), api_versions("0-5", alone)).exchanges
     assert other.notes == (
         f"ApiVersions 5 of the broker has {alone['name']} alone, and answers it with "
         "42 (INVALID_REQUEST, not retriable)",
@@ -201,8 +201,8 @@ def test_exactly_one_of_cluster_id_and_node_id_is_an_invalid_request(alone: dict
 
 def test_an_old_broker_without_cluster_id_is_reported() -> None:
     new = api_versions("0-5", CLUSTER, NODE)
-    (begun,) = made(new, api_versions("0-4")).exchanges
-    assert "older than KIP-1242: it learns no ClusterId" in begun.notes[-1]
+    (exchange,) = outcome(new, api_versions("0-4")).exchanges
+    assert "older than KIP-1242: it learns no ClusterId" in exchange.notes[-1]
     metadata = tuple(
         message(field("ClusterId", "string", "2+"), name=f"Metadata{kind}", type=kind.lower(), apiKey=3)
         for kind in ("Request", "Response")
@@ -211,11 +211,11 @@ def test_an_old_broker_without_cluster_id_is_reported() -> None:
         message(name=f"Metadata{kind}", type=kind.lower(), apiKey=3, validVersions="0-1")
         for kind in ("Request", "Response")
     )
-    (untold,) = made((*new, *metadata), (*new, *old)).exchanges
+    (untold,) = outcome((*new, *metadata), (*new, *old)).exchanges
     assert untold.notes == (
         "Metadata tells the client no ClusterId (before KIP-78): it sends neither ClusterId nor NodeId",
     )
-    assert made((*new, *metadata), (*new, *metadata)).exchanges[0].notes == ()
+    assert outcome((*new, *metadata), (*new, *metadata)).exchanges[0].notes == ()
 
 
 # Headers
@@ -235,8 +235,8 @@ def header(**others: Any) -> Message:
 )
 def test_the_note_on_old_brokers_depends_on_whether_the_id_is_tagged(others: dict[str, Any], says: str) -> None:
     client = (*api_versions("0-6", **WITH_3), header(**others))
-    (begun,) = made(client, api_versions("0-4")).exchanges
-    assert [says in note for note in begun.notes] == [True]
+    (exchange,) = outcome(client, api_versions("0-4")).exchanges
+    assert [says in note for note in exchange.notes] == [True]
 
 
 # Deprecated versions
@@ -260,5 +260,5 @@ def retired(valid: str, deprecated: str | None) -> tuple[Message, Message]:
 def test_deprecated_ranges_of_both_sides_count(
     client: tuple[str, str | None], broker: tuple[str, str | None], best: int | None, says: str
 ) -> None:
-    served = row(made(retired(*client), retired(*broker)), "One")
-    assert (served.deprecated, served.brokers[0].best, served.message, served.status) == (True, best, says, "agreed")
+    line = row(outcome(retired(*client), retired(*broker)), "One")
+    assert (line.deprecated, line.brokers[0].best, line.message, line.status) == (True, best, says, "agreed")

@@ -35,9 +35,9 @@ def side(*fields: Side, **others: Any) -> Side:
     return document(*(fields or (A,)), **{"validVersions": "0", "flexibleVersions": "0+", **others})
 
 
-GONE: Side = {}
+NOTHING: Side = {}
 CASES: dict[str, tuple[Side, Side]] = {
-    "message-removed": (side(), GONE),
+    "message-removed": (side(), NOTHING),
     "message-renamed": (side(), side(name="YRequest")),
     "type-changed": (side(), side(type="header", apiKey=None)),
     "api-key-changed": (side(), side(apiKey=2)),

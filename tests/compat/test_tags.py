@@ -26,8 +26,8 @@ def tree(name: str, data: bytes) -> Tree:
 def reused(old: bytes, new: bytes, *older: bytes) -> list[ChangeFinding]:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     before, after = tree("old", old), tree("new", new)
-    known = [tree(f"older{number}", data) for number, data in enumerate(older)]
-    judged = changes_between(rules, before, after, known)
+    older_trees = [tree(f"older{number}", data) for number, data in enumerate(older)]
+    judged = changes_between(rules, before, after, older_trees)
     return [change for change in judged if change.rule == "compat/tag-reused"]
 
 
@@ -142,8 +142,8 @@ def test_a_field_is_reported_once_however_many_releases_had_the_number() -> None
 
 def test_a_new_message_has_its_numbers_burned_too() -> None:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
-    renamed, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
-    old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", renamed)
+    newer, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
+    old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", newer)
     judged = changes_between(rules, old, new, [tree("older", older)])
     assert "compat/tag-reused" in {change.rule for change in judged}
 

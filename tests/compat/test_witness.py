@@ -36,9 +36,9 @@ def test_breaks_and_witnesses_are_the_same(pair: tuple[JSON, JSON]) -> None:
     judged, old, new = changes(*pair)
     breaking = broken(judged, new)
     for version in range(HIGHEST + 1):
-        known = witnesses(old, new, version)
-        assert bool(known) == (version in breaking)
-        assert all(proven(witness, old, new) for witness in known)
+        result = witnesses(old, new, version)
+        assert bool(result) == (version in breaking)
+        assert all(proven(witness, old, new) for witness in result)
 
 
 def the_one(old: Message, new: Message, version: int = 0) -> list[tuple[str, str, str]]:
@@ -88,7 +88,7 @@ def test_renames_and_new_tags_are_not_breaks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("types", "shown"),
+    ("types", "expected"),
     [
         (("int16", "uint16"), [("ffff", -1, 65535), ("ffff", 65535, -1)]),
         (("int32", "uint32"), [("ffffffff", -1, 4294967295), ("ffffffff", 4294967295, -1)]),
@@ -96,10 +96,10 @@ def test_renames_and_new_tags_are_not_breaks() -> None:
         (("bool", "int8"), [("01", True, 1), ("09", 9, True)]),
     ],
 )
-def test_witnesses_show_another_value(types: tuple[str, str], shown: list[tuple[str, object, object]]) -> None:
+def test_witnesses_show_another_value(types: tuple[str, str], expected: list[tuple[str, object, object]]) -> None:
     old, new = (message(field("A", kind)) for kind in types)
     result = {witness.writer: (witness.hex, witness.wrote, witness.read) for witness in witnesses(old, new, 0)}
-    assert [result["old"], result["new"]] == shown
+    assert [result["old"], result["new"]] == expected
 
 
 @pytest.mark.parametrize("about", ["", "A", "B"])

@@ -37,7 +37,7 @@ def findings_in(*fields: dict[str, object], path: str = "XRequest.json", before:
     return check({path: before + definition(*fields)}, Config(select=["style/about-missing"]))
 
 
-def recorded(*findings: Finding) -> Baseline:
+def record(*findings: Finding) -> Baseline:
     return extended(Baseline(), findings, ["set"])
 
 
@@ -53,50 +53,50 @@ def entry(count: int = 1, **others: str) -> BaselineEntry:
 def test_what_is_recorded_is_not_new() -> None:
     findings = findings_in(*FIVE)
     assert len(findings) == 5
-    assert compare(recorded(*findings), findings, always) == ((), ())
+    assert compare(record(*findings), findings, always) == ((), ())
 
 
 def test_only_what_is_new_is_left() -> None:
-    verdict = compare(recorded(*findings_in(*FIVE[:4])), findings_in(*FIVE), always)
+    verdict = compare(record(*findings_in(*FIVE[:4])), findings_in(*FIVE), always)
     assert [(finding.rule, finding.pointer) for finding in verdict.new] == [("style/about-missing", "/fields/4/name")]
     assert verdict.stale == ()
 
 
 def test_what_is_gone_is_stale() -> None:
-    verdict = compare(recorded(*findings_in(*FIVE)), findings_in(*FIVE[1:]), always)
+    verdict = compare(record(*findings_in(*FIVE)), findings_in(*FIVE[1:]), always)
     assert verdict.new == ()
     assert [(stale.entry.place, stale.left) for stale in verdict.stale] == [("/fields[F0]/name", 0)]
 
 
 def test_neither_lines_nor_order_nor_the_file_matter() -> None:
-    moved = findings_in(*reversed(FIVE), path="elsewhere/Y.json", before=b"// one\n" * 10)
-    assert compare(recorded(*findings_in(*FIVE)), moved, always) == ((), ())
+    findings = findings_in(*reversed(FIVE), path="elsewhere/Y.json", before=b"// one\n" * 10)
+    assert compare(record(*findings_in(*FIVE)), findings, always) == ((), ())
 
 
 def test_a_count_is_used_up_by_the_first() -> None:
     (recorded_finding,) = findings_in(FIVE[0])
     three = [replace(recorded_finding, line=line, end_line=line) for line in (1, 2, 3)]
-    assert recorded(*three).findings[0].count == 3
-    verdict = compare(recorded(*three[:2]), three, always)
+    assert record(*three).findings[0].count == 3
+    verdict = compare(record(*three[:2]), three, always)
     assert [finding.span.line for finding in verdict.new] == [3]
 
 
 def test_a_count_can_be_paid_in_part() -> None:
     (finding,) = findings_in(FIVE[0])
-    (known,) = recorded(finding, finding, finding).findings
-    assert compare(recorded(finding, finding, finding), [finding], always).stale == (Stale(known, 1),)
-    assert without(recorded(finding, finding, finding), [Stale(known, 1)]) == recorded(finding)
-    assert without(recorded(finding), [Stale(known, 0)]).findings == ()
+    (debt,) = record(finding, finding, finding).findings
+    assert compare(record(finding, finding, finding), [finding], always).stale == (Stale(debt, 1),)
+    assert without(record(finding, finding, finding), [Stale(debt, 1)]) == record(finding)
+    assert without(record(finding), [Stale(debt, 0)]).findings == ()
 
 
 def test_what_was_not_judged_is_not_stale() -> None:
-    baseline = recorded(*findings_in(*FIVE))
+    baseline = record(*findings_in(*FIVE))
     assert compare(baseline, [], lambda entry: entry.rule != "style/about-missing") == ((), ())
     assert len(compare(baseline, [], always).stale) == 5
 
 
 def test_the_file_reads_well() -> None:
-    baseline = extended(recorded(*findings_in(*FIVE[:2])), findings_in(FIVE[0]), ["other", "set"])
+    baseline = extended(record(*findings_in(*FIVE[:2])), findings_in(FIVE[0]), ["other", "set"])
     assert render(baseline).decode() == (
         '{\n  "version": 1,\n  "checked": [\n    "other",\n    "set"\n  ],\n  "findings": [\n'
         '    { "message_name": "XRequest", "rule": "style/about-missing", "place": "/fields[F0]/name", "count": 2,'
@@ -115,19 +115,19 @@ ENTRIES = st.builds(
 
 
 @given(st.lists(ENTRIES, unique_by=lambda entry: entry.fingerprint), st.lists(TEXT))
-def test_what_is_written_can_be_read(entries: list[BaselineEntry], checked: list[str]) -> None:
+def test_what_is_written_can_be_read(entries: list[BaselineEntry], set_names: list[str]) -> None:
     order = sorted(entries, key=lambda entry: (entry.message_name, entry.rule, entry.place, entry.fingerprint))
-    baseline = Baseline(tuple(sorted(set(checked))), tuple(order))
+    baseline = Baseline(tuple(sorted(set(set_names))), tuple(order))
     text = render(baseline)
     assert parse(text, "b.json") == baseline
     assert json.loads(text)["version"] == VERSION
-    assert len(text.splitlines()) <= 6 + len(checked) + len(entries) + 2
+    assert len(text.splitlines()) <= 6 + len(set_names) + len(entries) + 2
 
 
 @given(st.lists(st.integers(0, 4), max_size=12), st.lists(st.integers(0, 4), max_size=12))
 def test_recorded_and_new_findings_add_up(debt: list[int], now: list[int]) -> None:
     pool = findings_in(*FIVE)
-    baseline, findings = recorded(*(pool[index] for index in debt)), [pool[index] for index in now]
+    baseline, findings = record(*(pool[index] for index in debt)), [pool[index] for index in now]
     new, stale = compare(baseline, findings, always)
     paid = without(baseline, stale)
     assert len(findings) - len(new) == paid.total
@@ -143,16 +143,16 @@ def test_an_entry_that_a_merge_has_doubled_counts_twice() -> None:
 
 
 def test_names_that_act_on_terminals_are_harmless() -> None:
-    shown = entry(message_name="A\x1b[2J\n::error::x", place="/a\u202eb").where
-    assert shown == "tags/gap in A\\u001b[2J\\u000a::error::x at /a\\u202eb"
-    assert set(shown) <= set(string.printable) - set("\n\r\t\x0b\x0c")
+    text = entry(message_name="A\x1b[2J\n::error::x", place="/a\u202eb").where
+    assert text == "tags/gap in A\\u001b[2J\\u000a::error::x at /a\\u202eb"
+    assert set(text) <= set(string.printable) - set("\n\r\t\x0b\x0c")
 
 
 def test_odd_names_can_be_recorded() -> None:
     odd = field('\x1b"\n\0')
-    (line,) = [row for row in render(recorded(*findings_in(odd))).splitlines() if b"place" in row]
+    (line,) = [row for row in render(record(*findings_in(odd))).splitlines() if b"place" in row]
     assert json.loads(line)["place"] == '/fields[\\u001b"\\u000a\\u0000]/name'
-    assert compare(recorded(*findings_in(odd)), findings_in(odd), always) == ((), ())
+    assert compare(record(*findings_in(odd)), findings_in(odd), always) == ((), ())
 
 
 @pytest.mark.parametrize(

@@ -124,13 +124,13 @@ def test_names_for_expressions(tmp_path: Path) -> None:
 def test_names_of_names_do_not_grow_without_bound(count: int, text: str) -> None:
     lets = {"a0": "tag", **{f"a{n + 1}": text.format(n) for n in range(count)}}
     try:
-        made = parse_lets(lets)
+        result = parse_lets(lets)
     except ExpressionError as error:
         assert count > 3
         assert "make it a fact" in str(error) or "nests too deeply" in str(error)
     else:
-        assert len(made) == count + 1
-        assert parse(f"a{count}", made)
+        assert len(result) == count + 1
+        assert parse(f"a{count}", result)
     assert MOST_PARTS < 10_000
 
 

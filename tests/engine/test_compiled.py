@@ -31,7 +31,7 @@ from kiplint.engine.translate import module_text
 from tools import definition, field
 
 PACKS = {pack: list(rules) for pack, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)}
-NAMED = field("Topic", about="What it is about.")
+TOPIC = field("Topic", about="What it is about.")
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     package = importlib.import_module("kiplint.compiled")
     monkeypatch.setattr(package, "__path__", [str(tmp_path)])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    known = {name: module for name, module in sys.modules.items() if name.startswith("kiplint.compiled.")}
-    for name in known:
+    modules_by_name = {name: module for name, module in sys.modules.items() if name.startswith("kiplint.compiled.")}
+    for name in modules_by_name:
         monkeypatch.delitem(sys.modules, name)
         monkeypatch.delattr(package, name.rpartition(".")[2])
     forget()
@@ -99,9 +99,9 @@ def test_modules_find_what_memory_finds(repo: Path, modules: Path) -> None:
         write(modules, pack, module_text(pack, rules))
     every = [rule for rules in PACKS.values() for rule in rules]
     assert all(module_of(rule) for rule in every)
-    made, memory = ruleset(every), ruleset(in_memory(every))
+    module_rules, memory = ruleset(every), ruleset(in_memory(every))
     for files in sets_below(repo / "fixtures"):
-        assert findings(made, files) == findings(memory, files)
+        assert findings(module_rules, files) == findings(memory, files)
 
 
 WRONG = "def walk_field(elements, hit, active):\n    raise ValueError('stale')\nfield_rules = ()\n"
@@ -147,7 +147,7 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
     shutil.copytree(repo / "src", tmp_path / "src")
     shutil.copytree(repo / "rules", tmp_path / "rules")
     shutil.copy(repo / "hatch_build.py", tmp_path)
-    (tmp_path / "X.json").write_bytes(definition(NAMED, field("A", tag=1, taggedVersions="0+"), name="X", type="data"))
+    (tmp_path / "X.json").write_bytes(definition(TOPIC, field("A", tag=1, taggedVersions="0+"), name="X", type="data"))
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}
 
     command = ("-m", "kiplint", "check", "X.json", "--isolated", "--select", "tags/gap", "--output-format", "concise")
@@ -206,5 +206,5 @@ def test_params_and_severities_reach_modules() -> None:
     config = Config(select=["fields/reserved-name"], severity={"fields/reserved-name": "info"})
     (rule,) = make_ruleset(config, shipped_rules()).rules
     rules = RuleSet([replace(rule, params={**rule.params, "names": ["topic"]})], [rule])
-    (finding,) = check_set([Input("X.json", definition(NAMED, field("Class")))], rules).findings
+    (finding,) = check_set([Input("X.json", definition(TOPIC, field("Class")))], rules).findings
     assert (finding.severity, finding.pointer) == ("info", "/fields/0/name")

@@ -50,9 +50,9 @@ def words(kind: str) -> Words:
 
 
 def refusal(expression: str, kind: str = "field") -> str:
-    with pytest.raises(ExpressionError) as refused:
+    with pytest.raises(ExpressionError) as error:
         translate(expression, words(kind))
-    return str(refused.value)
+    return str(error.value)
 
 
 WHOLE = message(
@@ -277,8 +277,8 @@ def test_what_is_refused(expression: str, problem: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_refused_in_python_s_words(expression: str) -> None:
-    shown = expression if len(expression) <= 60 else expression[:57] + "..."
-    assert refusal(expression).startswith(f"cannot read {shown}: ")
+    text = expression if len(expression) <= 60 else expression[:57] + "..."
+    assert refusal(expression).startswith(f"cannot read {text}: ")
 
 
 def test_limits_are_exact() -> None:
@@ -310,11 +310,11 @@ def test_any_text_is_taken_or_refused(expression: str) -> None:
 
 
 def test_every_name_that_is_left_is_one_of_ours() -> None:
-    known = {"e", "params", *FUNCTIONS}
+    own_names = {"e", "params", *FUNCTIONS}
     tree = translate("any(item.tag == params.least for item in owner.fields) and len(name) > 1", words("field")).tree
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert names == {"e", "any", "len", "params", "v_item"}
-    assert names - known == {"v_item"}
+    assert names - own_names == {"v_item"}
 
 
 @pytest.mark.parametrize(
@@ -470,9 +470,9 @@ def test_shown(thing: object, text: str) -> None:
 
 def test_every_fact_has_a_meaning() -> None:
     for kind in KINDS.values():
-        known = facts(kind.__name__)
-        assert known
-        for name, fact in known.items():
+        facts_by_name = facts(kind.__name__)
+        assert facts_by_name
+        for name, fact in facts_by_name.items():
             assert fact.name == name
             assert fact.about
             assert fact.type

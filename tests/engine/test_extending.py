@@ -103,8 +103,8 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return write(tmp_path, {"old/XData.json": WRONG, "new/XData.json": WRONG})
 
 
-def rules_of_findings(**chosen: object) -> list[str]:
-    result = kiplint.check(select=["fields/unknown-type", "tags/gap"], **chosen)  # type: ignore[arg-type]
+def rules_of_findings(**options: object) -> list[str]:
+    result = kiplint.check(select=["fields/unknown-type", "tags/gap"], **options)  # type: ignore[arg-type]
     return [f"{finding.path} {finding.rule}" for finding in result.findings]
 
 
@@ -172,13 +172,13 @@ def test_a_base_that_is_spelt_with_escapes(tmp_path: Path, base: str, expected: 
 
 
 def test_many_globs_are_each_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+    calls: list[str] = []
 
-    def noted(glob: str) -> str:
-        made.append(glob)
+    def record_glob(glob: str) -> str:
+        calls.append(glob)
         return translate(glob)
 
-    monkeypatch.setattr("kiplint.text.files.translate", noted)
+    monkeypatch.setattr("kiplint.text.files.translate", record_glob)
     globs = [f"**/*{n}*/x*" for n in range(900)]
     ignores = {glob: ["*/*"] for glob in globs}
     for name in ("A", "B", "C"):
@@ -187,4 +187,4 @@ def test_many_globs_are_each_compiled_once(tmp_path: Path, monkeypatch: pytest.M
         )
     result = kiplint.check(tmp_path, config={"exclude": globs, "per-file-ignores": ignores}, select=["style"])
     assert len(result.findings) >= 27
-    assert sorted(set(globs)) == sorted(glob for glob in made if glob in set(globs))
+    assert sorted(set(globs)) == sorted(glob for glob in calls if glob in set(globs))

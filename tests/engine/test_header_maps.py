@@ -80,8 +80,8 @@ def test_a_map_says_each_mistake_once_with_and_without_the_files_of_the_headers(
     headers: str, expected: list[str]
 ) -> None:
     for beside in (True, False):
-        listed = findings_in(headers, beside=beside)
-        assert sorted(rules_of(listed)) == sorted(expected)
+        findings = findings_in(headers, beside=beside)
+        assert sorted(rules_of(findings)) == sorted(expected)
 
 
 @pytest.mark.parametrize(
@@ -110,14 +110,14 @@ def test_one_finding_for_all_that_declare_no_header() -> None:
     files = {
         f"{name}Request.json": definition(field(), name=f"{name}Request", apiKey=n) for n, name in enumerate("ABC")
     }
-    declared = definition(field(), headerVersions={"0-2": "1", "3+": "2"}, apiKey=9)
-    (finding,) = check({**files, "XRequest.json": declared, **HEADERS}, CONFIG)
+    data = definition(field(), headerVersions={"0-2": "1", "3+": "2"}, apiKey=9)
+    (finding,) = check({**files, "XRequest.json": data, **HEADERS}, CONFIG)
     assert (finding.rule, finding.message, finding.instead) == (
         "kip-1313/header-missing",
         "ARequest does not declare headerVersions, nor do 2 more of this set, but other messages do",
         '"headerVersions": {"0-2": "1", "3+": "2"}',
     )
-    spoilt = json.loads(declared) | {"headerVersions": []}
+    spoilt = json.loads(data) | {"headerVersions": []}
     assert ids(check({**files, "XRequest.json": json.dumps(spoilt).encode(), **HEADERS}, CONFIG)) == [
         "shape/wrong-type"
     ]

@@ -158,7 +158,7 @@ def test_mistakes_are_found_on_their_line(file: Path, part: str, before: int) ->
     others = [rule(id=f"fine-{n}", message="{name}") for n in range(before)]
     bad = rule(id="wrong", **{part: "nme" if part in ("when", "expect") else "{nme}"})
     text = pack(*others, bad)
-    (line,) = [number for number, shown in enumerate(text.splitlines(), 1) if "nme" in shown]
+    (line,) = [number for number, row in enumerate(text.splitlines(), 1) if "nme" in row]
     assert refusal(file, text) == f"{line}: house/wrong: {part}: nme is not a fact of a field; did you mean name?"
 
 

@@ -24,7 +24,7 @@ def config(rule: str, **params: Any) -> Config:
 
 
 def warnings_of(names: list[str], rule: str, **params: Any) -> list[str]:
-    return [name.detail for name in misnamed(make_ruleset(config(rule, **params), RULES).known, names)]
+    return [name.detail for name in misnamed(make_ruleset(config(rule, **params), RULES).all_rules, names)]
 
 
 @pytest.mark.parametrize(

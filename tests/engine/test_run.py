@@ -22,7 +22,7 @@ from kiplint.model.message import Message
 from kiplint.model.notes import TextElement
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.formats import write
-from kiplint.text.decode import Problem as Noted
+from kiplint.text.decode import Problem
 from tools import QUIET, check, definition, field, ids, message, rpc, schema_set
 
 CONFIG = Config(ignore=QUIET)
@@ -56,7 +56,7 @@ def test_only_requested_files_are_reported() -> None:
     result = check_set(files, rules)
     assert [(finding.rule, finding.path) for finding in result.findings] == [("rpc/versions-differ", "XResponse.json")]
     assert (result.files, result.messages, [*result.sources]) == (1, 1, ["XResponse.json"])
-    turned = check_set([file._replace(reported=not file.reported) for file in files], rules)
+    turned = check_set([file._replace(is_reported=not file.is_reported) for file in files], rules)
     assert [(finding.rule, finding.path) for finding in turned.findings] == [("rpc/versions-differ", "XRequest.json")]
     assert turned.sources == {"XRequest.json": half("request")}
 
@@ -130,8 +130,8 @@ def test_places_of_elements() -> None:
     assert anchor(half, "x").file == "BResponse.json"
     assert anchor(schema_set(), "x") == Anchor(".", "", "", "")
     assert anchor(SchemaSet((whole,), "a/set"), "x") == Anchor("a/set", "", "", "")
-    noted = Noted("kind", "detail", "/a", 3, 5)
-    assert tuple(anchor(ProblemElement(noted, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
+    problem = Problem("kind", "detail", "/a", 3, 5)
+    assert tuple(anchor(ProblemElement(problem, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
 
 
 def test_spans_are_exact() -> None:

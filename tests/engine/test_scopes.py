@@ -66,14 +66,14 @@ def test_a_file_with_ignores_is_left_to_its_set(repo: Path, rules: Scopes) -> No
 def test_rules_that_need_the_set(rules: Scopes) -> None:
     kinds = {"problem", "message", "field", "struct", "header_range", "note", "word"}
     assert {rule.spec.each for rule in rules.alone.rules} <= kinds
-    named = {rule.id for rule in rules.together.rules}
-    assert named >= {
+    ids = {rule.id for rule in rules.together.rules}
+    assert ids >= {
         "rpc/versions-differ",
         "rpc/api-key-duplicate",
         "kip-1313/header-missing",
         "kip-78/cluster-id",
     }
-    assert not named & {"tags/gap", "versions/field-above-valid", "style/unused-ignore"}
+    assert not ids & {"tags/gap", "versions/field-above-valid", "style/unused-ignore"}
 
 
 def test_a_pack_may_look_at_the_set_anywhere(rules: Scopes) -> None:
@@ -99,8 +99,8 @@ def _with(rule: Rule, part: str, text: str) -> Rule:
 
 
 def test_marked_facts_are_few() -> None:
-    marked = {name for base in Message.__mro__ for name, value in vars(base).items() if isinstance(value, set_fact)}
-    assert marked == {
+    set_facts = {name for base in Message.__mro__ for name, value in vars(base).items() if isinstance(value, set_fact)}
+    assert set_facts == {
         "first_recased", "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless", "usual_heading",
         "has_usual_heading", "heading_likeness", "odd_words", "fields_of_both_halves", "kafka_name", "kafka_key", "kafka_title", "rpc_name",
         "missing_headers", "is_newcomer",
@@ -141,12 +141,12 @@ class Edited:
 
     def compare(self, random: Random) -> None:
         """Check what there is."""
-        reported = {path for path in self.files if random.random() < 0.8}
-        inputs = [Input(path, data, path in reported) for path, data in self.files.items()]
+        paths = {path for path in self.files if random.random() < 0.8}
+        inputs = [Input(path, data, path in paths) for path, data in self.files.items()]
         fresh = check_set(inputs, self.rules, directory="folder", partial=len(inputs) == 1, fixer=make_fixes).findings
-        result = self.edited.check(self.files, reported)
+        result = self.edited.check(self.files, paths)
         fixed = {path: self.edited.fixed(path, make_fixes) for path in result}
-        expected = {path: [finding for finding in fresh if finding.path == path] for path in reported}
+        expected = {path: [finding for finding in fresh if finding.path == path] for path in paths}
         assert fixed == expected
         assert result == {path: [finding.fixed_by(()) for finding in findings] for path, findings in expected.items()}
 
@@ -179,7 +179,7 @@ Files = list[tuple[str, bytes]]
 
 REQUEST = definition(field("A", "int3"), name="XRequest", type="request", apiKey=1, validVersions="0-1")
 RESPONSE = definition(field("b"), name="XResponse", type="response", apiKey=1, validVersions="0")
-IGNORED = b"// kiplint: ignore-file[rpc/versions-differ] on purpose\n" + RESPONSE
+RESPONSE_WITH_IGNORE = b"// kiplint: ignore-file[rpc/versions-differ] on purpose\n" + RESPONSE
 
 
 def whole(files: Files, rules: Scopes) -> list[Finding]:
@@ -193,7 +193,7 @@ def by_place(findings: list[Finding]) -> list[Finding]:
     )
 
 
-@pytest.mark.parametrize("second", [RESPONSE, IGNORED], ids=["plain", "with an ignore comment"])
+@pytest.mark.parametrize("second", [RESPONSE, RESPONSE_WITH_IGNORE], ids=["plain", "with an ignore comment"])
 def test_one_reading_tells_both_steps_apart(rules: Scopes, second: bytes) -> None:
     files = [("XRequest.json", REQUEST), ("XResponse.json", second)]
     result = check_both(files, {name for name, _ in files}, rules)

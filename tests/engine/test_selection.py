@@ -31,7 +31,7 @@ RULES = [
 DEFAULT = ["tags/gap", "tags/order", "style/about", "rpc/frozen"]
 
 
-def chosen(
+def severities(
     select: list[str], ignore: list[str] | None = None, severity: Mapping[str, Any] | None = None
 ) -> dict[str, str]:
     """The rules that run, with their severities."""
@@ -67,12 +67,12 @@ def with_params(**values: Any) -> dict[str, Any]:
     ],
 )
 def test_selectors(select: list[str], ignore: list[str], expected: list[str]) -> None:
-    assert list(chosen(select, ignore)) == expected
+    assert list(severities(select, ignore)) == expected
 
 
 def test_a_rule_that_is_off_has_a_severity_when_it_is_selected() -> None:
-    assert chosen(["style/space", "style/case"]) == {"style/space": "warning", "style/case": "error"}
-    assert chosen(["all"])["style/case"] == "error"
+    assert severities(["style/space", "style/case"]) == {"style/space": "warning", "style/case": "error"}
+    assert severities(["all"])["style/case"] == "error"
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_a_rule_that_is_off_has_a_severity_when_it_is_selected() -> None:
     ],
 )
 def test_severities(severity: dict[str, str], expected: dict[str, str]) -> None:
-    assert chosen(["tags"], severity=severity) == expected
+    assert severities(["tags"], severity=severity) == expected
 
 
 def test_a_pack_s_severity_leaves_what_is_off() -> None:
-    assert chosen(["default"], severity={"style": "error", "all": "info", "style/*": "error"}) == {
+    assert severities(["default"], severity={"style": "error", "all": "info", "style/*": "error"}) == {
         "tags/gap": "info", "tags/order": "info", "style/about": "error", "rpc/frozen": "info",
     }  # fmt: skip
 
 
 def test_a_severity_switches_a_rule_on_or_off() -> None:
-    assert chosen(["default"], severity={"style/space": "info"})["style/space"] == "info"
-    assert "tags/gap" not in chosen(["default"], severity={"tags/gap": "off"})
-    assert chosen(["tags/gap"], severity={"tags/gap": "off"}) == {"tags/gap": "warning"}
+    assert severities(["default"], severity={"style/space": "info"})["style/space"] == "info"
+    assert "tags/gap" not in severities(["default"], severity={"tags/gap": "off"})
+    assert severities(["tags/gap"], severity={"tags/gap": "off"}) == {"tags/gap": "warning"}
 
 
 @pytest.mark.parametrize("place", ["select", "ignore", "severity"])
@@ -122,15 +122,16 @@ def test_selectors_that_mean_nothing(place: str, selector: str, problem: str) ->
         "ignore": {"select": ["default"], "ignore": [selector]},
         "severity": {"select": ["default"], "severity": {selector: "error"}},
     }
-    given = every[place]
-    assert complaint(lambda: chosen(**given)) == problem
+    options = every[place]
+    assert complaint(lambda: severities(**options)) == problem
 
 
 def test_a_severity_that_does_not_exist() -> None:
     assert (
-        complaint(lambda: chosen(["all"], severity={"tags": "erorr"})) == "erorr is not a severity; did you mean error?"
+        complaint(lambda: severities(["all"], severity={"tags": "erorr"}))
+        == "erorr is not a severity; did you mean error?"
     )
-    error = complaint(lambda: chosen(["all"], severity={"tags": "zzz"}))
+    error = complaint(lambda: severities(["all"], severity={"tags": "zzz"}))
     assert error == "zzz is not a severity: error, warning, info, off"
 
 
@@ -181,7 +182,7 @@ def test_params_of_no_rule(name: str, problem: str) -> None:
 def test_what_is_known_is_more_than_what_runs() -> None:
     rules = make_ruleset(Config(select=["tags/gap"], severity={"style/about": "error"}), RULES)
     assert [rule.id for rule in rules.rules] == ["tags/gap"]
-    assert {rule.id: rule.severity for rule in rules.known}["style/about"] == "error"
+    assert {rule.id: rule.severity for rule in rules.all_rules}["style/about"] == "error"
 
 
 def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:

@@ -33,14 +33,14 @@ def pack(tmp_path: Path, *rules: dict[str, Any]) -> str:
     return str(file)
 
 
-def checked(file: str, data: bytes = b"") -> Result:
+def check_pack(file: str, data: bytes = b"") -> Result:
     rules = load_pack(file)
     return check_set([Input("XRequest.json", data or definition())], RuleSet(rules, rules), partial=True)
 
 
 def refusal(file: str, data: bytes = b"") -> str:
     with pytest.raises(UsageError) as error:
-        checked(file, data)
+        check_pack(file, data)
     return str(error.value).removeprefix(file)
 
 
@@ -101,7 +101,7 @@ def test_texts_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expr
 def test_each_element_may_make_as_much_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "RULE_TEXT", Limit(200, "characters", "a rule pack"))
     file = pack(tmp_path, {"expect": "len(name + 'a') > 0"}, {"expect": "name == '*'", "message": "{name + 'a'}"})
-    assert len(checked(file).findings) == len(NAMES)
+    assert len(check_pack(file).findings) == len(NAMES)
 
 
 def test_texts_do_not_add_up_without_end(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_what_a_rule_usually_does_is_far_from_the_end(tmp_path: Path) -> None:
             "message": "{quoted(upper(name))} of {join(sorted(f.name for f in owner.fields))}",
         },
     ]
-    (finding,) = checked(pack(tmp_path, *rules)).findings
+    (finding,) = check_pack(pack(tmp_path, *rules)).findings
     assert finding.message.startswith('"F0" of F0, F1, F10, ')
 
 

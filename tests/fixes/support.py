@@ -53,7 +53,7 @@ def after(files: Mapping[str, bytes], migration: Migration) -> Files:
     return {**files, **{file.path: file.after for file in migration.files}}
 
 
-def parsed(data: bytes) -> dict[str, Any]:
+def parse(data: bytes) -> dict[str, Any]:
     """The value of a definition."""
     document = json.loads(blank_comments(data))
     assert isinstance(document, dict)

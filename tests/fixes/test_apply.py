@@ -77,8 +77,8 @@ def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> 
 
 def _keeps_layout(before: bytes, after: bytes) -> None:
     old, new = load("X.json", before).message, load("X.json", after).message
-    known = old and not old.valid.open and old.valid.highest < 100
-    if not (known and old) or any(not (item.is_primitive or item.struct) for item in old.all_fields):
+    is_closed = old and not old.valid.open and old.valid.highest < 100
+    if not (is_closed and old) or any(not (item.is_primitive or item.struct) for item in old.all_fields):
         return
     assert new is not None
     now = {version: rest for version, *rest in wire(new)}
@@ -122,7 +122,7 @@ def test_the_default_of_a_released_tagged_field_stays() -> None:
     for unsafe in (False, True):
         result = fix_set(files, findings_in, unsafe=unsafe)
         assert not result.after
-    assert [(item.rule, why.rule) for item, why in result.refused] == [
+    assert [(item.rule, why.rule) for item, why in result.refusals] == [
         ("fields/default-json-null", "compat/default-changed"),
     ]  # fmt: skip
     untagged = {"XRequest.json": definition(field("Note", "string", nullableVersions="0+", default=None, about="It."))}
@@ -131,17 +131,17 @@ def test_the_default_of_a_released_tagged_field_stays() -> None:
 
 
 def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
-    def selected(files: Mapping[str, bytes]) -> list[Finding]:
+    def rule_findings(files: Mapping[str, bytes]) -> list[Finding]:
         return [finding for finding in findings_in(files) if finding.rule == "conventions/informative-not-ignorable"]
 
     def others(files: Mapping[str, bytes]) -> list[Finding]:
         return [finding for finding in findings_in(files) if finding.rule != "conventions/informative-not-ignorable"]
 
     files = {"XRequest.json": definition(field("Old"), field("Reason", "string", "5+", nullableVersions="5+"))}
-    assert [finding.rule for finding in selected(files)] == ["conventions/informative-not-ignorable"]
-    assert fix_set(files, selected, unsafe=True).after  # which breaks fields/later-nullable-without-default
-    result = fix_set(files, selected, unsafe=True, others=others)
-    assert (result.after, [why.rule for _, why in result.refused]) == ({}, ["fields/later-nullable-without-default"])
+    assert [finding.rule for finding in rule_findings(files)] == ["conventions/informative-not-ignorable"]
+    assert fix_set(files, rule_findings, unsafe=True).after  # which breaks fields/later-nullable-without-default
+    result = fix_set(files, rule_findings, unsafe=True, others=others)
+    assert (result.after, [why.rule for _, why in result.refusals]) == ({}, ["fields/later-nullable-without-default"])
 
 
 def test_only_unreleased_bytes_change() -> None:
@@ -151,7 +151,7 @@ def test_only_unreleased_bytes_change() -> None:
     for releases in (None, Releases(["1.0"], [tree_of(files)])):
         result = fix_set(files, findings_in, unsafe=True, releases=releases)
         assert "XRequest.json" not in result.after or b'"3-4"' in result.after["XRequest.json"]
-        assert ("tags/not-open", "compat/tagged-moved") in {(item.rule, why.rule) for item, why in result.refused}
+        assert ("tags/not-open", "compat/tagged-moved") in {(item.rule, why.rule) for item, why in result.refusals}
     result = fix_set(files, findings_in, unsafe=True, releases=Releases((), ()))
     assert json.loads(result.after["XRequest.json"])["fields"][0]["taggedVersions"] == "3+"
 
@@ -185,14 +185,14 @@ def test_a_property_at_the_end_of_its_line_leaves_no_blank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "written", "fixed"),
+    ("name", "key", "entries", "fixed"),
     [
         ("ApiVersionsResponse", 18, '"0-2": "0", // plain\n "3": "1", // flexible\n "4+": "1" // newest',
          '"0+": "0" // plain\n // flexible\n // newest'),
         ("SaslHandshakeRequest", 17, '// kept\n "0-1": "1",\n // never\n "2+": "3"', '// kept\n "0+": "1"\n // never\n'),
     ],
 )  # fmt: skip
-def test_the_comments_in_a_header_map_stay(name: str, key: int, written: str, fixed: str) -> None:
+def test_the_comments_in_a_header_map_stay(name: str, key: int, entries: str, fixed: str) -> None:
     half = "request" if name.endswith("Request") else "response"
     valid = (
         {"validVersions": "0-4", "flexibleVersions": "3+"}
@@ -200,7 +200,7 @@ def test_the_comments_in_a_header_map_stay(name: str, key: int, written: str, fi
         else {"validVersions": "0-1", "flexibleVersions": "none"}
     )
     text = definition(field(about="It."), name=name, type=half, apiKey=key, headerVersions={"0+": "X"}, **valid)
-    text = text.replace(b'"0+": "X"', written.encode())
+    text = text.replace(b'"0+": "X"', entries.encode())
     unreleased = Releases((), ())
     result = fix_set({f"{name}.json": text}, findings_in, unsafe=True, releases=unreleased)
     after = result.after[f"{name}.json"].decode()
@@ -232,15 +232,14 @@ def test_a_fix_that_makes_something_worse_holds_no_other_back() -> None:
     def check(files: Mapping[str, bytes]) -> list[Finding]:
         wrong = [path for path, data in files.items() if data == b"a"]
         edits = {path: Fix("safe", (FileEdit(path, 0, 1, "b"),)) for path in wrong}
-        shown = [("old", path, edits[path]) for path in wrong] + [("many", "0", None)] * (len(wrong) < 2)
+        rows = [("old", path, edits[path]) for path in wrong] + [("many", "0", None)] * (len(wrong) < 2)
         return [
-            sample_finding(rule, "error", rule, path, fingerprint=f"{rule} {path}", fix=fix)
-            for rule, path, fix in shown
+            sample_finding(rule, "error", rule, path, fingerprint=f"{rule} {path}", fix=fix) for rule, path, fix in rows
         ]
 
     result = fix_set({str(number): b"a" for number in range(5)}, check)
     assert len(result.after) == 3
-    assert [(refused.rule, why.rule) for refused, why in result.refused] == [("old", "many")] * 2
+    assert [(finding.rule, why.rule) for finding, why in result.refusals] == [("old", "many")] * 2
 
 
 @pytest.mark.parametrize("files", [20, 300])
@@ -260,7 +259,7 @@ def test_refused_fixes_are_not_tried_one_by_one_where_that_is_much(files: int) -
 
     result = fix_set({str(number): b"a" for number in range(files)}, check)
     assert [*result.after] == ["7"]
-    assert {item.path: why.path for item, why in result.refused} == {
+    assert {item.path: why.path for item, why in result.refusals} == {
         str(number): str(number) for number in range(files) if number != 7
     }
     assert calls < 120

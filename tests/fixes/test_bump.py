@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fixes.support import Files, after, comments_of, folder, is_within, parsed, schemas, wire
+from fixes.support import Files, after, comments_of, folder, is_within, parse, schemas, wire
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
@@ -106,20 +106,20 @@ def test_a_field_is_written_as_the_one_before_it() -> None:
 
 def x(**others: Any) -> Files:
     inner = {**field("Inner", "[]Part"), "fields": [field("Name", "string")]}
-    ended = {**field("Ended", "[]Old", "0-3"), "fields": [field("Name", "string", "0-3")]}
+    former = {**field("Ended", "[]Old", "0-3"), "fields": [field("Name", "string", "0-3")]}
     return {
-        "XRequest.json": definition(inner, ended, **others),
+        "XRequest.json": definition(inner, former, **others),
         "XResponse.json": definition(field(), name="XResponse", type="response"),
     }
 
 
 def test_a_field_can_go_deep_and_into_the_response() -> None:
     now = bumped(x(), "X", "Inner.GroupId:string:Whose.", "XResponse.Why:string:Why.", entities={"GroupId": "groupId"})
-    assert parsed(now["XRequest.json"])["fields"][0]["fields"][1] == {
+    assert parse(now["XRequest.json"])["fields"][0]["fields"][1] == {
         "name": "GroupId", "type": "string", "versions": "6+", "default": "", "entityType": "groupId",
         "about": "Whose.",
     }  # fmt: skip
-    assert parsed(now["XResponse.json"])["fields"][1] == {
+    assert parse(now["XResponse.json"])["fields"][1] == {
         "name": "Why", "type": "string", "versions": "6+", "ignorable": True, "about": "Why.",
     }  # fmt: skip
     assert "Version 6 adds Inner.GroupId." in comments_of(now["XRequest.json"])
@@ -152,11 +152,11 @@ def test_the_notation_of_a_field(
 ) -> None:
     now = bumped(x(), "X", f"{notation} -- So.", f"XResponse.{notation}:So.")
     for half, expected in (("Request", request_field), ("Response", response_field)):
-        new = parsed(now[f"X{half}.json"])["fields"][-1]
+        new = parse(now[f"X{half}.json"])["fields"][-1]
         assert (new["versions"], new["about"]) == ("6+", "So.")
-        shown = {key: value for key, value in new.items() if key not in {"name", "versions", "about"}}
+        properties = {key: value for key, value in new.items() if key not in {"name", "versions", "about"}}
         kind = re.split(r"[?=@!]", notation.partition(":")[2])[0]
-        assert expected is None or shown == {"type": kind, **expected}
+        assert expected is None or properties == {"type": kind, **expected}
     new_rules = {finding.rule for finding in check(now)} - {finding.rule for finding in check(x())}
     assert new_rules <= {
         "notes/undocumented-any",  # which asks what the versions before are for
@@ -167,28 +167,28 @@ def test_the_notation_of_a_field(
 def test_an_unstable_version_takes_new_fields_and_is_released_on_purpose() -> None:
     files = {**x(latestVersionUnstable=True), "XResponse.json": x()["XResponse.json"]}
     now = bumped(files, "X", "New:int8:So.")
-    request = parsed(now["XRequest.json"])
+    request = parse(now["XRequest.json"])
     assert (request["validVersions"], request["latestVersionUnstable"]) == ("0-5", True)
     assert request["fields"][-1]["versions"] == "5+"
     assert now["XResponse.json"] == files["XResponse.json"]
     assert bump(rpc(files, "X")).rows[0].state == "left"
-    later = parsed(bumped(files, "X", "New:int8:So.", new_version=True)["XRequest.json"])
+    later = parse(bumped(files, "X", "New:int8:So.", new_version=True)["XRequest.json"])
     assert (later["validVersions"], later["latestVersionUnstable"]) == ("0-6", False)
-    released = parsed(after(now, release(rpc(now, "X")))["XRequest.json"])
+    released = parse(after(now, release(rpc(now, "X")))["XRequest.json"])
     assert (released["validVersions"], "latestVersionUnstable" in released) == ("0-5", False)
     assert release(rpc(x(), "X")).rows[0].state == "unchanged"
 
 
 def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
     now = bumped(x(), "X", unstable=True, note="is for KIP-1.")
-    assert parsed(now["XRequest.json"])["latestVersionUnstable"] is True
-    assert "latestVersionUnstable" not in parsed(now["XResponse.json"])
+    assert parse(now["XRequest.json"])["latestVersionUnstable"] is True
+    assert "latestVersionUnstable" not in parse(now["XResponse.json"])
     assert comments_of(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
 
 
 def test_the_last_range_of_a_map_is_opened() -> None:
     now = bumped(x(headerVersions={"0-2": "1", "3-5": "2"}), "X")
-    assert parsed(now["XRequest.json"])["headerVersions"] == {"0-2": "1", "3+": "2"}
+    assert parse(now["XRequest.json"])["headerVersions"] == {"0-2": "1", "3+": "2"}
 
 
 @pytest.mark.parametrize(
@@ -223,14 +223,14 @@ def test_a_field_that_cannot_be_is_refused(new: str, problem: str) -> None:
 
 
 def test_new_fields_of_what_has_no_fields_yet() -> None:
-    shared = [{"name": "Part", "versions": "0+"}]
-    response = {key: value for key, value in parsed(x()["XResponse.json"]).items() if key != "fields"}
+    structs = [{"name": "Part", "versions": "0+"}]
+    response = {key: value for key, value in parse(x()["XResponse.json"]).items() if key != "fields"}
     files = {
-        "XRequest.json": definition(field("Parts", "[]Part", about="So."), commonStructs=shared),
+        "XRequest.json": definition(field("Parts", "[]Part", about="So."), commonStructs=structs),
         "XResponse.json": json.dumps(response, indent=2).encode(),
     }
-    added = ("Parts.A:int32:So.", "Parts.B:int32:So.", "XResponse.A:int32:So.", "XResponse.B:int32:So.")
-    now = {name: parsed(data) for name, data in bumped(files, "X", *added).items()}
+    notations = ("Parts.A:int32:So.", "Parts.B:int32:So.", "XResponse.A:int32:So.", "XResponse.B:int32:So.")
+    now = {name: parse(data) for name, data in bumped(files, "X", *notations).items()}
     assert [each["name"] for each in now["XRequest.json"]["fields"]] == ["Parts"]
     for owner in (now["XRequest.json"]["commonStructs"][0], now["XResponse.json"]):
         assert [each["name"] for each in owner["fields"]] == ["A", "B"]
@@ -250,17 +250,17 @@ def test_a_new_rpc_passes_check(files: Files, *, migrated: bool) -> None:
     assert list(new) == ["FooBarRequest.json", "FooBarResponse.json"]
     findings = [finding for finding in check({**before, **new}, partial=False) if finding.path in new]
     assert findings == []
-    request = parsed(new["FooBarRequest.json"])
+    request = parse(new["FooBarRequest.json"])
     assert request["apiKey"] == max(pair.api_key for pair in schemas(before).rpcs) + 1
     assert request.get("headerVersions") == ({"0+": "3"} if migrated else None)
-    response = parsed(new["FooBarResponse.json"])
+    response = parse(new["FooBarResponse.json"])
     assert response.get("headerVersions") == ({"0+": "1"} if migrated else None)
     assert new["FooBarRequest.json"].startswith(b"//")
 
 
 def test_a_new_rpc_can_be_alone_and_is_refused_if_it_exists() -> None:
     new = new_rpc("Foo", schemas({}), listeners=["controller"], unstable=True)
-    assert parsed(new["FooRequest.json"]) == {
+    assert parse(new["FooRequest.json"]) == {
         "apiKey": 0, "type": "request", "listeners": ["controller"], "name": "FooRequest", "validVersions": "0",
         "flexibleVersions": "0+", "latestVersionUnstable": True, "fields": [],
     }  # fmt: skip
@@ -276,7 +276,7 @@ def test_a_new_rpc_can_be_alone_and_is_refused_if_it_exists() -> None:
 def test_a_new_rpc_takes_its_fields_from_the_notation(files: Files) -> None:
     topics = "Topics:[]{Name:string, Partitions:[]int32 -- By index.} -- The topics., GroupId:string"
     new = new_rpc("FooBar", schemas(files), request=parse_fields(topics), response=parse_fields("Racks:[]string?"))
-    request, response = (parsed(new[f"FooBar{half}.json"]) for half in ("Request", "Response"))
+    request, response = (parse(new[f"FooBar{half}.json"]) for half in ("Request", "Response"))
     assert [item["name"] for item in response["fields"]] == ["ThrottleTimeMs", "ErrorCode", "ErrorMessage", "Racks"]
     assert request["fields"] == [
         {"name": "Topics", "type": "[]Topic", "versions": "0+", "about": "The topics.", "fields": [
@@ -297,6 +297,6 @@ def test_halves_that_end_differently_are_brought_together() -> None:
         for half, valid in (("Request", "0-5"), ("Response", "0-4"))
     }
     now = bumped(files, "X")
-    assert {name: parsed(data)["validVersions"] for name, data in now.items()} == dict.fromkeys(files, "0-5")
+    assert {name: parse(data)["validVersions"] for name, data in now.items()} == dict.fromkeys(files, "0-5")
     (row,) = bump(rpc(files, "X"), fields=[FieldToAdd("ReallyNew", "string", "What is new.")]).rows
     assert (row.state, row.look[0].partition(":")[0]) == ("left", "XRequest ends at version 5, XResponse at 4")

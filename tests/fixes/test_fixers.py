@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 
 from fixes.mutations import mutated
-from fixes.support import Files, comments_of, is_within, parsed
+from fixes.support import Files, comments_of, is_within, parse
 from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
@@ -148,7 +148,7 @@ VARIANTS: dict[str, Callable[[bytes], bytes]] = {
     ),
     "comments": lambda data: re.sub(rb"(?m)([\[,])$", rb'\1 // odd: "{ [ , // "', data),
     "blocks": lambda data: re.sub(rb'(?m)^( *"[a-zA-Z]+":) (?=["{\[])', rb"\1 /* odd: ]} */ ", data),
-    "minified": lambda data: json.dumps(parsed(data), separators=(",", ":")).encode(),
+    "minified": lambda data: json.dumps(parse(data), separators=(",", ":")).encode(),
 }
 
 
@@ -160,13 +160,13 @@ def test_a_fix_does_the_same_however_the_file_is_written(rule: Rule, variant: st
         variant in ("minified", "blocks") and rule.id in ABOUT_COMMENTS
     ):
         pytest.skip("the rule is about how the file is written")
-    written = {name: VARIANTS[variant](data) for name, data in files.items()}
-    assert rule.id in {finding.rule for finding in checker(rule)(written)}
-    plain, result = mended(rule, files), mended(rule, written)
+    variant_files = {name: VARIANTS[variant](data) for name, data in files.items()}
+    assert rule.id in {finding.rule for finding in checker(rule)(variant_files)}
+    plain, result = mended(rule, files), mended(rule, variant_files)
     assert rule.id not in {finding.rule for finding in result.remaining}
-    for name, data in written.items():
+    for name, data in variant_files.items():
         after = result.after.get(name, data)
-        assert parsed(after.removeprefix(b"\xef\xbb\xbf")) == parsed(plain.after.get(name, files[name]))
+        assert parse(after.removeprefix(b"\xef\xbb\xbf")) == parse(plain.after.get(name, files[name]))
         assert rule.id in ABOUT_COMMENTS or is_within(comments_of(data), comments_of(after))
         assert "CRLF" not in variant or after.count(b"\n") == after.count(b"\r\n")
 
@@ -195,8 +195,8 @@ def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
         result = fix_set(files, alone, unsafe=True, releases=UNRELEASED)
         after = {**files, **result.after}
         before = every(files)
-        shown = [finding for finding in every(after) if finding.path not in unreadable(before)]
-        assert list(new_findings(before, shown, result.after)) == []
+        findings = [finding for finding in every(after) if finding.path not in unreadable(before)]
+        assert list(new_findings(before, findings, result.after)) == []
         for path, data in result.after.items():
             assert rule.id in ABOUT_COMMENTS or is_within(comments_of(files[path]), comments_of(data)), data
         assert not fix_set(after, alone, unsafe=True, releases=UNRELEASED).after
@@ -226,7 +226,7 @@ def test_every_snapshot_belongs_to_a_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("comment", "expected"),
     [
         ("/* one */", "// one"),
         ("/**\n   * one\n   *   two\n   *\n   * three\n   */", "// one\n  //   two\n  //\n  // three"),
@@ -238,10 +238,10 @@ def test_every_snapshot_belongs_to_a_rule() -> None:
     ],
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_block_comments_become_lines(written: str, meant: str | None, end: str) -> None:
+def test_block_comments_become_lines(comment: str, expected: str | None, end: str) -> None:
     text = '{\n  WRITTEN\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"\n}'
     before, after = (
-        text.replace("WRITTEN", replacement or written).replace("\n", end) for replacement in (written, meant)
+        text.replace("WRITTEN", replacement or comment).replace("\n", end) for replacement in (comment, expected)
     )
     result = fix_set({"XData.json": before.encode()}, checker(FIXABLE["syntax/block-comment"]), unsafe=True)
     assert result.after.get("XData.json", before.encode()).decode() == after
@@ -264,7 +264,7 @@ def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) ->
 
 
 @pytest.mark.parametrize(
-    ("default", "meant", "changes"),
+    ("default", "decimal", "changes"),
     [
         ("07", "7", ""),
         ("010", "10", "the default in Java from 8 to 10"),
@@ -272,14 +272,14 @@ def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) ->
         ("-010", "-10", "the default in Java from -8 to -10"),
     ],
 )
-def test_a_leading_zero_is_a_safe_fix_where_java_agrees(default: str, meant: str, changes: str) -> None:
+def test_a_leading_zero_is_a_safe_fix_where_java_agrees(default: str, decimal: str, changes: str) -> None:
     files = {"XRequest.json": definition(field(default=default, about="It."))}
     (finding,) = (
         finding for finding in checker(FIXABLE["fields/default-octal"])(files) if finding.rule == "fields/default-octal"
     )
     assert finding.fix
     assert finding.fix.applicability == ("unsafe" if changes else "safe")
-    assert (finding.fix.changes, finding.fix.edits[0].text) == (changes, f'"{meant}"')
+    assert (finding.fix.changes, finding.fix.edits[0].text) == (changes, f'"{decimal}"')
 
 
 def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fixes.support import Files, after, comments_of, folder, is_within, parsed, release, schemas, wire, without_abouts
+from fixes.support import Files, after, comments_of, folder, is_within, parse, release, schemas, wire, without_abouts
 from kiplint.compat.change import partner
 from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
@@ -108,10 +108,10 @@ def test_layout_and_header_of_every_version_stay(files: Files, migrated: Files) 
     now = schemas(migrated).by_name
     for message in schemas(files).messages:
         if message.valid:
-            known = {version: rest for version, *rest in wire(now[message.name])}
+            wire_by_version = {version: rest for version, *rest in wire(now[message.name])}
             for version, *rest in wire(message):
                 if version < message.valid.highest or not unstable(message):
-                    assert known[version] == rest, f"{message.name}@{version}"
+                    assert wire_by_version[version] == rest, f"{message.name}@{version}"
 
 
 def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated: Files) -> None:
@@ -136,8 +136,8 @@ def test_a_run_that_broke_off_is_finished(files: Files, migrated: Files) -> None
 
 
 def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> None:
-    declared = after(files, migrate(schemas(files), only_declare=True))
-    before, now = schemas(files).by_name, schemas(declared).by_name
+    result = after(files, migrate(schemas(files), only_declare=True))
+    before, now = schemas(files).by_name, schemas(result).by_name
     for name, message in before.items():
         live = message.is_rpc and bool(message.valid)
         assert now[name].declares_headers is live
@@ -149,8 +149,8 @@ def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> Non
             headers = [entry.header for entry in now[name].header_ranges]
             assert all(header != two for header, two in itertools.pairwise(headers))
     config = Config(select=["kip-1313"], rules={"kip-1313/header-missing": RuleTable(params={"require": True})})
-    assert not check(declared, config, partial=False)
-    assert not migrate(schemas(declared), only_declare=True).files
+    assert not check(result, config, partial=False)
+    assert not migrate(schemas(result), only_declare=True).files
 
 
 KIPS_OWN = (
@@ -164,7 +164,7 @@ KIPS_OWN = (
 )
 
 
-def _printed(text: str) -> dict[str, object]:
+def _schemas_of_page(text: str) -> dict[str, object]:
     """The schemas that the KIP prints, the last of a name."""
     result = {}
     for block in re.findall(r"^\{$.*?^\}$", text, re.MULTILINE | re.DOTALL):
@@ -177,17 +177,17 @@ def test_the_kips_own_schemas_come_out(corpus: Path, tmp_path: Path) -> None:
     page = corpus.parent / "kips" / "kip-1313.txt"
     if not page.is_file():
         pytest.skip(f"the KIPs are not at {page.parent}")
-    printed = _printed(page.read_text().replace("\u00a0", " "))
+    kip_schemas = _schemas_of_page(page.read_text().replace("\u00a0", " "))
     trunk = folder(corpus / "kafka-trunk-2026-08" / "clients")
     result = after(trunk, migrate(schemas(trunk)))
     for name in KIPS_OWN:
-        assert without_abouts(parsed(result[f"{name}.json"])) == printed[name], name
+        assert without_abouts(parse(result[f"{name}.json"])) == kip_schemas[name], name
     # The KIP was written when DeleteGroups had three versions.
     old = release(corpus / "kafka-schema-history.bundle", "confluent-8.3.0", tmp_path / "history.git")
     result = after(old, migrate(schemas(old), only=["DeleteGroups"]))
-    request = without_abouts(parsed(result["DeleteGroupsRequest.json"]))
-    assert request == printed["DeleteGroupsRequest"]
-    response = parsed(result["DeleteGroupsResponse.json"])
+    request = without_abouts(parse(result["DeleteGroupsRequest.json"]))
+    assert request == kip_schemas["DeleteGroupsRequest"]
+    response = parse(result["DeleteGroupsResponse.json"])
     assert response["validVersions"] == "0-3"  # the KIP left it at 0-2, and a request without its response
 
 
@@ -205,7 +205,7 @@ def test_a_range_that_ends_with_the_latest_version_is_extended() -> None:
     files = pair()
     files["XRequest.json"] = definition(field("Old", versions="0-4"), field("Last", versions="2-5"))
     migration = migrate(schemas(files))
-    request = parsed(after(files, migration)["XRequest.json"])
+    request = parse(after(files, migration)["XRequest.json"])
     assert [item["versions"] for item in request["fields"]] == ["0-4", "2+"]
     assert [row.look for row in migration.rows if row.name == "X"] == [
         ("XRequest: versions of Last ended with version 5; it now includes the new version",)
@@ -218,7 +218,7 @@ def test_a_map_that_is_there_is_led_on_with_its_comments() -> None:
     files["XRequest.json"] = text.encode()
     result = after(files, migrate(schemas(files)))["XRequest.json"].decode()
     assert '// flexible\n    "3-5": "2", // since 3\n    "6+": "3"\n' in result
-    assert parsed(result.encode())["headerVersions"] == {"0-2": "1", "3-5": "2", "6+": "3"}
+    assert parse(result.encode())["headerVersions"] == {"0-2": "1", "3-5": "2", "6+": "3"}
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_an_unstable_version_gets_the_header_and_stays_unstable() -> None:
     row = next(row for row in migration.rows if row.name == "X")
     assert (row.state, row.done, row.look) == ("migrated", ("version 5 stays unstable",), ())
     now = after(files, migration)
-    request, response = parsed(now["XRequest.json"]), parsed(now["XResponse.json"])
+    request, response = parse(now["XRequest.json"]), parse(now["XResponse.json"])
     assert (request["validVersions"], request["latestVersionUnstable"]) == ("0-5", True)
     assert request["headerVersions"] == {"0-2": "1", "3-4": "2", "5+": "3"}
     assert (response["validVersions"], response["headerVersions"]) == ("0-5", {"0-2": "0", "3+": "1"})
@@ -344,12 +344,12 @@ def test_a_response_that_lags_is_brought_along() -> None:
     files = pair()
     files["XResponse.json"] = files["XResponse.json"].replace(b'"0-5"', b'"0-4"')
     result = after(files, migrate(schemas(files)))
-    assert {parsed(result[f"X{half}.json"])["validVersions"] for half in ("Request", "Response")} == {"0-6"}
+    assert {parse(result[f"X{half}.json"])["validVersions"] for half in ("Request", "Response")} == {"0-6"}
 
 
 def test_the_id_can_be_a_tagged_field() -> None:
     files = pair()
-    header = parsed(after(files, migrate(schemas(files), tagged=True))["RequestHeader.json"])
+    header = parse(after(files, migrate(schemas(files), tagged=True))["RequestHeader.json"])
     assert {key: value for key, value in header["fields"][-1].items() if key != "about"} == {
         "name": "ClientInstanceId", "type": "uuid", "versions": "3+", "taggedVersions": "3+", "tag": 0,
         "ignorable": True,
@@ -359,8 +359,8 @@ def test_the_id_can_be_a_tagged_field() -> None:
 def test_the_first_lines_of_a_windows_file_stay_what_they_are() -> None:
     files = pair()
     for end, mark in ((b"\r\n", b""), (b"\n", b"\xef\xbb\xbf"), (b"\r\n", b"\xef\xbb\xbf")):
-        written = {name: mark + data.replace(b"\n", end) for name, data in files.items()}
-        for file in migrate(schemas(written)).files:
+        variant = {name: mark + data.replace(b"\n", end) for name, data in files.items()}
+        for file in migrate(schemas(variant)).files:
             assert file.after.startswith(mark + b"{")
             assert not file.after.endswith(b"\n")
             assert file.after.count(b"\n") == file.after.count(end)
@@ -376,6 +376,6 @@ def test_the_note_on_the_version_stands_where_the_others_do() -> None:
         ('  // No note.\n  "validVersions"', "  // No note.\n  //\n  // Version 6 uses"),
     ):
         text = files["XRequest.json"].decode().replace('  "validVersions"', before)
-        result = after(written := {**files, "XRequest.json": text.encode()}, migrate(schemas(written)))
+        result = after(changed_files := {**files, "XRequest.json": text.encode()}, migrate(schemas(changed_files)))
         assert now in result["XRequest.json"].decode()
         assert is_within(comments_of(text.encode()), comments_of(result["XRequest.json"]))

@@ -72,15 +72,15 @@ def with_changes(files: Files, migration: Migration) -> Files:
 @pytest.fixture(scope="module")
 def releases(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Files]:
     clones = tmp_path_factory.mktemp("clones")
-    known: dict[str, Files] = {}
+    cache: dict[str, Files] = {}
 
     def files(name: str) -> Files:
         if name == "trunk":
             return folder(corpus / "kafka-trunk-2026-08" / "clients")
         bundle = "kafka-forks" if name in FORKS else "kafka-schema-history"
-        if name not in known:
-            known[name] = release(corpus / f"{bundle}.bundle", name, clones / bundle, PLACES.get(name, "clients"))
-        return known[name]
+        if name not in cache:
+            cache[name] = release(corpus / f"{bundle}.bundle", name, clones / bundle, PLACES.get(name, "clients"))
+        return cache[name]
 
     return files
 
@@ -110,7 +110,7 @@ def test_fixes_of_releases_break_nothing_and_bring_no_finding(
     after = {**files, **result.after}
     assert list(breaks_between(tree_of(files), tree_of(after), LIKELY if unsafe else HARMLESS)) == []
     assert list(new_findings(findings_in(files), findings_in(after), result.after)) == []
-    print(f"{name}: {len(result.fixed)} fixed in {len(result.after)} files, {len(result.refused)} refused")
+    print(f"{name}: {len(result.fixed)} fixed in {len(result.after)} files, {len(result.refusals)} refused")
 
 
 def intact(release: Files, files: Mapping[str, bytes]) -> set[tuple[str, int]]:
@@ -146,7 +146,7 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
     """With errors in the file or without: what has the bytes of the release keeps them."""
     trunk = releases("trunk")
     names = [name for name in sorted(trunk) if not name.endswith("Header.json")]
-    fixed = migrated = kept = 0
+    fixed = migrated = versions = 0
     for number in range(part, MUTATIONS, 4):
         chance = random.Random(f"mutation {number}")
         name = chance.choice(names)
@@ -169,9 +169,9 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
         except NotEditable:
             continue
         assert owned - intact(group, with_changes(after, migration)) == set(), (number, name)
-        fixed, migrated, kept = fixed + bool(result.fixed), migrated + bool(migration.files), kept + len(owned)
-    assert kept
-    print(f"{fixed} fixed, {migrated} migrated, {kept} versions intact")
+        fixed, migrated, versions = fixed + bool(result.fixed), migrated + bool(migration.files), versions + len(owned)
+    assert versions
+    print(f"{fixed} fixed, {migrated} migrated, {versions} versions intact")
 
 
 def _swap(pattern: bytes, by: bytes) -> Callable[[bytes], bytes]:
@@ -220,10 +220,10 @@ def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
     worse = list(new_findings(findings_in(files), findings_in(after), {file.path for file in migration.files}))
     states = {row.name: row.state for row in migration.rows}
     rows = {row.name: row.status for row in rollout(now, before)}
-    kept = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()
+    done_names = {name for name, state in states.items() if state in ("migrated", "unchanged")} & rows.keys()
     unstable = {rpc.name for rpc in client_rpcs(now) if rpc.request and rpc.request.unstable}
-    assert {rows[name] for name in kept - unstable} <= {"done", "new", "exempt"}
-    assert {rows[name] for name in kept & unstable} <= {"done", "new", "exempt", "unstable"}
+    assert {rows[name] for name in done_names - unstable} <= {"done", "new", "exempt"}
+    assert {rows[name] for name in done_names & unstable} <= {"done", "new", "exempt", "unstable"}
     waiting = {"RequestHeader"} if states.get("RequestHeader") == "left" else set()
     unmigrated = {name for name, state in states.items() if state == "left"}
     reasons = {row.name: "; ".join(row.look) for row in migration.rows if row.state == "left"}
@@ -236,7 +236,7 @@ def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
     assert [item for item in severe if str(item) not in reasons.get(owners.get(item.path, ""), "")] == []
     again = proved(of_directory(after), migrate(now), RULES, unmet)
     assert again.files == ()
-    return len(kept), len(unmigrated)
+    return len(done_names), len(unmigrated)
 
 
 MIGRATED = ("trunk", "3.9.0-rc3", "automq", "linkedin")
@@ -283,10 +283,10 @@ def _names(fields: Sequence[FieldToAdd]) -> set[str]:
     return {name for item in fields for name in ({item.name} | _names(item.fields))}
 
 
-def _drawn(files: Files, name: str) -> set[str]:
+def _layout_words(files: Files, name: str) -> set[str]:
     message = schemas(files).by_name[name]
-    shown: Any = lines(layout(message, message.valid.highest))
-    return {word for line in shown for word in re.findall(r"[A-Za-z0-9]+", str(line))}
+    rows: Any = lines(layout(message, message.valid.highest))
+    return {word for line in rows for word in re.findall(r"[A-Za-z0-9]+", str(line))}
 
 
 def test_fields_in_the_notation_pass_check_and_are_drawn(repo: Path) -> None:
@@ -300,13 +300,13 @@ def test_fields_in_the_notation_pass_check_and_are_drawn(repo: Path) -> None:
         new = new_rpc("Pause", schemas(files), request=fields, response=parse_fields(", ".join(_fields(chance))))
         after = {**files, **new}
         assert [str(item) for item in new_findings(before, findings_in(after), new)] == [], text
-        assert _names(fields) <= _drawn(after, "PauseRequest"), text
+        assert _names(fields) <= _layout_words(after, "PauseRequest"), text
         rpc = chance.choice(rpcs)
         half = chance.choice([side for side in (rpc.request, rpc.response) if side and not side.tagged_fields])
-        added = [FieldToAdd.parse(f"{half.name}.{item}") for item in split(text)]
-        migration = proved(of_directory(files), bump(rpc, fields=added), RULES)
+        additions = [FieldToAdd.parse(f"{half.name}.{item}") for item in split(text)]
+        migration = proved(of_directory(files), bump(rpc, fields=additions), RULES)
         assert [row.look for row in migration.rows if row.state == "left"] == [], (half.name, text, number)
-        assert _names(fields) <= _drawn(with_changes(files, migration), half.name), text
+        assert _names(fields) <= _layout_words(with_changes(files, migration), half.name), text
 
 
 def split(text: str) -> list[str]:

@@ -39,7 +39,7 @@ def test_a_file_gets_its_new_bytes_and_keeps_its_mode(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
-def refused(path: Path, message: str, within: tuple[Path, ...] = ()) -> None:
+def check_refusal(path: Path, message: str, within: tuple[Path, ...] = ()) -> None:
     """A good file beside the bad one is not written either."""
     good = path.parent / "Good.json"
     good.write_bytes(OLD)
@@ -51,25 +51,25 @@ def refused(path: Path, message: str, within: tuple[Path, ...] = ()) -> None:
 
 def test_a_read_only_file_is_refused(file: Path) -> None:
     file.chmod(0o444)
-    refused(file, "is read-only")
+    check_refusal(file, "is read-only")
     assert file.read_bytes() == OLD
 
 
 def test_a_file_that_changed_meanwhile_is_refused(file: Path) -> None:
     file.write_bytes(b"mine")
-    refused(file, "has changed since it was read; nothing was written")
+    check_refusal(file, "has changed since it was read; nothing was written")
     assert file.read_bytes() == b"mine"
 
 
 def test_a_file_that_vanished_is_refused(file: Path) -> None:
     file.unlink()
-    refused(file, "was not written: it is gone")
+    check_refusal(file, "was not written: it is gone")
     assert not file.exists()
 
 
 def test_only_files_are_accepted(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "Pipe.json")
-    refused(tmp_path / "Pipe.json", "is not a regular file")
+    check_refusal(tmp_path / "Pipe.json", "is not a regular file")
 
 
 def test_a_link_is_followed_inside_its_directory_and_not_out_of_it(file: Path) -> None:
@@ -83,7 +83,7 @@ def test_a_link_is_followed_inside_its_directory_and_not_out_of_it(file: Path) -
     outside = folder / "Link.json"
     outside.symlink_to("../" + file.name)
     file.write_bytes(OLD)
-    refused(outside, "is a link to .*, outside of the directory")
+    check_refusal(outside, "is a link to .*, outside of the directory")
     assert file.read_bytes() == OLD
     replace_files([change(outside)], [file.parent])
     assert file.read_bytes() == NEW
@@ -92,7 +92,7 @@ def test_a_link_is_followed_inside_its_directory_and_not_out_of_it(file: Path) -
 def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
     (tmp_path / "A.json").symlink_to("B.json")
     (tmp_path / "B.json").symlink_to("A.json")
-    refused(tmp_path / "A.json", "a link that leads in a circle")
+    check_refusal(tmp_path / "A.json", "a link that leads in a circle")
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_a_journal_in_a_checkout_reaches_no_other_directory(tmp_path: Path, targ
 
 
 def test_the_process_knows_how_many_files_it_has_written(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kiplint.fixes.write._written", [])
+    monkeypatch.setattr("kiplint.fixes.write._written_paths", [])
     assert process._account() == "no file was written"
     replace_files([change(file)])
     assert process._account() == "1 file was written"

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 from benchmarks.fuzz import __main__ as fuzzing
-from benchmarks.fuzz.damage import damaged
+from benchmarks.fuzz.damage import damage
 from benchmarks.fuzz.surfaces import SURFACES, Surface
 
-KEPT = [
+CORPUS = [
     (surface, file)
     for surface in SURFACES
     for file in sorted((Path(__file__).parent / "corpus" / surface.name).glob("*"))
 ]
 
 
-@pytest.mark.parametrize(("surface", "file"), KEPT, ids=lambda value: getattr(value, "name", None))
+@pytest.mark.parametrize(("surface", "file"), CORPUS, ids=lambda value: getattr(value, "name", None))
 def test_what_failed_once_is_read(surface: Surface, file: Path) -> None:
-    assert fuzzing.tried(surface, file.read_bytes()) is None
+    assert fuzzing.find_failure(surface, file.read_bytes()) is None
 
 
 def test_inputs_are_kept_for_surfaces_that_there_are() -> None:
@@ -33,8 +33,8 @@ def test_some_damaged_inputs(surface: Surface) -> None:
     rng = random.Random(surface.name)
     seeds = surface.seeds()
     for _ in range(5 if surface.name in ("git", "formats", "diff", "lsp", "migrate", "commands") else 25):
-        data = damaged(rng.choice(seeds), rng, rng.choice(seeds))
-        assert fuzzing.tried(surface, data) is None, data
+        data = damage(rng.choice(seeds), rng, rng.choice(seeds))
+        assert fuzzing.find_failure(surface, data) is None, data
 
 
 def test_a_failure_is_found_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,5 +48,5 @@ def test_a_failure_is_found_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert fuzzing._damaged(odd, 0.05, random.Random(1), failures) > 10
     ((output, data),) = failures.items()
     assert output.startswith("ZeroDivisionError: by S1 at ")
-    monkeypatch.setattr(fuzzing, "KEPT", tmp_path)
+    monkeypatch.setattr(fuzzing, "CORPUS", tmp_path)
     assert fuzzing.keep(odd, data).read_bytes() == data

@@ -9,15 +9,15 @@ import sys
 from typing import Any
 
 HOSTS = ("", "localhost", "0.0.0.0", "::", "::1")
-ASKED = {"socket.connect": 1, "socket.sendto": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0}
+ADDRESS_INDEX = {"socket.connect": 1, "socket.sendto": 1, "socket.getaddrinfo": 0, "socket.gethostbyname": 0}
 """Where in the arguments of an event the address or the name is."""
 
 
 def refuse(event: str, arguments: tuple[Any, ...]) -> None:
     """Raise for what is not this machine; paths of Unix sockets are."""
-    if event not in ASKED:
+    if event not in ADDRESS_INDEX:
         return
-    address = arguments[ASKED[event]]
+    address = arguments[ADDRESS_INDEX[event]]
     host = address[0] if isinstance(address, tuple) else address if event.startswith("socket.get") else ""
     name = host.decode() if isinstance(host, bytes) else str(host or "")
     if not (name in HOSTS or name.startswith("127.") or name in _own()):

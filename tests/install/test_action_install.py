@@ -8,12 +8,12 @@ import packages
 from github_runner import Runner
 from sources.support import git, make_repository
 from test_action import FAULTS, GAP, SUMMARY, TRAPS, UNTOLD, change, plain, pull_request, thing
-from tools import LISTED
+from tools import ABOUT_WARNING
 
 
 def test_an_installation_from_the_checkout(tmp_path: Path) -> None:
     packages.need_index()
-    workspace = make_repository(tmp_path / "work tree", {**thing(), "kiplint.toml": LISTED})
+    workspace = make_repository(tmp_path / "work tree", {**thing(), "kiplint.toml": ABOUT_WARNING})
     runner = Runner(workspace, tmp_path / "machine", packages.checkout(tmp_path / "clone"))
     change(workspace, {**thing(request=GAP, response=UNTOLD), **TRAPS})
     installed = runner.install()

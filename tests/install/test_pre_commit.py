@@ -108,7 +108,7 @@ def result(hook: str, ending: str) -> str:
     return hook + ending.rjust(79 - len(hook), ".") + "\n"
 
 
-FAILED = f"{result('kiplint check', 'Failed')}- hook id: kiplint-check\n- exit code: 1\n\n"
+FAILURE = f"{result('kiplint check', 'Failed')}- hook id: kiplint-check\n- exit code: 1\n\n"
 
 
 def test_try_repo(clone: Path, home: Path, kafka: Path) -> None:
@@ -122,7 +122,7 @@ def test_try_repo(clone: Path, home: Path, kafka: Path) -> None:
     code, output = pre_commit(*words)
     every = len(git(kafka, "ls-files", "*/resources/*.json").splitlines())
     output, older = re.subn(r"; [\d,]+ older findings? not shown", "", output)
-    assert output.rpartition("=\n")[2] == f"{FAILED}{finding}\n".replace("in 1 file", f"in {every} files")
+    assert output.rpartition("=\n")[2] == f"{FAILURE}{finding}\n".replace("in 1 file", f"in {every} files")
     assert older == 1
     assert code == 1
 
@@ -136,7 +136,7 @@ def test_commits(clone: Path, home: Path, kafka: Path) -> None:
     assert pre_commit("run") == (0, nothing)
     finding = spoil(kafka, MISTAKE)
     code, output = pre_commit("run", "kiplint-check")
-    assert (code, re.sub(r"; [\d,]+ older findings? not shown", "", output)) == (1, f"{FAILED}{finding}\n")
+    assert (code, re.sub(r"; [\d,]+ older findings? not shown", "", output)) == (1, f"{FAILURE}{finding}\n")
     spoil(kafka, BREAK)
     code, output = pre_commit("run")
     assert output.startswith(result("kiplint check", "Passed") + result("kiplint diff", "Failed"))

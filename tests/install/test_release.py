@@ -36,8 +36,8 @@ def run(clone: Path, *words: str | Path, code: int = 0) -> str:
 
 
 def test_what_is_built(clone: Path) -> None:
-    made = sorted(path.name for path in (clone / "dist").iterdir() if path.suffix != ".gitignore")
-    assert [name for name in made if not name.startswith(".")] == [
+    names = sorted(path.name for path in (clone / "dist").iterdir() if path.suffix != ".gitignore")
+    assert [name for name in names if not name.startswith(".")] == [
         f"kiplint-{__version__}-py3-none-any.whl",
         f"kiplint-{__version__}.tar.gz",
     ]

@@ -44,11 +44,11 @@ def build(where: Path) -> tuple[int, str]:
 def test_the_pages_as_they_are(pages: Path) -> None:
     code, output = build(pages)
     assert (code, "WARNING" in output) == (0, False)
-    built = {path.relative_to(pages / "site").as_posix() for path in (pages / "site").rglob("*.*")}
-    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
-    expected = {path.replace(".md", ".html") for path in written | {*site_pages.pages()}}
-    assert expected <= built
-    assert {path for path in built - expected if path.endswith((".html", ".json"))} == {
+    site_files = {path.relative_to(pages / "site").as_posix() for path in (pages / "site").rglob("*.*")}
+    sources = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    expected = {path.replace(".md", ".html") for path in sources | {*site_pages.pages()}}
+    assert expected <= site_files
+    assert {path for path in site_files - expected if path.endswith((".html", ".json"))} == {
         "404.html",
         "guide/pictures/made.json",
         "reference/schemas/catalog.json",
@@ -122,10 +122,10 @@ def test_the_search_and_the_copy_button(site: str) -> None:
 
 def test_the_first_screen_of_the_home_page(site: str) -> None:
     """It has the install line, a broken schema and what is found; that page and the rules fetch nothing from elsewhere."""
-    asked: list[str] = []
+    urls: list[str] = []
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: urls.append(request.url))
         page.goto(f"{site}/index.html")
         for text in ("pip install .", '"name": "MoveProgressRecord"', "error[tags/gap]"):
             box = page.locator("article code", has_text=text).first.bounding_box()
@@ -133,4 +133,4 @@ def test_the_first_screen_of_the_home_page(site: str) -> None:
             assert 0 < box["y"] < 900
         page.goto(f"{site}/reference/rules.html")
         assert page.locator(".rules-filter output").is_visible()
-    assert {url for url in asked if not url.startswith((site, "data:"))} == set()
+    assert {url for url in urls if not url.startswith((site, "data:"))} == set()

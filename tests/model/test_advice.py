@@ -12,7 +12,7 @@ from tools import field, message, rpc
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("text", "expected"),
     [
         ("string[]", "[]string"),
         ("[string]", "[]string"),
@@ -29,15 +29,15 @@ from tools import field, message, rpc
         ("nothing[]", ""),
     ],
 )
-def test_arrays_in_the_notation_of_other_languages(written: str, meant: str) -> None:
-    assert respelt(written) == meant
+def test_arrays_in_the_notation_of_other_languages(text: str, expected: str) -> None:
+    assert respelt(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("string[]", "[]string"), ("[]int", "[]int32"), ("byte[]", "bytes"), ("strng", "string")]
+    ("text", "expected"), [("string[]", "[]string"), ("[]int", "[]int32"), ("byte[]", "bytes"), ("strng", "string")]
 )
-def test_the_type_that_is_meant_is_whole(written: str, meant: str) -> None:
-    assert message(field(kind=written)).fields[0].meant_type == meant
+def test_the_type_that_is_meant_is_whole(text: str, expected: str) -> None:
+    assert message(field(kind=text)).fields[0].meant_type == expected
 
 
 @pytest.mark.parametrize(("tags", "free"), [([], 0), ([0, 1], 2), ([0, 2], 1), ([1], 0), ([0, 0], 1), ([-1], 0)])
@@ -62,9 +62,9 @@ def test_api_keys_that_leave_a_gap(keys: range | list[int], gap: dict[int, int])
     assert SchemaSet(pairs(*keys)).skipped_api_keys == gap
 
 
-def named(name: str, file: str, valid: str) -> Message:
-    made = message(name=name, type="request", apiKey=1, validVersions=valid)
-    return Message(made.spec, file)
+def make_request(name: str, file: str, valid: str) -> Message:
+    request = message(name=name, type="request", apiKey=1, validVersions=valid)
+    return Message(request.spec, file)
 
 
 @pytest.mark.parametrize(
@@ -76,35 +76,35 @@ def named(name: str, file: str, valid: str) -> Message:
     ],
 )
 def test_a_taken_key_is_blamed_on_the_newer_of_two(first: tuple[str, str, str], second: tuple[str, str, str]) -> None:
-    new, old = named(*first), named(*second)
+    new, old = make_request(*first), make_request(*second)
     SchemaSet((new, old))
     assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "" if new.file_stem != new.name else "AddRequest")
     assert (new.is_newcomer, old.is_newcomer) == (False, False)
-    new, old = named(*first), named(*second)
-    SchemaSet((new, old), base=SchemaSet((named(*second),)))
+    new, old = make_request(*first), make_request(*second)
+    SchemaSet((new, old), base=SchemaSet((make_request(*second),)))
     assert (new.api_key_owner, old.api_key_owner) == ("FetchRequest", "")
     assert (new.is_newcomer, old.is_newcomer) == (True, False)
 
 
 def test_a_taken_key_is_blamed_on_the_message_that_had_another() -> None:
-    first, second = named("ARequest", "ARequest.json", "0"), named("BRequest", "BRequest.json", "0")
-    before = named("BRequest", "BRequest.json", "0")
+    first, second = make_request("ARequest", "ARequest.json", "0"), make_request("BRequest", "BRequest.json", "0")
+    before = make_request("BRequest", "BRequest.json", "0")
     before.spec.api_key = 2
-    SchemaSet((second, first), base=SchemaSet((named("ARequest", "ARequest.json", "0"), before)))
+    SchemaSet((second, first), base=SchemaSet((make_request("ARequest", "ARequest.json", "0"), before)))
     assert (first.api_key_owner, second.api_key_owner) == ("", "ARequest")
 
 
 def test_blame_among_fields_and_structs_goes_by_age() -> None:
-    def made(*names: str) -> Message:
+    def make_message(*names: str) -> Message:
         fields = [field(name, tag=0, taggedVersions="3+", about=f"{name}.") for name in names]
         structs = [field(f"In{name}", "S", fields=fields) for name in names]
         return message(*fields, *structs)
 
-    base, head = made("Old"), made("New", "Old")
+    base, head = make_message("Old"), make_message("New", "Old")
     assert [x.tag_twin for x in head.fields] == ["", "New", "", ""]
     assert [x.twin is not None for x in head.structs] == [True, True]
     SchemaSet((head,), base=SchemaSet((base,)))
-    head = made("New", "Old")
+    head = make_message("New", "Old")
     SchemaSet((head,), base=SchemaSet((base,)))
     assert [x.tag_twin for x in head.fields] == ["Old", "", "", ""]
     assert [x.tag_twin for x in head.structs[0].fields] == ["Old", ""]
@@ -124,15 +124,15 @@ def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(raised: int, bla
 
 
 def test_a_gap_only_where_no_range_of_the_map_covers_it() -> None:
-    made = message(headerVersions={"0-8": "1", "3-5": "2", "9-13": "2", "15+": "3"})
-    assert [str(entry.gap) for entry in made.header_ranges] == ["none", "none", "none", "14"]
-    assert [str(entry.overlap) for entry in made.header_ranges] == ["none", "3-5", "none", "none"]
-    assert [entry.furthest and entry.furthest.key for entry in made.header_ranges] == [None, "0-8", "0-8", "9-13"]
+    request = message(headerVersions={"0-8": "1", "3-5": "2", "9-13": "2", "15+": "3"})
+    assert [str(entry.gap) for entry in request.header_ranges] == ["none", "none", "none", "14"]
+    assert [str(entry.overlap) for entry in request.header_ranges] == ["none", "3-5", "none", "none"]
+    assert [entry.furthest and entry.furthest.key for entry in request.header_ranges] == [None, "0-8", "0-8", "9-13"]
 
 
 def test_an_overlap_with_a_range_further_back() -> None:
-    made = message(headerVersions={"0-8": "1", "1-2": "2", "4+": "2"})
-    assert [str(entry.overlap) for entry in made.header_ranges] == ["none", "1-2", "4-8"]
+    request = message(headerVersions={"0-8": "1", "1-2": "2", "4+": "2"})
+    assert [str(entry.overlap) for entry in request.header_ranges] == ["none", "1-2", "4-8"]
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ def test_whether_the_map_can_be_read(headers: dict[str, str], clear: bool) -> No
 def test_a_key_given_twice_is_not_clear() -> None:
     text = b"""{"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-3", "flexibleVersions": "none",
       "headerVersions": {"0-2": "1", "3+": "1", "3+": "2"}, "fields": []}"""
-    made = load("XRequest.json", text).message
-    assert made is not None
-    assert (made.spoils_headers, made.reads_headers) == (True, False)
+    request = load("XRequest.json", text).message
+    assert request is not None
+    assert (request.spoils_headers, request.reads_headers) == (True, False)
 
 
 # Files that could not be read

@@ -8,7 +8,7 @@ from kiplint.model.fields import Field
 from tools import field, message
 
 
-def named(fields: tuple[Field, ...], fact: str) -> dict[str, object]:
+def fact_values(fields: tuple[Field, ...], fact: str) -> dict[str, object]:
     """What a fact is, by position and name of the fields for which it is anything."""
     return {
         f"{item.position}:{item.name}": getattr(item, fact) for item in fields if getattr(item, fact) not in ("", None)
@@ -32,18 +32,18 @@ def tags(*numbers: int | None) -> tuple[Field, ...]:
     ],
 )
 def test_name_twins(names: list[str], twins: dict[str, str]) -> None:
-    assert named(message(*map(field, names)).fields, "name_twin") == twins
+    assert fact_values(message(*map(field, names)).fields, "name_twin") == twins
 
 
 def test_about_twins() -> None:
     texts = ["One.", "Two.", "One.", "", "", "one.", "Two."]
     fields = message(*(field(chr(65 + n), about=text) for n, text in enumerate(texts))).fields
-    assert named(fields, "about_twin") == {"2:C": "A", "6:G": "B"}
+    assert fact_values(fields, "about_twin") == {"2:C": "A", "6:G": "B"}
 
 
 def test_twins_are_of_one_struct() -> None:
-    shared = field("A", about="Same.", tag=0, taggedVersions="3+")
-    whole = message(shared, field("B", "S", fields=[shared]), field("C", "T", fields=[shared]))
+    twin = field("A", about="Same.", tag=0, taggedVersions="3+")
+    whole = message(twin, field("B", "S", fields=[twin]), field("C", "T", fields=[twin]))
     assert [(x.name_twin, x.about_twin, x.tag_twin) for x in whole.all_fields] == [("", "", "")] * 5
 
 
@@ -57,11 +57,11 @@ def test_twins_are_of_one_struct() -> None:
     ],
 )
 def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
-    assert named(tags(*numbers), "tag_twin") == twins
+    assert fact_values(tags(*numbers), "tag_twin") == twins
 
 
 @pytest.mark.parametrize(
-    ("numbers", "skipped"),
+    ("numbers", "gaps"),
     [
         ([0, 1, 2], {}),
         ([2, 1, 0], {}),
@@ -80,8 +80,8 @@ def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
         ([None], {}),
     ],
 )
-def test_skipped_tags(numbers: list[int | None], skipped: dict[str, int]) -> None:
-    assert named(tags(*numbers), "skipped_tag") == skipped
+def test_skipped_tags(numbers: list[int | None], gaps: dict[str, int]) -> None:
+    assert fact_values(tags(*numbers), "skipped_tag") == gaps
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,13 @@ def test_skipped_tags(numbers: list[int | None], skipped: dict[str, int]) -> Non
     ],
 )
 def test_tags_after(numbers: list[int | None], after: dict[str, int]) -> None:
-    assert named(tags(*numbers), "tag_after") == after
+    assert fact_values(tags(*numbers), "tag_after") == after
 
 
 def test_tags_count_in_each_struct() -> None:
     inner = [field("C", tag=0, taggedVersions="3+"), field("D", tag=2, taggedVersions="3+")]
     whole = message(field("A", tag=0, taggedVersions="3+"), field("B", "S", fields=inner))
-    assert named(whole.all_fields, "skipped_tag") == {"1:D": 1}
+    assert fact_values(whole.all_fields, "skipped_tag") == {"1:D": 1}
 
 
 def test_fields_by_name() -> None:

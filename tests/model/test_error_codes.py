@@ -48,9 +48,9 @@ def test_the_tree_of_a_set_names_its_own_codes(tmp_path: Path) -> None:
     assert open_catalog([tmp_path / "tree" / place], None).errors == ERRORS
     write(tmp_path / "tree", {ERRORS_JAVA: JAVA.encode()})
     assert open_catalog([tmp_path / "tree" / place], None).errors[10001].name == "OURS"
-    made = make_repository(tmp_path / "git", {f"{place}/PingResponse.json": body, ERRORS_JAVA: JAVA.encode()})
-    known = open_catalog([f"1.0.0:{place}"], made)
-    frame = decode_body(known, "PingResponse", 0, bytes.fromhex("2711"))
+    repository = make_repository(tmp_path / "git", {f"{place}/PingResponse.json": body, ERRORS_JAVA: JAVA.encode()})
+    catalog = open_catalog([f"1.0.0:{place}"], repository)
+    frame = decode_body(catalog, "PingResponse", 0, bytes.fromhex("2711"))
     assert [(error.field, error.name) for error in frame.errors] == [("errorCode", "OURS")]
 
 

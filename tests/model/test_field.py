@@ -39,36 +39,36 @@ def inner(parent: str, child: str, valid: str = "0-5") -> Field:
 
 
 def test_a_plain_field() -> None:
-    made = only(name="TopicName", kind="[]string", versions="1-4")
-    assert (made.name, made.type, made.element_type, made.is_array) == ("TopicName", "[]string", "string", True)
-    assert (made.is_primitive, made.is_struct, made.can_be_null) == (True, False, True)
-    assert (str(made.versions), str(made.present)) == ("1-4", "1-4")
-    assert (made.tagged, made.nullable, made.tag) == (NONE, NONE, None)
-    assert (made.overrides_flexible, str(made.flexible)) == (False, "3+")
-    assert (made.has_default, made.default, made.default_is_json_null, made.defaults_to_null) == (
+    item = only(name="TopicName", kind="[]string", versions="1-4")
+    assert (item.name, item.type, item.element_type, item.is_array) == ("TopicName", "[]string", "string", True)
+    assert (item.is_primitive, item.is_struct, item.can_be_null) == (True, False, True)
+    assert (str(item.versions), str(item.present)) == ("1-4", "1-4")
+    assert (item.tagged, item.nullable, item.tag) == (NONE, NONE, None)
+    assert (item.overrides_flexible, str(item.flexible)) == (False, "3+")
+    assert (item.has_default, item.default, item.default_is_json_null, item.defaults_to_null) == (
         False,
         "",
         False,
         False,
     )
-    assert (made.about, made.entity_type) == ("", "")
-    assert (made.ignorable, made.map_key, made.zero_copy) == (False, False, False)
-    assert (made.has_children, made.definition, made.struct) == (False, None, None)
-    assert (made.pointer, made.path, made.position, made.top_level) == ("/fields/0", "TopicName", 0, True)
-    assert (made.java_name, made.name_is_upper, made.name_is_valid) == ("topicName", True, True)
-    assert made.message is made.owner
+    assert (item.about, item.entity_type) == ("", "")
+    assert (item.ignorable, item.map_key, item.zero_copy) == (False, False, False)
+    assert (item.has_children, item.definition, item.struct) == (False, None, None)
+    assert (item.pointer, item.path, item.position, item.top_level) == ("/fields/0", "TopicName", 0, True)
+    assert (item.java_name, item.name_is_upper, item.name_is_valid) == ("topicName", True, True)
+    assert item.message is item.owner
 
 
 def test_a_field_with_everything() -> None:
-    made = only(
+    item = only(
         kind="string", versions="1+", nullableVersions="2+", taggedVersions="3+", tag=0, flexibleVersions="4+",
         default="null", about="What it is.", entityType="groupId", ignorable=True, mapKey=True, zeroCopy=True,
     )  # fmt: skip
-    assert [str(made.versions), str(made.nullable), str(made.tagged), str(made.flexible)] == ["1+", "2+", "3+", "4+"]
-    assert (made.tag, made.overrides_flexible) == (0, True)
-    assert (made.has_default, made.default, made.defaults_to_null) == (True, "null", True)
-    assert (made.about, made.entity_type) == ("What it is.", "groupId")
-    assert (made.ignorable, made.map_key, made.zero_copy) == (True, True, True)
+    assert [str(item.versions), str(item.nullable), str(item.tagged), str(item.flexible)] == ["1+", "2+", "3+", "4+"]
+    assert (item.tag, item.overrides_flexible) == (0, True)
+    assert (item.has_default, item.default, item.defaults_to_null) == (True, "null", True)
+    assert (item.about, item.entity_type) == ("What it is.", "groupId")
+    assert (item.ignorable, item.map_key, item.zero_copy) == (True, True, True)
 
 
 def test_null_is_the_same_as_left_out() -> None:
@@ -81,9 +81,9 @@ def test_null_is_the_same_as_left_out() -> None:
 def test_every_fact_of_every_field_can_be_computed() -> None:
     whole = message(field("A", "[]S", fields=[field("B")]), field("C", "T"), field("D", "[]nothing", default="0"))
     assert len(facts_of(Field)) > 50
-    for made in whole.all_fields:
+    for item in whole.all_fields:
         for name in facts_of(Field):
-            getattr(made, name)
+            getattr(item, name)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_every_fact_of_every_field_can_be_computed() -> None:
     ],
 )
 def test_present(versions: str, valid: str, present: str) -> None:
-    (made,) = message(field(versions=versions), validVersions=valid).fields
-    assert str(made.present) == present
+    (item,) = message(field(versions=versions), validVersions=valid).fields
+    assert str(item.present) == present
 
 
 @pytest.mark.parametrize(
@@ -112,22 +112,22 @@ def test_present_at_depth(parent: str, child: str, valid: str, present: str) -> 
 
 
 def test_place_at_depth() -> None:
-    made = inner("0+", "0+")
-    assert (made.pointer, made.path) == ("/fields/0/fields/0/fields/0", "A.B.C")
-    assert (made.top_level, made.in_common_struct, made.owner.name) == (False, False, "B1")
+    item = inner("0+", "0+")
+    assert (item.pointer, item.path) == ("/fields/0/fields/0/fields/0", "A.B.C")
+    assert (item.top_level, item.in_common_struct, item.owner.name) == (False, False, "B1")
 
 
 def test_place_in_a_common_struct() -> None:
     common = {"name": "S", "versions": "0+", "fields": [field("A"), field("B", "T", fields=[field("C")])]}
-    fields = {made.name: made for made in message(commonStructs=[common]).all_fields}
+    fields = {item.name: item for item in message(commonStructs=[common]).all_fields}
     assert fields["C"].pointer == "/commonStructs/0/fields/1/fields/0"
     assert fields["C"].path == "S.B.C"
-    assert {name: made.in_common_struct for name, made in fields.items()} == {"A": True, "B": True, "C": True}
+    assert {name: item.in_common_struct for name, item in fields.items()} == {"A": True, "B": True, "C": True}
 
 
 @pytest.mark.parametrize("name", ["nullable", "tagged", "flexible"])
 @pytest.mark.parametrize(
-    ("text", "shown", "problem"),
+    ("text", "expected", "problem"),
     [
         ("1+", "1+", ""),
         ("", None, ""),
@@ -136,13 +136,13 @@ def test_place_in_a_common_struct() -> None:
         ("x", None, 'is not "N", "N-M", "N+" or "none"'),
     ],
 )
-def test_optional_ranges(name: str, text: str, shown: str | None, problem: str) -> None:
-    made = only(kind="string", **{f"{name}Versions": text})
+def test_optional_ranges(name: str, text: str, expected: str | None, problem: str) -> None:
+    item = only(kind="string", **{f"{name}Versions": text})
     left_out = {"nullable": "none", "tagged": "none", "flexible": "3+"}[name]
-    assert str(getattr(made, name)) == (shown or left_out)
-    assert getattr(made, f"{name}_problem") == problem
+    assert str(getattr(item, name)) == (expected or left_out)
+    assert getattr(item, f"{name}_problem") == problem
     if name == "flexible":
-        assert made.overrides_flexible is bool(text.strip())
+        assert item.overrides_flexible is bool(text.strip())
 
 
 @pytest.mark.parametrize(
@@ -157,8 +157,8 @@ def test_optional_ranges(name: str, text: str, shown: str | None, problem: str) 
     ],
 )
 def test_versions_of_a_field(text: str, tagged: str | None, versions: str, problem: str) -> None:
-    made = only(versions=text, taggedVersions=tagged)
-    assert (str(made.versions), made.versions_problem) == (versions, problem)
+    item = only(versions=text, taggedVersions=tagged)
+    assert (str(item.versions), item.versions_problem) == (versions, problem)
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_versions_of_a_field(text: str, tagged: str | None, versions: str, probl
     ],
 )
 def test_default(kind: str, default: object, mistake: str) -> None:
-    made = only(kind=kind, default=default)
-    assert made.default_mistake == mistake
-    assert bool(made.default_problem) is bool(mistake)
-    assert made.has_default is (default is not None)
-    assert made.default_is_json_null is (default is None)
-    assert made.defaults_to_null is (default == "null" and kind != "int32")
+    item = only(kind=kind, default=default)
+    assert item.default_mistake == mistake
+    assert bool(item.default_problem) is bool(mistake)
+    assert item.has_default is (default is not None)
+    assert item.default_is_json_null is (default is None)
+    assert item.defaults_to_null is (default == "null" and kind != "int32")
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_default(kind: str, default: object, mistake: str) -> None:
     ],
 )
 def test_names(name: str, valid: bool, upper: bool, java: str) -> None:
-    made = only(name=name)
-    assert (made.name_is_valid, made.name_is_upper, made.java_name) == (valid, upper, java)
+    item = only(name=name)
+    assert (item.name_is_valid, item.name_is_upper, item.java_name) == (valid, upper, java)
 
 
 def test_structs_of_fields() -> None:
@@ -234,8 +234,8 @@ def test_structs_of_fields() -> None:
     ],
 )
 def test_misspelt_types(kind: str, children: bool, lowercase: bool, hint: str) -> None:
-    made = only(kind=kind, fields=[field("A")] if children else None)
-    assert (made.defines_lowercase_struct, made.type_hint) == (lowercase, hint)
+    item = only(kind=kind, fields=[field("A")] if children else None)
+    assert (item.defines_lowercase_struct, item.type_hint) == (lowercase, hint)
 
 
 def test_about_that_java_cannot_hold() -> None:
@@ -256,8 +256,8 @@ def test_an_unreadable_message_has_no_present_field() -> None:
 
 def test_a_json_null_among_real_values() -> None:
     text = json.dumps(document(field(default=None, tag=None))).encode()
-    made = load("X.json", text).message.fields[0]
-    assert (made.default_is_json_null, made.default, made.tag) == (True, "", None)
+    item = load("X.json", text).message.fields[0]
+    assert (item.default_is_json_null, item.default, item.tag) == (True, "", None)
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,8 @@ def test_highest_header(headers: dict[str, str] | None, valid: str, highest: int
 
 
 def test_saying_headers() -> None:
-    result = [message(headerVersions=declared) for declared in ({"0+": "1"}, {}, None)]
-    assert [(made.declares_headers, len(made.header_ranges)) for made in result] == [(True, 1), (True, 0), (False, 0)]
+    result = [message(headerVersions=headers) for headers in ({"0+": "1"}, {}, None)]
+    assert [(item.declares_headers, len(item.header_ranges)) for item in result] == [(True, 1), (True, 0), (False, 0)]
 
 
 def test_the_first_entry_has_nothing_before_it() -> None:

@@ -116,7 +116,7 @@ def test_mutated_fixtures(rules: RuleSet, data: bytes) -> None:
 @st.composite
 def exchanged(draw: st.DrawFn) -> bytes:
     """A fixture in which properties anywhere have values of other properties, or random ones."""
-    texts = draw(st.sampled_from(PARSED))
+    texts = draw(st.sampled_from(DOCUMENTS))
     value = json.loads(json.dumps(texts))
     for _ in range(draw(st.integers(1, 3))):
         holder = value
@@ -134,7 +134,7 @@ def exchanged(draw: st.DrawFn) -> bytes:
     return dump(value)
 
 
-def _parsed() -> list[dict[str, Any]]:
+def _read_documents() -> list[dict[str, Any]]:
     result = []
     for path in FIXTURES:
         try:
@@ -144,7 +144,7 @@ def _parsed() -> list[dict[str, Any]]:
     return [item for item in result if isinstance(item, dict)]
 
 
-PARSED = _parsed()
+DOCUMENTS = _read_documents()
 
 
 @given(exchanged())

@@ -12,31 +12,31 @@ from kiplint.model.message import Message
 from tools import definition, document, message
 
 
-def loaded(text: bytes, file: str = "XRequest.json") -> Message:
+def load_message(text: bytes, file: str = "XRequest.json") -> Message:
     result = load(file, text).message
     assert result is not None
     return result
 
 
 def test_a_request() -> None:
-    made = message(deprecatedVersions="0", latestVersionUnstable=True, listeners=["broker"])
-    assert (made.name, made.type, made.api_key, made.base_name, made.suffix) == (
+    result = message(deprecatedVersions="0", latestVersionUnstable=True, listeners=["broker"])
+    assert (result.name, result.type, result.api_key, result.base_name, result.suffix) == (
         "XRequest",
         "request",
         1,
         "X",
         "Request",
     )
-    assert (made.is_rpc, made.is_record, made.is_dead) == (True, False, False)
-    assert [str(x) for x in (made.valid, made.versions, made.present, made.flexible, made.deprecated)] == [
+    assert (result.is_rpc, result.is_record, result.is_dead) == (True, False, False)
+    assert [str(x) for x in (result.valid, result.versions, result.present, result.flexible, result.deprecated)] == [
         "0-5", "0-5", "0-5", "3+", "0",
     ]  # fmt: skip
-    assert (made.unstable, made.declares_flexible, made.declares_listeners) == (
+    assert (result.unstable, result.declares_flexible, result.declares_listeners) == (
         True,
         True,
         True,
     )
-    assert (made.listeners, made.file_name, made.file_stem) == (("broker",), "XRequest.json", "XRequest")
+    assert (result.listeners, result.file_name, result.file_stem) == (("broker",), "XRequest.json", "XRequest")
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_request() -> None:
     ],
 )
 def test_kinds(kind: str, name: str, base: str, rpc: bool, record: bool) -> None:
-    made = message(name=name, type=kind)
-    assert (made.base_name, made.is_rpc, made.is_record) == (base, rpc, record)
+    result = message(name=name, type=kind)
+    assert (result.base_name, result.is_rpc, result.is_record) == (base, rpc, record)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_kinds(kind: str, name: str, base: str, rpc: bool, record: bool) -> None
     ],
 )
 def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> None:
-    made = message(validVersions=valid)
-    assert (str(made.valid), made.is_dead, bool(made.valid_problem)) == (value, dead, problem)
+    request = message(validVersions=valid)
+    assert (str(request.valid), request.is_dead, bool(request.valid_problem)) == (value, dead, problem)
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_valid_versions(valid: str, value: str, dead: bool, problem: bool) -> No
      ("x", "none", True, True)],
 )  # fmt: skip
 def test_flexible_versions(text: str | None, value: str, expected: bool, problem: bool) -> None:
-    made = message(flexibleVersions=text)
-    assert (str(made.flexible), made.declares_flexible, bool(made.flexible_problem)) == (value, expected, problem)
+    result = message(flexibleVersions=text)
+    assert (str(result.flexible), result.declares_flexible, bool(result.flexible_problem)) == (value, expected, problem)
 
 
 def test_properties_are_those_given() -> None:
@@ -115,13 +115,13 @@ def test_names(name: str, valid: bool) -> None:
     ],
 )
 def test_file_names(file: str, name: str, stem: str) -> None:
-    made = loaded(definition(), file)
-    assert (made.file_name, made.file_stem) == (name, stem)
+    request = load_message(definition(), file)
+    assert (request.file_name, request.file_stem) == (name, stem)
 
 
 @pytest.mark.skipif(os.sep == "\\", reason="a backslash separates directories here")
 def test_an_escape_in_a_file_name() -> None:
-    assert loaded(definition(), "a/new\\nline.json").file_name == "new\\nline.json"
+    assert load_message(definition(), "a/new\\nline.json").file_name == "new\\nline.json"
 
 
 @pytest.mark.parametrize(
@@ -129,40 +129,40 @@ def test_an_escape_in_a_file_name() -> None:
 )
 def test_undocumented_version(note: str, undocumented: int | None) -> None:
     text = definition().replace(b"{", b"{ " + note.encode() + b"\n", 1)
-    assert loaded(text).undocumented_version == undocumented
+    assert load_message(text).undocumented_version == undocumented
 
 
 @pytest.mark.parametrize("valid", ["0", "none", "x"])
 def test_version_0_needs_no_note(valid: str) -> None:
-    assert loaded(definition(validVersions=valid)).undocumented_version is None
+    assert load_message(definition(validVersions=valid)).undocumented_version is None
 
 
 def test_licence_and_spaces() -> None:
-    made = loaded(b"// A licence.\n" + definition().replace(b",\n", b", \n", 2))
-    assert (made.has_licence, made.trailing_spaces) == (True, 2)
-    assert (loaded(definition()).has_licence, loaded(definition()).trailing_spaces) == (False, 0)
+    request = load_message(b"// A licence.\n" + definition().replace(b",\n", b", \n", 2))
+    assert (request.has_licence, request.trailing_spaces) == (True, 2)
+    assert (load_message(definition()).has_licence, load_message(definition()).trailing_spaces) == (False, 0)
 
 
 def test_a_message_alone_is_a_set_of_its_own() -> None:
-    made = message()
-    assert (made.schemas.messages, made.name_owner, made.api_key_owner) == ((made,), "", "")
+    request = message()
+    assert (request.schemas.messages, request.name_owner, request.api_key_owner) == ((request,), "", "")
 
 
 def test_every_fact_can_be_computed() -> None:
-    made = message(headerVersions={"0+": "1"})
+    request = message(headerVersions={"0+": "1"})
     assert len(facts_of(Message)) > 40
     for name, fact in facts_of(Message).items():
-        getattr(made, name)
+        getattr(request, name)
         assert fact.about.endswith((".", ";"))
 
 
 def test_ranges_that_cannot_be_read() -> None:
     struct = {"name": "S", "versions": "s", "fields": [{"name": "B", "type": "int8", "versions": "b"}]}
     wrong = {"name": "A", "type": "bytes", "versions": "a", "taggedVersions": "t", "nullableVersions": "n\x1b"}
-    made = message(
+    request = message(
         {**wrong, "flexibleVersions": "f"}, validVersions="+1", flexibleVersions="x" * 50, commonStructs=[struct]
     )
-    assert [(problem.kind, problem.pointer, problem.detail) for problem in range_problems(made)] == [
+    assert [(problem.kind, problem.pointer, problem.detail) for problem in range_problems(request)] == [
         ("invalid-range", "/validVersions", '"+1" has a sign in front; write "1+" for that version and all later ones'),
         ("invalid-range", "/flexibleVersions", f'"{"x" * 40}" is not "N", "N-M", "N+" or "none"'),
         ("invalid-range", "/commonStructs/0/versions", '"s" is not "N", "N-M", "N+" or "none"'),

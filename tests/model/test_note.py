@@ -174,17 +174,17 @@ def test_the_licence_tells_nothing() -> None:
 
 def test_a_name_in_lower_case_counts_in_the_first_note_only() -> None:
     lines = ("// Version 1 adds sizeMs.", "//", "// Version 2 adds sizeMS.", "//", "// Version 3 adds SIZEMs.")
-    made = with_comments(*lines, fields=(field("SizeMs", versions="1+"),))
-    assert [note.recased for note in made.notes] == [("sizeMs",), (), ("SIZEMs",)]
+    request = with_comments(*lines, fields=(field("SizeMs", versions="1+"),))
+    assert [note.recased for note in request.notes] == [("sizeMs",), (), ("SIZEMs",)]
 
 
 def test_versions_of_the_base_need_no_note() -> None:
-    def made(valid: str) -> Message:
+    def make_message(valid: str) -> Message:
         return with_comments("// Version 1 adds it.", validVersions=valid)
 
-    head = made("0-4")
-    SchemaSet((head,), base=SchemaSet((made("0-3"),)))
+    head = make_message("0-4")
+    SchemaSet((head,), base=SchemaSet((make_message("0-3"),)))
     assert (head.undocumented_version, str(head.undocumented_versions)) == (4, "none")
-    head = made("0-4")
-    SchemaSet((head,), base=SchemaSet((made("0-4"),)))
+    head = make_message("0-4")
+    SchemaSet((head,), base=SchemaSet((make_message("0-4"),)))
     assert head.undocumented_version is None

@@ -104,10 +104,10 @@ def test_a_partial_set_says_so_of_its_rpcs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("served", "others", "zookeeper"), [(1, 0, False), (2, 0, True), (2, 6, True), (2, 7, False), (3, 7, True)]
+    ("zk_count", "others", "zookeeper"), [(1, 0, False), (2, 0, True), (2, 6, True), (2, 7, False), (3, 7, True)]
 )
-def test_a_set_of_zookeeper_names_it_in_a_quarter_of_its_requests(served: int, others: int, zookeeper: bool) -> None:
-    listeners = [["zkBroker", "broker"]] * served + [["broker"]] * others
+def test_a_set_of_zookeeper_names_it_in_a_quarter_of_its_requests(zk_count: int, others: int, zookeeper: bool) -> None:
+    listeners = [["zkBroker", "broker"]] * zk_count + [["broker"]] * others
     requests = (rpc(f"A{key}", key, "0", listeners=names)[0] for key, names in enumerate(listeners, 100))
     assert schema_set(*requests).has_zookeeper is zookeeper
 
@@ -160,8 +160,8 @@ def test_an_element_is_shown_on_one_line() -> None:
         f"<Rpc Fetch: API key {fetch.api_key}>",
     ]
     assert repr(SchemaSet((fetch,))) == "<SchemaSet: 1 message>"
-    made = layout(fetch, 4)
-    assert (repr(made), repr(made.slots[0])) == (
+    body = layout(fetch, 4)
+    assert (repr(body), repr(body.slots[0])) == (
         "<Layout: 1 field, 0 tagged>",
         "<Slot Topics: compact array of FetchTopic>",
     )

@@ -77,12 +77,12 @@ def test_invalid_objects(value: object) -> None:
     ],
 )
 def test_coerced_values(name: str, value: object, result: object) -> None:
-    given = with_field(**{name: value})
-    ((kind, pointer, detail),) = problems(given)
-    shown = "nothing" if result is None else msgspec.json.encode(result).decode()
+    message = with_field(**{name: value})
+    ((kind, pointer, detail),) = problems(message)
+    text = "nothing" if result is None else msgspec.json.encode(result).decode()
     assert (kind, pointer) == ("coerced-value", f"/fields/0/{name}")
-    assert detail.endswith(f"; write {shown}")
-    assert repaired(given)["fields"][0][name] == result
+    assert detail.endswith(f"; write {text}")
+    assert repaired(message)["fields"][0][name] == result
 
 
 @pytest.mark.parametrize(
@@ -101,10 +101,10 @@ def test_coerced_values(name: str, value: object, result: object) -> None:
     ],
 )
 def test_coerced_values_of_messages(name: str, value: object, result: object) -> None:
-    given = {**document(), name: value}
-    ((kind, pointer, _),) = problems(given)
+    message = {**document(), name: value}
+    ((kind, pointer, _),) = problems(message)
     assert (kind, pointer) == ("coerced-value", f"/{name}" + ("/0+" if name == "headerVersions" else ""))
-    assert repaired(given)[name] == result
+    assert repaired(message)[name] == result
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,10 @@ def test_coerced_values_of_messages(name: str, value: object, result: object) ->
     ],
 )
 def test_wrong_types(name: str, value: object, detail: str) -> None:
-    given = with_field(**{name: value})
-    assert problems(given) == [("wrong-type", f"/fields/0/{name}", detail)]
+    message = with_field(**{name: value})
+    assert problems(message) == [("wrong-type", f"/fields/0/{name}", detail)]
     stand_ins = {"name": "Unnamed", "type": "string", "versions": "0+"}
-    assert repaired(given)["fields"][0].get(name) == stand_ins.get(name)
+    assert repaired(message)["fields"][0].get(name) == stand_ins.get(name)
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,13 @@ def test_wrong_types(name: str, value: object, detail: str) -> None:
     ],
 )
 def test_wrong_types_in_messages(name: str, value: object, detail: str) -> None:
-    given = {**document(), name: value}
-    assert problems(given) == [("wrong-type", f"/{name}", detail)]
-    assert name not in repaired(given)
+    message = {**document(), name: value}
+    assert problems(message) == [("wrong-type", f"/{name}", detail)]
+    assert name not in repaired(message)
 
 
 @pytest.mark.parametrize(
-    ("given", "pointer", "detail", "left"),
+    ("properties", "pointer", "detail", "left"),
     [
         ({"fields": [1]}, "/fields/0", '"fields" is a list of objects, not 1', []),
         ({"fields": [field(), None]}, "/fields/1", '"fields" is a list of objects, not null', [field()]),
@@ -165,16 +165,16 @@ def test_wrong_types_in_messages(name: str, value: object, detail: str) -> None:
         ({"headerVersions": {"0+": []}}, "/headerVersions/0+", '"0+" is a string, not a list', {}),
     ],
 )
-def test_wrong_types_of_items(given: dict[str, Any], pointer: str, detail: str, left: object) -> None:
-    value = {**document(), **given}
+def test_wrong_types_of_items(properties: dict[str, Any], pointer: str, detail: str, left: object) -> None:
+    value = {**document(), **properties}
     assert problems(value) == [("wrong-type", pointer, detail)]
-    assert [repaired(value)[name] for name in given] == [left]
+    assert [repaired(value)[name] for name in properties] == [left]
 
 
 def test_numbers_among_listeners_are_coerced() -> None:
-    given = {**document(), "listeners": [1]}
-    assert [problem[:2] for problem in problems(given)] == [("coerced-value", "/listeners/0")]
-    assert repaired(given)["listeners"] == ["1"]
+    message = {**document(), "listeners": [1]}
+    assert [problem[:2] for problem in problems(message)] == [("coerced-value", "/listeners/0")]
+    assert repaired(message)["listeners"] == ["1"]
 
 
 @pytest.mark.parametrize("name", ["name", "type", "validVersions"])
@@ -187,8 +187,8 @@ def test_nothing_is_left_without_what_matters_most(name: str, value: object) -> 
 
 @pytest.mark.parametrize("name", ["name", "type", "validVersions"])
 def test_missing_properties_of_a_message(name: str) -> None:
-    given = {key: value for key, value in document().items() if key != name}
-    spec, result = repair(given)
+    message = {key: value for key, value in document().items() if key != name}
+    spec, result = repair(message)
     assert spec is None
     assert [(problem.kind, problem.pointer, problem.detail) for problem in result] == [
         ("missing-property", f"/{name}", f'the message has no "{name}"')
@@ -197,28 +197,28 @@ def test_missing_properties_of_a_message(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "result"), [("name", "Unnamed"), ("type", "string"), ("versions", "0+")])
 def test_missing_properties_of_a_field(name: str, result: str) -> None:
-    given = with_field(**{name: LEFT_OUT})
-    assert problems(given) == [("missing-property", f"/fields/0/{name}", f'the field has no "{name}"')]
-    assert repaired(given)["fields"][0][name] == result
+    message = with_field(**{name: LEFT_OUT})
+    assert problems(message) == [("missing-property", f"/fields/0/{name}", f'the field has no "{name}"')]
+    assert repaired(message)["fields"][0][name] == result
 
 
 def test_missing_properties_of_a_common_struct() -> None:
-    given = document(commonStructs=[{"fields": []}])
-    assert problems(given) == [
+    message = document(commonStructs=[{"fields": []}])
+    assert problems(message) == [
         ("missing-property", "/commonStructs/0/name", 'the struct has no "name"'),
         ("missing-property", "/commonStructs/0/versions", 'the struct has no "versions"'),
     ]
 
 
 def test_a_tagged_field_may_leave_out_its_versions() -> None:
-    given = with_field(versions=LEFT_OUT, taggedVersions="3+", tag=0)
-    assert problems(given) == [("versions-missing", "/fields/0", "3+")]
-    assert repaired(given)["fields"][0]["versions"] == "3+"
+    message = with_field(versions=LEFT_OUT, taggedVersions="3+", tag=0)
+    assert problems(message) == [("versions-missing", "/fields/0", "3+")]
+    assert repaired(message)["fields"][0]["versions"] == "3+"
 
 
 def test_blank_tagged_versions_are_not_versions() -> None:
-    given = with_field(versions=LEFT_OUT, taggedVersions=" ")
-    assert [problem[:2] for problem in problems(given)] == [("missing-property", "/fields/0/versions")]
+    message = with_field(versions=LEFT_OUT, taggedVersions=" ")
+    assert [problem[:2] for problem in problems(message)] == [("missing-property", "/fields/0/versions")]
 
 
 @pytest.mark.parametrize(
@@ -231,22 +231,22 @@ def test_blank_tagged_versions_are_not_versions() -> None:
     ],
 )
 def test_unknown_properties(name: str, hint: str) -> None:
-    given = with_field(**{name: 1})
+    message = with_field(**{name: 1})
     pointer = name.replace("~", "~0").replace("/", "~1")
-    assert problems(given) == [("unknown-property", f"/fields/0/{pointer}", f'"{name}" is not a property here{hint}')]
-    assert repaired(given)["fields"] == [field()]
+    assert problems(message) == [("unknown-property", f"/fields/0/{pointer}", f'"{name}" is not a property here{hint}')]
+    assert repaired(message)["fields"] == [field()]
 
 
 def test_properties_belong_where_they_belong() -> None:
-    given = {**document(), "nullableVersions": "0+", "commonStructs": [{"name": "S", "versions": "0+", "type": "S"}]}
-    assert sorted(problem[:2] for problem in problems(given)) == [
+    message = {**document(), "nullableVersions": "0+", "commonStructs": [{"name": "S", "versions": "0+", "type": "S"}]}
+    assert sorted(problem[:2] for problem in problems(message)) == [
         ("unknown-property", "/commonStructs/0/type"),
         ("unknown-property", "/nullableVersions"),
     ]
 
 
 @pytest.mark.parametrize(
-    ("given", "pointer", "detail"),
+    ("message", "pointer", "detail"),
     [
         (
             document() | {"type": None},
@@ -268,8 +268,8 @@ def test_properties_belong_where_they_belong() -> None:
         ),
     ],
 )
-def test_unknown_enum_values(given: object, pointer: str, detail: str) -> None:
-    assert problems(given) == [("unknown-enum-value", pointer, detail)]
+def test_unknown_enum_values(message: object, pointer: str, detail: str) -> None:
+    assert problems(message) == [("unknown-enum-value", pointer, detail)]
 
 
 def test_a_message_of_an_unknown_type_is_not_a_message() -> None:
@@ -278,14 +278,14 @@ def test_a_message_of_an_unknown_type_is_not_a_message() -> None:
 
 
 def test_everything_at_once_and_at_depth() -> None:
-    given = document(
+    message = document(
         field("A", "[]S", fields=[field("B", ignorable="true", doc=1), {"name": "C", "tag": "0"}, 3]),
         field("D", entityType=2),
         apiKey="1",
         extra={},
         commonStructs=[{"name": 5, "versions": "0+", "fields": [field("E", fields=[field("F", mapKey=[])])]}],
     )
-    assert sorted(problem[:2] for problem in problems(given)) == [
+    assert sorted(problem[:2] for problem in problems(message)) == [
         ("coerced-value", "/apiKey"),
         ("coerced-value", "/commonStructs/0/name"),
         ("coerced-value", "/fields/0/fields/0/ignorable"),
@@ -298,7 +298,7 @@ def test_everything_at_once_and_at_depth() -> None:
         ("wrong-type", "/commonStructs/0/fields/0/fields/0/mapKey"),
         ("wrong-type", "/fields/0/fields/2"),
     ]
-    result = repaired(given)
+    result = repaired(message)
     assert result["apiKey"] == 1
     assert result["fields"][0]["fields"] == [
         field("B", ignorable=True),
@@ -308,8 +308,8 @@ def test_everything_at_once_and_at_depth() -> None:
 
 
 def test_pointers_are_those_of_the_original() -> None:
-    given = document(1, 2, field("A", tag="x"))
-    assert sorted(problem[:2] for problem in problems(given)) == [
+    message = document(1, 2, field("A", tag="x"))
+    assert sorted(problem[:2] for problem in problems(message)) == [
         ("wrong-type", "/fields/0"),
         ("wrong-type", "/fields/1"),
         ("wrong-type", "/fields/2/tag"),
@@ -317,10 +317,10 @@ def test_pointers_are_those_of_the_original() -> None:
 
 
 def test_the_value_itself_is_not_changed() -> None:
-    given = document(field("A", ignorable="true", x=1), 3)
-    before = copy.deepcopy(given)
-    repair(given)
-    assert given == before
+    message = document(field("A", ignorable="true", x=1), 3)
+    before = copy.deepcopy(message)
+    repair(message)
+    assert message == before
 
 
 def test_problems_are_bounded() -> None:
@@ -349,12 +349,12 @@ def test_no_more_is_looked_at_than_is_reported() -> None:
     """A list of 100,000 wrong elements took 2 GiB, as each of them had its error."""
 
     class Elements(list[int]):
-        taken = 0
+        reads = 0
 
         def __getitem__(self, at: Any) -> Any:
-            Elements.taken += 1
+            Elements.reads += 1
             return super().__getitem__(at)
 
     wrong = document() | {"fields": Elements(range(1_000))}
     assert len(list(islice(_validator().iter_errors(wrong), 5))) == 5
-    assert Elements.taken == 5
+    assert Elements.reads == 5

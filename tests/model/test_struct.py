@@ -53,9 +53,9 @@ def test_structs_come_common_first_and_each_before_those_inside_it() -> None:
 
 def test_a_struct_belongs_to_its_field() -> None:
     whole = message(field("One", "[]A", versions="2-3", fields=[field("Two")]), commonStructs=[common("S")])
-    shared, inline = whole.structs
-    assert (inline.field, shared.field) == (whole.fields[0], None)
-    assert inline.message is shared.message is whole
+    common_struct, inline = whole.structs
+    assert (inline.field, common_struct.field) == (whole.fields[0], None)
+    assert inline.message is common_struct.message is whole
     assert (str(inline.versions), str(inline.present), inline.versions_problem) == ("2-3", "2-3", "")
 
 

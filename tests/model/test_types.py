@@ -59,7 +59,7 @@ def test_structs_can_be_null() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "expected"),
     [
         ("Int32", "int32"),
         ("INT64", "int64"),
@@ -82,8 +82,8 @@ def test_structs_can_be_null() -> None:
         ("", ""),
     ],
 )
-def test_nearest_primitive(text: str, meant: str) -> None:
-    assert nearest_primitive(text) == meant
+def test_nearest_primitive(text: str, expected: str) -> None:
+    assert nearest_primitive(text) == expected
 
 
 def test_integers_have_their_edges() -> None:
@@ -143,8 +143,8 @@ def test_frequent_words_are_not_misspellings() -> None:
 
 
 def test_words_of_names_are_counted_too() -> None:
-    made = message(field("BrokerRack", about="Racks, the rack; BROKER, broker.rack"), name="RackRequest")
-    words = Vocabulary([made])
+    request = message(field("BrokerRack", about="Racks, the rack; BROKER, broker.rack"), name="RackRequest")
+    words = Vocabulary([request])
     assert [words.count(word) for word in ("rack", "racks", "broker", "roker")] == [4, 1, 2, 0]
 
 
@@ -171,12 +171,12 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
     file.write_text("abandonned->abandoned\nclas->class, disabled because\nthier->their, there,\n", encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     spelling.misspellings.cache_clear()
-    made = message(field("Thier", about="Clas of the right."))
+    request = message(field("Thier", about="Clas of the right."))
     try:
-        assert Vocabulary([made]).corrections == {"thier": "their, there"}
+        assert Vocabulary([request]).corrections == {"thier": "their, there"}
         monkeypatch.setattr(sys, "path", [])
         spelling.misspellings.cache_clear()
-        assert Vocabulary([made]).corrections == {}
+        assert Vocabulary([request]).corrections == {}
     finally:
         spelling.misspellings.cache_clear()
 
@@ -192,6 +192,6 @@ def test_the_dictionary_is_read_where_it_is(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_words_that_stand_there_twice(text: str, twice: list[str]) -> None:
-    made = message(field(about=text), name="ARequest")
-    SchemaSet((made, message(field("Other", about="is is"), name="BRequest")))
-    assert [word.word for word in made.odd_words] == twice
+    request = message(field(about=text), name="ARequest")
+    SchemaSet((request, message(field("Other", about="is is"), name="BRequest")))
+    assert [word.word for word in request.odd_words] == twice

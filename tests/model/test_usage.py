@@ -13,7 +13,7 @@ from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.usage import Vote, Votes, uses_of
-from kiplint.model.words import doubled, joined, tokens_of
+from kiplint.model.words import doubled, join_texts, tokens_of
 from tools import field, message
 
 
@@ -30,38 +30,38 @@ def only(*others: Message, **properties: Any) -> Field:
 
 def test_an_rpc_has_one_vote_for_each_type() -> None:
     twice = [of("A", field("ReaderId", "int64")), of("A", field("ReaderId", "int64"), half="Response")]
-    made = only(*twice, of("B", field("ReaderId", "int32")), of("C", field("ReaderId", "int64")), kind="string")
-    assert (made.usual_type, made.type_votes, made.type_dissent) == ("int64", 2, 1)
+    item = only(*twice, of("B", field("ReaderId", "int32")), of("C", field("ReaderId", "int64")), kind="string")
+    assert (item.usual_type, item.type_votes, item.type_dissent) == ("int64", 2, 1)
 
 
 def test_its_own_rpc_has_none() -> None:
-    made = only(of("Own", field("ReaderId", "int64"), half="Response"), of("B", field("Other")))
-    assert (made.usual_type, made.type_votes, made.type_dissent) == ("", 0, 0)
+    item = only(of("Own", field("ReaderId", "int64"), half="Response"), of("B", field("Other")))
+    assert (item.usual_type, item.type_votes, item.type_dissent) == ("", 0, 0)
 
 
 def test_structs_and_dead_messages_do_not_count() -> None:
     dead = message(field("ReaderId", "int64"), name="DRequest", validVersions="none", flexibleVersions="none")
-    made = only(of("A", field("ReaderId", "S", fields=[field("X")])), dead)
-    assert (made.usual_type, made.type_votes) == ("", 0)
-    assert [peer.message.name for peer in made.peers] == ["ARequest"]
+    item = only(of("A", field("ReaderId", "S", fields=[field("X")])), dead)
+    assert (item.usual_type, item.type_votes) == ("", 0)
+    assert [peer.message.name for peer in item.peers] == ["ARequest"]
 
 
 def test_who_makes_two_things_of_a_name_is_of_both_minds() -> None:
     both = of("A", field("S", "S", fields=[field("ReaderId", "int64")]), field("ReaderId", "int32"))
-    made = only(both, of("B", field("ReaderId", "int64")))
-    assert (made.usual_type, made.type_votes, made.type_dissent) == ("int64", 2, 1)
+    item = only(both, of("B", field("ReaderId", "int64")))
+    assert (item.usual_type, item.type_votes, item.type_dissent) == ("int64", 2, 1)
 
 
 def test_entity_types_of_fields_of_the_same_type() -> None:
     broker = {"entityType": "brokerId"}
     others = [of(name, field("ReaderId", "[]int32", **broker)) for name in "AB"]
-    made = only(*others, of("C", field("ReaderId", "int32")), of("D", field("ReaderId", "string")))
-    assert (made.usual_entity, made.entity_votes, made.entity_dissent) == ("brokerId", 2, 1)
+    item = only(*others, of("C", field("ReaderId", "int32")), of("D", field("ReaderId", "string")))
+    assert (item.usual_entity, item.entity_votes, item.entity_dissent) == ("brokerId", 2, 1)
 
 
 def test_spellings() -> None:
-    made = only(*[of(name, field("readerId")) for name in "ABC"], of("D", field("ReaderId")))
-    assert (made.usual_case, made.case_votes, made.own_case_votes) == ("readerId", 3, 2)
+    item = only(*[of(name, field("readerId")) for name in "ABC"], of("D", field("ReaderId")))
+    assert (item.usual_case, item.case_votes, item.own_case_votes) == ("readerId", 3, 2)
     assert only(of("A", field("ReaderId"))).usual_case == ""
 
 
@@ -117,14 +117,14 @@ def test_the_own_vote_is_subtracted(uses: list[tuple[str, Any]], own: str) -> No
 
 def test_uses_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """For each name, and not for each field of that name."""
-    counted = []
+    calls = []
     monkeypatch.setattr(
-        Votes, "__init__", lambda tally, uses, made, init=Votes.__init__: counted.append(init(tally, uses, made))
+        Votes, "__init__", lambda tally, uses, value_of, init=Votes.__init__: calls.append(init(tally, uses, value_of))
     )
     messages = [of(f"R{n}", field("ReaderId"), field("Other")) for n in range(9)]
     SchemaSet(tuple(messages))
     assert {item.fields[0].type_votes for item in messages} == {8}
-    assert len(counted) == 1
+    assert len(calls) == 1
 
 
 def test_spellings_are_compared_once() -> None:
@@ -142,5 +142,5 @@ class Unsliced(list[bytes]):
 
 def test_doubled_words_are_placed_in_one_pass() -> None:
     texts = [f"the {'the' if number % 2 else 'a'} {number}" for number in range(6)]
-    tokens = tokens_of(joined(texts))
+    tokens = tokens_of(join_texts(texts))
     assert doubled(texts, Unsliced(tokens)) == {"the the 1", "the the 3", "the the 5"}

@@ -16,15 +16,15 @@ from conftest import ROOT
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.storage import Storage
 from pipeline.cluster import wait_for
-from pipeline.guide import begun
+from pipeline.guide import begin_session
 from pipeline.support import once
 from ports import free_port
 
 
 @pytest.fixture(scope="session")
-def history(shared: Path) -> Path:
+def history(shared_folder: Path) -> Path:
     """The sample history as a repository."""
-    return begun(shared) / "kiplint" / "history"
+    return begin_session(shared_folder) / "kiplint" / "history"
 
 
 @pytest.fixture(scope="session")
@@ -34,12 +34,12 @@ def sources(history: Path) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def lake(shared: Path) -> Lake:
+def lake(shared_folder: Path) -> Lake:
     """The lake of the sample history, which the tests outside of the guide's page do not write."""
-    with once(shared / "lake") as place:
+    with once(shared_folder / "lake") as place:
         if place:
-            shutil.copytree(begun(shared) / "kiplint" / "lake", place)
-    return Lake(shared / "lake")
+            shutil.copytree(begin_session(shared_folder) / "kiplint" / "lake", place)
+    return Lake(shared_folder / "lake")
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +54,13 @@ def bucket() -> Iterator[str]:
         for name, value in {**settings, "AWS_ENDPOINT_URL": address}.items():
             patch.setenv(name, value)
         try:
-            wait_for(lambda: _made(f"{address}/bucket"), lambda: "moto's server does not answer")
+            wait_for(lambda: _make_bucket(f"{address}/bucket"), lambda: "moto's server does not answer")
             yield "s3://bucket"
         finally:
             server.kill()
 
 
-def _made(url: str) -> bool:
+def _make_bucket(url: str) -> bool:
     try:
         return bool(urllib.request.urlopen(urllib.request.Request(url, method="PUT"), timeout=5).status == 200)
     except OSError:
@@ -68,7 +68,7 @@ def _made(url: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def stored(bucket: str, history: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+def sources_uri(bucket: str, history: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A folder of the bucket with the sample history as a bundle, and a schema set as an archive."""
     own = tmp_path_factory.mktemp("stored")
     bundle = own / "sample.bundle"

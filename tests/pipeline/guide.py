@@ -22,20 +22,20 @@ MADE_BY = "kiplint pipeline run"
 def parts() -> tuple[str, str]:
     """The page up to the command that makes the lake, and what comes then."""
     page = PAGE.read_text("utf-8")
-    made = next(step for step in steps(page) if isinstance(step, Command) and step.text.startswith(MADE_BY))
-    return f"{page[: made.end]}```\n", page[made.end :]
+    command = next(step for step in steps(page) if isinstance(step, Command) and step.text.startswith(MADE_BY))
+    return f"{page[: command.end]}```\n", page[command.end :]
 
 
-def begun(shared: Path) -> Path:
+def begin_session(shared_folder: Path) -> Path:
     """A session of the page in which its lake is there already: `kiplint/lake`, of the repository `kiplint/history`."""
-    session = shared / "guide"
-    with once(shared / "guide.begun") as told:
-        if told:
+    session = shared_folder / "guide"
+    with once(shared_folder / "guide.begun") as marker:
+        if marker:
             shutil.rmtree(session, ignore_errors=True)  # another process has failed
             with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("SPARK_CONF_DIR", str(quick_settings(shared / "guide.conf")))
+                patch.setenv("SPARK_CONF_DIR", str(quick_settings(shared_folder / "guide.conf")))
                 runs = play(parts()[0], ROOT, session)
             for run in runs:
                 assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}]"
-            told.touch()
+            marker.touch()
     return session

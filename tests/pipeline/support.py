@@ -76,7 +76,7 @@ def ask(*words: str) -> Ran:
     return kiplint("pipeline", *words, cwd=ROOT)
 
 
-def printed(*words: str) -> str:
+def stdout(*words: str) -> str:
     """What such a run prints; raises AssertionError when it complains."""
     done = ask(*words)
     assert (done.code, done.err) == (0, "")
@@ -85,8 +85,8 @@ def printed(*words: str) -> str:
 
 def settings(**others: str) -> tuple[str, ...]:
     """The arguments for a small run; in names, two underscores stand for a dot."""
-    named = {name.replace("__", "."): value for name, value in others.items()}
-    return tuple(word for pair in (QUICK | named).items() for word in ("--conf", "=".join(pair)))
+    conf = {name.replace("__", "."): value for name, value in others.items()}
+    return tuple(word for pair in (QUICK | conf).items() for word in ("--conf", "=".join(pair)))
 
 
 def quick_settings(folder: Path, more: Mapping[str, str] = {}) -> Path:
@@ -103,9 +103,9 @@ def surroundings(cache: Path, **others: str) -> dict[str, str]:
 
     What killed processes leave behind in temporary directories is below the cache, too.
     """
-    kept = {name: value for name, value in environment().items() if not name.startswith(("SPARK_", "JDK_"))}
+    env = {name: value for name, value in environment().items() if not name.startswith(("SPARK_", "JDK_"))}
     scratch = cache / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     places = {"TMPDIR": str(scratch), "SPARK_LOCAL_DIRS": str(scratch), "XDG_CACHE_HOME": str(cache)}
     quick = f"{FIRST_COMPILER} -XX:-UsePerfData -Djava.io.tmpdir={scratch}"
-    return {**kept, **places, "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": quick, **others}
+    return {**env, **places, "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": quick, **others}

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 
 from kiplint.pipeline.lake.lake import Lake
-from pipeline.support import ask, printed
+from pipeline.support import ask, stdout
 
 
 def test_report(lake: Lake) -> None:
-    verdict, _, *tables = printed("report", str(lake.path)).split("\n\n")
+    verdict, _, *tables = stdout("report", str(lake.path)).split("\n\n")
     assert verdict.splitlines() == [
         "6 errors are open, and no breaks have been released.",
         "  SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, not flexible, with request header 1; "
@@ -54,7 +54,7 @@ def test_report(lake: Lake) -> None:
 
 
 def test_report_as_markdown(lake: Lake) -> None:
-    text = printed("report", str(lake.path), "--output-format", "markdown")
+    text = stdout("report", str(lake.path), "--output-format", "markdown")
     assert "## Collisions: one version number, two layouts\n\n| fork | message | versions |" in text
     assert (
         "| fork | FindCoordinatorRequest | 4-6 | clients/FindCoordinatorRequest.json | the bytes differ | 2.0.0 |\n"
@@ -63,16 +63,16 @@ def test_report_as_markdown(lake: Lake) -> None:
 
 
 def test_report_as_a_page(lake: Lake) -> None:
-    result = json.loads(printed("report", str(lake.path), "--output-format", "json"))
-    page = printed("report", str(lake.path), "--output-format", "html")
+    result = json.loads(stdout("report", str(lake.path), "--output-format", "json"))
+    page = stdout("report", str(lake.path), "--output-format", "html")
     assert page.count(" data-item ") == len(result["findings"]) + len(result["breaks"])
     assert "sample main: from 10 RPCs in 38 versions to 10 in 40; 1 with request header 3" in page
-    adoption = json.loads(printed("rollout", str(lake.path), "--output-format", "json"))["sets"]
+    adoption = json.loads(stdout("rollout", str(lake.path), "--output-format", "json"))["sets"]
     assert result["history"] == adoption
 
 
 def test_blame_of_an_rpc(lake: Lake) -> None:
-    events = json.loads(printed("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
+    events = json.loads(stdout("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
     rows = [
         (event["event"], event["rule"], event["commit"][:10], event["release"])
         for event in events
@@ -92,7 +92,7 @@ def test_blame_of_a_rule(lake: Lake) -> None:
         f"compat/response-not-bumped  DeleteGroupsResponse  {text}",
     )
     head = f"  when        commit      by                  release  {columns}"
-    assert printed("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
+    assert stdout("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
         f"fork fork\n{head}\n  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001           changed  {row}",
         f"sample main\n{head}\n  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001  1.1.0    changed  {row}",
         f"sample tags\n  when        commit      by  release  {columns}\n"
@@ -101,28 +101,28 @@ def test_blame_of_a_rule(lake: Lake) -> None:
 
 
 def test_reviewers(lake: Lake) -> None:
-    assert printed("blame", str(lake.path), "DeleteGroups", "--reviewers").startswith(
+    assert stdout("blame", str(lake.path), "DeleteGroups", "--reviewers").startswith(
         "Reviewers for DeleteGroups\n"
         "  author   commits  last\n"
         "  Robin    1        2024-10-07\n"
         "  kiplint  1        2024-06-03\n"
         "  Kim      1        2024-03-25\n\n"
     )
-    written = printed("blame", str(lake.path), "kip-1313/frozen-rpc", "--reviewers", "--output-format", "json")
-    assert [(who["author"], who["commits"]) for who in json.loads(written)["reviewers"]] == [
+    text = stdout("blame", str(lake.path), "kip-1313/frozen-rpc", "--reviewers", "--output-format", "json")
+    assert [(who["author"], who["commits"]) for who in json.loads(text)["reviewers"]] == [
         ("kiplint", 1),
         ("Robin", 1),
     ]
-    assert json.loads(printed("blame", str(lake.path), "DeleteGroups", "--output-format", "json"))["reviewers"] is None
+    assert json.loads(stdout("blame", str(lake.path), "DeleteGroups", "--output-format", "json"))["reviewers"] is None
 
 
 def test_who_is_in_the_json_too(lake: Lake) -> None:
-    written = ("blame", str(lake.path), "RequestHeader"), ("changes", str(lake.path), "--since", "2024-08-01")
-    events = [json.loads(printed(*words, "--output-format", "json")) for words in written]
+    commands = ("blame", str(lake.path), "RequestHeader"), ("changes", str(lake.path), "--since", "2024-08-01")
+    events = [json.loads(stdout(*words, "--output-format", "json")) for words in commands]
     rows = [
         *events[0]["events"],
         *events[1]["changes"],
-        *json.loads(printed("report", str(lake.path), "--output-format", "json"))["breaks"],
+        *json.loads(stdout("report", str(lake.path), "--output-format", "json"))["breaks"],
     ]
     who = {(row["author"], row["pull_request"], tuple(row["kips"] or ())) for row in rows if row["lineage"] == "main"}
     assert who == {("Kim", 34, ("KIP-9002",)), ("kiplint", None, ()), ("Robin", 40, ("KIP-1313",))}
@@ -135,14 +135,14 @@ def test_blame_of_nothing_known(lake: Lake) -> None:
 
 
 def test_matrix(lake: Lake) -> None:
-    assert printed("matrix", str(lake.path)) == (
+    assert stdout("matrix", str(lake.path)) == (
         "Pairs in trouble\n  16 of 16 pairs agree on every RPC of clients that both have.\n"
     )
 
 
 def test_matrix_as_a_page(lake: Lake) -> None:
-    page = printed("matrix", str(lake.path), "--output-format", "html")
-    document = json.loads(printed("matrix", str(lake.path), "--output-format", "json"))
+    page = stdout("matrix", str(lake.path), "--output-format", "html")
+    document = json.loads(stdout("matrix", str(lake.path), "--output-format", "json"))
     data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
     assert " ".join(data["names"]).split() == document["releases"]
     alike = [names.split() for names in data["names"]]
@@ -152,7 +152,7 @@ def test_matrix_as_a_page(lake: Lake) -> None:
     assert (data["releases"], numbers) == (
         ["1.0.0 to 1.1.0", "1.2.0", "2.0.0"], [pair["statuses"]["agreed"] for pair in pairs],
     )  # fmt: skip
-    pair = json.loads(printed("matrix", str(lake.path), "2.0.0", "1.2.0", "--output-format", "json"))["rpcs"]
+    pair = json.loads(stdout("matrix", str(lake.path), "2.0.0", "1.2.0", "--output-format", "json"))["rpcs"]
     size, places = len(data["releases"]), [[name in some for some in alike].index(True) for name in ("2.0.0", "1.2.0")]
     kraft = data["modes"][0]
     row = kraft["rows"][kraft["pairs"][places[0] * size + places[1]]].split(",")
@@ -165,13 +165,13 @@ def test_matrix_as_a_page(lake: Lake) -> None:
 
 
 def test_matrix_of_a_pair(lake: Lake) -> None:
-    text = printed("matrix", str(lake.path), "2.0.0", "1.2.0")
+    text = stdout("matrix", str(lake.path), "2.0.0", "1.2.0")
     assert text.splitlines()[0] == "2.0.0 as client, 1.2.0 as broker"
     assert "  42   DeleteGroups               0-3       3       2/1     agreed" in text.splitlines()
 
 
 def test_matrix_in_a_mode(lake: Lake) -> None:
-    texts, tables = (printed("matrix", str(lake.path), *mode) for mode in (("--mode", "kraft"), ()))
+    texts, tables = (stdout("matrix", str(lake.path), *mode) for mode in (("--mode", "kraft"), ()))
     assert texts == tables
     done = ask("matrix", str(lake.path), "--mode", "zookeeper")
     assert (done.code, done.out) == (2, "")
@@ -188,7 +188,7 @@ def test_matrix_takes_two_releases_or_none(lake: Lake) -> None:
 
 
 def test_rollout(lake: Lake) -> None:
-    assert printed("rollout", str(lake.path)).split("\n\n")[2] == (
+    assert stdout("rollout", str(lake.path)).split("\n\n")[2] == (
         "Request header 3: sample tags\n"
         "  when        commit      release  RPCs  with it  share\n"
         "  2024-02-05  716af6022a  1.0.0    10    0        0%\n"
@@ -218,14 +218,14 @@ def test_run_wants_sources(tmp_path: Path) -> None:
 
 
 def test_report_in_formats_of_findings(lake: Lake, sources: tuple[str, ...]) -> None:
-    rows = [json.loads(line) for line in printed("report", str(lake.path), "--output-format", "jsonl").splitlines()]
+    rows = [json.loads(line) for line in stdout("report", str(lake.path), "--output-format", "jsonl").splitlines()]
     assert rows
-    text = printed("report", str(lake.path), "--output-format", "concise").splitlines()
+    text = stdout("report", str(lake.path), "--output-format", "concise").splitlines()
     assert text == [
         f"{row['path']}:{row['line']}:{row['column']}: {row['severity']} {row['rule']} {row['message']}"
         + (f"; write {row['instead']}" if "instead" in row else "")
         for row in rows
     ]
-    document = json.loads(printed("report", str(lake.path), "--output-format", "json"))
+    document = json.loads(stdout("report", str(lake.path), "--output-format", "json"))
     newest = {(finding["rule"], finding["message_name"]) for finding in document["findings"] if finding["open"]}
     assert {(row["rule"], row["message_name"]) for row in rows} == newest

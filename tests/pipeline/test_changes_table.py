@@ -18,7 +18,7 @@ from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.stages.compare import _row
 from kiplint.pipeline.stages.lint import lint_in_arrow
 from kiplint.pipeline.tables import Changes, Findings
-from kiplint.render.findings.json import encoded
+from kiplint.render.findings.json import as_json
 from tools import definition, field
 
 
@@ -26,16 +26,16 @@ def test_columns_are_the_fields_of_the_json_output() -> None:
     old, new = (make_tree(name, [("", [("X.json", text)])]) for name, text in zip("on", TEXTS, strict=True))
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     ((change, finding),) = judge(compare_trees(old, new), rules, old.sources, new.sources)
-    shown = msgspec.to_builtins(finding)
+    document = msgspec.to_builtins(finding)
     row = dict(zip(Changes.COLUMNS, _row(("old", "new"), change, finding), strict=True))
-    assert {name: value for name, value in row.items() if name in shown} == {
-        **{name: value for name, value in shown.items() if name in row},
+    assert {name: value for name, value in row.items() if name in document} == {
+        **{name: value for name, value in document.items() if name in row},
         "old": '{"layout": "A int32"}',
         "new": '{"layout": "A int64"}',
-        "proof": json.dumps(shown["proof"]),
+        "proof": json.dumps(document["proof"]),
     }
-    assert len(shown["proof"]) > 0
-    assert {name: row[name] for name in row.keys() - shown.keys()} == {
+    assert len(document["proof"]) > 0
+    assert {name: row[name] for name in row.keys() - document.keys()} == {
         "old_root": "old",
         "root": "new",
         "unproven": False,
@@ -47,7 +47,7 @@ def test_findings_are_the_fields_of_check(tmp_path: Path) -> None:
     (tmp_path / "XRequest.json").write_bytes(
         definition(field("A", ignorable="true"), field("B", versions="0+", nullableVersions="0-9"))
     )
-    shown = msgspec.to_builtins(kiplint.check(tmp_path, config={}).document)["findings"]
+    findings = msgspec.to_builtins(kiplint.check(tmp_path, config={}).document)["findings"]
     engine = Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
     uses = [{"tree": "t", "name": "XRequest.json", "fresh": True}]
     texts = table(
@@ -58,10 +58,10 @@ def test_findings_are_the_fields_of_check(tmp_path: Path) -> None:
     result = [{name: row[name] for name in Findings.COLUMNS} for row in rows if row["tree"] is None]
     own = {"tree": None, "name": "XRequest.json", "blob": "b", "other_half": None}
     assert [row["rule"] for row in result if row["fix"] or row["instead"]]
-    by_fingerprint = {finding["fingerprint"]: finding for finding in shown}
+    by_fingerprint = {finding["fingerprint"]: finding for finding in findings}
     for row in result:
         output = by_fingerprint[row["fingerprint"]]
-        fix = {"fix": encoded(output["fix"])} if "fix" in output else {}
+        fix = {"fix": as_json(output["fix"])} if "fix" in output else {}
         assert row.pop("rule_source") == output.pop("source")
         assert output["place"]
         del output["path"]

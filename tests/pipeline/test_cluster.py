@@ -38,9 +38,9 @@ exec '{git}' "$@"
 def undisturbed(request: pytest.FixtureRequest) -> Callable[[Content], Content]:
     """What the same tables hold when all is done on one machine, and nothing happens meanwhile."""
 
-    def unbroken(held: Content) -> Content:
+    def unbroken(tables: Content) -> Content:
         whole = content(request.getfixturevalue("lake").path)
-        return {name: whole[name] for name in held}
+        return {name: whole[name] for name in tables}
 
     return unbroken
 
@@ -52,22 +52,22 @@ def started(tmp_path: Path, cache: Path) -> Iterator[Servers]:
 
 
 def test_through_connect(
-    stored: str,
+    sources_uri: str,
     undisturbed: Callable[[Content], Content],
     started: Servers,
     cache: Path,
     tmp_path: Path,
 ) -> None:
     """The server's executors fetch and unpack the bundle themselves."""
-    lake, bundle = tmp_path / "lake", f"{stored}/sample.bundle"
+    lake, bundle = tmp_path / "lake", f"{sources_uri}/sample.bundle"
     remote = start_connect(started, **{name: text for name, text in os.environ.items() if name.startswith("AWS_")})
-    sources = named(f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork")
+    sources = quote(f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork")
     command = as_printed("--remote", {"sc://host:15002": remote, SOURCE: sources, LAKE: lake})
     assert run_script(f"{command} --quiet {ENGINE}", tmp_path, cache) == ""
-    held = content(lake)
-    assert {"findings", "layouts", "changes"} < set(held)
-    assert {row[3] for row in held.pop("sources")} == {bundle}
-    assert held == undisturbed(held)
+    tables = content(lake)
+    assert {"findings", "layouts", "changes"} < set(tables)
+    assert {row[3] for row in tables.pop("sources")} == {bundle}
+    assert tables == undisturbed(tables)
 
 
 def test_a_worker_dies(
@@ -87,7 +87,7 @@ def test_a_worker_dies(
     address = start_master(started)
     start_worker(started, "doomed", address, **doomed)
     put_environment(tmp_path)
-    places: dict[str, str | Path] = {HOST: address.removeprefix("spark://"), SOURCE: named(*sources), LAKE: lake}
+    places: dict[str, str | Path] = {HOST: address.removeprefix("spark://"), SOURCE: quote(*sources), LAKE: lake}
     env = {"SPARK_CONF_DIR": str(put_settings(tmp_path / "conf", events)), "JAVA_HOME": str(java_home(cache))}
     submit = f"{as_printed('spark-submit', places)} --quiet --stages ingest,lint"
     with ThreadPoolExecutor(1) as pool:
@@ -98,19 +98,19 @@ def test_a_worker_dies(
             start_worker(started, "survivor", address)
         finally:
             started.kill("doomed")  # what it was given would never end
-        begun, hushed, rest = running.result().partition('Setting Spark log level to "OFF".')
+        head, hushed, rest = running.result().partition('Setting Spark log level to "OFF".')
     assert hushed
-    assert begun.count("\n") < 20
+    assert head.count("\n") < 20
     assert not re.search(r"\[Stage | (?:INFO|WARN) ", rest)
     assert "ExecutorLostFailure" in reasons(events)
     command = as_printed("kiplint pipeline run --master", places)
     assert run_script(f"{command} --quiet --stages describe", tmp_path, cache, **env) == ""
-    held = content(lake)
-    assert {"findings", "problems", "layouts"} < set(held)
-    assert held == undisturbed(held)
+    tables = content(lake)
+    assert {"findings", "problems", "layouts"} < set(tables)
+    assert tables == undisturbed(tables)
 
 
-def named(*sources: str) -> str:
+def quote(*sources: str) -> str:
     """Sources as they are named to a shell."""
     return shlex.join(arguments(sources))
 

@@ -16,32 +16,32 @@ from pipeline.test_listing import revisions
 from tools import complaint
 
 
-def test_a_bundle_and_an_archive_are_listed_as_on_a_disk(stored: str, history: Path) -> None:
-    line = line_of(read_source(f"a={stored}/sample.bundle#tags"))
-    assert (line.kind, line.path, line.lineage) == (GIT, f"{stored}/sample.bundle", "tags")
-    there, here = (revisions(f"a={place}#tags") for place in (f"{stored}/sample.bundle", history))
+def test_a_bundle_and_an_archive_are_listed_as_on_a_disk(sources_uri: str, history: Path) -> None:
+    line = line_of(read_source(f"a={sources_uri}/sample.bundle#tags"))
+    assert (line.kind, line.path, line.lineage) == (GIT, f"{sources_uri}/sample.bundle", "tags")
+    there, here = (revisions(f"a={place}#tags") for place in (f"{sources_uri}/sample.bundle", history))
     assert [row["key"] for row in there] == [row["key"] for row in here]
-    archive = line_of(read_source(f"a={stored}/set.zip"))
-    assert (archive.kind, archive.path) == (FILES, f"{stored}/set.zip")
-    assert [row["key"] for row in revisions(f"a={stored}/set.zip")] == [archive.state, None]
+    archive = line_of(read_source(f"a={sources_uri}/set.zip"))
+    assert (archive.kind, archive.path) == (FILES, f"{sources_uri}/set.zip")
+    assert [row["key"] for row in revisions(f"a={sources_uri}/set.zip")] == [archive.state, None]
 
 
-def test_another_object_has_another_key(stored: str) -> None:
-    store = Storage(stored)
+def test_another_object_has_another_key(sources_uri: str) -> None:
+    store = Storage(sources_uri)
     store.write("other.zip", store.read("set.zip", 1 << 20))
-    before, known = on_this_machine(f"{stored}/other.zip"), state_of(f"{stored}/other.zip")
-    assert on_this_machine(f"{stored}/other.zip") == before
+    before, state = on_this_machine(f"{sources_uri}/other.zip"), state_of(f"{sources_uri}/other.zip")
+    assert on_this_machine(f"{sources_uri}/other.zip") == before
     store.write("other.zip", b"shorter")
-    assert state_of(f"{stored}/other.zip") != known
-    assert Path(on_this_machine(f"{stored}/other.zip")).read_bytes() == b"shorter"
+    assert state_of(f"{sources_uri}/other.zip") != state
+    assert Path(on_this_machine(f"{sources_uri}/other.zip")).read_bytes() == b"shorter"
 
 
 def test_an_executor_keeps_it_in_the_scratch_space_of_spark(
-    stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sources_uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(TaskContext, "_taskContext", TaskContext())
     monkeypatch.setenv("SPARK_LOCAL_DIRS", f"{tmp_path},/elsewhere")
-    place = on_this_machine(f"{stored}/sample.bundle")
+    place = on_this_machine(f"{sources_uri}/sample.bundle")
     assert Path(place).is_relative_to(tmp_path)
     assert (Path(place) / "HEAD").is_file()
     assert sum(name.startswith("kiplint-") and "." not in name for name in os.listdir(tmp_path)) == 1
@@ -54,9 +54,9 @@ def test_an_executor_keeps_it_in_the_scratch_space_of_spark(
         ("plain.txt", "neither a git bundle nor an archive: {place}"),
     ],
 )
-def test_what_cannot_be_fetched(stored: str, place: str, expected: str) -> None:
-    Storage(stored).write("plain.txt", b"{}")
-    assert problem_of(f"a={stored}/{place}") == expected.format(place=f"{stored}/{place}")
+def test_what_cannot_be_fetched(sources_uri: str, place: str, expected: str) -> None:
+    Storage(sources_uri).write("plain.txt", b"{}")
+    assert problem_of(f"a={sources_uri}/{place}") == expected.format(place=f"{sources_uri}/{place}")
 
 
 @pytest.mark.usefixtures("bucket")

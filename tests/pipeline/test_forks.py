@@ -21,12 +21,12 @@ from kiplint.pipeline.answers.forks import forks
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.tables import Revisions, Trees
-from pipeline.support import ask, filled, printed, put
+from pipeline.support import ask, filled, put, stdout
 from pipeline.test_listing import revisions
 from tools import complaint
 
 
-def listed(messages: tuple[ForkMessage, ...]) -> list[tuple[str, str, str | None]]:
+def rows_of(messages: tuple[ForkMessage, ...]) -> list[tuple[str, str, str | None]]:
     return [(message.message_name, message.versions, message.breaks) for message in messages]
 
 
@@ -37,13 +37,13 @@ def test_the_fork_beside_the_newest_release(lake: Lake) -> None:
     assert (row.source, row.lineage, (row.commit or "")[:10]) == ("fork", "fork", "188067049d")
     assert (row.base_by, (row.base_commit or "")[:10], row.base_release) == ("commit", "8b8f7d7160", None)
     assert (row.behind, row.days_behind) == (6, 196)
-    assert (row.own, listed(row.collisions)) == ((), [("FindCoordinatorRequest", "0-6", None)])
+    assert (row.own, rows_of(row.collisions)) == ((), [("FindCoordinatorRequest", "0-6", None)])
     assert {finding.rule for finding in row.fixed_upstream} == {
         "kip-1313/frozen-rpc",
         "rpc/versions-differ",
         "versions/field-above-valid",
     }
-    assert [(*message, breaks.reason) for message, breaks in zip(listed(row.breaks), row.breaks, strict=True)] == [
+    assert [(*message, breaks.reason) for message, breaks in zip(rows_of(row.breaks), row.breaks, strict=True)] == [
         ("FindCoordinatorRequest", "0-6", "wire", "other bytes than in 2.0.0"),
         ("SaslHandshakeRequest", "2", "support", "2.0.0 has versions 0-1 only"),
         ("SaslHandshakeResponse", "2", "support", "2.0.0 has versions 0-1 only"),
@@ -56,7 +56,7 @@ def test_lacks_what_the_trees_say(lake: Lake, history: Path, merging: str) -> No
     theirs = load(f"{'main' if merging == 'next' else merging}:", history).messages
     ours = {message.name: message.valid for message in load("fork:", history).messages}
     missing = {message.name: message.valid - ours[message.name] for message in theirs}
-    assert listed(row.lacks) == sorted((name, str(versions), None) for name, versions in missing.items() if versions)
+    assert rows_of(row.lacks) == sorted((name, str(versions), None) for name, versions in missing.items() if versions)
 
 
 def test_merging_what_is_merged_already_breaks_nothing(lake: Lake) -> None:
@@ -89,17 +89,17 @@ def test_forks_with_the_same_definitions_share_a_row(lake: Lake) -> None:
 
 def test_as_a_command(lake: Lake) -> None:
     place = str(lake.path)
-    document = json.loads(printed("forks", place, "--output-format", "json"))
+    document = json.loads(stdout("forks", place, "--output-format", "json"))
     jsonschema.validate(document, schema("pipeline-forks"))
     assert [message["message_name"] for message in document["forks"][0]["lacks"]] == [
         "DeleteGroupsRequest",
         "DeleteGroupsResponse",
         "RequestHeader",
     ]
-    page = printed("forks", place, "--output-format", "html")
+    page = stdout("forks", place, "--output-format", "html")
     assert page.count("<details ") == 1
     assert '<span class="tag error">a merge breaks 3</span>' in page
-    assert printed("forks", place, "--output-format", "markdown").startswith("## 1 fork against sample 2.0.0\n")
+    assert stdout("forks", place, "--output-format", "markdown").startswith("## 1 fork against sample 2.0.0\n")
     assert ask("forks", place, "--merging", "3.0.0").code == 2
 
 
@@ -109,10 +109,10 @@ def test_the_base_of_a_fork_is_what_git_says(tmp_path: Path) -> None:
     place, names = str(tmp_path / "repository"), [f"fork{number}" for number in range(20)]
     stream, marks = [], 0
 
-    def commit(line: str, before: int, merged: int = 0) -> int:
+    def commit(line: str, before: int, merge: int = 0) -> int:
         nonlocal marks
         marks += 1
-        links = f"from :{before}\n" * bool(before) + f"merge :{merged}\n" * bool(merged)
+        links = f"from :{before}\n" * bool(before) + f"merge :{merge}\n" * bool(merge)
         head = f"commit refs/heads/{line}\nmark :{marks}\ncommitter M <m@example.com> {1700000000 + marks} +0000\n"
         stream.append(f"{head}data 1\nx\n{links}M 100644 inline {line}.json\ndata {len(str(marks))}\n{marks}\n")
         return marks
@@ -123,9 +123,9 @@ def test_the_base_of_a_fork_is_what_git_says(tmp_path: Path) -> None:
         base = chance.randrange(20)
         last = main[base]
         for _ in range(chance.randrange(1, 9)):
-            merged = chance.randrange(base, len(main)) if chance.random() < 0.4 else 0
-            base = merged or base
-            last = commit(name, last, main[merged] if merged else 0)
+            index = chance.randrange(base, len(main)) if chance.random() < 0.4 else 0
+            base = index or base
+            last = commit(name, last, main[index] if index else 0)
     subprocess.run(["git", "init", "-q", "-b", "main", place], check=True)
     subprocess.run(["git", "-C", place, "fast-import", "--quiet"], input="".join(stream).encode(), check=True)
 

@@ -31,10 +31,10 @@ SLOW_GIT = """#!/bin/sh
 echo > '{told}'/$$
 exec sleep 3600
 """
-NOTED = "NOTE: Picked up JDK_JAVA_OPTIONS"  # of these tests' own
+JAVA_NOTE = "NOTE: Picked up JDK_JAVA_OPTIONS"  # of these tests' own
 
 
-def begun(cache: Path, *words: str | Path, **others: str) -> subprocess.Popen[str]:
+def start_run(cache: Path, *words: str | Path, **others: str) -> subprocess.Popen[str]:
     command = [*KIPLINT, "pipeline", "run", "--quiet", *words]
     out = subprocess.PIPE
     return subprocess.Popen(
@@ -52,7 +52,7 @@ def interrupted(process: subprocess.Popen[str], reached: Callable[[], bool], *, 
     else:
         os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=600)
-    return process.returncode, out, "".join(line for line in err.splitlines(True) if not line.startswith(NOTED))
+    return process.returncode, out, "".join(line for line in err.splitlines(True) if not line.startswith(JAVA_NOTE))
 
 
 @pytest.mark.skipif(not shutil.which("java"), reason="the launcher of Spark needs a java command")
@@ -62,7 +62,7 @@ def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
     java.parent.mkdir(parents=True)
     java.write_text(SLOW_JAVA.format(java=shutil.which("java"), told=log))
     java.chmod(0o755)
-    process = begun(
+    process = start_run(
         cache,
         "--master",
         "local[2]",
@@ -89,7 +89,7 @@ def test_while_sources_are_listed(history: Path, cache: Path, tmp_path: Path, al
     places = [history, bundle, *[history] * 20]
     sources = [word for at, place in enumerate(places) for word in ("--source", f"s{at}={place}#main")]
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
-    process = begun(cache, *sources, "--out", tmp_path / "lake", PATH=path, TMPDIR=str(scratch))
+    process = start_run(cache, *sources, "--out", tmp_path / "lake", PATH=path, TMPDIR=str(scratch))
     assert interrupted(process, lambda: len(list(log.iterdir())) == THREADS, alone=alone) == (code, "", "")
     assert not [pid for pid in log.iterdir() if Path("/proc", pid.name, "exe").exists()]
     assert not list(scratch.iterdir())
@@ -98,7 +98,7 @@ def test_while_sources_are_listed(history: Path, cache: Path, tmp_path: Path, al
 
 def test_while_a_stage_runs(history: Path, cache: Path, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
-    process = begun(cache, "--source", f"x={history}#main", "--out", lake.path, *settings())
+    process = start_run(cache, "--source", f"x={history}#main", "--out", lake.path, *settings())
     code, out, err = interrupted(process, (lake.path / "staging").exists)
     assert (code, out) == (130, "")
     assert err == f"interrupted: `kiplint pipeline run --resume --out {lake}` continues\n"
@@ -107,7 +107,7 @@ def test_while_a_stage_runs(history: Path, cache: Path, tmp_path: Path) -> None:
 def test_a_run_that_reads_nothing_leaves_nothing(cache: Path, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     for place in ("lake", "there"):
-        process = begun(cache, "--source", f"x={tmp_path / 'nowhere'}", "--out", tmp_path / place)
+        process = start_run(cache, "--source", f"x={tmp_path / 'nowhere'}", "--out", tmp_path / place)
         _, err = process.communicate()
         assert (process.returncode, err.partition(":")[0]) == (2, "error")
     assert list(tmp_path.iterdir()) == [tmp_path / "there"]

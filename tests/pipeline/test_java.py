@@ -23,7 +23,7 @@ def _java(folder: Path, version: str) -> Path:
     return file
 
 
-def _said(home: Path, *words: str) -> list[str]:
+def _run_java(home: Path, *words: str) -> list[str]:
     done = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True, check=True)
     return done.stdout.split("|")[:-1]
 
@@ -47,13 +47,13 @@ def test_a_java_that_is_there_is_taken(tmp_path: Path, monkeypatch: pytest.Monke
         "a b",
         "--add-opens=java.base/sun.security.action=ALL-UNNAMED",
     ]
-    assert _said(java_home(tmp_path / "cache"), *words) == words[1:]
+    assert _run_java(java_home(tmp_path / "cache"), *words) == words[1:]
 
 
 def test_a_new_java_gets_no_removed_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(_java(tmp_path / "25", "25.0.1").parent.parent))
     words = ["--add-modules=jdk.incubator.vector", "x", "--add-opens=java.base/sun.security.action=ALL-UNNAMED"]
-    assert _said(java_home(tmp_path / "cache"), *words) == ["x"]
+    assert _run_java(java_home(tmp_path / "cache"), *words) == ["x"]
 
 
 def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,9 +82,9 @@ def grow(lake: Lake, problem: str) -> None:
     """Be the writer: one more file with a row, and the other table new."""
     with lake.writing():
         before = lake.snapshot()
-        known = lake.parts(TABLE, before.tables.get(TABLE))
+        parts = lake.parts(TABLE, before.tables.get(TABLE))
         more = put(lake, TABLE, problem)
-        lake.publish(before, {TABLE: (*known, *more), "blobs": put(lake, "blobs", problem)}, "ingest")
+        lake.publish(before, {TABLE: (*parts, *more), "blobs": put(lake, "blobs", problem)}, "ingest")
 
 
 def problems(reader: Reader) -> list[str]:
@@ -125,7 +125,7 @@ def lake_with(path: Path, *names: str) -> Lake:
     return Lake(path)
 
 
-def needed(path: Path) -> set[str]:
+def state_files(path: Path) -> set[str]:
     """The files that the newest state of a lake consists of."""
     lake = Lake(path)
     tables = lake.snapshot().tables.items()
@@ -137,7 +137,7 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
     """What is seen is the state before or the one after; the next writer goes on, and upkeep leaves no trace."""
     whole = tmp_path / "whole"
     lake_with(whole, *before)
-    seen: set[tuple[str, ...]] = set()
+    states: set[tuple[str, ...]] = set()
     left: set[tuple[tuple[str, int], ...]] = set()
     for step in count(1):
         path = tmp_path / f"killed-{step}"
@@ -145,7 +145,7 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
         with killed_at(step, path) as killed:
             grow(Lake(path), "new")
         result = problems_in(path)
-        seen.add(tuple(result))
+        states.add(tuple(result))
         if not killed[0]:
             break
         if (kind := traces(path)) in left:  # killed before it read, so that nothing is new on the disk
@@ -154,9 +154,9 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
         grow(Lake(path), "now")
         assert problems_in(path) == sorted([*result, "now"])
         optimize(Lake(path), 0)
-        kept = {name for row in all_states(Lake(path).storage)[-2:] for name in needed(path)}
-        assert {name for name in laid_out(path) if name.endswith(".parquet")} == kept
-    assert seen == {before, (*before, "new")}
+        files = {name for row in all_states(Lake(path).storage)[-2:] for name in state_files(path)}
+        assert {name for name in laid_out(path) if name.endswith(".parquet")} == files
+    assert states == {before, (*before, "new")}
     assert step > 10
     assert len(left) > 3
 
@@ -533,11 +533,11 @@ def contents(path: Path) -> dict[str, bytes | None]:
     return {str(file.relative_to(path)): file.read_bytes() if file.is_file() else None for file in path.rglob("*")}
 
 
-@pytest.mark.parametrize("gone", [(), ("data",), ("blobs", "data")])
-def test_a_directory_without_the_mark_is_not_a_lake(precious: Path, tmp_path: Path, gone: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("folders", [(), ("data",), ("blobs", "data")])
+def test_a_directory_without_the_mark_is_not_a_lake(precious: Path, tmp_path: Path, folders: tuple[str, ...]) -> None:
     path = tmp_path / "theirs"
     shutil.copytree(precious, path)
-    for name in gone:
+    for name in folders:
         shutil.rmtree(path / name)
     before = contents(path)
     error = complaint(lambda: grow(Lake(path), "a"))

@@ -54,14 +54,14 @@ def revisions(source: str, *patterns: str, mail: bool = False) -> list[dict[str,
     return [row for rows in batches for row in rows.to_pylist()]
 
 
-def _listed(source: str) -> list[tuple[str, str | None]]:
+def _list_commits(source: str) -> list[tuple[str, str | None]]:
     return [(row["commit"][:7], row["release"]) for row in revisions(source)[:-1]]
 
 
 def test_a_branch_from_its_first_commit(history: Path) -> None:
-    text = _listed(f"a={history}#main")
+    text = _list_commits(f"a={history}#main")
     assert (len(text), text[0], text[-1]) == (10, ("81ee43d", None), ("6dd060a", None))
-    assert _listed(f"a={history}") == text
+    assert _list_commits(f"a={history}") == text
 
 
 def test_mail_addresses_are_read_only_on_request(history: Path) -> None:
@@ -75,7 +75,7 @@ def test_mail_addresses_are_read_only_on_request(history: Path) -> None:
 
 def test_tags_by_several_globs(history: Path, tmp_path: Path) -> None:
     def releases(globs: str) -> list[str | None]:
-        return [release for _, release in _listed(f"a={history}#tags={globs}")]
+        return [release for _, release in _list_commits(f"a={history}#tags={globs}")]
 
     assert releases("1.1.*,2.*") == ["1.1.0", "2.0.0"]
     assert releases("!1.1.*") == ["1.0.0", "1.2.0", "2.0.0"]
@@ -87,20 +87,20 @@ def test_tags_by_several_globs(history: Path, tmp_path: Path) -> None:
 def test_tags_in_the_order_of_versions(history: Path, tmp_path: Path) -> None:
     subprocess.run(["git", "-C", history, "tag", "1.10.0-rc1", "main"], check=True)
     subprocess.run(["git", "-C", history, "tag", "nightly", "main"], check=True)
-    rows = [release for _, release in _listed(f"a={history}#tags=*")]
+    rows = [release for _, release in _list_commits(f"a={history}#tags=*")]
     assert rows == ["1.0.0", "1.1.0", "1.2.0", "1.10.0-rc1", "2.0.0"]
     *releases, end = revisions(f"a={history}#tags")
     assert [row["release"] for row in releases] == ["1.0.0", "1.1.0", "1.2.0", "2.0.0"]
     assert (end["revisions"], end["candidates"]) == (4, 1)
-    assert [release for _, release in _listed(f"a={history}#tags=1.?.0")] == ["1.0.0", "1.1.0", "1.2.0"]
+    assert [release for _, release in _list_commits(f"a={history}#tags=1.?.0")] == ["1.0.0", "1.1.0", "1.2.0"]
 
 
 def test_a_bundle_is_known_by_its_header(history: Path, tmp_path: Path) -> None:
     bundle = tmp_path / "sample.bundle"
     subprocess.run(["git", "-C", history, "bundle", "create", "-q", bundle, "main", "fork"], check=True)
     state = line_of(read_source(f"a={bundle}#fork")).state
-    assert _listed(f"a={bundle}#fork")[-1] == ("1880670", None)
-    assert _listed(f"a={bundle}#main")[-1] == ("6dd060a", None)
+    assert _list_commits(f"a={bundle}#fork")[-1] == ("1880670", None)
+    assert _list_commits(f"a={bundle}#main")[-1] == ("6dd060a", None)
     subprocess.run(["git", "-C", history, "bundle", "create", "-q", bundle, "main", "fork", "1.0.0"], check=True)
     assert line_of(read_source(f"a={bundle}#fork")).state != state
 
@@ -118,9 +118,9 @@ def test_a_directory_has_one_revision_that_changes_with_its_files(tmp_path: Path
 
 def test_other_paths_are_other_contents(history: Path) -> None:
     source = f"a={history}#main"
-    chosen = ((), ("clients/*",), ("meta*",))
-    assert len({revisions(source, *patterns)[0]["key"] for patterns in chosen}) == 3
-    assert len({line_of(read_source(source), patterns).state for patterns in chosen}) == 3
+    choices = ((), ("clients/*",), ("meta*",))
+    assert len({revisions(source, *patterns)[0]["key"] for patterns in choices}) == 3
+    assert len({line_of(read_source(source), patterns).state for patterns in choices}) == 3
 
 
 def git(place: Path, *words: str) -> str:
@@ -194,7 +194,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def sources(places: Path, stored: str) -> list[Source]:
+def sources(places: Path, sources_uri: str) -> list[Source]:
     rows = [
         f"a={places}/sample#main",
         f"a={places}/sample#tags=1.*",
@@ -202,8 +202,8 @@ def sources(places: Path, stored: str) -> list[Source]:
         f"b={places}/linked.bundle#tags",
         f"c={places}/shallow",
         f"d={ROOT}/fixtures/sets/broker",
-        f"e={stored}/sample.bundle#main",
-        f"f={stored}/set.zip",
+        f"e={sources_uri}/sample.bundle#main",
+        f"f={sources_uri}/set.zip",
         f"g={places}/broken#main",
         f"h={places}/unborn",
         f"i={places}/sample#mian",
@@ -211,7 +211,7 @@ def sources(places: Path, stored: str) -> list[Source]:
         f"k={places}/linked.bundle#gone",
         f"l={places}/cut.bundle#main",
         f"m={places}/nowhere",
-        f"n={stored}/gone.jar",
+        f"n={sources_uri}/gone.jar",
         f"o={ROOT}/fixtures/sets/broker#main",
     ]
     return [read_source(text) for text in rows]
@@ -277,9 +277,9 @@ def test_a_commit_of_no_time(tmp_path: Path) -> None:
     subprocess.run([*git, "init", "-q", "-b", "main"], check=True)
     tree = subprocess.run([*git, "mktree"], input="", check=True, capture_output=True, text=True).stdout
     who = "Jo <jo@example.org> 99999999999999 +0000"
-    given = f"tree {tree}author {who}\ncommitter {who}\n\nlate\n"
+    text = f"tree {tree}author {who}\ncommitter {who}\n\nlate\n"
     words = ("hash-object", "-t", "commit", "-w", "--stdin")
-    made = subprocess.run([*git, *words], input=given, check=True, capture_output=True, text=True).stdout
-    subprocess.run([*git, "update-ref", "refs/heads/main", made.strip()], check=True)
+    commit = subprocess.run([*git, *words], input=text, check=True, capture_output=True, text=True).stdout
+    subprocess.run([*git, "update-ref", "refs/heads/main", commit.strip()], check=True)
     row, _ = revisions(f"a={tmp_path}#main")
     assert (row["subject"], row["time"]) == ("late", None)

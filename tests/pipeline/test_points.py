@@ -13,7 +13,7 @@ from kiplint import diff
 from kiplint.commands.pipeline.result import lake_diff
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
-from pipeline.support import ask, printed
+from pipeline.support import ask, stdout
 from tools import complaint
 
 
@@ -45,9 +45,9 @@ def test_equal_to_a_diff_of_the_trees(lake: Lake, history: Path, span: str, old:
 
 
 def test_as_a_command(lake: Lake, history: Path) -> None:
-    written = printed("changes", str(lake.path), "1.2.0..2.0.0", "--output-format", "json")
+    output = stdout("changes", str(lake.path), "1.2.0..2.0.0", "--output-format", "json")
     whole = diff("1.2.0:", "2.0.0:", repository=history, config={}).document
-    assert json.loads(written) == json.loads(msgspec.json.encode(whole))
+    assert json.loads(output) == json.loads(msgspec.json.encode(whole))
     done = ask("changes", str(lake.path), "2.0.0..next")
     assert (done.code, done.out, done.closing) == (0, "", "30 messages compared, no changes\n")
 

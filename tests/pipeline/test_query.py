@@ -58,7 +58,7 @@ def test_all_tables_and_views_can_be_queried(reader: Reader) -> None:
 
 
 CLOSED = "disabled by configuration|disabled through configuration|has been locked"
-REFUSED = "a query is one SELECT"
+REFUSAL = "a query is one SELECT"
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ REFUSED = "a query is one SELECT"
         ("WITH a AS (SELECT * FROM read_json('/x')) SELECT * FROM a", CLOSED),
         ("SELECT * FROM query('COPY (SELECT 1) TO ' || '/tmp/x')", "Expected a single SELECT|query"),
         ("SELECT * FROM python_arrow_scan(1, 2, 3)", "No function matches"),
-        ("COPY sources TO '/tmp/kiplint-test.csv'", REFUSED),
-        ("ATTACH '/tmp/kiplint-test.db'", REFUSED),
-        ("INSTALL httpfs", REFUSED),
-        ("INSERT INTO sources SELECT 1", REFUSED),
-        ("CREATE TABLE x AS SELECT 1", REFUSED),
-        ("SET threads = 1", REFUSED),
-        ("", REFUSED),
-        ("SELECT 1; SELECT 2", REFUSED),
+        ("COPY sources TO '/tmp/kiplint-test.csv'", REFUSAL),
+        ("ATTACH '/tmp/kiplint-test.db'", REFUSAL),
+        ("INSTALL httpfs", REFUSAL),
+        ("INSERT INTO sources SELECT 1", REFUSAL),
+        ("CREATE TABLE x AS SELECT 1", REFUSAL),
+        ("SET threads = 1", REFUSAL),
+        ("", REFUSAL),
+        ("SELECT 1; SELECT 2", REFUSAL),
         ("SELECT $1", "Values were not provided"),
         ("SELECT " + "(" * 5_000 + "1" + ")" * 5_000, "Max expression depth"),
         ("SELECT '" + "x" * 100_000 + "'", "the query has more than 100,000 characters"),

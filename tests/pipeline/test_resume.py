@@ -22,7 +22,7 @@ def no_session() -> NoReturn:
     raise AssertionError("nothing is to be done")
 
 
-def begun(lake: Lake, request: Request) -> Snapshot:
+def begin_run(lake: Lake, request: Request) -> Snapshot:
     """The lake of a run that came no further than to its stages."""
     engine = Engine.of(make_ruleset(Config(), load_rules(Config(), "")))
     watcher = Watcher(lambda: None, lambda *_: None, lambda _: None)
@@ -40,24 +40,24 @@ def lake(tmp_path: Path) -> Lake:
 
 def test_the_same_run_is_remembered_once(lake: Lake) -> None:
     request = Request((SOURCE,), ("clients/*",), "x")
-    assert [begun(lake, request).number for _ in range(3)] == [2, 3, 3]
-    assert begun(lake, Request((SOURCE,))).number == 5
+    assert [begin_run(lake, request).number for _ in range(3)] == [2, 3, 3]
+    assert begin_run(lake, Request((SOURCE,))).number == 5
 
 
 def test_resume_continues_with_the_request_of_the_run(lake: Lake) -> None:
     request = Request((SOURCE,), ("clients/*",), "x")
-    begun(lake, request)
+    begin_run(lake, request)
     assert requested(lake) == request
 
 
 def test_resume_takes_the_same_sources_again(lake: Lake) -> None:
     assert requested(lake, SOURCE) == Request((SOURCE,))  # killed before anything was written
-    begun(lake, Request((SOURCE,)))
+    begin_run(lake, Request((SOURCE,)))
     assert requested(lake, SOURCE) == Request((SOURCE,))
 
 
 def test_resume_refuses_other_sources(lake: Lake) -> None:
-    begun(lake, Request((SOURCE,)))
+    begin_run(lake, Request((SOURCE,)))
     text = "--resume continues with the sources of the previous run; leave the others out"
     assert complaint(lambda: requested(lake, f"y={SET}")) == text
     assert complaint(lambda: requested(lake, SOURCE, paths=("clients/*",))) == text
@@ -66,13 +66,13 @@ def test_resume_refuses_other_sources(lake: Lake) -> None:
 def test_omitted_properties_are_unchanged(lake: Lake, tmp_path: Path) -> None:
     file = tmp_path / "strict.toml"
     file.write_text("")
-    begun(lake, make_request(lake, Request((SOURCE,), ("clients/*",), "x", str(file))))
+    begin_run(lake, make_request(lake, Request((SOURCE,), ("clients/*",), "x", str(file))))
     assert make_request(lake, Request(()), resume=True) == Request((SOURCE,), ("clients/*",), "x", str(file))
     assert make_request(lake, Request((), config="other.toml"), resume=True).config == os.path.abspath("other.toml")
 
 
 def test_other_sources_are_added_and_removed_by_name(lake: Lake) -> None:
-    begun(lake, Request((SOURCE,), ("clients/*",), "x"))
+    begin_run(lake, Request((SOURCE,), ("clients/*",), "x"))
     other = f"y={SET}"
     text = (
         f"{lake} was read from other sources ({other} is new, {SOURCE} is missing); change them with --add and --remove"
@@ -80,7 +80,7 @@ def test_other_sources_are_added_and_removed_by_name(lake: Lake) -> None:
     assert complaint(lambda: make_request(lake, Request((other,)))) == text
     both = make_request(lake, Request(()), add=[other])
     assert both == Request((SOURCE, other), ("clients/*",), "x")
-    begun(lake, both)
+    begin_run(lake, both)
     assert make_request(lake, Request((other, SOURCE))).sources == (other, SOURCE)
     assert make_request(lake, Request(()), remove=["x"]) == Request((other,), ("clients/*",))
     assert make_request(lake, Request(()), add=[f"z={SET}"], remove=["x", "y"]).sources == (f"z={SET}",)

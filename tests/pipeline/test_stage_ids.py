@@ -22,9 +22,9 @@ PACKAGE = ROOT / "src" / "kiplint"
 LINT = "kiplint.pipeline.stages.lint"
 
 
-def context(*ignored: str, upstream: str = "x") -> Context:
+def context(*rules: str, upstream: str = "x") -> Context:
     """A run with the default rules but for some."""
-    config = Config(ignore=list(ignored))
+    config = Config(ignore=list(rules))
     return Context(Engine.of(make_ruleset(config, load_rules(config, ""))), (), (), (), upstream)
 
 

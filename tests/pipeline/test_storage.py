@@ -81,7 +81,7 @@ def test_invalid_places(text: str, expected: str, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "expected"),
     [
         ("s3://AKIA:SECRET@bucket/lake", "s3://...@bucket/lake contains credentials: remove them"),
         ("s3://SECRET@bucket/lake", "s3://...@bucket/lake contains"),
@@ -92,9 +92,9 @@ def test_invalid_places(text: str, expected: str, tmp_path: Path, monkeypatch: p
         ("https://A:SECRET@host/lake?token=SECRET", "a lake cannot be kept at https://...@host/lake?...: it takes"),
     ],
 )
-def test_no_secret_is_shown(text: str, shown: str) -> None:
+def test_no_secret_is_shown(text: str, expected: str) -> None:
     error = complaint(lambda: Lake(text))
-    assert error.startswith(shown)
+    assert error.startswith(expected)
     assert "SECRET" not in error
 
 
@@ -162,10 +162,10 @@ def test_a_run_that_wrote_nothing_leaves_no_empty_folders(tmp_path: Path) -> Non
     for rest, stays in ((None, False), ("blobs/part.parquet", True)):
         lake = tmp_path / f"lake {stays}"
         storage = Storage(str(lake))
-        claimed = claim(storage, ())
+        lake_claim = claim(storage, ())
         (lake / "blobs" / "_delta_log").mkdir(parents=True)
         if rest:
             (lake / rest).touch()
-        unclaim(storage, claimed)
+        unclaim(storage, lake_claim)
         assert lake.exists() == stays
         assert not (lake / "blobs" / "_delta_log").exists()

@@ -20,7 +20,7 @@ WAYS = {
     "emptied": lambda file: file.write_bytes(b""),
     "overwritten": lambda file: file.write_bytes(_turned(file.read_bytes())),
 }
-SAID = {"deleted": "is missing", "truncated": "has ", "emptied": "has 0 bytes", "overwritten": "cannot be read: "}
+PROBLEMS = {"deleted": "is missing", "truncated": "has ", "emptied": "has 0 bytes", "overwritten": "cannot be read: "}
 
 
 def _turned(data: bytes) -> bytes:
@@ -42,7 +42,7 @@ def test_damage_is_named(copy: Lake, table: str, way: str) -> None:
     WAYS[way](copy.path / part.name)
     (damaged,) = verify(copy, snapshot)
     assert (damaged.table, damaged.part) == (table, part.name)
-    assert damaged.problem.startswith(SAID[way])
+    assert damaged.problem.startswith(PROBLEMS[way])
 
 
 def test_the_command(copy: Lake) -> None:

@@ -14,25 +14,25 @@ from pipeline.test_listing import revisions
 
 
 @pytest.fixture
-def begun(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+def git_processes(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """The processes that are started from here on."""
     processes: list[subprocess.Popen[bytes]] = []
 
-    class Noted(subprocess.Popen[bytes]):
+    class Recorder(subprocess.Popen[bytes]):
         def __init__(self, *words: Any, **settings: Any) -> None:
             super().__init__(*words, **settings)
             processes.append(self)
 
-    monkeypatch.setattr(subprocess, "Popen", Noted)
+    monkeypatch.setattr(subprocess, "Popen", Recorder)
     return processes
 
 
-def _running(begun: list[subprocess.Popen[bytes]]) -> int:
-    return sum(process.poll() is None for process in begun)
+def _running(processes: list[subprocess.Popen[bytes]]) -> int:
+    return sum(process.poll() is None for process in processes)
 
 
 def test_git_is_stopped_where_another_source_begins(
-    history: Path, tmp_path: Path, begun: list[subprocess.Popen[bytes]]
+    history: Path, tmp_path: Path, git_processes: list[subprocess.Popen[bytes]]
 ) -> None:
     tasks, piles, running = [], [], []
     for name in "abc":
@@ -41,9 +41,9 @@ def test_git_is_stopped_where_another_source_begins(
         steps = [{name: row[name] for name in ("position", "key", "tree")} for row in revisions(f"{name}={place}#main")]
         tasks.append((name, "git", str(place), steps[:-1]))
     for rows in walk_in_arrow(())([batch(TO_WALK, tasks)]):
-        running.append(_running(begun))
+        running.append(_running(git_processes))
         row = rows.to_pylist()[0]
         piles.append(("git", row["location"], [file["blob"] for file in row["folders"][0]["files"]]))
     assert max(running) <= 1
-    running = [_running(begun) for _ in read_in_arrow([batch(TO_READ, piles)])]
-    assert (len(running), max(running), _running(begun)) == (3, 1, 0)
+    running = [_running(git_processes) for _ in read_in_arrow([batch(TO_READ, piles)])]
+    assert (len(running), max(running), _running(git_processes)) == (3, 1, 0)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from codec.support import catalog
+from codec.support import load_catalog
 from conftest import ROOT
 from kiplint.codec.frames import decode_request
 from kiplint.commands.probe.result import ProbedBroker
@@ -25,7 +25,7 @@ Answers = Callable[[str, int, Mapping[str, Any]], Answer]
 def server(talk: Talk) -> Iterator[str]:
     """A port that does this with every connection."""
     listening = socket.create_server(("127.0.0.1", 0))
-    held: list[socket.socket] = []
+    connections: list[socket.socket] = []
 
     def serve() -> None:
         while True:
@@ -33,7 +33,7 @@ def server(talk: Talk) -> Iterator[str]:
                 connection, _ = listening.accept()
             except OSError:
                 return
-            held.append(connection)
+            connections.append(connection)
             try:
                 talk(connection)
             except OSError:
@@ -45,7 +45,7 @@ def server(talk: Talk) -> Iterator[str]:
     listening.shutdown(socket.SHUT_RDWR)
     thread.join(60)
     listening.close()
-    for peer in held:
+    for peer in connections:
         peer.close()
 
 
@@ -72,12 +72,12 @@ def ask(address: str, **others: object) -> ProbedBroker:
 
 def speaking(answers: Answers, schemas: str = str(SET)) -> Talk:
     """Answer every request in its own version, by the layouts of a set."""
-    known = catalog(schemas)
+    catalog = load_catalog(schemas)
 
     def talk(connection: socket.socket) -> None:
         with connection.makefile("rb") as incoming:
             while head := incoming.read(4):
-                request = decode_request(known, incoming.read(int.from_bytes(head, "big")))
+                request = decode_request(catalog, incoming.read(int.from_bytes(head, "big")))
                 assert request.header is not None and not request.problems, request.problems
                 key = request.header["requestApiKey"]
                 value = answers(
@@ -88,10 +88,10 @@ def speaking(answers: Answers, schemas: str = str(SET)) -> Talk:
                 if value is None:
                     connection.shutdown(socket.SHUT_RDWR)
                     return
-                (message,) = known.keyed("response", key)
-                _, codec = known.header(message, request.version)
+                (message,) = catalog.with_key("response", key)
+                _, codec = catalog.header(message, request.version)
                 front, _ = codec.encode({"correlationId": request.header["correlationId"]})
-                body, problems = known.codec(message, request.version).encode(dict(value))
+                body, problems = catalog.codec(message, request.version).encode(dict(value))
                 assert problems == ()
                 connection.sendall(framed(front + body))
 

@@ -18,9 +18,9 @@ from tools import complaint, definition, field, kiplint
 CLUSTER = {"clusterId": "abc", "controllerId": 1, "brokers": [{"nodeId": 1, "host": "h", "port": 9092}]}
 
 
-def one_broker(offered: dict[str, Any], **metadata: Any) -> Any:
+def one_broker(api_versions: dict[str, Any], **metadata: Any) -> Any:
     def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
-        return offered if name == "ApiVersions" else {**CLUSTER, **metadata}
+        return api_versions if name == "ApiVersions" else {**CLUSTER, **metadata}
 
     return speaking(answers)
 
@@ -67,25 +67,25 @@ def test_a_warning_alone_is_not_a_failure() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "sent", "complaints"),
+    ("expected", "ids", "complaints"),
     [
         ({"expect_cluster": "abc"}, (None, -1), ()),
         ({"expect_cluster": "abc", "expect_node": 4}, ("abc", 4), ()),
         ({"expect_cluster": "xyz", "expect_node": 4}, ("xyz", 4), ("the cluster is abc, not xyz",)),
     ],
 )
-def test_what_is_expected(expected: dict[str, Any], sent: tuple[Any, Any], complaints: tuple[str, ...]) -> None:
-    seen: list[tuple[Any, Any]] = []
+def test_what_is_expected(expected: dict[str, Any], ids: tuple[Any, Any], complaints: tuple[str, ...]) -> None:
+    requests: list[tuple[Any, Any]] = []
 
     def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
         if name == "Metadata":
             return CLUSTER
-        seen.append((request["clusterId"], request["nodeId"]))
+        requests.append((request["clusterId"], request["nodeId"]))
         return offer((18, 0, 5), (3, 0, 13))
 
     with server(speaking(answers)) as address:
         assert ask(address, **expected).complaints == complaints
-    assert seen == [sent]
+    assert requests == [ids]
 
 
 def test_a_node_without_its_cluster_cannot_be_expected() -> None:

@@ -220,10 +220,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a certificate of 127.0.0.1, which signs itself, and its key."""
     folder = tmp_path_factory.mktemp("tls")
     subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1")
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", *subject]
     try:
         files = ["-keyout", "key.pem", "-out", "cert.pem"]
-        subprocess.run([*made, *files], cwd=folder, check=True, capture_output=True)
+        subprocess.run([*command, *files], cwd=folder, check=True, capture_output=True)
     except FileNotFoundError:
         pytest.skip("openssl is not installed")
     return folder
@@ -256,15 +256,15 @@ def test_real_tls(certificate: Path) -> None:
 @pytest.mark.parametrize("newest", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_certificate_of_the_client_is_required(certificate: Path, tmp_path: Path, newest: ssl.TLSVersion) -> None:
     own, key = str(certificate / "cert.pem"), str(certificate / "key.pem")
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=other"]
-    subprocess.run([*made, "-keyout", "k.pem", "-out", "c.pem"], cwd=tmp_path, check=True, capture_output=True)
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=other"]
+    subprocess.run([*command, "-keyout", "k.pem", "-out", "c.pem"], cwd=tmp_path, check=True, capture_output=True)
     with server(tls_broker(certificate, newest, required=True)) as address:
         assert ask(address, tls=Tls(own, own, key)).error is None
         text = "the broker requires a certificate of the client: use --tls-certificate and --tls-key"
         assert ask(address, tls=Tls(own)).error == text
         strange = Tls(own, str(tmp_path / "c.pem"), str(tmp_path / "k.pem"))
-        refused = ask(address, tls=strange).error or ""
-        assert refused.startswith("the broker refuses the client's certificate: ")
+        error = ask(address, tls=strange).error or ""
+        assert error.startswith("the broker refuses the client's certificate: ")
 
 
 def closing_on(first: bytes, talk: Talk) -> Talk:

@@ -44,8 +44,8 @@ class Guarded:
         self.open = False
         if mechanism != "PLAIN":
             self._scram = ScramMechanism(mechanism)
-            known = self._scram.make_auth_info(PASSWORD, iteration_count=4096)
-            self._server: Any = self._scram.make_server(lambda user: known)
+            auth_info = self._scram.make_auth_info(PASSWORD, iteration_count=4096)
+            self._server: Any = self._scram.make_server(lambda user: auth_info)
             self._first = True
 
     def __call__(self, name: str, version: int, request: Mapping[str, Any]) -> Answer:

@@ -40,7 +40,7 @@ LATER, INFORM, TAGGED = (
 NULL, ID, USELESS = (
     f"conventions/{name}" for name in ("response-null-not-ignorable", "id-default", "useless-ignorable")
 )
-TYPE, ENTITY, TOPICS, NAMED = (
+TYPE, ENTITY, TOPICS, BY_NAME = (
     f"conventions/{name}" for name in ("type-by-peers", "entity-by-peers", "entity-topics", "entity-by-name")
 )
 NULLABLE = {"nullableVersions": "0+"}
@@ -119,16 +119,16 @@ ENTITIES = (
     _mistake("BeginQuorumEpochRequest", "0", "LeaderId int32 0+", ENTITY, peers={"type": "int32", **BROKER}),
     _mistake("StreamsGroupHeartbeatResponse", "0", "Topic string 0+", TOPICS),
     _mistake("ElectLeadersRequest", "0", "Topic string 0+", TOPICS),
-    _mistake("AlterPartitionReassignmentsRequest", "0", "Replicas []int32 0+", NAMED),
-    _mistake("MetadataResponse", "0-9", "IsrNodes []int32 0+", NAMED),
-    _mistake("FetchRequest", "0-12", "ReplicaId int32 0+", NAMED),
-    _mistake("FetchResponse", "0-12", "PreferredReadReplica int32 11+", NAMED, ignorable=True, default="-1"),
-    _mistake("VoteRequest", "0", "CandidateId int32 0+", NAMED),
-    _mistake("DescribeQuorumResponse", "0", "ReplicaId int32 0+", NAMED),
-    _mistake("AlterIsrRequest", "0", "NewIsr []int32 0+", NAMED),
-    _mistake("ListPartitionReassignmentsResponse", "0", "RemovingReplicas []int32 0+", NAMED),
-    _mistake("ConsumerGroupDescribeResponse", "0", "SubscribedTopicNames []string 0+", NAMED),
-    _mistake("StreamsGroupHeartbeatRequest", "0", "SourceTopics []string 0+", NAMED),
+    _mistake("AlterPartitionReassignmentsRequest", "0", "Replicas []int32 0+", BY_NAME),
+    _mistake("MetadataResponse", "0-9", "IsrNodes []int32 0+", BY_NAME),
+    _mistake("FetchRequest", "0-12", "ReplicaId int32 0+", BY_NAME),
+    _mistake("FetchResponse", "0-12", "PreferredReadReplica int32 11+", BY_NAME, ignorable=True, default="-1"),
+    _mistake("VoteRequest", "0", "CandidateId int32 0+", BY_NAME),
+    _mistake("DescribeQuorumResponse", "0", "ReplicaId int32 0+", BY_NAME),
+    _mistake("AlterIsrRequest", "0", "NewIsr []int32 0+", BY_NAME),
+    _mistake("ListPartitionReassignmentsResponse", "0", "RemovingReplicas []int32 0+", BY_NAME),
+    _mistake("ConsumerGroupDescribeResponse", "0", "SubscribedTopicNames []string 0+", BY_NAME),
+    _mistake("StreamsGroupHeartbeatRequest", "0", "SourceTopics []string 0+", BY_NAME),
     _mistake("MetadataResponse", "0-9", "ControllerId int32 1+", None, default="-1", ignorable=True),
     _mistake("FindCoordinatorResponse", "0-3", "NodeId int32 0+", None),
     _mistake("ListTransactionsRequest", "0", "ProducerIdFilters []int64 0+", None),

@@ -55,13 +55,13 @@ class Visit:
     def __init__(self, browser: Browser, file: Path, name: str = "", viewport: ViewportSize | None = None) -> None:
         self.page: Page = _page(browser)
         self.page.set_viewport_size(viewport or WINDOW)
-        self.said: list[str] = []
-        self.asked: list[str] = []
+        self.messages: list[str] = []
+        self.urls: list[str] = []
         self._listeners: dict[str, Any] = {
-            "console": lambda message: self.said.append(message.text),
-            "pageerror": lambda error: self.said.append(str(error)),
-            "dialog": lambda dialog: self.said.append(dialog.message),
-            "request": lambda request: self.asked.append(request.url),
+            "console": lambda message: self.messages.append(message.text),
+            "pageerror": lambda error: self.messages.append(str(error)),
+            "dialog": lambda dialog: self.messages.append(dialog.message),
+            "request": lambda request: self.urls.append(request.url),
         }
         for event, listener in self._listeners.items():
             self.page.on(event, listener)  # type: ignore[call-overload]
@@ -73,7 +73,7 @@ class Visit:
     @property
     def others(self) -> list[str]:
         """What was asked for beside the page itself."""
-        return [url for url in self.asked if url.partition("#")[0] != self.address and url != "data:,"]
+        return [url for url in self.urls if url.partition("#")[0] != self.address and url != "data:,"]
 
     def texts(self, selector: str) -> list[str]:
         """The texts of all elements that can be seen, blanks and line ends as one blank."""

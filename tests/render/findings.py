@@ -35,7 +35,7 @@ def report(*findings: Finding, files: int = 1, messages: int = 1, **others: Any)
     return CheckResult(findings, files, messages, **others)
 
 
-def written(name: str, report: Report) -> str:
+def format_report(name: str, report: Report) -> str:
     """What a format writes."""
     out = io.StringIO()
     write(name, report, out)

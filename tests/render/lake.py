@@ -42,8 +42,8 @@ def lake_document(name: str) -> dict[str, Any]:
     }
 
 
-def _row(name: str, begun: int, ended: int | None, rule: str, severity: str, **others: Any) -> dict[str, Any]:
-    fixed = {"fixed_position": ended, "fixed_commit": COMMITS[ended or 0], "fixed_time": TIMES[ended or 0]}
+def _row(name: str, begin: int, end: int | None, rule: str, severity: str, **others: Any) -> dict[str, Any]:
+    fixed = {"fixed_position": end, "fixed_commit": COMMITS[end or 0], "fixed_time": TIMES[end or 0]}
     return {
         **MAIN,
         "what": "finding",
@@ -52,13 +52,13 @@ def _row(name: str, begun: int, ended: int | None, rule: str, severity: str, **o
         "breaks": None,
         "message_name": name,
         "field": "",
-        "path": f"clients/{begun}.json",
+        "path": f"clients/{begin}.json",
         "message": f"{rule} is broken in {name or 'a file'}",
-        "introduced_position": begun,
-        "introduced_commit": COMMITS[begun],
-        "introduced_time": TIMES[begun],
-        **(fixed if ended is not None else dict.fromkeys(fixed)),
-        "open": ended is None,
+        "introduced_position": begin,
+        "introduced_commit": COMMITS[begin],
+        "introduced_time": TIMES[begin],
+        **(fixed if end is not None else dict.fromkeys(fixed)),
+        "open": end is None,
         "first_release": None,
         "fixed_release": None,
         **others,

@@ -14,7 +14,7 @@ from kiplint.engine.rule import RULES_PAGES
 from kiplint.engine.ruleset import load_rules
 from tools import definition, field
 
-from .findings import written
+from .findings import format_report
 
 PACK = '{pack: "acme", rules: [{id: "x", each: "message", expect: "not name", at: "name", message: "m", why: "w"}]}'
 
@@ -44,10 +44,10 @@ def test_where_the_address_is(tmp_path: Path) -> None:
         (tmp_path / side / "XRequest.json").write_bytes(definition(field("A", default=default)))
     result = check(tmp_path / "new", select=["style/about-missing"])
     url = f"{RULES_PAGES}/style.md#styleabout-missing"
-    assert [finding["url"] for finding in json.loads(written("json", result))["findings"]] == [url]
-    (rule,) = json.loads(written("sarif", result))["runs"][0]["tool"]["driver"]["rules"]
+    assert [finding["url"] for finding in json.loads(format_report("json", result))["findings"]] == [url]
+    (rule,) = json.loads(format_report("sarif", result))["runs"][0]["tool"]["driver"]["rules"]
     assert rule["helpUri"] == url
-    (text,) = json.loads(written("rdjson", result))["diagnostics"]
+    (text,) = json.loads(format_report("rdjson", result))["diagnostics"]
     assert text["code"] == {"value": "style/about-missing", "url": url}
-    (change,) = json.loads(written("json", diff(tmp_path / "old", tmp_path / "new")))["changes"]
+    (change,) = json.loads(format_report("json", diff(tmp_path / "old", tmp_path / "new")))["changes"]
     assert change["url"] == f"{RULES_PAGES}/compat.md#compatdefault-changed"

@@ -17,13 +17,13 @@ from kiplint.render.findings.github import (
 )
 from kiplint.render.report import Report
 
-from .findings import HOSTILE, finding, many, report, written
+from .findings import HOSTILE, finding, format_report, many, report
 
 REST = "GitHub shows 10 annotations of a level; the job summary and the other formats list all"
 
 
-def lines(made: Report) -> list[str]:
-    return written("github", made).splitlines()
+def lines(result: Report) -> list[str]:
+    return format_report("github", result).splitlines()
 
 
 def test_one_line_for_each_level() -> None:
@@ -45,7 +45,7 @@ def test_a_finding_without_a_file_has_no_place() -> None:
 
 
 def test_without_findings_nothing_is_written() -> None:
-    assert written("github", report()) == ""
+    assert format_report("github", report()) == ""
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
     crowd = [finding(rule="tags/gap", message=f"crowd {at}", fingerprint=f"crowd {at}") for at in range(30)]
     others = [finding(rule=f"fields/r{at}", fingerprint=f"other {at}") for at in range(3)]
     pair = [finding(rule="rpc/pair", fingerprint=f"pair {at}") for at in range(3)]
-    shown = [line for line in lines(report(*crowd, *others, *pair)) if line.startswith("::error ")]
-    titles = [line.partition("title=")[2].partition("::")[0] for line in shown]
+    errors = [line for line in lines(report(*crowd, *others, *pair)) if line.startswith("::error ")]
+    titles = [line.partition("title=")[2].partition("::")[0] for line in errors]
     crowded = ["tags/gap"] * 2
     assert titles == [*crowded, "fields/r0", "fields/r1", "fields/r2", "rpc/pair", "rpc/pair", *crowded, "tags/gap"]
     few = [*crowd[:6], *others]
@@ -92,12 +92,12 @@ def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
 
 def test_ten_of_a_level_and_then_how_many_more() -> None:
     result = [*many(12, "info"), *many(11, "warning"), *many(25, "error")]
-    shown = lines(report(*result))
-    assert [line.split(" ", 1)[0] for line in shown] == [
+    output = lines(report(*result))
+    assert [line.split(" ", 1)[0] for line in output] == [
         *["::error"] * 10, *["::warning"] * 10, *["::notice"] * 10,
     ]  # fmt: skip
-    assert [line.rpartition("::")[2] for line in shown[:10]] == [f"finding {at}" for at in range(10)]
-    assert shown[-1] == f"::notice title=kiplint::15 more errors, 1 more warning and 3 more infos not shown: {REST}"
+    assert [line.rpartition("::")[2] for line in output[:10]] == [f"finding {at}" for at in range(10)]
+    assert output[-1] == f"::notice title=kiplint::15 more errors, 1 more warning and 3 more infos not shown: {REST}"
 
 
 def test_ten_of_each_are_all_shown() -> None:
@@ -106,9 +106,9 @@ def test_ten_of_each_are_all_shown() -> None:
 
 
 def test_the_last_notice_takes_the_place_of_one() -> None:
-    shown = lines(report(*many(11, "error"), *many(10, "info")))
-    assert [line.split(" ", 1)[0] for line in shown] == ["::error"] * 10 + ["::notice"] * 10
-    assert shown[-1] == f"::notice title=kiplint::1 more error and 1 more info not shown: {REST}"
+    output = lines(report(*many(11, "error"), *many(10, "info")))
+    assert [line.split(" ", 1)[0] for line in output] == ["::error"] * 10 + ["::notice"] * 10
+    assert output[-1] == f"::notice title=kiplint::1 more error and 1 more info not shown: {REST}"
 
 
 def test_paths_are_those_of_the_repository() -> None:
@@ -116,15 +116,15 @@ def test_paths_are_those_of_the_repository() -> None:
     assert line.startswith("::error file=clients/set/Tags.json,line=9,")
 
 
-def summary(made: Report, room: int = SUMMARY_LIMIT) -> str:
+def summary(result: Report, room: int = SUMMARY_LIMIT) -> str:
     out = io.StringIO()
-    write_summary(made, out, room)
+    write_summary(result, out, room)
     return out.getvalue()
 
 
 def test_summary() -> None:
-    made = report(finding(severity="info"), finding(message="a | <b>"), files=3, status="findings")
-    assert summary(made) == (
+    result = report(finding(severity="info"), finding(message="a | <b>"), files=3, status="findings")
+    assert summary(result) == (
         "## kiplint check\n"
         "\n"
         "### 1 error and 1 info in 3 files.\n"
@@ -148,8 +148,8 @@ def test_summary_lists_what_the_annotations_leave_out() -> None:
 
 
 def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
-    made = report(*many(20_000, "warning"), finding(message="the worst"))
-    text = summary(made)
+    result = report(*many(20_000, "warning"), finding(message="the worst"))
+    text = summary(result)
     assert SUMMARY_LIMIT - 1000 < len(text.encode()) <= SUMMARY_LIMIT
     rows = text.splitlines()
     assert rows[6].endswith("| the worst |")
@@ -158,17 +158,17 @@ def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
 
 
 def test_a_summary_counts_bytes_and_what_is_there_already() -> None:
-    made = report(*(finding(message=f"{at} 世界" * 20) for at in range(100)))
-    text = summary(made, 4000)
+    result = report(*(finding(message=f"{at} 世界" * 20) for at in range(100)))
+    text = summary(result, 4000)
     assert 3000 < len(text.encode()) <= 4000
     assert "more lines left out" in text
-    assert summary(made, 10) == ""
-    assert summary(made, -5) == ""
+    assert summary(result, 10) == ""
+    assert summary(result, -5) == ""
 
 
 def test_step_outputs() -> None:
-    made = report(*many(3), *many(2, "warning"), *many(1, "info"), status="findings")
-    assert step_outputs(made) == "errors=3\nwarnings=2\ninfos=1\nstatus=findings\n"
+    result = report(*many(3), *many(2, "warning"), *many(1, "info"), status="findings")
+    assert step_outputs(result) == "errors=3\nwarnings=2\ninfos=1\nstatus=findings\n"
     assert step_outputs(report()) == "errors=0\nwarnings=0\ninfos=0\nstatus=ok\n"
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .findings import HOSTILE, finding, many, report, written
+from .findings import HOSTILE, finding, format_report, many, report
 
 
 def rows(*result: Any, **others: Any) -> Any:
-    return json.loads(written("gitlab", report(*result, **others)))
+    return json.loads(format_report("gitlab", report(*result, **others)))
 
 
 def test_one_finding() -> None:
@@ -26,7 +26,7 @@ def test_one_finding() -> None:
 
 
 def test_no_findings() -> None:
-    assert written("gitlab", report()) == "[]\n"
+    assert format_report("gitlab", report()) == "[]\n"
 
 
 def test_severities() -> None:
@@ -53,6 +53,6 @@ def test_a_finding_without_a_file_is_about_the_whole() -> None:
 
 
 def test_a_hostile_name_is_text() -> None:
-    text = written("gitlab", report(finding(message=HOSTILE, path=HOSTILE)))
+    text = format_report("gitlab", report(finding(message=HOSTILE, path=HOSTILE)))
     assert all(line.isprintable() for line in text.splitlines())
     assert json.loads(text)[0]["description"].startswith("tags/gap: A\\u000a::error file=x::boo")

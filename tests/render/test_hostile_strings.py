@@ -35,14 +35,14 @@ EVIL = (
     "javascript:evil()",
     "&lt;img&gt;&#60;b&#62;",
 )
-NAMED = tuple(
+OUTSIDE = tuple(
     f"https://{place}"
     for place in ("cwiki.apache.org/confluence/", "issues.apache.org/jira/", "github.com/apache/kafka/")
 )
 LOADING = ("href", "src", "action", "xlink:href", "srcdoc", "formaction", "background", "ping", "style")
 
 
-class Seen(HTMLParser):
+class PageParser(HTMLParser):
     """What a browser would make of a page."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class Seen(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)
         for name, value in attrs:
-            leads = name in LOADING and not (value or "").startswith(("#", RULES_PAGES, *NAMED)) and value != "data:,"
+            leads = name in LOADING and not (value or "").startswith(("#", RULES_PAGES, *OUTSIDE)) and value != "data:,"
             if leads or name.startswith("on") or not (value or "").isprintable():
                 self.wrong.append((tag, name, value))
 
@@ -133,7 +133,7 @@ def pack(top: Path) -> dict[str, Any]:
 def forged() -> RunResult:
     """A lake all of whose strings are such, but for the days and what counts."""
     next_string = strings()
-    kept = ("introduced_time", "fixed_time", "time", "severity", "what", "breaks")
+    plain_keys = ("introduced_time", "fixed_time", "time", "severity", "what", "breaks")
 
     def whole(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -143,7 +143,7 @@ def forged() -> RunResult:
             }
         if isinstance(value, list):
             return [whole(some) for some in value]
-        return next_string() if isinstance(value, str) and key not in kept else value
+        return next_string() if isinstance(value, str) and key not in plain_keys else value
 
     result = whole(lake_document("X"))
     result["history"] = lake_document("X")["history"]
@@ -173,19 +173,19 @@ def test_no_string_is_more_than_text(sets: tuple[Path, Path, dict[str, Any]], co
     }
     out = io.StringIO()
     write("html", results[command](), out)
-    seen = Seen()
-    seen.feed(out.getvalue())
+    parser = PageParser()
+    parser.feed(out.getvalue())
     assert "evil()" in out.getvalue()
-    assert seen.wrong == []
-    assert not {"img", "iframe", "object", "embed", "base"} & {*seen.tags}
-    assert seen.tags.count("script") == (2 if command == "matrix" else 1)
-    assert (seen.tags.count("style"), seen.tags.count("meta")) == (
+    assert parser.wrong == []
+    assert not {"img", "iframe", "object", "embed", "base"} & {*parser.tags}
+    assert parser.tags.count("script") == (2 if command == "matrix" else 1)
+    assert (parser.tags.count("style"), parser.tags.count("meta")) == (
         1,
         6 if command in ("matrix", "pipeline report") else 7,
     )
 
 
 def test_the_parser_sees_what_would_be_wrong() -> None:
-    seen = Seen()
-    seen.feed("<a href='javascript:evil()'>a\u202e</a><img src=x onerror=evil()><!-- c --><b title='\u2028'>")
-    assert len(seen.wrong) == 6
+    parser = PageParser()
+    parser.feed("<a href='javascript:evil()'>a\u202e</a><img src=x onerror=evil()><!-- c --><b title='\u2028'>")
+    assert len(parser.wrong) == 6

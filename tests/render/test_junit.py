@@ -13,22 +13,22 @@ from kiplint.commands.rollout.run import RolloutResult
 from kiplint.render.findings.ci import escape
 from kiplint.render.report import Report
 
-from .findings import HOSTILE, finding, many, report, written
+from .findings import HOSTILE, finding, format_report, many, report
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
 def suites(report_made: Report) -> list[tuple[str, Sequence[ElementTree.Element]]]:
     """The suites with their cases, once all numbers have been found to be right, by junitparser too."""
-    text = written("junit", report_made)
+    text = format_report("junit", report_made)
     root = ElementTree.fromstring(text)
-    parsed = JUnitXml.fromstring(text.encode())
-    assert [(suite.name, suite.tests, suite.failures) for suite in parsed] == [
+    junit = JUnitXml.fromstring(text.encode())
+    assert [(suite.name, suite.tests, suite.failures) for suite in junit] == [
         (suite.get("name"), int(suite.get("tests", "")), int(suite.get("failures", ""))) for suite in root
     ]
-    before = (parsed.tests, parsed.failures, parsed.errors)
-    parsed.update_statistics()
-    assert (parsed.tests, parsed.failures, parsed.errors) == before
+    before = (junit.tests, junit.failures, junit.errors)
+    junit.update_statistics()
+    assert (junit.tests, junit.failures, junit.errors) == before
     assert root.tag == "testsuites"
     result = [(suite, suite.findall("testcase")) for suite in root]
     for suite, cases in result:
@@ -44,8 +44,8 @@ def suites(report_made: Report) -> list[tuple[str, Sequence[ElementTree.Element]
 
 def test_one_suite_for_each_file() -> None:
     findings = [finding(), finding("style/x", "info", path="set/B.json", source=""), finding(message='<"&')]
-    made = report(*findings, paths=("set/A.json", "set/B.json"))
-    assert written("junit", made) == HEAD + (
+    result = report(*findings, paths=("set/A.json", "set/B.json"))
+    assert format_report("junit", result) == HEAD + (
         '<testsuites name="kiplint check" tests="4" failures="3" errors="0">\n'
         '  <testsuite name="set/A.json" tests="1" failures="0" errors="0" skipped="0">\n'
         '    <testcase name="kiplint check" classname="set/A.json"/>\n'
@@ -68,7 +68,7 @@ def test_one_suite_for_each_file() -> None:
         "  </testsuite>\n"
         "</testsuites>\n"
     )
-    assert [name for name, _ in suites(made)] == ["set/A.json", "set/B.json", "set/Tags.json"]
+    assert [name for name, _ in suites(result)] == ["set/A.json", "set/B.json", "set/Tags.json"]
 
 
 def test_a_clean_run_passes() -> None:
@@ -78,8 +78,8 @@ def test_a_clean_run_passes() -> None:
 
 def test_infos_alone_pass() -> None:
     findings = [finding("compat/new-version", "info", "X has version 2"), finding()]
-    made = DiffResult(tuple(findings), 1, harmless=("info",))  # type: ignore[arg-type]
-    assert written("junit", made) == HEAD + (
+    result = DiffResult(tuple(findings), 1, harmless=("info",))  # type: ignore[arg-type]
+    assert format_report("junit", result) == HEAD + (
         '<testsuites name="kiplint diff" tests="2" failures="1" errors="0">\n'
         '  <testsuite name="set/Tags.json" tests="2" failures="1" errors="0" skipped="0">\n'
         '    <testcase name="compat/new-version: X has version 2" classname="set/Tags.json">\n'
@@ -92,7 +92,7 @@ def test_infos_alone_pass() -> None:
         "  </testsuite>\n"
         "</testsuites>\n"
     )
-    assert len(suites(made)) == 1
+    assert len(suites(result)) == 1
 
 
 def test_findings_of_a_file_come_together() -> None:

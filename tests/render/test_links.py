@@ -51,14 +51,14 @@ def dead_links(folder: Path) -> Iterator[str]:
             parts = urlsplit(link)
             target = pages.get(unquote(parts.path) or name)
             if parts.scheme:
-                known = parts.scheme == "https" and parts.netloc in OUTSIDE
+                is_alive = parts.scheme == "https" and parts.netloc in OUTSIDE
             else:
-                known = target is not None and (not parts.fragment or unquote(parts.fragment) in target.anchors)
-            if not known and link != "#":
+                is_alive = target is not None and (not parts.fragment or unquote(parts.fragment) in target.anchors)
+            if not is_alive and link != "#":
                 yield f"{name}: {link}"
 
 
-def written(folder: Path, name: str, result: RunResult) -> Anchors:
+def write_page(folder: Path, name: str, result: RunResult) -> Anchors:
     """The page of a result, in a file."""
     with open_to_write(str(folder / f"{name}.html")) as out:
         write("html", result, out)
@@ -72,25 +72,25 @@ def _to(page: Anchors, name: str) -> list[str]:
 def test_pages_side_by_side_link_one_another(tmp_path: Path) -> None:
     bad = FIXTURES / "tags/gap/bad"
     for name, result in {"show": show_all(bad), "a b%": show_all(OLD), "new": show_all(NEW)}.items():
-        written(tmp_path, name, result)
-    checked = kiplint.check(bad, config={})
-    assert _to(written(tmp_path, "check", checked), "show") == [finding.message_name for finding in checked.findings]
+        write_page(tmp_path, name, result)
+    report = kiplint.check(bad, config={})
+    assert _to(write_page(tmp_path, "check", report), "show") == [finding.message_name for finding in report.findings]
     changes = kiplint.diff(OLD, NEW)
-    page = written(tmp_path, "diff", changes)
+    page = write_page(tmp_path, "diff", changes)
     for number, name in enumerate(("a%20b%25", "new")):
         messages = {message.name for pair in changes.pairs if (message := pair[number])}
         assert {anchor.partition("@")[0] for anchor in _to(page, name)} == messages
     assert any("@" in anchor for anchor in _to(page, "a%20b%25"))
-    written(tmp_path, "agreed", kiplint.negotiate(OLD, NEW))
-    written(tmp_path, "matrix", negotiate_all(OLD, NEW))
+    write_page(tmp_path, "agreed", kiplint.negotiate(OLD, NEW))
+    write_page(tmp_path, "matrix", negotiate_all(OLD, NEW))
     assert '"links":{"client/B1":"agreed.html"}' in (tmp_path / "matrix.html").read_text("utf-8")
     assert list(dead_links(tmp_path)) == []
-    page = written(tmp_path, "new", show_all(NEW))
+    page = write_page(tmp_path, "new", show_all(NEW))
     for name in ("diff", "agreed"):
         assert {"Fetch", "ApiVersions"} & {anchor.partition(".")[0] for anchor in _to(page, name)}
-    page = written(tmp_path, "show", show_all(bad))
+    page = write_page(tmp_path, "show", show_all(bad))
     assert {anchor.partition(".")[0] for anchor in _to(page, "check")} == {
-        item.message_name for item in checked.findings
+        item.message_name for item in report.findings
     }
     assert list(dead_links(tmp_path)) == []
 
@@ -103,17 +103,17 @@ def test_a_page_links_only_where_the_other_page_has_the_message(
     (name, *_) = (finding.message_name for finding in result.findings)
     assert name
     other = next(message for message in show_all(OLD).messages if message.message.name != name)
-    written(tmp_path, "other", show(other.message.name, OLD))
+    write_page(tmp_path, "other", show(other.message.name, OLD))
     (tmp_path / "broken.html").write_bytes(b'<meta name="kiplint" content="show 0123456789abcdef">\xff')
     (tmp_path / "empty.html").write_text('<meta name="kiplint" content="">')
     (tmp_path / "pipe.html").mkdir()
-    assert _to(written(tmp_path, "check", result), "other") == []
-    written(tmp_path, "one", show(name, bad))
+    assert _to(write_page(tmp_path, "check", result), "other") == []
+    write_page(tmp_path, "one", show(name, bad))
     monkeypatch.chdir(bad)
-    assert set(_to(written(tmp_path, "check", kiplint.check(config={})), "one")) == {name}
+    assert set(_to(write_page(tmp_path, "check", kiplint.check(config={})), "one")) == {name}
     copy = tmp_path / "elsewhere"
     copy.mkdir()
-    assert _to(written(copy, "check", result), "one") == []
+    assert _to(write_page(copy, "check", result), "one") == []
 
 
 def test_a_page_that_names_no_file_links_to_no_page(capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,16 +124,16 @@ def test_a_page_that_names_no_file_links_to_no_page(capsys: pytest.CaptureFixtur
 
 
 def test_every_version_of_a_reference_has_an_anchor(tmp_path: Path) -> None:
-    shown = show_all(FIXTURES / "sets/broker")
-    page = written(tmp_path, "show", shown)
+    reference = show_all(FIXTURES / "sets/broker")
+    page = write_page(tmp_path, "show", reference)
     versions = {
         f"{message.message.name}@{version}"
-        for message in shown.messages
+        for message in reference.messages
         for part in message.ranges
         for version in range(part.lowest, part.highest + 1)
     }
     assert {anchor for anchor in page.anchors if "@" in anchor} == versions
-    assert len(versions) > sum(len(message.ranges) for message in shown.messages)
+    assert len(versions) > sum(len(message.ranges) for message in reference.messages)
 
 
 REAL: dict[str, Callable[[Path], RunResult]] = {
@@ -147,7 +147,7 @@ def test_no_link_of_real_pages_is_dead(tmp_path: Path) -> None:
     corpus = Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus")
     if not corpus.is_dir():
         pytest.skip("the real schemas are not there")
-    pages = {name: written(tmp_path, name, result(corpus)) for name, result in REAL.items()}
+    pages = {name: write_page(tmp_path, name, result(corpus)) for name, result in REAL.items()}
     assert len(_to(pages["check"], "show")) > 50
     assert "FetchRequest@10" in pages["show"].anchors
     assert list(dead_links(tmp_path)) == []
@@ -188,7 +188,7 @@ def test_commits_of_a_lake_are_linked_where_they_came_from(tmp_path: Path, origi
     document["sources"][0]["location"] = str(clone)
     document["findings"][0] |= {"author": "Ada", "pull_request": 12, "kips": ["KIP-482"]}
     report = LakeReport(findings=(), document=msgspec.convert(document, ReportDocument), severity="info")
-    links = written(tmp_path, "lake", report).links
+    links = write_page(tmp_path, "lake", report).links
     commit = document["findings"][0]["introduced_commit"]
     expected = {f"{address}/commit/{commit}", f"{address}/pull/12"} if address else set()
     assert {link for link in links if "github.com/me" in link} >= expected

@@ -11,12 +11,12 @@ from kiplint.commands.rollout.text import write_markdown
 from kiplint.compat.rollout import RolloutRow
 from kiplint.render.markdown import inline
 
-from .findings import HOSTILE, finding, report, written
+from .findings import HOSTILE, finding, format_report, report
 
 
 def test_worst_first() -> None:
     findings = [finding("a/b", "info"), finding("a/c", "error"), finding("a/d", "warning"), finding("a/e", "error")]
-    verdict, _, *table = written("markdown", report(*findings)).splitlines()
+    verdict, _, *table = format_report("markdown", report(*findings)).splitlines()
     assert verdict == "### 2 errors, 1 warning and 1 info in 1 file."
     assert [line.split(" | ")[1] for line in table] == [
         "rule", "---", "a/c", "a/e", "a/d", "a/b",
@@ -24,7 +24,7 @@ def test_worst_first() -> None:
 
 
 def test_without_findings_nothing_is_written() -> None:
-    assert written("markdown", report()) == ""
+    assert format_report("markdown", report()) == ""
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_what_is_escaped(text: str, expected: str) -> None:
 
 
 def test_a_hostile_name_stays_in_its_cell() -> None:
-    text = written("markdown", report(finding(message=HOSTILE, path=HOSTILE)))
+    text = format_report("markdown", report(finding(message=HOSTILE, path=HOSTILE)))
     row = text.splitlines()[-1]
     assert row.isprintable()
     assert row.replace("\\|", "").count("|") == 5
@@ -65,8 +65,8 @@ def test_a_hostile_name_stays_in_the_table_of_a_rollout() -> None:
     )
     out = io.StringIO()
     write_markdown(RolloutResult(findings=(), rows=(row,)), out, color=False)
-    head, empty, reason, _, _, _, shown = out.getvalue().splitlines()
+    head, empty, reason, _, _, _, line = out.getvalue().splitlines()
     assert (head, empty, "<script" in reason) == ("### Request header 3: 1 wrong.", "", False)
-    assert shown.replace("\\|", "").count("|") == 8
-    assert "| 1 | wrong | 0-1 | 0-2 | 0: 1, 1+: 2 |" in shown
-    assert "<script" not in shown
+    assert line.replace("\\|", "").count("|") == 8
+    assert "| 1 | wrong | 0-1 | 0-2 | 0: 1, 1+: 2 |" in line
+    assert "<script" not in line

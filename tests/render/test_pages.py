@@ -57,7 +57,7 @@ def corpora() -> Path | None:
     return result if result.is_dir() else None
 
 
-class Made:
+class Page:
     """A result and its page."""
 
     def __init__(self, result: RunResult, file: Path) -> None:
@@ -142,23 +142,23 @@ SMALL_ONES = {
 
 
 @pytest.fixture(scope="module")
-def pages(corpora: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
+def pages(corpora: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Page]:
     folder = tmp_path_factory.mktemp("pages")
-    made: dict[str, Made] = {}
+    pages_by_name: dict[str, Page] = {}
 
-    def get(name: str) -> Made:
-        if name not in made:
+    def get(name: str) -> Page:
+        if name not in pages_by_name:
             kind = name.removeprefix("small ")
             shipped = kind.removeprefix("shipped ")
             result = SMALL_ONES[kind]() if name != kind else RESULTS[shipped](corpora if shipped == kind else None)
-            made[name] = Made(result, folder / f"{name}.html")
-        return made[name]
+            pages_by_name[name] = Page(result, folder / f"{name}.html")
+        return pages_by_name[name]
 
     return get
 
 
 @pytest.fixture
-def visit(browser: Browser, pages: Callable[[str], Made]) -> Iterator[Callable[..., Visit]]:
+def visit(browser: Browser, pages: Callable[[str], Page]) -> Iterator[Callable[..., Visit]]:
     """Looks at a page; whatever the test does with it, it says nothing on the console and asks nobody for anything."""
     visits: list[Visit] = []
 
@@ -167,9 +167,9 @@ def visit(browser: Browser, pages: Callable[[str], Made]) -> Iterator[Callable[.
         return visits[-1]
 
     yield look
-    for seen in visits:
-        assert (seen.said, seen.others) == ([], [])
-        seen.close()
+    for view in visits:
+        assert (view.messages, view.others) == ([], [])
+        view.close()
 
 
 def _flat(text: str) -> str:
@@ -196,38 +196,38 @@ def test_the_verdict_is_the_same_in_every_format(name: str, tmp_path: Path) -> N
         assert missing == [] or (form, name) == ("text", "diff"), form  # which has its exceptions with their bytes
 
 
-def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_check_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     result = pages("check").document
-    seen = visit("check")
+    view = visit("check")
     order = Counter((item["severity"], item["rule"]) for item in result["findings"])
     causes = sorted(order, key=lambda cause: (SEVERITIES.index(cause[0]), -order[cause], cause[1]))
     heads = [f"{severity}:{rule}{order[severity, rule]}" for severity, rule in causes]
     script = """found => found.map((one) => one.querySelector('.hush').textContent.trim() + one.querySelector('a').textContent +
       one.querySelector('[data-left]').textContent)"""
-    assert seen.page.locator(".group > h2").evaluate_all(script) == heads
+    assert view.page.locator(".group > h2").evaluate_all(script) == heads
     script = """found => found.map((one) => [one.closest(".group").querySelector("h2 a").textContent, one.closest("[data-item]").dataset.severity,
       (one.querySelector(".what") || one.closest("[data-item]").querySelector(".what")).textContent.replace(/\\s+/g, " ").trim()])"""
-    shown = [tuple(parts) for parts in seen.page.locator(".finding").evaluate_all(script)]
-    assert sorted(shown) == sorted(
+    rows = [tuple(parts) for parts in view.page.locator(".finding").evaluate_all(script)]
+    assert sorted(rows) == sorted(
         (item["rule"], item["severity"], _flat(item["message"])) for item in result["findings"]
     )
     places = Counter(
         (item["rule"], item["severity"], item["path"], item["message_name"]) for item in result["findings"]
     )
-    numbers = seen.page.locator("[data-item]").evaluate_all("found => found.map((one) => Number(one.dataset.number))")
+    numbers = view.page.locator("[data-item]").evaluate_all("found => found.map((one) => Number(one.dataset.number))")
     assert sorted(numbers) == sorted(places.values())
     chips = [number for number in (result["summary"][f"{name}s"] for name in SEVERITIES) if number]
-    assert seen.texts(".chip b") == [str(number) for number in chips]
-    assert seen.texts(".tiles, [name=by], .overview") == []
+    assert view.texts(".chip b") == [str(number) for number in chips]
+    assert view.texts(".tiles, [name=by], .overview") == []
 
 
 def test_the_first_entry_is_in_the_upper_third_of_a_phone(visit: Callable[..., Visit]) -> None:
-    seen = visit("check", viewport=SMALL)
-    top = seen.page.locator("[data-item]").first.evaluate("one => one.getBoundingClientRect().top")
+    view = visit("check", viewport=SMALL)
+    top = view.page.locator("[data-item]").first.evaluate("one => one.getBoundingClientRect().top")
     assert 0 < top < SMALL["height"] / 3
 
 
-def test_paths_begin_at_the_set(visit: Callable[..., Visit], pages: Callable[[str], Made], tmp_path: Path) -> None:
+def test_paths_begin_at_the_set(visit: Callable[..., Visit], pages: Callable[[str], Page], tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/XRequest.json").write_text('{"type": "request", "name": "XRequest", "validVersions": "x"}')
     page = io.StringIO()
@@ -249,91 +249,91 @@ def test_findings_stand_below_the_name_of_their_message(
     name: str, corpora: Path | None, browser: Browser, tmp_path: Path
 ) -> None:
     result = CROWDED[name](corpora or pytest.skip("no corpus"))
-    page = Made(result, tmp_path / "page.html")
+    page = Page(result, tmp_path / "page.html")
     findings = page.result.findings  # type: ignore[attr-defined]
-    seen = Visit(browser, page.file)
+    view = Visit(browser, page.file)
     script = """found => found.map((one) => [one.closest("[data-item]").querySelector(".name").textContent.trim(),
       (one.querySelector(".what") || one.closest("[data-item]").querySelector(".what")).textContent.trim()])"""
-    headed = [tuple(pair) for pair in seen.page.locator(".finding").evaluate_all(script)]
+    headed = [tuple(pair) for pair in view.page.locator(".finding").evaluate_all(script)]
     expected = [(item.message_name or os.path.basename(item.path), _flat(item.message)) for item in findings]
     assert sorted((head, _flat(text)) for head, text in headed) == sorted(expected)
-    options = seen.page.locator("select[name=file] option").all_text_contents()
+    options = view.page.locator("select[name=file] option").all_text_contents()
     assert options[1:] == sorted({head for head, _ in expected})
-    seen.close()
+    view.close()
 
 
-def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_check_can_be_filtered_and_searched(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     findings = pages("shipped check").document["findings"]
-    seen = visit("shipped check")
+    view = visit("shipped check")
     severity, rule, name = (findings[0][what] for what in ("severity", "rule", "message_name"))
 
-    def shown() -> int:
+    def count_visible() -> int:
         script = (
             "found => found.filter((one) => !one.hidden).reduce((count, one) => count + Number(one.dataset.number), 0)"
         )
-        number: int = seen.page.locator("[data-item]").evaluate_all(script)
+        number: int = view.page.locator("[data-item]").evaluate_all(script)
         return number
 
-    seen.page.locator(f"input[name=severity][value={severity}]").check()
+    view.page.locator(f"input[name=severity][value={severity}]").check()
     some = [finding for finding in findings if finding["severity"] == severity]
-    assert (shown(), seen.texts("[data-shown]")) == (len(some), [f"{len(some)} of {len(findings)} findings"])
-    seen.page.locator("select[name=rule]").select_option(rule)
+    assert (count_visible(), view.texts("[data-shown]")) == (len(some), [f"{len(some)} of {len(findings)} findings"])
+    view.page.locator("select[name=rule]").select_option(rule)
     some = [finding for finding in some if finding["rule"] == rule]
-    assert shown() == len(some)
-    assert seen.texts(".group h2 a") == [rule]
-    seen.page.locator("[type=search]").fill("no such words")
-    assert (shown(), seen.page.locator("[data-nothing]").is_visible()) == (0, True)
-    seen.page.locator("[data-clear]").click()
-    assert shown() == len(findings)
-    seen.page.locator("h1").click()
-    seen.page.keyboard.press("/")
-    seen.page.keyboard.type(name[:5])
-    assert 0 < shown() <= len(findings)
-    assert "search=" in seen.page.url
-    seen.page.reload()
-    assert seen.page.locator("[type=search]").input_value() == name[:5]
+    assert count_visible() == len(some)
+    assert view.texts(".group h2 a") == [rule]
+    view.page.locator("[type=search]").fill("no such words")
+    assert (count_visible(), view.page.locator("[data-nothing]").is_visible()) == (0, True)
+    view.page.locator("[data-clear]").click()
+    assert count_visible() == len(findings)
+    view.page.locator("h1").click()
+    view.page.keyboard.press("/")
+    view.page.keyboard.type(name[:5])
+    assert 0 < count_visible() <= len(findings)
+    assert "search=" in view.page.url
+    view.page.reload()
+    assert view.page.locator("[type=search]").input_value() == name[:5]
 
 
-def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     changes = pages("diff").document["changes"]
-    seen = visit("diff")
+    view = visit("diff")
     script = (
         "found => found.map((one) => [one.querySelector('.message').textContent, one.dataset.rule, one.dataset.breaks])"
     )
-    shown = [tuple(parts) for parts in seen.page.locator("[data-part]").evaluate_all(script)]
-    assert sorted(shown) == sorted((change["message"], change["rule"], change["breaks"]) for change in changes)
+    rows = [tuple(parts) for parts in view.page.locator("[data-part]").evaluate_all(script)]
+    assert sorted(rows) == sorted((change["message"], change["rule"], change["breaks"]) for change in changes)
     script = (
         "found => found.map((one) => [one.dataset.breaks, one.innerText.includes(`Breaks ${one.dataset.breaks}: `)])"
     )
-    seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    explained = dict(seen.page.locator("[data-part]").evaluate_all(script))
+    view.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    explained = dict(view.page.locator("[data-part]").evaluate_all(script))
     assert explained == {breaks: breaks != "none" for breaks in explained}
     summary = pages("diff").document["summary"]
-    numbers = seen.page.locator(".chip").evaluate_all(
+    numbers = view.page.locator(".chip").evaluate_all(
         "found => found.map((one) => [one.control.value, Number(one.querySelector('b').textContent)])"
     )
     assert dict(map(tuple, numbers)) == {what: summary[what] for what in BREAKS if summary[what]}
     proofs = [
         f"{proof['writer']} writes version {proof['version']} as " for change in changes for proof in change["proof"]
     ]
-    output = seen.page.locator(".proof > p").evaluate_all(
+    output = view.page.locator(".proof > p").evaluate_all(
         "found => found.map((one) => one.textContent.slice(6).trim())"
     )
     assert sorted(text.partition(" as ")[0] + " as " for text in output) == sorted(proofs)
 
 
-def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     changes = pages("small diff").document["changes"]
-    seen = visit("small diff")
+    view = visit("small diff")
     (broken,) = [change for change in changes if change["proof"]]
-    seen.page.locator("details").first.locator("summary").click()
-    for lanes, proof in zip(seen.page.locator(".lanes").all(), broken["proof"], strict=True):
+    view.page.locator("details").first.locator("summary").click()
+    for lanes, proof in zip(view.page.locator(".lanes").all(), broken["proof"], strict=True):
         writes, reads = lanes.locator("table").all()
-        written = "".join(writes.locator("td:nth-child(2)").all_inner_texts()).replace(" ", "")
-        assert written == proof["hex"]
+        digits = "".join(writes.locator("td:nth-child(2)").all_inner_texts()).replace(" ", "")
+        assert digits == proof["hex"]
         assert reads.locator(".parts td").first.inner_text() == writes.locator(".parts td").first.inner_text()
-    assert seen.texts(".changes .message") == [" ".join(broken["message"].split())]
-    assert seen.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
+    assert view.texts(".changes .message") == [" ".join(broken["message"].split())]
+    assert view.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
 
 
 def test_a_page_of_many_proofs_has_sentences_for_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,38 +348,38 @@ def test_a_page_of_many_proofs_has_sentences_for_the_last_ones(monkeypatch: pyte
     assert (proofs == lanes > 0, short) == (True, (proofs, 0))
 
 
-def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     changes = pages("shipped diff").document["changes"]
-    seen = visit("shipped diff")
+    view = visit("shipped diff")
     what = changes[0]["breaks"]
-    seen.page.locator(f"input[name=breaks][value={what}]").check()
-    left = seen.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
+    view.page.locator(f"input[name=breaks][value={what}]").check()
+    left = view.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
     assert left.count() == len([change for change in changes if change["breaks"] == what])
     assert set(left.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
 
 
-def test_a_search_keeps_the_changes_with_its_words(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_a_search_keeps_the_changes_with_its_words(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     changes = pages("diff").document["changes"]
     ((name, _),) = Counter(change["message_name"] for change in changes).most_common(1)
     expected = next(change["message"] for change in changes if change["message_name"] == name)
-    seen = visit("diff")
-    seen.page.locator("[type=search]").fill(expected)
+    view = visit("diff")
+    view.page.locator("[type=search]").fill(expected)
     script = """(items, message) => items.filter((item) => !item.hidden && item.innerHTML.includes(message)).map((item) =>
       [...item.querySelectorAll("[data-part]")].map((part) => [!part.hidden, `${item.firstElementChild.textContent} ${part.textContent}`]))"""
-    (parts, *_) = seen.page.locator("[data-item]").evaluate_all(script, expected.replace("<", "&lt;"))
+    (parts, *_) = view.page.locator("[data-item]").evaluate_all(script, expected.replace("<", "&lt;"))
     words = expected.lower().split()
-    assert [shown for shown, _ in parts] == [all(word in text.lower() for word in words) for _, text in parts]
-    assert len({shown for shown, _ in parts}) == 2
+    assert [is_visible for is_visible, _ in parts] == [all(word in text.lower() for word in words) for _, text in parts]
+    assert len({is_visible for is_visible, _ in parts}) == 2
 
 
-def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     result = msgspec.to_builtins(pages("negotiate").document)
-    seen = visit("negotiate")
+    view = visit("negotiate")
     script = """found => found.map((one) => [
       one.querySelector(".name").textContent.trim(), one.dataset.status,
       ...[...one.querySelectorAll("tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent).join())
     ])"""
-    shown = {tuple(parts) for parts in seen.page.locator("details[data-item]").evaluate_all(script)}
+    lines = {tuple(parts) for parts in view.page.locator("details[data-item]").evaluate_all(script)}
 
     def shown_header(value: Any) -> str:
         return "-" if value is None else str(value)
@@ -412,7 +412,7 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
         headers = f"{rpc['request_header']}, {rpc['response_header']}{ids}"
         return (f"{rpc['name']} {rpc['api_key']}", str(rpc["chosen"]), headers, rpc["client"], *theirs)
 
-    grid = seen.page.locator("tr[data-item]").evaluate_all(
+    grid = view.page.locator("tr[data-item]").evaluate_all(
         "found => found.map((one) => [...one.cells].map((cell) => cell.textContent))"
     )
     names = {row[0] for row in grid}
@@ -423,130 +423,130 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
         if rpc["status"] == "agreed" and not (rpc["message"] or rpc["deprecated"] or rpc["between_nodes"])
     }
     assert {tuple(row) for row in grid} == {agreed(rpcs[name]) for name in names}
-    assert shown == {line(rpc) for name, rpc in rpcs.items() if name not in names}
-    seen.page.locator("input[name=state][value=agreed]").check()
-    assert len(seen.texts("tr[data-item]")) == len(names)
-    seen.page.locator("input[name=state][value=agreed]").uncheck()
-    assert len(seen.texts(".card")) == len(result["exchanges"]) + len(result["features"])
-    assert sum(map(int, seen.texts(".chip b"))) == result["summary"]["rpcs"]
+    assert lines == {line(rpc) for name, rpc in rpcs.items() if name not in names}
+    view.page.locator("input[name=state][value=agreed]").check()
+    assert len(view.texts("tr[data-item]")) == len(names)
+    view.page.locator("input[name=state][value=agreed]").uncheck()
+    assert len(view.texts(".card")) == len(result["exchanges"]) + len(result["features"])
+    assert sum(map(int, view.texts(".chip b"))) == result["summary"]["rpcs"]
 
 
-def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     document = pages("matrix").document
-    seen = visit("matrix")
-    assert seen.texts(".matrix tbody th") == set_titles(*document["releases"])
+    view = visit("matrix")
+    assert view.texts(".matrix tbody th") == set_titles(*document["releases"])
     squares = [(str(pair["statuses"].get("agreed", 0)), bool(pair["trouble"])) for pair in document["pairs"]]
     script = "found => found.map((one) => [one.textContent, one.className.includes('bad')])"
-    assert [tuple(parts) for parts in seen.page.locator(".matrix button").evaluate_all(script)] == squares
+    assert [tuple(parts) for parts in view.page.locator(".matrix button").evaluate_all(script)] == squares
     places = [at for at, pair in enumerate(document["pairs"]) if pair["trouble"]] or [len(document["pairs"]) - 1]
     pair = document["pairs"][places[0]]
-    seen.page.locator(".matrix button").nth(places[0]).click()
+    view.page.locator(".matrix button").nth(places[0]).click()
     script = "found => found.map((one) => [one.dataset.status, one.querySelectorAll('[data-rpc]').length])"
-    assert dict(seen.page.locator("#pair-body [data-status]").evaluate_all(script)) == pair["statuses"]
-    trouble = seen.page.locator("section:has(h3.error) [data-rpc]").evaluate_all(
+    assert dict(view.page.locator("#pair-body [data-status]").evaluate_all(script)) == pair["statuses"]
+    trouble = view.page.locator("section:has(h3.error) [data-rpc]").evaluate_all(
         "found => found.map((one) => one.dataset.rpc)"
     )
     assert sorted(trouble) == pair["trouble"]
     reasons = [list(row) for row in pages("matrix").result.matrix.runs()]  # type: ignore[attr-defined]
     script = "found => found.map((one) => [...one.cells].map((cell) => cell.textContent))"
-    assert seen.page.locator(".reasons").first.locator("tbody tr").evaluate_all(script) == reasons
+    assert view.page.locator(".reasons").first.locator("tbody tr").evaluate_all(script) == reasons
 
 
-def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     first, *_, last = set_titles(*pages("matrix").document["releases"])
-    seen = visit("matrix")
-    title = seen.page.locator("#pair-title")
-    seen.page.locator(".matrix button").first.focus()
-    seen.page.keyboard.press("End")
-    seen.page.keyboard.press("Enter")
+    view = visit("matrix")
+    title = view.page.locator("#pair-title")
+    view.page.locator(".matrix button").first.focus()
+    view.page.keyboard.press("End")
+    view.page.keyboard.press("Enter")
     assert title.inner_text() == f"{first} as the client of {last}"
-    seen.page.locator("#pair-swap").click()
+    view.page.locator("#pair-swap").click()
     assert title.inner_text() == f"{last} as the client of {first}"
-    address = seen.page.url
-    seen.page.go_back()
+    address = view.page.url
+    view.page.go_back()
     assert title.inner_text() == f"{first} as the client of {last}"
-    seen.page.go_back()
+    view.page.go_back()
     assert not title.is_visible()
-    seen.page.goto(address)
+    view.page.goto(address)
     assert title.inner_text() == f"{last} as the client of {first}"
-    seen.page.keyboard.press("Escape")
-    seen.page.wait_for_function("() => location.hash === ''")
+    view.page.keyboard.press("Escape")
+    view.page.wait_for_function("() => location.hash === ''")
     assert not title.is_visible()
 
 
-def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     answer, result = pages("matrix").document, pages("matrix").result
     assert isinstance(result, MatrixResult)
     name = set_titles(*answer["releases"])[-1]
-    seen = visit("matrix")
-    seen.page.locator("[type=search]").fill(name)
-    assert seen.texts(".matrix button") == [str(answer["pairs"][-1]["statuses"]["agreed"])]
-    seen.page.locator("[type=search]").fill("")
-    seen.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
+    view = visit("matrix")
+    view.page.locator("[type=search]").fill(name)
+    assert view.texts(".matrix button") == [str(answer["pairs"][-1]["statuses"]["agreed"])]
+    view.page.locator("[type=search]").fill("")
+    view.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
     cells = [cell for pair in result.matrix.pairs.values() for cell in pair if cell.name == "ApiVersions"]
-    assert seen.texts(".matrix button") == [str(cell.chosen) for cell in cells]
-    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    printed = seen.page.locator("[data-printed]").text_content()
-    assert printed == f"Only {seen.page.locator('[data-shown]').text_content()}: rpc ApiVersions (18)"
-    seen.page.locator("[type=search]").press("Enter")
-    assert seen.page.evaluate("() => document.activeElement === document.querySelector('.matrix button')")
-    seen.page.locator("select[name=rpc]").select_option("")
+    assert view.texts(".matrix button") == [str(cell.chosen) for cell in cells]
+    view.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    text = view.page.locator("[data-printed]").text_content()
+    assert text == f"Only {view.page.locator('[data-shown]').text_content()}: rpc ApiVersions (18)"
+    view.page.locator("[type=search]").press("Enter")
+    assert view.page.evaluate("() => document.activeElement === document.querySelector('.matrix button')")
+    view.page.locator("select[name=rpc]").select_option("")
     trouble = [str(pair["statuses"].get("agreed", 0)) for pair in answer["pairs"] if pair["trouble"]]
-    assert seen.texts(".chip b") == [str(len(trouble))] * bool(trouble)
+    assert view.texts(".chip b") == [str(len(trouble))] * bool(trouble)
     if trouble:  # in the corpus
-        seen.page.locator("input[name=only]").check()
-        assert set(trouble) <= set(seen.texts(".matrix button"))
-    seen.page.locator("[type=search]").fill("no such release")
-    assert seen.page.locator("[data-nothing]").is_visible()
+        view.page.locator("input[name=only]").check()
+        assert set(trouble) <= set(view.texts(".matrix button"))
+    view.page.locator("[type=search]").fill("no such release")
+    assert view.page.locator("[data-nothing]").is_visible()
 
 
-def test_matrix_is_stacked_on_a_small_screen(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_matrix_is_stacked_on_a_small_screen(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     names = set_titles(*pages("matrix").document["releases"])
-    seen = visit("matrix", viewport=SMALL)
-    assert (seen.texts(".matrix thead th"), seen.texts(".matrix tbody th")) == ([], names)
+    view = visit("matrix", viewport=SMALL)
+    assert (view.texts(".matrix thead th"), view.texts(".matrix tbody th")) == ([], names)
     script = "cells => cells.map((cell) => getComputedStyle(cell, '::after').content)"
-    shown = seen.page.locator(".matrix tbody tr:last-child td").evaluate_all(script)
-    assert shown == [f'"{name}"' for name in names]
-    assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
+    labels = view.page.locator(".matrix tbody tr:last-child td").evaluate_all(script)
+    assert labels == [f'"{name}"' for name in names]
+    assert view.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
 
 
 def test_matrix_has_both_modes_and_a_row_for_releases_that_are_alike(browser: Browser, tmp_path: Path) -> None:
     sets = [(name, SchemaSet(both_modes())) for name in ("2.8.0:", "2.8.1:")]
     last = SchemaSet(both_modes()[4:])
-    made = Made(MatrixResult.of([*sets, ("4.0.0:", last)]), tmp_path / "page.html")
-    seen = Visit(browser, made.file)
-    heads, numbers = (lambda: seen.texts(".matrix tbody th")), (lambda: seen.texts(".matrix button"))
+    page = Page(MatrixResult.of([*sets, ("4.0.0:", last)]), tmp_path / "page.html")
+    view = Visit(browser, page.file)
+    heads, numbers = (lambda: view.texts(".matrix tbody th")), (lambda: view.texts(".matrix button"))
     assert heads() == ["2.8.0 to 2.8.1", "4.0.0"]
     kraft = numbers()
     assert (
-        "Brokers of 2.8.0 to 2.8.1 are in KRaft mode; for ZooKeeper mode: --mode zookeeper." in seen.texts(".lead")[0]
+        "Brokers of 2.8.0 to 2.8.1 are in KRaft mode; for ZooKeeper mode: --mode zookeeper." in view.texts(".lead")[0]
     )
-    seen.page.locator("select[name=mode]").select_option(label="ZooKeeper if possible")
+    view.page.locator("select[name=mode]").select_option(label="ZooKeeper if possible")
     zookeeper = MatrixResult.of([*sets, ("4.0.0:", last)], mode="zookeeper").matrix
     pairs = [(client, broker) for client in ("2.8.0:", "4.0.0:") for broker in ("2.8.0:", "4.0.0:")]
     assert numbers() == [str(sum(cell.status == "agreed" for cell in zookeeper.pairs[pair])) for pair in pairs]
-    assert "are in ZooKeeper mode" in seen.texts(".lead")[0]
-    button = seen.page.locator(".matrix button").nth(1)
+    assert "are in ZooKeeper mode" in view.texts(".lead")[0]
+    button = view.page.locator(".matrix button").nth(1)
     label = f"2.8.0 to 2.8.1 as the client of 4.0.0: {numbers()[1]} RPCs can be used"
     assert button.get_attribute("aria-label") == label
     button.hover()
-    assert seen.texts(".matrix .on th, .matrix th.on") == ["4.0.0", "2.8.0 to 2.8.1"]
-    seen.page.locator("[type=search]").fill("2.8.1")
-    assert (heads(), seen.texts("[data-shown]")) == (["2.8.0 to 2.8.1"], ["4 of 9 pairs"])
-    seen.page.reload()
+    assert view.texts(".matrix .on th, .matrix th.on") == ["4.0.0", "2.8.0 to 2.8.1"]
+    view.page.locator("[type=search]").fill("2.8.1")
+    assert (heads(), view.texts("[data-shown]")) == (["2.8.0 to 2.8.1"], ["4 of 9 pairs"])
+    view.page.reload()
     assert (heads(), len(kraft)) == (["2.8.0 to 2.8.1"], 4)
-    assert (seen.said, seen.violations()) == ([], [])
-    seen.close()
+    assert (view.messages, view.violations()) == ([], [])
+    view.close()
 
 
 def test_the_report_on_a_lake_shows_what_the_json_has(
-    visit: Callable[..., Visit], pages: Callable[[str], Made]
+    visit: Callable[..., Visit], pages: Callable[[str], Page]
 ) -> None:
     result = pages("pipeline report").document
-    seen = visit("pipeline report")
+    view = visit("pipeline report")
     script = """found => found.map((one) => [one.dataset.rule, one.querySelector(".inside p").textContent.replace(/\\s+/g, " ").trim(),
       ...[...one.querySelectorAll(".facts dd")].map((dd) => dd.textContent.trim())])"""
-    shown = {tuple(parts) for parts in seen.page.locator("[data-item]").evaluate_all(script)}
+    lines = {tuple(parts) for parts in view.page.locator("[data-item]").evaluate_all(script)}
 
     def line(row: dict[str, Any]) -> tuple[str, ...]:
         when = [(row[f"{what}_time"], row[f"{what}_commit"]) for what in ("introduced", "fixed")]
@@ -554,32 +554,32 @@ def test_the_report_on_a_lake_shows_what_the_json_has(
         releases = [row["first_release"] or "no release", *([row["fixed_release"]] if row["fixed_release"] else [])]
         return (row["rule"], f"{row['severity']}: {row['message']}", *rows, *releases, row["path"])
 
-    assert shown == {line(row) for row in [*result["findings"], *result["breaks"]]}
-    assert seen.texts(".collisions tbody th") == [collision["message_name"] for collision in result["collisions"]]
-    charts = seen.page.locator(".chart svg[role=img]").evaluate_all(
+    assert lines == {line(row) for row in [*result["findings"], *result["breaks"]]}
+    assert view.texts(".collisions tbody th") == [collision["message_name"] for collision in result["collisions"]]
+    charts = view.page.locator(".chart svg[role=img]").evaluate_all(
         "found => found.map((one) => one.getAttribute('aria-label'))"
     )
     assert charts == ["sample main: from 2 RPCs in 9 versions to 3 in 14; 1 with request header 3"]
-    assert seen.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
+    assert view.page.locator(".chart .release title").all_text_contents() == ["1.0.0"]
     errors = [row for row in result["findings"] if row["open"] and row["severity"] == "error"]
     open_first = [error["rule"] for error in errors] + ["compat/layout-changed"]
     script = "found => found.filter((one) => !one.closest('.fold')).map((one) => one.dataset.rule)"
-    assert seen.page.locator("[data-item]").evaluate_all(script) == open_first
-    assert seen.texts(".lead") == [
+    assert view.page.locator("[data-item]").evaluate_all(script) == open_first
+    assert view.texts(".lead") == [
         "1 error is open, and 1 break has been released. kiplint pipeline blame LAKE MESSAGE names the commits."
     ]
-    assert len(seen.texts(".exceptions li")) == 2
-    assert seen.texts("[aria-labelledby=newest] tbody td") == ["main", "1", "1", "0", "1"]
-    contents = seen.page.locator(".contents a").evaluate_all("found => found.map((one) => one.hash)")
+    assert len(view.texts(".exceptions li")) == 2
+    assert view.texts("[aria-labelledby=newest] tbody td") == ["main", "1", "1", "0", "1"]
+    contents = view.page.locator(".contents a").evaluate_all("found => found.map((one) => one.hash)")
     assert contents[:5] == ["#errors", "#released", "#unreleased", "#open", "#fixed"]
-    entries = seen.texts(".contents li")
-    newest = seen.texts("[aria-labelledby=newest] tbody td")[1]
+    entries = view.texts(".contents li")
+    newest = view.texts("[aria-labelledby=newest] tbody td")[1]
     assert entries[:2] == [f"Open errors {newest}", "Breaks that a release has 1"]
-    assert all(seen.page.locator(f"[id='{anchor[1:]}']").count() == 1 for anchor in contents)
-    seen.page.locator(".contents a[href='#fixed']").click()
-    assert seen.texts("#fixed .commit > summary") == ["2024-01-08 0000000000 sample main 1 of 1"]
-    seen.page.locator("input[name=state][value=fixed]").check()
-    assert seen.texts("[data-item] .tag:last-child") == ["fixed"]
+    assert all(view.page.locator(f"[id='{anchor[1:]}']").count() == 1 for anchor in contents)
+    view.page.locator(".contents a[href='#fixed']").click()
+    assert view.texts("#fixed .commit > summary") == ["2024-01-08 0000000000 sample main 1 of 1"]
+    view.page.locator("input[name=state][value=fixed]").check()
+    assert view.texts("[data-item] .tag:last-child") == ["fixed"]
 
 
 def _flat_fields(body: dict[str, Any]) -> Iterator[list[str]]:
@@ -607,23 +607,23 @@ def _rpcs(messages: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return dict(sorted(zip(names, result.values(), strict=True), key=lambda pair: (pair[1][0]["set"], pair[0])))
 
 
-def test_show_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_show_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     rpcs = _rpcs(pages("show").document["messages"])
-    seen = visit("show")
+    view = visit("show")
     keys = [some[0]["api_key"] for some in rpcs.values()]
     names = [name if key is None else f"{name} {key}" for name, key in zip(rpcs, keys, strict=True)]
-    assert seen.texts("[data-item] .name") == names
+    assert view.texts("[data-item] .name") == names
     script = """found => found.map((one) => [one.id, ...[...one.querySelectorAll("tbody tr:has(th)")].map((row) =>
       [...row.cells].slice(0, 3).map((cell) => cell.textContent))])"""
     layouts = [
         (message["message_name"], layout) for some in rpcs.values() for message in some for layout in message["layouts"]
     ]
     rows = [[f"{name}@{layout['lowest']}", *_flat_fields(layout)] for name, layout in layouts]
-    assert seen.page.locator(".layout").evaluate_all(script) == rows
+    assert view.page.locator(".layout").evaluate_all(script) == rows
 
 
 def test_show_says_what_each_version_of_an_rpc_changed(
-    visit: Callable[..., Visit], pages: Callable[[str], Made]
+    visit: Callable[..., Visit], pages: Callable[[str], Page]
 ) -> None:
     script = """found => found.map((one) => [...one.querySelectorAll(".versions tbody tr")].map((row) =>
       [...row.cells].map((cell) => cell.textContent)))"""
@@ -634,12 +634,12 @@ def test_show_says_what_each_version_of_an_rpc_changed(
         for number, message in enumerate(messages):
             for old, new in pairwise(message["layouts"]):
                 text = rows[new["lowest"]][number]
-                added = {path for path, _ in _paths(new)} - {path for path, _ in _paths(old)}
-                roots = {path for path in added if path.rpartition("/")[0] not in added}
+                paths = {path for path, _ in _paths(new)} - {path for path, _ in _paths(old)}
+                roots = {path for path in paths if path.rpartition("/")[0] not in paths}
                 names = {path.rpartition("/")[2] for path in roots}  # a common struct is by its own name in a path
                 fields = (part[2:] for part in text.split(", ") if part.startswith("+ "))
                 names_of_row = {field.rpartition(".")[2] for field in fields}
-                assert names <= names_of_row <= {path.rpartition("/")[2] for path in added}
+                assert names <= names_of_row <= {path.rpartition("/")[2] for path in paths}
                 assert ("flexible" in text.split(", ")) == (new["flexible"] and not old["flexible"])
 
 
@@ -650,7 +650,7 @@ def _paths(body: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[str
 
 
 def test_show_marks_the_fields_that_a_version_brings_or_encodes_otherwise(
-    visit: Callable[..., Visit], pages: Callable[[str], Made]
+    visit: Callable[..., Visit], pages: Callable[[str], Page]
 ) -> None:
     expected: dict[str, Counter[str]] = {}
     for message in pages("show").document["messages"]:
@@ -662,24 +662,24 @@ def test_show_marks_the_fields_that_a_version_brings_or_encodes_otherwise(
                     marks[f"{field['name']}: new here"] += 1
                 elif any(before[path][key] != field[key] for key in ("encoding", "bytes", "tagged")):
                     marks[f"{field['name']}: changed"] += 1
-    seen = visit("show")
+    view = visit("show")
     script = """found => found.map((one) => [one.id, [...one.querySelectorAll("tr:has(.tag)")].map((row) =>
       [row.cells[0].textContent.replace(/^\\d+: /, ""), row.querySelector(".tag").textContent])])"""
-    shown = {
+    marks_by_anchor = {
         anchor: Counter(f"{name}: {mark if mark == 'new here' else 'changed'}" for name, mark in marks)
-        for anchor, marks in seen.page.locator(".layout").evaluate_all(script)
+        for anchor, marks in view.page.locator(".layout").evaluate_all(script)
         if anchor in expected
     }
-    assert shown == expected
-    words = Counter(text for text in seen.page.locator(".layout .tag").all_text_contents())
+    assert marks_by_anchor == expected
+    words = Counter(text for text in view.page.locator(".layout .tag").all_text_contents())
     assert words["now compact"] > 0 == words["now"]
 
 
-def test_show_goes_to_a_version_and_back(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_show_goes_to_a_version_and_back(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     halves = _rpcs(pages("shipped show").document["messages"])["Metadata"]
-    seen = visit("shipped show")
-    seen.page.locator("[type=search]").fill("metadatarequest")
-    seen.page.locator("[data-item]:visible > summary", has_text="Metadata 3").click()
+    view = visit("shipped show")
+    view.page.locator("[type=search]").fill("metadatarequest")
+    view.page.locator("[data-item]:visible > summary", has_text="Metadata 3").click()
     newest, oldest = ([f"{half['message_name']}@{half['layouts'][at]['lowest']}" for half in halves] for at in (-1, 0))
 
     def layouts(visit: Visit) -> list[str]:
@@ -687,40 +687,40 @@ def test_show_goes_to_a_version_and_back(visit: Callable[..., Visit], pages: Cal
         ids: list[str] = visit.page.locator(".layout").evaluate_all(script)
         return ids
 
-    assert layouts(seen) == newest
-    seen.page.locator(".versions:visible a").first.click()
-    assert seen.page.url.endswith("#MetadataRequest@0")
-    assert layouts(seen) == [oldest[0], *newest]
-    seen.page.go_back()
-    assert layouts(seen) == newest
+    assert layouts(view) == newest
+    view.page.locator(".versions:visible a").first.click()
+    assert view.page.url.endswith("#MetadataRequest@0")
+    assert layouts(view) == [oldest[0], *newest]
+    view.page.go_back()
+    assert layouts(view) == newest
     assert layouts(visit("shipped show", oldest[1])) == [newest[0], oldest[1], newest[1]]
 
 
-def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_show_has_an_anchor_for_every_version(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     rpcs = _rpcs(pages("shipped show").document["messages"])
     layouts = [(name, layout) for name, (message, *_) in rpcs.items() for layout in message["layouts"]]
     name, layout = max(layouts, key=lambda row: (row[1]["highest"] - row[1]["lowest"], row[0]))
     message = rpcs[name][0]["message_name"]
-    seen = visit("shipped show", f"{message}@{layout['highest']}")
+    view = visit("shipped show", f"{message}@{layout['highest']}")
     assert layout["highest"] > layout["lowest"]
-    assert any(text.startswith(f"{message} {layout['versions']} ") for text in seen.texts(".layout[open] h3"))
+    assert any(text.startswith(f"{message} {layout['versions']} ") for text in view.texts(".layout[open] h3"))
 
 
 def test_one_message_is_open(browser: Browser, tmp_path: Path) -> None:
-    page = Made(show("MetadataRequest", FIXTURES / "sets/broker"), tmp_path / "page.html")
-    seen = Visit(browser, page.file)
-    assert len(seen.texts(".layout[open]")) == 1
-    assert seen.texts(".bar, .lead") == []
-    seen.close()
+    page = Page(show("MetadataRequest", FIXTURES / "sets/broker"), tmp_path / "page.html")
+    view = Visit(browser, page.file)
+    assert len(view.texts(".layout[open]")) == 1
+    assert view.texts(".bar, .lead") == []
+    view.close()
 
 
-def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
-    seen = visit("shipped show")
-    seen.page.locator("[type=search]").fill("clustera")
-    assert 0 < len(seen.texts("[data-item]")) < len(_rpcs(pages("shipped show").document["messages"]))
-    seen.page.locator("[type=search]").fill("")
-    seen.page.locator("input[name=type][value=RPC]").check()
-    assert {text.rsplit(" ", 1)[-1] for text in seen.texts("[data-item] .tags")} == {"RPC"}
+def test_show_finds_fields(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
+    view = visit("shipped show")
+    view.page.locator("[type=search]").fill("clustera")
+    assert 0 < len(view.texts("[data-item]")) < len(_rpcs(pages("shipped show").document["messages"]))
+    view.page.locator("[type=search]").fill("")
+    view.page.locator("input[name=type][value=RPC]").check()
+    assert {text.rsplit(" ", 1)[-1] for text in view.texts("[data-item] .tags")} == {"RPC"}
 
 
 DETAILS = {
@@ -735,14 +735,14 @@ DETAILS = {
 
 @pytest.mark.parametrize("name", DETAILS)
 def test_a_detail_opens_and_closes_again(name: str, visit: Callable[..., Visit]) -> None:
-    seen = visit(name)
-    first_item = seen.page.locator("details[data-item]:not([open])").first
+    view = visit(name)
+    first_item = view.page.locator("details[data-item]:not([open])").first
     anchor = first_item.get_attribute("id")
-    inside = seen.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first
-    seen.page.locator(f"[id='{anchor}'] > summary").click()
-    assert (inside.is_visible(), seen.page.url.endswith(f"#{anchor}")) == (True, True)
-    seen.page.go_back()
-    assert (inside.is_visible(), "#" in seen.page.url) == (False, False)
+    inside = view.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first
+    view.page.locator(f"[id='{anchor}'] > summary").click()
+    assert (inside.is_visible(), view.page.url.endswith(f"#{anchor}")) == (True, True)
+    view.page.go_back()
+    assert (inside.is_visible(), "#" in view.page.url) == (False, False)
     linked = visit(name, anchor)
     assert linked.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first.is_visible()
     linked.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=anchor)
@@ -755,27 +755,27 @@ def test_details_of_a_long_page_are_made_when_they_are_opened(
 ) -> None:
     monkeypatch.setattr("kiplint.render.page.MOST_IN_PLACE", 1)
     result = _diff(None)
-    page = Made(result, tmp_path / "page.html")
-    seen = Visit(browser, page.file)
-    assert seen.page.locator(".inside").count() == 0
+    page = Page(result, tmp_path / "page.html")
+    view = Visit(browser, page.file)
+    assert view.page.locator(".inside").count() == 0
     change = page.document["changes"][-1]
-    seen.page.locator("[type=search]").fill(change["message"])
-    names = seen.texts("[data-item] .name")
-    assert 0 < len(names) < seen.page.locator("[data-item]").count()
-    seen.page.locator("select[name=rule]").select_option(change["rule"])
-    seen.page.locator("[data-item]:visible > summary").first.click()
-    assert change["message"] in seen.page.locator("[data-part]:visible .message").all_text_contents()
-    assert {part.get_attribute("data-rule") for part in seen.page.locator("[data-part]:visible").all()} == {
+    view.page.locator("[type=search]").fill(change["message"])
+    names = view.texts("[data-item] .name")
+    assert 0 < len(names) < view.page.locator("[data-item]").count()
+    view.page.locator("select[name=rule]").select_option(change["rule"])
+    view.page.locator("[data-item]:visible > summary").first.click()
+    assert change["message"] in view.page.locator("[data-part]:visible .message").all_text_contents()
+    assert {part.get_attribute("data-rule") for part in view.page.locator("[data-part]:visible").all()} == {
         change["rule"]
     }
-    anchor = seen.page.locator("[data-part]:visible").first.get_attribute("id")
+    anchor = view.page.locator("[data-part]:visible").first.get_attribute("id")
     linked = Visit(browser, page.file, anchor or "")
     linked.page.wait_for_function("id => document.activeElement.id === id", arg=anchor)
     assert linked.page.locator(".inside").count() == 1
     linked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     assert linked.page.locator("[data-part]").count() == len(page.document["changes"])
-    for visit in (seen, linked):
-        assert (visit.said, visit.others) == ([], [])
+    for visit in (view, linked):
+        assert (visit.messages, visit.others) == ([], [])
         visit.close()
 
 
@@ -790,36 +790,36 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
         for row in (warning, {**fixed, "introduced_commit": "f" * 40, "field": "Topics.Name"})
         for number in range(150)
     ]
-    page = Made(
+    page = Page(
         LakeReport(findings=(), document=msgspec.convert(document, ReportDocument), severity="info"),
         tmp_path / "page.html",
     )
     rows, commits = "[data-item]", "details.commit"
-    opened = "found => found.map((one) => [one.open, one.querySelector('[data-left]').textContent])"
+    script = "found => found.map((one) => [one.open, one.querySelector('[data-left]').textContent])"
 
-    seen = Visit(browser, page.file)
-    assert seen.texts("[data-shown]") == ["305 entries"]
-    assert seen.page.locator(rows).count() == 2
-    search = seen.page.locator("[type=search]")
+    view = Visit(browser, page.file)
+    assert view.texts("[data-shown]") == ["305 entries"]
+    assert view.page.locator(rows).count() == 2
+    search = view.page.locator("[type=search]")
     search.fill("number")  # more than is opened at once, and already in the first commit
-    assert seen.page.locator(commits).evaluate_all(opened) == [
+    assert view.page.locator(commits).evaluate_all(script) == [
         [False, "0"],
         [True, "150"],
         [False, "0"],
         [False, "150"],
     ]
-    assert seen.page.locator(rows).count() == 153
+    assert view.page.locator(rows).count() == 153
     search.fill("unknown-type 149")
-    assert seen.page.locator(rows).filter(visible=True).locator(".key").all_text_contents() == [
+    assert view.page.locator(rows).filter(visible=True).locator(".key").all_text_contents() == [
         "fields/unknown-type Topics.Name"
     ]
     search.press("Enter")
-    assert seen.page.evaluate("() => document.activeElement.parentElement.id") == "unknown-type-FetchRequest~151"
+    assert view.page.evaluate("() => document.activeElement.parentElement.id") == "unknown-type-FetchRequest~151"
     search.fill("")
-    assert {one for one, _ in seen.page.locator(commits).evaluate_all(opened)} == {False}
-    seen.page.locator("summary", has_text="Breaks that no release has").click()
-    seen.page.locator("summary", has_text="2" * 10).click()
-    assert seen.page.locator(rows).count() == 305 - 1
+    assert {one for one, _ in view.page.locator(commits).evaluate_all(script)} == {False}
+    view.page.locator("summary", has_text="Breaks that no release has").click()
+    view.page.locator("summary", has_text="2" * 10).click()
+    assert view.page.locator(rows).count() == 305 - 1
 
     linked = Visit(browser, page.file, "unknown-type-FetchRequest~2")
     linked.page.wait_for_function("() => document.activeElement.parentElement.id === 'unknown-type-FetchRequest~2'")
@@ -827,82 +827,82 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
     assert linked.page.locator(rows).count() == 152
     linked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     assert linked.page.locator(rows).count() == linked.page.locator(".inside").count() == 305
-    for visit in (seen, linked):
-        assert (visit.said, visit.others) == ([], [])
+    for visit in (view, linked):
+        assert (visit.messages, visit.others) == ([], [])
         visit.close()
 
 
 def test_back_closes_what_was_opened_last_and_opens_nothing_else(visit: Callable[..., Visit]) -> None:
-    seen = visit("shipped diff")
-    first, second = seen.page.locator("details[data-item] > summary").all()[:2]
+    view = visit("shipped diff")
+    first, second = view.page.locator("details[data-item] > summary").all()[:2]
     first.click()
     second.click()
-    seen.page.go_back()
-    opened = "found => found.map((one) => one.open)"
-    assert seen.page.locator("details[data-item]").evaluate_all(opened)[:2] == [True, False]
-    seen.page.go_back()
-    assert seen.page.locator("details[data-item]").evaluate_all(opened)[:2] == [False, False]
+    view.page.go_back()
+    script = "found => found.map((one) => one.open)"
+    assert view.page.locator("details[data-item]").evaluate_all(script)[:2] == [True, False]
+    view.page.go_back()
+    assert view.page.locator("details[data-item]").evaluate_all(script)[:2] == [False, False]
 
 
 def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Visit]) -> None:
-    seen = visit("shipped diff")
-    word = seen.page.locator("[data-item] .name").nth(1).inner_text().split()[0]
-    search = seen.page.locator("[type=search]")
+    view = visit("shipped diff")
+    word = view.page.locator("[data-item] .name").nth(1).inner_text().split()[0]
+    search = view.page.locator("[type=search]")
     search.fill(word)
-    assert 0 < seen.page.locator("[data-item]:visible").count() < seen.page.locator("[data-item]").count()
+    assert 0 < view.page.locator("[data-item]:visible").count() < view.page.locator("[data-item]").count()
     script = "() => [...CSS.highlights.get('hit')].map((one) => one.startContainer.data.slice(one.startOffset, one.endOffset).toLowerCase())"
-    assert set(seen.page.evaluate(script)) == {word.lower()}
-    seen.page.emulate_media(media="print")
-    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    shown = seen.page.locator("[data-shown]").text_content()
-    assert seen.texts("[data-printed]") == [f"Only {shown}: search {word}"]
-    seen.page.emulate_media(media="screen")
+    assert set(view.page.evaluate(script)) == {word.lower()}
+    view.page.emulate_media(media="print")
+    view.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    count = view.page.locator("[data-shown]").text_content()
+    assert view.texts("[data-printed]") == [f"Only {count}: search {word}"]
+    view.page.emulate_media(media="screen")
     search.press("Enter")
-    assert seen.page.evaluate(
+    assert view.page.evaluate(
         "() => document.activeElement === [...document.querySelectorAll('[data-item]')].find((one) => !one.hidden).querySelector('summary')"
     )
     search.focus()
     search.press("Escape")
-    assert (search.input_value(), seen.page.evaluate("() => document.activeElement.tagName")) == ("", "BODY")
-    assert seen.page.evaluate("() => CSS.highlights.get('hit').size") == 0
+    assert (search.input_value(), view.page.evaluate("() => document.activeElement.tagName")) == ("", "BODY")
+    assert view.page.evaluate("() => CSS.highlights.get('hit').size") == 0
 
 
-def test_decode_shows_the_bytes_of_frames(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_decode_shows_the_bytes_of_frames(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     frames = {frame["number"]: frame for frame in pages("decode").document["frames"]}
     rows = pages("decode").result.entries  # type: ignore[attr-defined]
     faulty = {
         row.captured.number for row in rows if row.frame.problems or row.frame.errors or row.captured.is_unanswered
     }
     requests = {frames[number].get("request") for number in faulty} - {None}
-    seen = visit("decode")
+    view = visit("decode")
     expected = {f"frame-{number}" for number in faulty | requests}
     script = """found => found.map((one) => [one.id, [...one.querySelectorAll("table")].map((table) => [
       [...table.querySelectorAll("td:nth-child(2)")].map((cell) => cell.textContent).join(" "),
       [...table.querySelectorAll("mark")].map((mark) => Number(mark.closest("tr").cells[0].textContent) +
         mark.previousSibling.textContent.trim().split(" ").filter(Boolean).length)])])"""
-    tables = dict(seen.page.locator("[data-item]").evaluate_all(script))
+    tables = dict(view.page.locator("[data-item]").evaluate_all(script))
     assert tables.keys() == expected
     script = "found => found.map((one) => [one.id, one.querySelector('.name').firstChild.textContent.trim()])"
-    names = dict(seen.page.locator("[data-item]").evaluate_all(script))
+    names = dict(view.page.locator("[data-item]").evaluate_all(script))
     assert names == {f"frame-{number}": frames[number]["message"] for number in faulty | requests}
     for number in faulty | requests:
         frame, (own, *others) = frames[number], tables[f"frame-{number}"]
         numbers = [number, frame["request"]] if number in faulty and frame.get("request") else [number]
         assert len([own, *others]) == len(numbers)
-        for (digits, _), shown in zip([own, *others], numbers, strict=True):
-            whole = frames[shown]["hex"]
+        for (digits, _), frame_number in zip([own, *others], numbers, strict=True):
+            whole = frames[frame_number]["hex"]
             pieces = "".join(digits.split()).split("...")
             assert all(piece in whole for piece in pieces)
             assert len(pieces) > 1 or pieces == [whole]
         assert set(own[1]) <= {problem["offset"] for problem in frame["problems"]}
         assert bool(own[1]) is bool(frame["problems"])
-    links = seen.page.locator("h3 a")
+    links = view.page.locator("h3 a")
     targets = links.evaluate_all("found => found.map((one) => one.hash.slice(1))")
     answers = [frames[number]["request"] for number in faulty if frames[number].get("request")]
     assert sorted(targets) == sorted(f"frame-{request}" for request in answers)
     if answers:  # the capture that comes with kiplint has no faulty response
         links.first.evaluate("one => { one.closest('details').open = true; one.click(); }")
-        seen.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=targets[0])
+        view.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=targets[0])
 
 
 def test_decode_lists_all_frames_where_they_are_wanted() -> None:
@@ -914,18 +914,18 @@ def test_decode_lists_all_frames_where_they_are_wanted() -> None:
     assert page.getvalue().count("<mark>00</mark>") == 2
 
 
-def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Made]) -> None:
+def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     document = pages("rollout").document
-    seen = visit("rollout")
+    view = visit("rollout")
     rows = {(rpc["name"], str(rpc["api_key"]), rpc["status"]) for rpc in document["rpcs"]}
-    texts = [_flat(text) for text in seen.page.locator("[data-item] .name").all_text_contents()]
+    texts = [_flat(text) for text in view.page.locator("[data-item] .name").all_text_contents()]
     names = [tuple(text.rsplit(" ", 1)) for text in texts]
-    statuses = seen.page.locator("[data-item] summary .tag").all_text_contents()
+    statuses = view.page.locator("[data-item] summary .tag").all_text_contents()
     assert {(*name, status) for name, status in zip(names, statuses, strict=True)} == rows
     assert len(names) == len(document["rpcs"])
     script = """found => Object.fromEntries(found.map((one) => [one.id,
       [...one.querySelectorAll(".strip i:not(.gap)")].map((cell) => [cell.textContent, cell.title])]))"""
-    strips = seen.page.locator("[data-item]").evaluate_all(script)
+    strips = view.page.locator("[data-item]").evaluate_all(script)
     for rpc in document["rpcs"]:
         output = strips[rpc["name"]]
         assert all(
@@ -935,36 +935,36 @@ def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Cal
             if text in versions.split("-")
         )
         assert (output == []) is (rpc["versions"] == "none")
-    seen.page.locator("input[name=status]").first.check()
-    assert len(set(seen.texts("[data-item] summary .tag"))) == 1
+    view.page.locator("input[name=status]").first.check()
+    assert len(set(view.texts("[data-item] summary .tag"))) == 1
 
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_a_page_is_fit_for_everyone(name: str, visit: Callable[..., Visit]) -> None:
     """Axe, with a detail open, and once more in the dark for the colours; small screens; the choice of colours; paper."""
-    seen = visit(f"small {name}", viewport=SMALL)
-    assert seen.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
-    seen.page.evaluate("() => { const one = document.querySelector('details'); if (one) one.open = true; }")
-    assert seen.violations() == []
-    light = seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
-    seen.page.get_by_label("Dark").check()
-    assert seen.page.evaluate("() => getComputedStyle(document.body).backgroundColor") != light
-    assert seen.violations("color-contrast") == []
-    assert any(_is_dark_again(seen) for _ in range(20))
-    assert seen.page.pdf().startswith(b"%PDF-")
-    address = seen.page.url
-    seen.page.keyboard.press("Home")
-    seen.page.locator(".skip").focus()
-    seen.page.keyboard.press("Enter")
-    assert (seen.page.evaluate("() => document.activeElement.id"), seen.page.url) == ("main", address)
+    view = visit(f"small {name}", viewport=SMALL)
+    assert view.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
+    view.page.evaluate("() => { const one = document.querySelector('details'); if (one) one.open = true; }")
+    assert view.violations() == []
+    light = view.page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+    view.page.get_by_label("Dark").check()
+    assert view.page.evaluate("() => getComputedStyle(document.body).backgroundColor") != light
+    assert view.violations("color-contrast") == []
+    assert any(_is_dark_again(view) for _ in range(20))
+    assert view.page.pdf().startswith(b"%PDF-")
+    address = view.page.url
+    view.page.keyboard.press("Home")
+    view.page.locator(".skip").focus()
+    view.page.keyboard.press("Enter")
+    assert (view.page.evaluate("() => document.activeElement.id"), view.page.url) == ("main", address)
 
 
-def _is_dark_again(seen: Visit) -> bool:
+def _is_dark_again(view: Visit) -> bool:
     """Whether a page that is loaded again knows the choice; a busy browser keeps it a moment later, or once not at all."""
-    seen.page.get_by_label("Dark").check()
-    seen.page.wait_for_timeout(20)
-    seen.page.reload()
-    return seen.page.get_by_label("Dark").is_checked()
+    view.page.get_by_label("Dark").check()
+    view.page.wait_for_timeout(20)
+    view.page.reload()
+    return view.page.get_by_label("Dark").is_checked()
 
 
 def _bodies() -> bytes:
@@ -990,20 +990,20 @@ def test_hostile_names_are_text(
         "show": lambda: show_all(new),
         "pipeline report": lambda: _lake(None, name=NAMES[3]),
     }
-    page = Made(results[command.removeprefix("long ")](), tmp_path / "page.html")
-    seen = Visit(browser, page.file)
-    seen.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")  # makes details
-    assert seen.page.locator(".code").count() > 0 or "check" not in command
-    seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page = Page(results[command.removeprefix("long ")](), tmp_path / "page.html")
+    view = Visit(browser, page.file)
+    view.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")  # makes details
+    assert view.page.locator(".code").count() > 0 or "check" not in command
+    view.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     if command == "matrix":
-        seen.page.locator(".matrix button").first.click()
-        assert seen.page.locator("#pair-title").inner_text() == f"{old.name} as the client of {old.name}"
-        seen.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    assert "<script>alert(1)</script>" in seen.page.locator("main").inner_text()
+        view.page.locator(".matrix button").first.click()
+        assert view.page.locator("#pair-title").inner_text() == f"{old.name} as the client of {old.name}"
+        view.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert "<script>alert(1)</script>" in view.page.locator("main").inner_text()
     scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"
-    assert seen.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])
-    assert (seen.said, seen.others) == ([], [])
-    seen.close()
+    assert view.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])
+    assert (view.messages, view.others) == ([], [])
+    view.close()
 
 
 def test_a_page_says_how_it_was_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -1059,18 +1059,18 @@ def test_the_list_of_rules_can_be_filtered(browser: Browser, tmp_path: Path) -> 
     script = (ROOT / "docs/assets/rules.js").read_text("utf-8")
     page = tmp_path / "rules.html"
     page.write_text(f'<!doctype html><script>{script}</script><div class="md-content">{body}</div>', "utf-8")
-    seen = Visit(browser, page)
-    rows = seen.page.locator("table:has(th:nth-child(3):text-is('fix')) tbody tr:visible")
+    view = Visit(browser, page)
+    rows = view.page.locator("table:has(th:nth-child(3):text-is('fix')) tbody tr:visible")
     everything = rows.count()
-    seen.page.get_by_label("All packs").select_option("tags")
+    view.page.get_by_label("All packs").select_option("tags")
     assert 0 < rows.count() < everything
     assert all("/tags.md" in address for address in rows.locator("a").evaluate_all("all => all.map((one) => one.href)"))
-    assert seen.texts("output") == [f"{rows.count()} rules"]
-    seen.page.get_by_label("With and without a fix").select_option("with a fix")
+    assert view.texts("output") == [f"{rows.count()} rules"]
+    view.page.get_by_label("With and without a fix").select_option("with a fix")
     assert set(rows.locator("td:nth-child(3)").all_text_contents()) == {"yes"}
-    seen.page.get_by_label("All packs").select_option("")
-    seen.page.get_by_label("All severities").select_option("warning")
+    view.page.get_by_label("All packs").select_option("")
+    view.page.get_by_label("All severities").select_option("warning")
     assert all("warning" in text for text in rows.locator("td:nth-child(2)").all_text_contents())
-    seen.page.get_by_label("Search rules").fill("no such rule")
-    assert (rows.count(), seen.texts("output"), seen.said, seen.others) == (0, ["0 rules"], [], [])
-    seen.close()
+    view.page.get_by_label("Search rules").fill("no such rule")
+    assert (rows.count(), view.texts("output"), view.messages, view.others) == (0, ["0 rules"], [], [])
+    view.close()

@@ -14,7 +14,7 @@ import pytest
 from junitparser import JUnitXml
 
 from cli.test_formats import SCHEMA
-from tools import LISTED, Ran, definition, field, kiplint
+from tools import ABOUT_WARNING, Ran, definition, field, kiplint
 
 from .sarif_schema import valid_run
 
@@ -41,7 +41,7 @@ SUMMARY = f"""\
 def here(tmp_path: Path) -> Path:
     """A repository with a set that has findings, and one that has none."""
     (tmp_path / ".git").mkdir()
-    (tmp_path / "kiplint.toml").write_bytes(LISTED)
+    (tmp_path / "kiplint.toml").write_bytes(ABOUT_WARNING)
     (tmp_path / "set").mkdir()
     (tmp_path / "set/Tags.json").write_bytes(SCHEMA)
     (tmp_path / "clean").mkdir()
@@ -52,8 +52,8 @@ def here(tmp_path: Path) -> Path:
 @pytest.fixture
 def releases(here: Path) -> Path:
     """The same with two releases of an RPC: a version is new, and one that was released has another layout."""
-    added = field("More", "int64", about="A number.")
-    for name, valid, fields in (("old", "0-1", ()), ("new", "0-2", (added,))):
+    new_field = field("More", "int64", about="A number.")
+    for name, valid, fields in (("old", "0-1", ()), ("new", "0-2", (new_field,))):
         (here / name).mkdir()
         for kind, more in (("Request", fields), ("Response", ())):
             text = definition(
@@ -189,8 +189,8 @@ def test_odd_paths(here: Path, runner: Runner) -> None:
     for name in ("C:\\a,b\\100%.json", "世界 🎉.json", "#1?.json"):
         (here / "set/Tags.json").rename(here / "set" / name)
         (line, _) = runner.run("check", "set", "--ignore", "style/file-name", cwd=here).out.splitlines()
-        escaped = name.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
-        assert line.startswith(f"::error file=set/{escaped},line=9,")
+        escaped_name = name.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+        assert line.startswith(f"::error file=set/{escaped_name},line=9,")
         uris = [
             result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
             for result in sarif("check", "set", cwd=here)["results"]
@@ -222,16 +222,16 @@ def test_the_severity_of_a_rule_is_the_configured_one(here: Path) -> None:
 
 @pytest.mark.parametrize("command", ["diff", "rollout"])
 def test_blank_lines_change_no_fingerprint_of_a_comparison(releases: Path, command: str) -> None:
-    def seen() -> tuple[list[str], list[Any], list[int]]:
+    def read_outputs() -> tuple[list[str], list[Any], list[int]]:
         words = (command, "old", "new", "--output-format")
         rows = json.loads(kiplint(*words, "gitlab", cwd=releases).out)
         starts = [row["location"]["lines"]["begin"] for row in rows]
         return marks(sarif(*words[:-1], cwd=releases)), [row["fingerprint"] for row in rows], starts
 
-    before = seen()
+    before = read_outputs()
     for path in (releases / "new").iterdir():
         path.write_bytes(b"\n" * 10 + path.read_bytes())
-    after = seen()
+    after = read_outputs()
     assert after[:2] == before[:2]
     assert after[2] == [line + 10 for line in before[2]]
     assert len({*before[0]}) == len(before[0]) == (3 if command == "diff" else 1)

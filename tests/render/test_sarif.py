@@ -15,14 +15,14 @@ from kiplint.render.findings import sarif
 from kiplint.render.findings.sarif import message_text, uri
 from kiplint.render.report import Report, RuleInfo
 
-from .findings import HOSTILE, finding, many, report, written
+from .findings import HOSTILE, finding, format_report, many, report
 from .sarif_schema import valid_run
 
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 
 
-def run(made: Report) -> Any:
-    return valid_run(json.loads(written("sarif", made)))
+def run(result: Report) -> Any:
+    return valid_run(json.loads(format_report("sarif", result)))
 
 
 def marks(*finding: Finding) -> list[str]:
@@ -31,7 +31,7 @@ def marks(*finding: Finding) -> list[str]:
 
 def test_one_finding() -> None:
     single = finding()
-    document = json.loads(written("sarif", report(single, rules={"tags/gap": GAP}, status="findings")))
+    document = json.loads(format_report("sarif", report(single, rules={"tags/gap": GAP}, status="findings")))
     valid_run(document)
     assert document == {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -121,9 +121,9 @@ def test_long_descriptions_are_cut() -> None:
 
 def test_fingerprints_know_rule_message_and_field_and_no_line() -> None:
     single = finding(span=(9, 54, 9, 62), fingerprint="b" * 32)
-    moved = finding(span=(19, 54, 19, 62), fingerprint="b" * 32)
+    lower = finding(span=(19, 54, 19, 62), fingerprint="b" * 32)
     other = finding(fingerprint="c" * 32)
-    assert marks(single) == marks(moved) != marks(other)
+    assert marks(single) == marks(lower) != marks(other)
 
 
 def test_equal_fingerprints_are_counted() -> None:
@@ -211,7 +211,7 @@ def test_a_name_cannot_make_a_link() -> None:
 
 def test_a_hostile_name_is_text() -> None:
     info = RuleInfo(HOSTILE, HOSTILE, HOSTILE, "error", "")
-    text = written("sarif", report(finding(message=HOSTILE, path=HOSTILE), rules={"tags/gap": info}))
+    text = format_report("sarif", report(finding(message=HOSTILE, path=HOSTILE), rules={"tags/gap": info}))
     result = valid_run(json.loads(text))
     assert all(line.isprintable() for line in text.splitlines())
     assert result["results"][0]["message"]["text"].startswith("A\\u000a::error file=x::boo\\u000d##[error]%0A|]]>")

@@ -15,10 +15,10 @@ import pytest
 from kiplint.commands.check.run import CheckResult
 from kiplint.render.formats import format_names, write
 
-from .findings import finding, many, report, written
+from .findings import finding, format_report, many, report
 
 NUMBER = 10_000
-COUNTED: dict[str, Callable[[str], int]] = {
+COUNTERS: dict[str, Callable[[str], int]] = {
     "text": lambda text: text.count("error[tags/gap]: "),
     "concise": lambda text: text.count("\n"),
     "json": lambda text: len(json.loads(text)["findings"]),
@@ -40,7 +40,7 @@ def large() -> CheckResult:
 
 
 def test_every_format_is_tried() -> None:
-    assert sorted(COUNTED) == sorted(format_names())
+    assert sorted(COUNTERS) == sorted(format_names())
 
 
 @pytest.mark.parametrize("name", format_names())
@@ -48,7 +48,7 @@ def test_nothing_is_lost(name: str, large: CheckResult) -> None:
     out = _Pieces()
     write(name, large, out)
     text = "".join(out.pieces)
-    assert COUNTED[name](text) == NUMBER
+    assert COUNTERS[name](text) == NUMBER
     assert name != "html" or len(text) < 5_000_000
     assert name not in ONE_BY_ONE or max(map(len, out.pieces)) < 4096
 
@@ -88,6 +88,6 @@ def test_memory_grows_no_faster_than_findings(name: str, large: CheckResult) -> 
 
 
 def test_many_findings_in_one_file_are_one_suite() -> None:
-    text = written("junit", report(*(finding(message=str(at)) for at in range(NUMBER))))
+    text = format_report("junit", report(*(finding(message=str(at)) for at in range(NUMBER))))
     assert text.count("<testsuite ") == 1
     assert text.count("<failure ") == NUMBER

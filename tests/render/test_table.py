@@ -18,22 +18,22 @@ from tools import sample_finding
 ROWS = [["Fetch", "0-17", "no version in common with the broker"], ["OffsetForLeaderEpoch", "4", ""]]
 
 
-def drawn(width: int | None, head: tuple[str, ...] = ("RPC", "versions", "")) -> list[str]:
+def draw(width: int | None, head: tuple[str, ...] = ("RPC", "versions", "")) -> list[str]:
     return table(head, [[(cell, "") for cell in row] for row in ROWS], color=False, width=width)
 
 
 def test_a_table_without_a_width_is_as_wide_as_it_is() -> None:
-    assert drawn(None) == [
+    assert draw(None) == [
         "  RPC                   versions",
         "  Fetch                 0-17      no version in common with the broker",
         "  OffsetForLeaderEpoch  4",
     ]
-    assert drawn(70) == drawn(None)
-    assert drawn(None, ())[0] == "  Fetch                 0-17  no version in common with the broker"
+    assert draw(70) == draw(None)
+    assert draw(None, ())[0] == "  Fetch                 0-17  no version in common with the broker"
 
 
 def test_a_table_folds_its_widest_column_between_words() -> None:
-    assert drawn(50) == [
+    assert draw(50) == [
         "  RPC                   versions",
         "  Fetch                 0-17      no version in",
         "                                  common with the",
@@ -43,7 +43,7 @@ def test_a_table_folds_its_widest_column_between_words() -> None:
 
 
 def test_columns_that_do_not_fit_stand_below_their_row() -> None:
-    assert drawn(34) == [
+    assert draw(34) == [
         "  RPC                   versions",
         "  Fetch                 0-17",
         "      no version in common with",

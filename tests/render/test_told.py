@@ -52,13 +52,13 @@ new against old: 1 change breaks semantics; 3 break nothing.
 def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
     old, new = sides(tmp_path)
 
-    def named(*globs: str) -> list[str]:
+    def message_names(*globs: str) -> list[str]:
         result = diff(old, new, messages=globs)
         return sorted({change.message_name for change in result.changes})
 
-    assert named("X") == ["XRequest", "XResponse"]
-    assert named("*Response") == ["XResponse"]
-    assert named("*Response", "Y*") == ["XResponse", "YRecord"]
+    assert message_names("X") == ["XRequest", "XResponse"]
+    assert message_names("*Response") == ["XResponse"]
+    assert message_names("*Response", "Y*") == ["XResponse", "YRecord"]
     assert diff(old, new, messages=["Y*"]).messages == 1
     assert {change.message_name for change in diff_all(str(old), str(new), ["Y*"]).changes} == {"YRecord"}
     with pytest.raises(UsageError, match=r"^YRecrd: neither of the two has such a message; did you mean YRecord\?$"):

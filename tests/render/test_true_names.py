@@ -12,7 +12,7 @@ import pytest
 from tools import Ran, definition, field, kiplint
 
 HOSTILE = "Evil\n\x1b[31m\u202e\u2028Forged"
-ESCAPED = r"Evil\u000a\u001b[31m\u202e\u2028Forged"
+ESCAPED_NAME = r"Evil\u000a\u001b[31m\u202e\u2028Forged"
 
 REPORTS = ("text", "markdown", "github", "html")
 """The formats of the commands that report findings."""
@@ -79,5 +79,5 @@ def test_json_has_the_true_name(here: Path, command: str) -> None:
 def test_other_formats_escape_the_name(here: Path, command: str, output_format: str) -> None:
     out = run(here, command, output_format).out
     plain = html.unescape(out).replace("\\\\", "\\").replace("\\[", "[")
-    assert ESCAPED in plain or ESCAPED.replace(r"\u000a", "%0A") in plain
+    assert ESCAPED_NAME in plain or ESCAPED_NAME.replace(r"\u000a", "%0A") in plain
     assert all(line.isprintable() for line in out.split("\n"))

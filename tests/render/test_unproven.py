@@ -13,7 +13,7 @@ from kiplint.commands.diff.run import DiffResult
 from kiplint.compat import judge, witness
 from tools import definition, field
 
-from .findings import written
+from .findings import format_report
 
 
 def changed(folder: Path, *, widened: bool) -> DiffResult:
@@ -29,8 +29,8 @@ def changed(folder: Path, *, widened: bool) -> DiffResult:
 
 
 def outcome(result: DiffResult) -> tuple[list[object], object, str]:
-    document = json.loads(written("json", result))
-    lines = [line for line in written("text", result).splitlines() if line]
+    document = json.loads(format_report("json", result))
+    lines = [line for line in format_report("text", result).splitlines() if line]
     return [change.get("unproven") for change in document["changes"]], document["summary"].get("unproven"), lines[-1]
 
 
@@ -40,20 +40,20 @@ def test_a_break_with_its_proof(tmp_path: Path) -> None:
     assert line == "new against old: 1 change breaks wire."
 
 
-SAID = "new against old: 1 change breaks wire; 1 break without proof: too many fields to try."
+SUMMARY = "new against old: 1 change breaks wire; 1 break without proof: too many fields to try."
 
 
 def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "MOST_PROVEN", 5)
     result = changed(tmp_path, widened=True)
-    assert outcome(result) == ([True], 1, SAID)
-    assert SAID in written("markdown", result)
+    assert outcome(result) == ([True], 1, SUMMARY)
+    assert SUMMARY in format_report("markdown", result)
 
 
 def test_an_example_that_was_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "MOST_FIELDS_TRIED", 10)
     monkeypatch.setattr(witness, "rich", minimal)
-    assert outcome(changed(tmp_path, widened=True)) == ([True], 1, SAID)
+    assert outcome(changed(tmp_path, widened=True)) == ([True], 1, SUMMARY)
 
 
 def test_a_break_that_any_example_proves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

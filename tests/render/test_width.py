@@ -16,7 +16,7 @@ from kiplint.commands.explain import sections
 from kiplint.commands.rules import rule_of
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
-from kiplint.render.table import fold, paragraph, wrapped
+from kiplint.render.table import fold, paragraph, wrap_labelled
 
 from .findings import finding, many, report
 
@@ -96,7 +96,7 @@ def test_folding() -> None:
     assert fold(text, 12) == ["  one two", "      three"]
     assert fold("longer than that", 4) == ["longer", "    than", "    that"]
     assert paragraph(["a b", "c d"], width=8) == ["  a b,", "  c d"]
-    assert wrapped("label", "one two three", 6, False, 20) == ["  label   one two", "          three"]
+    assert wrap_labelled("label", "one two three", 6, False, 20) == ["  label   one two", "          three"]
 
 
 def test_a_terminal_shows_the_worst_findings_and_counts_the_others() -> None:

@@ -19,8 +19,8 @@ def test_all_findings_of_a_rule_are_fixed_together(tmp_path: Path) -> None:
     findings = workspace.fixed(buffer.path)
     first = next(finding for finding in findings if finding.rule == "fields/unknown-type")
     where = buffer.range_of_span(first.span)
-    offered = {item.title: item for item in actions.quick_fixes(workspace, buffer, where, findings, str)}
-    together = offered["Fix all findings of fields/unknown-type in this file"].edit
+    actions_by_title = {item.title: item for item in actions.quick_fixes(workspace, buffer, where, findings, str)}
+    together = actions_by_title["Fix all findings of fields/unknown-type in this file"].edit
     assert together is not None
     assert together.changes is not None
     ((path, edits),) = together.changes.items()

@@ -44,7 +44,7 @@ def commit(folder: Path, text: str) -> None:
     git(folder, "commit", "-q", "-a", "-m", "Change it")
 
 
-def checked(folder: Path, text: str, setting: str = "HEAD") -> tuple[Workspace, OpenFindings]:
+def check_text(folder: Path, text: str, setting: str = "HEAD") -> tuple[Workspace, OpenFindings]:
     """What the server finds while that text is open."""
     workspace = Workspace()
     workspace.bases = Bases(setting)
@@ -52,11 +52,11 @@ def checked(folder: Path, text: str, setting: str = "HEAD") -> tuple[Workspace, 
     return workspace, workspace.check(str(folder))
 
 
-def messages(checked: OpenFindings) -> list[str]:
+def messages(result: OpenFindings) -> list[str]:
     """The messages of the changes."""
     return [
         finding.message
-        for findings in checked.findings.values()
+        for findings in result.findings.values()
         for finding in findings
         if finding.rule.startswith("compat/")
     ]
@@ -64,7 +64,7 @@ def messages(checked: OpenFindings) -> list[str]:
 
 def test_a_released_field_with_another_type(folder: Path) -> None:
     commit(folder, request("int32"))
-    workspace, result = checked(folder, request("int64"))
+    workspace, result = check_text(folder, request("int64"))
     (message,) = messages(result)
     assert message.startswith(f"{NAME} 0, Limit: ")
     assert message.endswith(" (released versions: 0)")
@@ -97,7 +97,7 @@ def test_a_break_has_a_legal_edit(
 ) -> None:
     response = definition(name="ReadRackResponse", type="response", apiKey=7, validVersions="0")
     (folder / "ReadRackResponse.json").write_bytes(response)
-    workspace, result = checked(folder, request(type_, "0", new_field))
+    workspace, result = check_text(folder, request(type_, "0", new_field))
     buffer = workspace.buffer(str(folder / f"{NAME}.json"))
     neighbours = workspace.neighbours(str(folder))
     whole = buffer.range(0, len(buffer.text))
@@ -110,13 +110,13 @@ def test_a_break_has_a_legal_edit(
         text = text.changed([types.TextDocumentContentChangePartial(range=edit.range, text=edit.new_text)], 2)
     plain = "\n".join(line for line in text.text.splitlines() if "//" not in line)
     assert json.loads(plain) == json.loads(request("int32", **{"valid": "0", **expected}))
-    assert messages(checked(folder, text.text)[1]) == []
+    assert messages(check_text(folder, text.text)[1]) == []
 
 
 def test_without_release_tags_the_versions_of_the_base_count(folder: Path) -> None:
     git(folder, "tag", "-d", "1.0.0")
     commit(folder, request("int32"))
-    workspace, result = checked(folder, request("int64"))
+    workspace, result = check_text(folder, request("int64"))
     (message,) = messages(result)
     assert hovered(folder, workspace, result)[0].startswith("**Versions 0-1 are released: add version 2 instead.**")
     assert message.startswith(f"{NAME} 0-1, Limit: ")
@@ -127,7 +127,7 @@ def test_a_break_of_versions_with_a_gap_is_explained(folder: Path) -> None:
     git(folder, "tag", "-d", "1.0.0")
     commit(folder, request("int32", valid="0-4"))
     path = str(folder / f"{NAME}.json")
-    workspace, result = checked(folder, request("int32", valid="2"))
+    workspace, result = check_text(folder, request("int32", valid="2"))
     (change,) = (change for change in result.breaks.values() if change.rule == "compat/version-dropped")
     buffer = workspace.buffer(path)
     at, findings = buffer.text.index('"validVersions"'), result.findings[path]
@@ -140,11 +140,11 @@ def test_the_base_is_a_setting(folder: Path) -> None:
     commit(folder, request("int64", "0"))
     texts = request("int64", "0"), request("int16", "0")
     result = {
-        setting: [len(messages(checked(folder, text, setting)[1])) for text in texts]
+        setting: [len(messages(check_text(folder, text, setting)[1])) for text in texts]
         for setting in ("HEAD", "merge-base", "1.0.0", "none")
     }
     assert result == {"HEAD": [0, 1], "merge-base": [1, 1], "1.0.0": [1, 1], "none": [0, 0]}
-    assert checked(folder, texts[0], "9.9")[1][1:] == ({}, "not compared with 9.9: no such revision")
+    assert check_text(folder, texts[0], "9.9")[1][1:] == ({}, "not compared with 9.9: no such revision")
 
 
 def test_the_base_is_read_once_for_a_commit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +155,7 @@ def test_the_base_is_read_once_for_a_commit(folder: Path, monkeypatch: pytest.Mo
         return load_base(place, *rest)
 
     monkeypatch.setattr("kiplint.server.workspace.load_base", load)
-    workspace, _ = checked(folder, request("int64"))
+    workspace, _ = check_text(folder, request("int64"))
     workspace.forget()
     assert messages(workspace.check(str(folder)))
     commit(folder, request("int64"))
@@ -175,6 +175,6 @@ def test_the_editor_names_the_base(options: object) -> None:
 
 
 def test_a_text_that_is_broken_and_a_folder_without_git_have_no_changes(folder: Path, tmp_path: Path) -> None:
-    assert not messages(checked(folder, request("int64")[:-2])[1])
+    assert not messages(check_text(folder, request("int64")[:-2])[1])
     (tmp_path / "plain").mkdir()
-    assert not messages(checked(tmp_path / "plain", request("int64"))[1])
+    assert not messages(check_text(tmp_path / "plain", request("int64"))[1])

@@ -38,7 +38,7 @@ def test_json_with_comments_activates_it_and_is_claimed_only_where_definitions_a
     places = [event.removeprefix("workspaceContains:") for event in manifest["activationEvents"]]
     assert (language, places) == ("jsonc", ["onLanguage:jsonc", "**/kiplint.toml", "**/.kiplint.toml", *globs])
     patterns = [re.compile(glob.replace("**/", "(.+/)?").replace("*.", "[^/]+[.]")) for glob in globs]
-    claimed = {
+    claims = {
         path: any(pattern.fullmatch(path) for pattern in patterns)
         for path in (
             "/k/clients/src/main/resources/common/message/FetchRequest.json",
@@ -49,7 +49,7 @@ def test_json_with_comments_activates_it_and_is_claimed_only_where_definitions_a
             "/k/clients/src/main/resources/common/message/deep/X.json",
         )
     }
-    assert list(claimed.values()) == [True, True, True, False, False, False]
+    assert list(claims.values()) == [True, True, True, False, False, False]
 
 
 FIND = """
@@ -88,7 +88,7 @@ def test_where_the_program_is_looked_for(repo: Path) -> None:
     done = subprocess.run(command, input=cases, capture_output=True, text=True, check=True)
     answer = json.loads(done.stdout)
     assert [diagnostic and (diagnostic["command"], diagnostic["args"]) for diagnostic in answer["found"]] == [
-        known for _, known in PROGRAMS
+        program for _, program in PROGRAMS
     ]
     missing, failing = answer["advice"]
     assert missing.startswith("kiplint is not installed. Run pip install 'kiplint[lsp]' in the Python environment ")
@@ -100,8 +100,8 @@ def test_every_property_is_described(schema: dict[str, Any]) -> None:
     silent = [
         f"{name}.{key}"
         for name, shape in schema["$defs"].items()
-        for key, described in shape.get("properties", {}).items()
-        if not described.get("description")
+        for key, value in shape.get("properties", {}).items()
+        if not value.get("description")
     ]
     assert silent == []
 

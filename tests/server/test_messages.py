@@ -52,7 +52,7 @@ HOSTILE = (
 )
 
 
-def served(data: bytes, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
+def run_server(data: bytes, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
     """The server, given so much and no more."""
     command = [sys.executable, "-P", "-m", "kiplint", "lsp"]
     return subprocess.run(command, input=data, capture_output=True, cwd=tmp_path, timeout=600, check=False)
@@ -61,7 +61,7 @@ def served(data: bytes, tmp_path: Path) -> subprocess.CompletedProcess[bytes]:
 def test_an_invalid_request_is_reported_in_a_line_and_the_next_is_answered(tmp_path: Path) -> None:
     ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
     last = ['{"jsonrpc": "2.0", "id": 77, "method": "shutdown"}', '{"jsonrpc": "2.0", "method": "exit"}']
-    done = served(b"".join(map(framed, [json.dumps(ask), *HOSTILE, *last])), tmp_path)
+    done = run_server(b"".join(map(framed, [json.dumps(ask), *HOSTILE, *last])), tmp_path)
     lines = done.stderr.decode().splitlines()
     assert (done.returncode, done.stdout.count(b'"id": 77')) == (0, 1)
     assert all(line.startswith("warning: ") and len(line) < 500 and line.isprintable() for line in lines)
@@ -87,7 +87,7 @@ ASKS: tuple[dict[str, Any], ...] = (
 def test_every_request_has_one_answer_and_no_exception_is_logged(tmp_path: Path) -> None:
     first = {"id": 1, "method": "initialize", "params": {"capabilities": {}}}
     messages = [first, *ASKS, {"method": "exit"}]
-    done = served(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
+    done = run_server(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
     answers = map(json.loads, re.split(r"Content-Length.*\r\nContent-Type.*\r\n\r\n", done.stdout.decode())[1:])
     codes = [(answer["id"], answer["error"]["code"] if "error" in answer else None) for answer in answers]
     invalid, shutting_down = -32602, -32600
@@ -121,7 +121,7 @@ def test_a_document_has_the_bound_of_the_command_line(tmp_path: Path) -> None:
         {"id": 3, "method": "shutdown"},
         {"method": "exit"},
     ]
-    done = served(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
+    done = run_server(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     assert b'"message": "the file has more than 1,048,576 bytes, which is far more than any definition"' in done.stdout
     assert b'"version": 2' in done.stdout

@@ -60,7 +60,7 @@ def test_a_field_in_the_place_of_a_list_is_the_only_one() -> None:
     assert (message.name, [field.name for field in message.all_fields]) == ("X", ["A"])
 
 
-class Typed:
+class TypedRequest:
     """A request that was whole, and in which something is being typed at `|`; its response is on disk."""
 
     def __init__(self, folder: Path, old: str, new: str) -> None:
@@ -82,7 +82,7 @@ class Typed:
         """What is offered at the mark."""
         return completion(self.buffer, self.offset, self.neighbours, {}, snippets=snippets)
 
-    def written(self, item: types.CompletionItem) -> str:
+    def line_after(self, item: types.CompletionItem) -> str:
         """The line of the cursor after an item has been taken."""
         edit = item.text_edit
         assert isinstance(edit, types.TextEdit)
@@ -108,7 +108,7 @@ class Typed:
     ],
 )
 def test_values_while_the_text_is_broken(tmp_path: Path, old: str, new: str, expected: list[str]) -> None:
-    items = Typed(tmp_path, old, new).items()
+    items = TypedRequest(tmp_path, old, new).items()
     labels = [item.label for item in items if item.kind != types.CompletionItemKind.TypeParameter]
     assert labels == expected
 
@@ -127,11 +127,11 @@ def test_values_while_the_text_is_broken(tmp_path: Path, old: str, new: str, exp
     ],
 )  # fmt: skip
 def test_keys_bring_their_values(tmp_path: Path, old: str, new: str, key: str, line: str) -> None:
-    typed = Typed(tmp_path, old, new)
-    item = next(item for item in typed.items(snippets=True) if item.label == key)
-    assert (typed.written(item), item.insert_text_format) == (line, types.InsertTextFormat.Snippet)
-    plain = next(item for item in typed.items() if item.label == key)
-    assert "$" not in typed.written(plain)
+    request = TypedRequest(tmp_path, old, new)
+    item = next(item for item in request.items(snippets=True) if item.label == key)
+    assert (request.line_after(item), item.insert_text_format) == (line, types.InsertTextFormat.Snippet)
+    plain = next(item for item in request.items() if item.label == key)
+    assert "$" not in request.line_after(plain)
 
 
 BROKEN = [
@@ -144,21 +144,21 @@ BROKEN = [
 
 @pytest.mark.parametrize(("old", "new"), BROKEN)
 def test_hover_and_hints_stay(tmp_path: Path, old: str, new: str) -> None:
-    typed = Typed(tmp_path, old, new)
-    text = typed.buffer.text
-    answer = hover.hover(typed.buffer, text.index('"Racks"'), typed.neighbours, [], {})
+    request = TypedRequest(tmp_path, old, new)
+    text = request.buffer.text
+    answer = hover.hover(request.buffer, text.index('"Racks"'), request.neighbours, [], {})
     assert answer is not None
     assert isinstance(answer.contents, types.MarkupContent)
     assert answer.contents.value.startswith("**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.")
-    hints = [*hover.hints(typed.buffer, typed.buffer.range(0, len(typed.buffer.text)), typed.neighbours)]
-    racks = typed.buffer.position(text.index('"1+"', text.index('"Racks"')) + 4)
+    hints = [*hover.hints(request.buffer, request.buffer.range(0, len(request.buffer.text)), request.neighbours)]
+    racks = request.buffer.position(text.index('"1+"', text.index('"Racks"')) + 4)
     assert [hint.label for hint in hints if hint.position == racks] == ["1"]
 
 
 def test_refactorings_stay(tmp_path: Path) -> None:
-    typed = Typed(tmp_path, '"about": "How many." },', '"about": "How many." ')
-    offered = actions.refactorings(typed.workspace, typed.buffer, 4, typed.neighbours, str)
-    assert [action.title for action in offered][:1] == ["New version of ReadRack, request and response"]
+    request = TypedRequest(tmp_path, '"about": "How many." },', '"about": "How many." ')
+    refactorings = actions.refactorings(request.workspace, request.buffer, 4, request.neighbours, str)
+    assert [action.title for action in refactorings][:1] == ["New version of ReadRack, request and response"]
 
 
 def test_a_new_text_that_was_never_whole(tmp_path: Path) -> None:

@@ -52,14 +52,14 @@ RESPONSE = """{
 """
 
 
-SHOWN: dict[str, int | None] = {}
+SHOWN_VERSIONS: dict[str, int | None] = {}
 """By URI: the version of the text for which findings have been shown last."""
 
 
 def published(client: LanguageClient, params: types.PublishDiagnosticsParams) -> None:
     """Note what is shown, and for which version of a text."""
     client.diagnostics[params.uri] = params.diagnostics
-    SHOWN[params.uri] = params.version
+    SHOWN_VERSIONS[params.uri] = params.version
 
 
 def registered(client: LanguageClient, params: types.RegistrationParams) -> None:
@@ -88,7 +88,7 @@ async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
     await lsp_client.shutdown_session()
 
 
-class Opened:
+class OpenBuffer:
     """A text that the editor has open."""
 
     def __init__(self, client: LanguageClient, path: Path, text: str) -> None:
@@ -115,11 +115,11 @@ class Opened:
         line = before.count("\n")
         return types.Position(line, len(before.rpartition("\n")[2].encode("utf-16-le")) // 2)
 
-    async def found(self) -> list[tuple[str, str, int, int, int]]:
+    async def read_findings(self) -> list[tuple[str, str, int, int, int]]:
         """What is shown in it, once the server has seen its newest state: rule, place, and how far it reaches."""
-        while SHOWN.get(self.uri) != self.version:
+        while SHOWN_VERSIONS.get(self.uri) != self.version:
             await self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        shown = self.client.diagnostics[self.uri]
+        diagnostics = self.client.diagnostics[self.uri]
         return [
             (
                 f"{diagnostic.code}",
@@ -128,49 +128,49 @@ class Opened:
                 diagnostic.range.start.character,
                 diagnostic.range.end.character,
             )
-            for diagnostic in shown
+            for diagnostic in diagnostics
         ]
 
 
 @pytest.fixture
-def rack(client: LanguageClient, tmp_path: Path) -> Iterator[Opened]:
+def rack(client: LanguageClient, tmp_path: Path) -> Iterator[OpenBuffer]:
     """A request that is open; its response is on disk only."""
     (tmp_path / "ReadRackRequest.json").write_text(REQUEST, encoding="utf-8")
     (tmp_path / "ReadRackResponse.json").write_text(RESPONSE, encoding="utf-8")
-    opened = Opened(client, tmp_path / "ReadRackRequest.json", REQUEST)
-    yield opened
-    opened.close()
+    buffer = OpenBuffer(client, tmp_path / "ReadRackRequest.json", REQUEST)
+    yield buffer
+    buffer.close()
 
 
-async def test_a_mistake_is_shown_beside_an_emoji_and_goes_when_it_is_fixed(rack: Opened) -> None:
+async def test_a_mistake_is_shown_beside_an_emoji_and_goes_when_it_is_fixed(rack: OpenBuffer) -> None:
     line, text = next((n, content) for n, content in enumerate(REQUEST.split("\n")) if '"default"' in content)
     start = len(text[: text.index('"default"')].encode("utf-16-le")) // 2
-    (result,) = await rack.found()
+    (result,) = await rack.read_findings()
     assert (result[0], *result[2:]) == ("fields/default-invalid", line, start, start + len('"default": "x"'))
     (diagnostic,) = rack.client.diagnostics[rack.uri]
     assert diagnostic.code_description.href.endswith("/rules/fields.md#fieldsdefault-invalid")
     rack.write(REQUEST.replace('"x"', '"5"'))
-    assert await rack.found() == []
+    assert await rack.read_findings() == []
 
 
-async def test_a_text_that_breaks_while_it_is_typed_says_so_and_recovers(rack: Opened) -> None:
+async def test_a_text_that_breaks_while_it_is_typed_says_so_and_recovers(rack: OpenBuffer) -> None:
     rack.write(REQUEST[:200])
-    assert {diagnostic[0] for diagnostic in await rack.found()} == {"syntax/invalid-json"}
+    assert {diagnostic[0] for diagnostic in await rack.read_findings()} == {"syntax/invalid-json"}
     rack.write("")
-    assert {diagnostic[0] for diagnostic in await rack.found()} == {"syntax/empty-file"}
+    assert {diagnostic[0] for diagnostic in await rack.read_findings()} == {"syntax/empty-file"}
     rack.write(REQUEST)
-    assert [diagnostic[0] for diagnostic in await rack.found()] == ["fields/default-invalid"]
+    assert [diagnostic[0] for diagnostic in await rack.read_findings()] == ["fields/default-invalid"]
 
 
-async def test_the_other_half_counts_before_it_is_saved(rack: Opened, client: Any, tmp_path: Path) -> None:
+async def test_the_other_half_counts_before_it_is_saved(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
     bumped = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
-    response = Opened(client, tmp_path / "ReadRackResponse.json", bumped)
-    rules = {diagnostic[0] for text in (response, rack) for diagnostic in await text.found()}
+    response = OpenBuffer(client, tmp_path / "ReadRackResponse.json", bumped)
+    rules = {diagnostic[0] for text in (response, rack) for diagnostic in await text.read_findings()}
     response.close()
     assert rules == {"fields/default-invalid", "rpc/versions-differ"}
 
 
-async def test_what_a_field_means(rack: Opened, client: Any) -> None:
+async def test_what_a_field_means(rack: OpenBuffer, client: Any) -> None:
     answer = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"Racks"')))
     assert answer.contents.value == (
         "**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.\n\n"
@@ -181,7 +181,7 @@ async def test_what_a_field_means(rack: Opened, client: Any) -> None:
     assert "**fields/default-invalid**: " in why.contents.value
 
 
-async def test_what_may_be_written(rack: Opened, client: Any) -> None:
+async def test_what_may_be_written(rack: OpenBuffer, client: Any) -> None:
     async def labels(position: types.Position) -> list[str]:
         result = await client.text_document_completion_async(types.CompletionParams(rack.name, position))
         return [item.label for item in result.items]
@@ -199,9 +199,9 @@ async def test_what_may_be_written(rack: Opened, client: Any) -> None:
     assert "versions" not in keys
 
 
-async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, client: Any) -> None:
+async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: OpenBuffer, client: Any) -> None:
     rack.write(REQUEST.replace('"string"', '"string[]"'))
-    await rack.found()
+    await rack.read_findings()
     where = types.Range(rack.at('"string[]"'), rack.at('"string[]"'))
     requested = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
     fix, *more = await client.text_document_code_action_async(requested)
@@ -229,10 +229,10 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: Opened, clien
     assert not await client.text_document_code_action_async(requested)
 
 
-async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path: Path) -> None:
+async def test_structs_are_found_and_renamed(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
     use = rack.at('"[]Rack"', 4)
-    (defined,) = await client.text_document_definition_async(types.DefinitionParams(rack.name, use))
-    assert defined.range == types.Range(rack.at('"Rack"'), rack.at('"Rack"', 5))
+    (target,) = await client.text_document_definition_async(types.DefinitionParams(rack.name, use))
+    assert target.range == types.Range(rack.at('"Rack"'), rack.at('"Rack"', 5))
     params = types.ReferenceParams(types.ReferenceContext(include_declaration=True), rack.name, use)
     assert len(await client.text_document_references_async(params)) == 3
     edit = await client.text_document_rename_async(types.RenameParams(rack.name, use, "Shelf"))
@@ -243,7 +243,7 @@ async def test_structs_are_found_and_renamed(rack: Opened, client: Any, tmp_path
     assert [location.uri for location in partner] == [(tmp_path / "ReadRackResponse.json").as_uri()]
 
 
-async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) -> None:
+async def test_the_outline_the_folds_and_the_hints(rack: OpenBuffer, client: Any) -> None:
     (whole,) = await client.text_document_document_symbol_async(types.DocumentSymbolParams(rack.name))
     assert [(child.name, child.detail) for child in whole.children] == [
         ("Limit", "int32 0+"), ("Racks", "[]Rack 1+"), ("Spares", "[]Rack 1+"), ("Rack", "1+"),
@@ -255,7 +255,7 @@ async def test_the_outline_the_folds_and_the_hints(rack: Opened, client: Any) ->
     assert [hint.label for hint in hints] == ["0-1", "1", "1", "1"]
 
 
-async def test_the_symbols_of_the_workspace(rack: Opened, client: Any) -> None:
+async def test_the_symbols_of_the_workspace(rack: OpenBuffer, client: Any) -> None:
     rack.write(rack.text)
     symbols = await client.workspace_symbol_async(types.WorkspaceSymbolParams("RACK"))
     assert [(symbol.name, symbol.container_name, symbol.location.uri == rack.uri) for symbol in symbols] == [
@@ -268,101 +268,101 @@ async def test_the_symbols_of_the_workspace(rack: Opened, client: Any) -> None:
 
 
 async def test_a_text_without_a_file(client: LanguageClient) -> None:
-    opened = Opened(client, Path("/unused"), "")
-    opened.close()
-    opened.uri = "untitled:Untitled-1"
-    opened.name = types.TextDocumentIdentifier(opened.uri)
-    item = types.TextDocumentItem(opened.uri, "json", 1, REQUEST)
+    buffer = OpenBuffer(client, Path("/unused"), "")
+    buffer.close()
+    buffer.uri = "untitled:Untitled-1"
+    buffer.name = types.TextDocumentIdentifier(buffer.uri)
+    item = types.TextDocumentItem(buffer.uri, "json", 1, REQUEST)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    assert [diagnostic[0] for diagnostic in await opened.found()] == ["fields/default-invalid"]
-    opened.write('{ "a": 1, }')
-    assert await opened.found() == []
-    opened.close()
+    assert [diagnostic[0] for diagnostic in await buffer.read_findings()] == ["fields/default-invalid"]
+    buffer.write('{ "a": 1, }')
+    assert await buffer.read_findings() == []
+    buffer.close()
 
 
-async def test_only_what_has_changed_is_published(rack: Opened, client: Any, tmp_path: Path) -> None:
-    response = Opened(client, tmp_path / "ReadRackResponse.json", RESPONSE)
-    await response.found()
-    await rack.found()
-    SHOWN[response.uri] = -1
+async def test_only_what_has_changed_is_published(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
+    response = OpenBuffer(client, tmp_path / "ReadRackResponse.json", RESPONSE)
+    await response.read_findings()
+    await rack.read_findings()
+    SHOWN_VERSIONS[response.uri] = -1
     rack.write(rack.text + "\n")
-    await rack.found()
+    await rack.read_findings()
     await client.text_document_hover_async(types.HoverParams(response.name, types.Position(0, 0)))
-    assert SHOWN[response.uri] == -1
+    assert SHOWN_VERSIONS[response.uri] == -1
     response.close()
 
 
 async def test_a_configuration_that_cannot_be_read_is_reported(client: LanguageClient, tmp_path: Path) -> None:
     (tmp_path / "kiplint.toml").write_text("selct = []\n", encoding="utf-8")
-    opened = Opened(client, tmp_path / "ReadRackRequest.json", REQUEST)
-    ((_, message, *_),) = await opened.found()
-    opened.close()
+    buffer = OpenBuffer(client, tmp_path / "ReadRackRequest.json", REQUEST)
+    ((_, message, *_),) = await buffer.read_findings()
+    buffer.close()
     assert "selct" in message
 
 
 async def test_other_json_is_left_alone(client: LanguageClient, tmp_path: Path) -> None:
-    opened = Opened(client, tmp_path / "settings.json", '{"a": 1,}')
-    assert await opened.found() == []
-    opened.close()
+    buffer = OpenBuffer(client, tmp_path / "settings.json", '{"a": 1,}')
+    assert await buffer.read_findings() == []
+    buffer.close()
 
 
 async def test_every_definition_is_shown_as_check_finds_it(client: LanguageClient, corpus: Path) -> None:
     folder = corpus / "kafka-trunk-2026-08" / "clients"
     result = kiplint.check(folder, config={})
     for path in sorted(folder.glob("*.json"))[::20]:
-        opened = Opened(client, path, path.read_text(encoding="utf-8"))
+        buffer = OpenBuffer(client, path, path.read_text(encoding="utf-8"))
         expected = sorted(finding.rule for finding in result.findings if Path(finding.path).resolve() == path)
-        assert sorted(diagnostic[0] for diagnostic in await opened.found()) == expected
-        opened.close()
+        assert sorted(diagnostic[0] for diagnostic in await buffer.read_findings()) == expected
+        buffer.close()
 
 
 async def test_500_edits_in_a_row_leave_no_backlog(client: LanguageClient, corpus: Path) -> None:
     folder = corpus / "kafka-trunk-2026-08" / "clients"
     path = max(folder.glob("*Response.json"), key=lambda path: path.read_text(encoding="utf-8").count('"name"'))
-    opened = Opened(client, path, path.read_text(encoding="utf-8"))
-    before = await opened.found()
+    buffer = OpenBuffer(client, path, path.read_text(encoding="utf-8"))
+    before = await buffer.read_findings()
     times = []
     for number in range(500):
-        opened.write(opened.text + "\n")
+        buffer.write(buffer.text + "\n")
         began = time.perf_counter()
         if number % 10 == 0:  # the others come while it is busy
-            assert await opened.found() == before
+            assert await buffer.read_findings() == before
             times.append(time.perf_counter() - began)
-    assert await opened.found() == before
-    opened.close()
+    assert await buffer.read_findings() == before
+    buffer.close()
     print(f"\nmedian of {len(times)} answers: {statistics.median(times) * 1000:.0f} ms")
 
 
-async def ask_everything(client: Any, opened: Opened, line: int) -> None:
+async def ask_everything(client: Any, buffer: OpenBuffer, line: int) -> None:
     """Each question that an editor can ask, at the middle of a line; an answer that is an error raises."""
-    text = opened.text.split("\n")[line]
+    text = buffer.text.split("\n")[line]
     where = types.Position(line, len(text) // 2)
     span = types.Range(where, where)
-    await client.text_document_hover_async(types.HoverParams(opened.name, where))
-    await client.text_document_completion_async(types.CompletionParams(opened.name, where))
-    await client.text_document_definition_async(types.DefinitionParams(opened.name, where))
+    await client.text_document_hover_async(types.HoverParams(buffer.name, where))
+    await client.text_document_completion_async(types.CompletionParams(buffer.name, where))
+    await client.text_document_definition_async(types.DefinitionParams(buffer.name, where))
     context = types.ReferenceContext(include_declaration=True)
-    await client.text_document_references_async(types.ReferenceParams(context, opened.name, where))
-    await client.text_document_prepare_rename_async(types.PrepareRenameParams(opened.name, where))
-    requested = types.CodeActionParams(opened.name, span, types.CodeActionContext([]))
+    await client.text_document_references_async(types.ReferenceParams(context, buffer.name, where))
+    await client.text_document_prepare_rename_async(types.PrepareRenameParams(buffer.name, where))
+    requested = types.CodeActionParams(buffer.name, span, types.CodeActionContext([]))
     await client.text_document_code_action_async(requested)
 
 
 async def test_nothing_fails_over_the_real_schemas_whole_or_broken(client: Any, corpus: Path) -> None:
     random = Random(7)
     for path in sorted((corpus / "kafka-trunk-2026-08").glob("*/*.json"))[::144]:
-        opened = Opened(client, path, path.read_text(encoding="utf-8"))
-        whole = opened.text
+        buffer = OpenBuffer(client, path, path.read_text(encoding="utf-8"))
+        whole = buffer.text
         for _ in range(2):
             lines = whole.split("\n")
             everywhere = types.Range(types.Position(0, 0), types.Position(len(lines), 0))
-            assert await client.text_document_document_symbol_async(types.DocumentSymbolParams(opened.name)) is not None
-            await client.text_document_folding_range_async(types.FoldingRangeParams(opened.name))
-            await client.text_document_inlay_hint_async(types.InlayHintParams(opened.name, everywhere))
-            for line in random.sample(range(opened.text.count("\n")), 2):
-                await ask_everything(client, opened, line)
+            assert await client.text_document_document_symbol_async(types.DocumentSymbolParams(buffer.name)) is not None
+            await client.text_document_folding_range_async(types.FoldingRangeParams(buffer.name))
+            await client.text_document_inlay_hint_async(types.InlayHintParams(buffer.name, everywhere))
+            for line in random.sample(range(buffer.text.count("\n")), 2):
+                await ask_everything(client, buffer, line)
             cut = sorted(random.sample(range(1, len(whole)), 2))
-            opened.write(whole[: cut[0]] + whole[cut[1] :] + "\n\n\n\n\n")
-        opened.write(whole)
-        assert not [diagnostic for diagnostic in await opened.found() if diagnostic[0].startswith("syntax/")]
-        opened.close()
+            buffer.write(whole[: cut[0]] + whole[cut[1] :] + "\n\n\n\n\n")
+        buffer.write(whole)
+        assert not [diagnostic for diagnostic in await buffer.read_findings() if diagnostic[0].startswith("syntax/")]
+        buffer.close()

@@ -75,10 +75,10 @@ def test_other_json_does_not_activate_it(editor: Editor, folder: Path) -> None:
     assert (editor.language, editor.activated(), editor.notifications()) == ("JSON", [], [])
 
 
-@pytest.mark.parametrize("opened", [Path(MESSAGE).parent, "tools"], ids=["its-folder", "another-folder"])
-def test_a_definition_alone_has_findings(editor: Editor, folder: Path, opened: Path | str) -> None:
-    install(folder / opened, f'exec {sys.executable} -P -m kiplint "$@"')
-    editor.open(folder / opened, folder / MESSAGE)
+@pytest.mark.parametrize("workspace", [Path(MESSAGE).parent, "tools"], ids=["its-folder", "another-folder"])
+def test_a_definition_alone_has_findings(editor: Editor, folder: Path, workspace: Path | str) -> None:
+    install(folder / workspace, f'exec {sys.executable} -P -m kiplint "$@"')
+    editor.open(folder / workspace, folder / MESSAGE)
     editor.show_problems()
     until(lambda: any("fields/unknown-type" in row for row in editor.problems()))
     assert editor.activated() == ["onLanguage:jsonc"]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from slips.table import DELETE, DELETED, FIND, FOUND, OFFSETS, RECORD, SASL, SASLED
+from slips.table import DELETE, DELETE_RESPONSE, FIND, FIND_RESPONSE, OFFSETS, RECORD, SASL, SASL_RESPONSE
 
 TOPIC = "metadata/TopicRecord"
 LISTS = "clients/ListReplicasRequest"
-LISTED = "clients/ListReplicasResponse"
+LISTS_RESPONSE = "clients/ListReplicasResponse"
 QUOTA = "metadata/QuotaRecord"
 
 Edits = tuple[tuple[str, str], ...]
@@ -53,13 +53,14 @@ def definition(key: int, kind: str, name: str, fields: str, flexible: str = "0+"
 
 def list_replicas(request_key: int = 95, response_key: int = 95, flexible: str = "0+") -> dict[str, str]:
     """A new RPC."""
-    asked = '    { "name": "BrokerId", "type": "int32", "versions": "0+", "entityType": "brokerId", "about": "The broker." }'
-    answered = """\
+    request = """\
+    { "name": "BrokerId", "type": "int32", "versions": "0+", "entityType": "brokerId", "about": "The broker." }"""
+    response = """\
     { "name": "ThrottleTimeMs", "type": "int32", "versions": "0+", "about": "How long a quota holds it back." },
     { "name": "ErrorCode", "type": "int16", "versions": "0+", "about": "The error code, or 0." }"""
     return {
-        LISTS: definition(request_key, "request", "ListReplicasRequest", asked, flexible),
-        LISTED: definition(response_key, "response", "ListReplicasResponse", answered, flexible),
+        LISTS: definition(request_key, "request", "ListReplicasRequest", request, flexible),
+        LISTS_RESPONSE: definition(response_key, "response", "ListReplicasResponse", response, flexible),
     }
 
 
@@ -86,13 +87,13 @@ def bump(text: str) -> tuple[str, str]:
 SAME = (bump("is the same as version 2."),)
 
 RIGHT = (
-    PullRequest("an ignorable field", {DELETE: (bump("adds Reason."), (LAST, LAST + REASON)), DELETED: SAME}),
-    PullRequest("a tagged field", {DELETE: (bump("adds DryRun."), (LAST, LAST + DRY_RUN)), DELETED: SAME}),
+    PullRequest("an ignorable field", {DELETE: (bump("adds Reason."), (LAST, LAST + REASON)), DELETE_RESPONSE: SAME}),
+    PullRequest("a tagged field", {DELETE: (bump("adds DryRun."), (LAST, LAST + DRY_RUN)), DELETE_RESPONSE: SAME}),
     PullRequest(
         "null from a new version on",
         {
             DELETE: (bump("takes null for all groups."), (GROUPS, f'{GROUPS}, "nullableVersions": "3+"')),
-            DELETED: SAME,
+            DELETE_RESPONSE: SAME,
         },
     ),
     PullRequest(
@@ -102,7 +103,7 @@ RIGHT = (
                 ('"validVersions": "0-6"', '//\n  // Version 7 has no KeyType.\n  "validVersions": "0-7"'),
                 ('"KeyType", "type": "int8", "versions": "1+"', '"KeyType", "type": "int8", "versions": "1-6"'),
             ),
-            FOUND: (
+            FIND_RESPONSE: (
                 ('"validVersions": "0-6"', '//\n  // Version 7 is the same as version 6.\n  "validVersions": "0-7"'),
             ),
         },
@@ -136,7 +137,7 @@ RIGHT = (
         "the next version after KIP-1313",
         {
             DELETE: (('"validVersions": "0-3"', '//\n  // Version 4 is for retries.\n  "validVersions": "0-4"'),),
-            DELETED: (
+            DELETE_RESPONSE: (
                 ('"validVersions": "0-3"', '//\n  // Version 4 is the same as version 3.\n  "validVersions": "0-4"'),
             ),
         },
@@ -158,8 +159,8 @@ WRONG = (
     ),
     PullRequest(
         "a field of another type",
-        {DELETED: (('"ErrorCode", "type": "int16"', '"ErrorCode", "type": "int32"'),)},
-        f"compat/layout-changed {DELETED}",
+        {DELETE_RESPONSE: (('"ErrorCode", "type": "int16"', '"ErrorCode", "type": "int32"'),)},
+        f"compat/layout-changed {DELETE_RESPONSE}",
         ("conventions/type-by-peers",),
     ),
     PullRequest(
@@ -181,7 +182,7 @@ WRONG = (
     ),
     PullRequest(
         "a version that is gone",
-        {DELETE: ((VALID, '"validVersions": "1-2"'),), DELETED: ((VALID, '"validVersions": "1-2"'),)},
+        {DELETE: ((VALID, '"validVersions": "1-2"'),), DELETE_RESPONSE: ((VALID, '"validVersions": "1-2"'),)},
         f"compat/version-dropped {DELETE}",
         ("compat/version-dropped",),
     ),
@@ -189,7 +190,7 @@ WRONG = (
         "flexible earlier than before",
         {
             DELETE: ((FLEXIBLE, '"flexibleVersions": "1+"'),),
-            DELETED: ((FLEXIBLE, '"flexibleVersions": "1+"'),),
+            DELETE_RESPONSE: ((FLEXIBLE, '"flexibleVersions": "1+"'),),
         },
         f"compat/flexible-changed {DELETE}",
         ("compat/flexible-changed",),
@@ -231,7 +232,10 @@ WRONG = (
         ("conventions/new-rpc-not-flexible",),
     ),
     PullRequest(
-        "a response that is gone", {DELETED: None}, f"rpc/response-missing {DELETE}", ("compat/message-removed",)
+        "a response that is gone",
+        {DELETE_RESPONSE: None},
+        f"rpc/response-missing {DELETE}",
+        ("compat/message-removed",),
     ),
     PullRequest(
         "the key of another RPC",
@@ -243,7 +247,7 @@ WRONG = (
         "SaslHandshake bumped",
         {
             SASL: (('"validVersions": "0-1"', '"validVersions": "0-2"'),),
-            SASLED: (('"validVersions": "0-1"', '"validVersions": "0-2"'),),
+            SASL_RESPONSE: (('"validVersions": "0-1"', '"validVersions": "0-2"'),),
         },
         f"kip-1313/frozen-rpc {SASL}",
         ("kip-1313/frozen-rpc", "compat/frozen-bumped", "compat/frozen-bumped"),

@@ -1,6 +1,6 @@
 """Realistic slips in the small broker set, each a single edit, and the findings that a reviewer wants of it.
 
-`find` stands once in `file`; `found` are the findings, as `rule` for the file of the slip or `File: rule` for another,
+`find` stands once in `file`; `findings` are written as `rule` for the file of the slip or `File: rule` for another,
 each with the text that is underlined after an at sign. The slips come out of Kafka's history (what its pull requests
 mended afterwards) and out of reviews of its KIPs.
 """
@@ -17,15 +17,15 @@ class Slip(NamedTuple):
     file: str
     find: str
     put: str
-    found: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 API = "clients/ApiVersionsRequest"
 ANSWER = "clients/ApiVersionsResponse"
 FIND = "clients/FindCoordinatorRequest"
-FOUND = "clients/FindCoordinatorResponse"
+FIND_RESPONSE = "clients/FindCoordinatorResponse"
 DELETE = "clients/DeleteGroupsRequest"
-DELETED = "clients/DeleteGroupsResponse"
+DELETE_RESPONSE = "clients/DeleteGroupsResponse"
 META = "clients/MetadataRequest"
 METAS = "clients/MetadataResponse"
 TOPICS = "clients/DescribeTopicPartitionsRequest"
@@ -33,7 +33,7 @@ PAGES = "clients/DescribeTopicPartitionsResponse"
 GROUPS = "clients/ConsumerGroupDescribeResponse"
 HEADER = "clients/RequestHeader"
 SASL = "clients/SaslHandshakeRequest"
-SASLED = "clients/SaslHandshakeResponse"
+SASL_RESPONSE = "clients/SaslHandshakeResponse"
 OFFSETS = "clients/OffsetDeleteRequest"
 PUSH = "clients/PushTelemetryRequest"
 DEAD = "clients/LeaderAndIsrRequest"
@@ -292,14 +292,14 @@ VERSIONS = (
     ),
     Slip(
         "child outside its parent",
-        FOUND,
+        FIND_RESPONSE,
         '"name": "Key", "type": "string", "versions": "4+"',
         '"name": "Key", "type": "string", "versions": "3+"',
         ('versions/child-outside-parent @ "versions": "3+"',),
     ),
     Slip(
         "child never there",
-        FOUND,
+        FIND_RESPONSE,
         '"name": "Key", "type": "string", "versions": "4+"',
         '"name": "Key", "type": "string", "versions": "0-3"',
         ('versions/never-present @ "versions": "0-3"',),
@@ -330,7 +330,7 @@ VERSIONS = (
     ),
     Slip(
         "response bumped alone",
-        DELETED,
+        DELETE_RESPONSE,
         '"validVersions": "0-2"',
         '"validVersions": "0-3"',
         (
@@ -735,14 +735,14 @@ PAIRS = (
     ),
     Slip(
         "listeners on a response",
-        DELETED,
+        DELETE_RESPONSE,
         '"type": "response",',
         '"type": "response",\n  "listeners": ["broker"],',
         ('rpc/listeners-on-non-request @ "listeners": ["broker"]',),
     ),
     Slip(
         "unstable on a response",
-        DELETED,
+        DELETE_RESPONSE,
         '"type": "response",',
         '"type": "response",\n  "latestVersionUnstable": true,',
         ('rpc/unstable-on-non-request @ "latestVersionUnstable": true',),
@@ -914,7 +914,7 @@ KIPS = (
     ),
     Slip(
         "SaslHandshake flexible",
-        SASLED,
+        SASL_RESPONSE,
         '"flexibleVersions": "none"',
         '"flexibleVersions": "1+"',
         ('kip-1313/frozen-rpc @ "flexibleVersions": "1+"',),

@@ -16,7 +16,7 @@ from kiplint.engine.run import Input, check_set
 from slips.table import SLIPS, Slip
 
 SET = ROOT / "fixtures" / "sets" / "broker"
-COUNTED = {"kip-1313/header-missing"}
+COUNTED_RULES = {"kip-1313/header-missing"}
 EDIT = re.compile(r'^"(\w+)": (.*)$', re.DOTALL)
 by_name = pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: slip.name)
 
@@ -46,7 +46,7 @@ def span_of(text: str, finding: Finding) -> tuple[int, int]:
     return start, sum(map(len, lines[: span.end_line - 1])) + span.end_column - 1
 
 
-def described(files: dict[str, str], finding: Finding, home: str) -> str:
+def describe(files: dict[str, str], finding: Finding, home: str) -> str:
     """A finding as the table has it: rule, what is underlined up to the end of its line, and the file if another."""
     name = finding.path.removesuffix(".json")
     start, end = span_of(files[name], finding)
@@ -58,7 +58,7 @@ def described(files: dict[str, str], finding: Finding, home: str) -> str:
 def test_a_slip_gives_the_findings_that_a_reviewer_wants(slip: Slip, rules: RuleSet) -> None:
     files = files_of(slip)
     home = slip.file.rpartition("/")[2]
-    assert tuple(described(files, finding, home) for finding in check(files, rules)) == slip.found
+    assert tuple(describe(files, finding, home) for finding in check(files, rules)) == slip.findings
 
 
 @by_name
@@ -67,13 +67,13 @@ def test_the_suggested_text_fixes_the_finding_and_adds_none(slip: Slip, rules: R
     before = check(files, rules)
     for finding in before:
         if finding.instead:
-            mended = {**files, finding.path.removesuffix(".json"): written(files, finding)}
+            mended = {**files, finding.path.removesuffix(".json"): apply_instead(files, finding)}
             after = check(mended, rules)
-            gone = [
+            targets = [
                 earlier for earlier in before if earlier.rule == finding.rule and earlier.pointer == finding.pointer
             ]
-            assert not {key(item) for item in after} & {key(item) for item in gone}
-            if finding.rule in COUNTED:  # of many alike it tells the first, now another one
+            assert not {key(item) for item in after} & {key(item) for item in targets}
+            if finding.rule in COUNTED_RULES:  # of many alike it tells the first, now another one
                 after = [later for later in after if later.rule != finding.rule]
             assert {key(item) for item in after} <= {key(item) for item in before}
 
@@ -82,7 +82,7 @@ def key(finding: Finding) -> tuple[str, str, str]:
     return finding.rule, finding.path, finding.message
 
 
-def written(files: dict[str, str], finding: Finding) -> str:
+def apply_instead(files: dict[str, str], finding: Finding) -> str:
     """The file with `instead` taken at its word."""
     text = files[finding.path.removesuffix(".json")]
     start, end = span_of(text, finding)

@@ -41,7 +41,7 @@ def sets(*names: str, repository: str | None = None) -> list[SchemaFiles]:
 
 def paths(*names: str, repository: str | None = None) -> list[str]:
     """The paths of the requested files, in all sets that names stand for."""
-    return [file.path for schemas in sets(*names, repository=repository) for file in schemas.files if file.reported]
+    return [file.path for schemas in sets(*names, repository=repository) for file in schemas.files if file.is_reported]
 
 
 def error(*names: str, repository: str | None = None) -> str:

@@ -59,7 +59,7 @@ def test_jar() -> None:
     make_zip("x.jar", JAR)
     (result,) = sets("x.jar")
     assert (result.directory, result.relative) == ("x.jar!/common/message", "common/message")
-    assert [(file.path, file.data, file.reported) for file in result.files] == [(path, GOOD, True) for path in BOTH]
+    assert [(file.path, file.data, file.is_reported) for file in result.files] == [(path, GOOD, True) for path in BOTH]
 
 
 @pytest.mark.parametrize(("name", "mode"), TARS)
@@ -83,9 +83,9 @@ def test_paths_inside() -> None:
     (result,) = sets("x.jar!/common/message/")
     assert (result.directory, result.relative) == ("x.jar!/common/message", "")
     (result,) = sets(*reversed(BOTH))
-    assert [(file.path, file.reported) for file in result.files] == [(path, True) for path in BOTH]
+    assert [(file.path, file.is_reported) for file in result.files] == [(path, True) for path in BOTH]
     (result,) = sets(BOTH[0])
-    assert [(file.path, file.reported) for file in result.files] == [(BOTH[0], True), (BOTH[1], False)]
+    assert [(file.path, file.is_reported) for file in result.files] == [(BOTH[0], True), (BOTH[1], False)]
     assert error("x.jar!/comon") == "no such path in x.jar: comon"
     assert error("x.jar!/common/mesage") == "no such path in x.jar: common/mesage; did you mean common/message?"
     assert error("x.jar!/common/message/ARequests.json") == (

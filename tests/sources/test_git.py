@@ -36,7 +36,7 @@ BOTH = [f"1.0.0:{MESSAGE}/ARequest.json", f"1.0.0:{MESSAGE}/AResponse.json"]
 def test_whole_revision(kafka: Path) -> None:
     first, second = sets("1.0.0:")
     assert (first.directory, first.relative) == (f"1.0.0:{MESSAGE}", MESSAGE)
-    assert [(file.path, file.data, file.reported) for file in first.files] == [(path, GOOD, True) for path in BOTH]
+    assert [(file.path, file.data, file.is_reported) for file in first.files] == [(path, GOOD, True) for path in BOTH]
     assert (second.directory, second.relative, len(second.files)) == ("1.0.0:metadata", "metadata", 1)
 
 
@@ -73,10 +73,10 @@ def test_tree_and_commit_ids(kafka: Path) -> None:
 
 def test_files_of_a_revision_are_one_set_with_their_siblings(kafka: Path) -> None:
     (alone,) = sets(BOTH[0])
-    assert [(file.path, file.reported) for file in alone.files] == [(BOTH[0], True), (BOTH[1], False)]
+    assert [(file.path, file.is_reported) for file in alone.files] == [(BOTH[0], True), (BOTH[1], False)]
     assert (alone.directory, alone.relative, alone.lone) == (f"1.0.0:{MESSAGE}", "", False)
     (together,) = sets(*BOTH)
-    assert [(file.path, file.reported) for file in together.files] == [(path, True) for path in BOTH]
+    assert [(file.path, file.is_reported) for file in together.files] == [(path, True) for path in BOTH]
     (lone,) = sets("1.0.0:metadata/TopicRecord.json")
     assert lone.lone
 
@@ -151,9 +151,9 @@ def test_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_odd_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     odd = os.fsdecode(b"a b\xff\nc/X \xe9.json")
     monkeypatch.chdir(make_repository(tmp_path / "a repository", {odd: GOOD}))
-    shown = r"HEAD:a b\udcff\u000ac/X \udce9.json"
-    assert paths("HEAD:") == paths(f"HEAD:{odd}") == [shown]
-    assert paths(f"HEAD:{os.path.dirname(odd)}") == [shown]
+    text = r"HEAD:a b\udcff\u000ac/X \udce9.json"
+    assert paths("HEAD:") == paths(f"HEAD:{odd}") == [text]
+    assert paths(f"HEAD:{os.path.dirname(odd)}") == [text]
 
 
 def test_odd_entries_of_trees(kafka: Path) -> None:
@@ -186,11 +186,11 @@ def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> No
     started: list[list[str]] = []
     start = sources_git.start
 
-    def counted(options: list[str], command: list[str], env: dict[str, str]) -> object:
+    def record_start(options: list[str], command: list[str], env: dict[str, str]) -> object:
         started.append(command)
         return start(options, command, env)
 
-    monkeypatch.setattr(sources_git, "start", counted)
+    monkeypatch.setattr(sources_git, "start", record_start)
     commit(kafka, {"metadata/B.json": GOOD}, "2.0.0")
     old = open_sets(["1.0.0:", "1.0.0:metadata"], lambda path: True)
     new = open_sets(["2.0.0:", BOTH[0]], lambda path: True)
@@ -306,8 +306,8 @@ def test_too_much_in_one_folder(kafka: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_reading_again_after_the_process_is_gone(kafka: Path) -> None:
     assert paths(BOTH[0]) == [BOTH[0]]
-    opened: Objects = open_repository(None)
-    opened.close()
+    repository: Objects = open_repository(None)
+    repository.close()
     assert paths(BOTH[0]) == [BOTH[0]]
 
 
@@ -345,8 +345,10 @@ def make_partial(where: Path, command: str) -> str:
 
 @pytest.mark.parametrize("protocols", ["none", "file"])
 def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocols: str) -> None:
-    made = sources_git.environment
-    monkeypatch.setattr(sources_git, "environment", lambda *, elsewhere: made(elsewhere=elsewhere, protocols=protocols))
+    original = sources_git.environment
+    monkeypatch.setattr(
+        sources_git, "environment", lambda *, elsewhere: original(elsewhere=elsewhere, protocols=protocols)
+    )
     planted = tmp_path / "planted"
     blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
     text = error("HEAD:")

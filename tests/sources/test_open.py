@@ -54,7 +54,7 @@ def test_trees_of_all_kinds_hold_the_same(kafka: Path, tmp_path: Path) -> None:
 def test_files_with_their_siblings(tmp_path: Path) -> None:
     write(tmp_path, {"a/A.json": GOOD, "a/B.json": GOOD, "a/o.json": OTHER, "b/C.json": GOOD})
     first, second = sets("a/B.json", "b/C.json")
-    assert [(file.path, file.reported) for file in first.files] == [("a/A.json", False), ("a/B.json", True)]
+    assert [(file.path, file.is_reported) for file in first.files] == [("a/A.json", False), ("a/B.json", True)]
     assert (first.lone, second.lone) == (False, True)
 
 
@@ -62,7 +62,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     write(tmp_path, {"a/A.json": OTHER, "a/B.json": GOOD})
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(GOOD)))
     (open_set,) = open_sets([STDIN], everything, "a/A.json")
-    assert [(file.path, file.data, file.reported) for file in open_set.files] == [
+    assert [(file.path, file.data, file.is_reported) for file in open_set.files] == [
         ("a/A.json", GOOD, True),
         ("a/B.json", GOOD, False),
     ]
@@ -102,8 +102,8 @@ def test_a_link_is_followed_only_to_what_is_walked_itself(tmp_path: Path) -> Non
     texts = {f"{name}.json": str(target).encode() for name, target in targets.items()}
     expected = {**texts, "ARequest.json": GOOD, "Inside.json": GOOD}
     walked, beside = sets("repo/set")[0], sets("repo/set/ARequest.json")[0]
-    named = sets(*(f"repo/set/{name}" for name in expected))[0]
-    for schemas in (walked, beside, named):
+    by_name = sets(*(f"repo/set/{name}" for name in expected))[0]
+    for schemas in (walked, beside, by_name):
         assert {os.path.basename(file.path): file.data for file in schemas.files} == expected
     problems = {load(file.path, file.data).problems for file in walked.files if file.data != GOOD}
     assert {(problem.kind, problem.start) for (problem,) in problems} == {("linked-file", 0)}
@@ -121,10 +121,10 @@ def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "kiplint.sources.disk" in loaded
-    assert not loaded & {"pathlib", "subprocess", "zipfile", "tarfile", "dataclasses", "tempfile", "difflib"}
-    assert not loaded & {f"kiplint.sources.{name}" for name in HEAVY}
+    modules = set(done.stdout.split())
+    assert "kiplint.sources.disk" in modules
+    assert not modules & {"pathlib", "subprocess", "zipfile", "tarfile", "dataclasses", "tempfile", "difflib"}
+    assert not modules & {f"kiplint.sources.{name}" for name in HEAVY}
 
 
 @pytest.mark.usefixtures("elsewhere")

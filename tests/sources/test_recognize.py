@@ -60,8 +60,8 @@ def test_words_below_the_top_level_make_no_definition(value: object, tmp_path: P
     assert kind_of(b"// validVersions\n" + json.dumps(value, indent=2).encode()) == "other"
     (tmp_path / "apis.json").write_text(json.dumps(value))
     assert kiplint("check", ".", cwd=tmp_path).code == 2
-    named = kiplint("check", "apis.json", cwd=tmp_path)
-    assert named.code == 2 and "apis.json is JSON, but not a message definition" in named.err
+    result = kiplint("check", "apis.json", cwd=tmp_path)
+    assert result.code == 2 and "apis.json is JSON, but not a message definition" in result.err
 
 
 @pytest.mark.parametrize("text", [b"{}", b"[]", b" {}\n"])

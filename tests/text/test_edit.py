@@ -37,7 +37,7 @@ def node(document: Document, pointer: str) -> Node:
     return result
 
 
-def inserted(text: str, key: str, value: str, pointer: str = "") -> str:
+def insert(text: str, key: str, value: str, pointer: str = "") -> str:
     document = Document(text.encode())
     edits = insert_property(document, node(document, pointer), key, value, ORDER)
     return apply_edits(document.data, edits).decode()
@@ -70,15 +70,15 @@ def deleted(text: str, pointer: str) -> str:
     ],
 )
 def test_a_property_is_inserted_as_its_neighbours_are_written(before: str, after: str) -> None:
-    assert inserted(before, "type", '"t"') == after
+    assert insert(before, "type", '"t"') == after
 
 
 def test_a_property_that_is_in_no_order_comes_last() -> None:
-    assert inserted('{"name": "X", "about": ""}', "other", "1") == '{"name": "X", "about": "", "other": 1}'
+    assert insert('{"name": "X", "about": ""}', "other", "1") == '{"name": "X", "about": "", "other": 1}'
 
 
 def test_a_value_of_several_lines_is_indented_like_its_property() -> None:
-    assert inserted('{\n  "a": {\n    "name": "X"\n  }\n}', "fields", "{\n  1\n}", "/a") == (
+    assert insert('{\n  "a": {\n    "name": "X"\n  }\n}', "fields", "{\n  1\n}", "/a") == (
         '{\n  "a": {\n    "name": "X",\n    "fields": {\n      1\n    }\n  }\n}'
     )
 
@@ -150,16 +150,16 @@ def test_edits_of_strangers_collide(left: Edit, other: Edit, *, answer: bool) ->
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.sampled_from(["", "a"])), max_size=12))
-def test_edits_collide_with_any_of_several(drawn: list[tuple[int, int, str]]) -> None:
+def test_edits_collide_with_any_of_several(rows: list[tuple[int, int, str]]) -> None:
     several = Edits()
-    taken: list[Edit] = []
-    for start, length, text in drawn:
+    edits: list[Edit] = []
+    for start, length, text in rows:
         edit = Edit(start, start + length, text)
-        collides = any(collide(edit, other) for other in taken)
+        collides = any(collide(edit, other) for other in edits)
         assert several.collides(edit) is collides
         if not collides:
             several.add(edit)
-            taken.append(edit)
+            edits.append(edit)
 
 
 def test_bytes_without_a_json_value_cannot_be_edited() -> None:
@@ -187,17 +187,17 @@ def _value(text: str, node: Node) -> object:
     return json.loads(blank_comments(text[node.start : node.end].encode()))
 
 
-def _said(text: str) -> list[str]:
+def _comment_bodies(text: str) -> list[str]:
     return [comment.body(text) for comment in comments(text)]
 
 
-def _written(path: Path, end: str, *, mark: bool) -> bytes:
+def _read_variant(path: Path, end: str, *, mark: bool) -> bytes:
     data = path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", end.encode())
     return b"\xef\xbb\xbf" * mark + data
 
 
 @pytest.mark.parametrize(
-    ("gone", "rest"),
+    ("indices", "rest"),
     [
         ((0, 1), '{ "3": 3, "4": 4 }'),
         ((1, 2), '{ "1": 1, "4": 4 }'),
@@ -207,9 +207,9 @@ def _written(path: Path, end: str, *, mark: bool) -> bytes:
         ((0, 1, 2, 3), "{ }"),
     ],
 )
-def test_neighbours_on_one_line_are_removed_together(gone: tuple[int, ...], rest: str) -> None:
+def test_neighbours_on_one_line_are_removed_together(indices: tuple[int, ...], rest: str) -> None:
     document = Document(b'{ "1": 1, "2": 2, "3": 3, "4": 4 }')
-    edits = delete_items(document, document.root, [document.root.children[n] for n in gone])
+    edits = delete_items(document, document.root, [document.root.children[n] for n in indices])
     assert apply_edits(document.data, edits).decode() == rest
 
 
@@ -217,19 +217,19 @@ def test_neighbours_on_one_line_are_removed_together(gone: tuple[int, ...], rest
 def test_real_files_can_be_edited_anywhere(corpus: Path, end: str) -> None:
     chance = random.Random(1313)
     for path in definitions(corpus)[::4]:
-        document = Document(_written(path, end, mark=chance.random() < 0.1))
+        document = Document(_read_variant(path, end, mark=chance.random() < 0.1))
         container = chance.choice(list(_containers(document.root)))
         value = _value(document.text, container)
         number = chance.randrange(len(container.children) + 1)
         children = container.children
         if chance.random() < 0.5 and number < len(children):
-            gone = {number, *(n for n in range(len(children)) if chance.random() < 0.3)}
-            edits = delete_items(document, container, [children[n] for n in gone])
+            indices = {number, *(n for n in range(len(children)) if chance.random() < 0.3)}
+            edits = delete_items(document, container, [children[n] for n in indices])
             if isinstance(value, dict):
-                value = {child.key: value[child.key] for n, child in enumerate(children) if n not in gone}
+                value = {child.key: value[child.key] for n, child in enumerate(children) if n not in indices}
             else:
                 assert isinstance(value, list)
-                value = [item for n, item in enumerate(value) if n not in gone]
+                value = [item for n, item in enumerate(value) if n not in indices]
         elif isinstance(value, dict):
             item, after = '"new": {\n  "x": 1\n}', children[number - 1] if number else None
             edits = insert_item(document, container, item, after)
@@ -243,7 +243,7 @@ def test_real_files_can_be_edited_anywhere(corpus: Path, end: str) -> None:
         again = Document(result)
         twin = next(item for item in _containers(again.root) if item.start == container.start)
         assert _value(again.text, twin) == value, path
-        assert _said(again.text) == _said(document.text), path
+        assert _comment_bodies(again.text) == _comment_bodies(document.text), path
 
 
 def _is_only_edited(document: Document, result: bytes, edits: list[Edit]) -> None:

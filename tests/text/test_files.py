@@ -26,8 +26,8 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "directory").mkdir()
     os.mkfifo("pipe")
-    with socket.socket(socket.AF_UNIX) as made:
-        made.bind("socket")
+    with socket.socket(socket.AF_UNIX) as unix_socket:
+        unix_socket.bind("socket")
     Path("loop").symlink_to("loop")
     Path("dangling").symlink_to("nowhere")
     Path("device").symlink_to("/dev/zero")

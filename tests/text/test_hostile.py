@@ -13,12 +13,12 @@ from kiplint.text.locate import Locator
 
 from .test_decode import ANY, ENCODER
 
-REPEATED = [
+PIECES = [
     "[", "{", '{"a":', "[[],", '"', "'", "\\", '"\\', '\\"', '"\\\n', "/", "/*", "/**/", "//", "// \n", "1//\r",
     '"a//"\r', 'x//"\n', " ", "\r", "\0", "\ufeff", "\u00a0", "#\n", "1", "-", "1,", ",", ":", "}", '"a":1,', '"a" ',
     '"\\ud800"', "{a:{a:", "// kiplint: ignore[a] b\n", "// kiplint: ignore[\n", "/* kiplint: x */",
 ]  # fmt: skip
-WRAPPED = [
+FRAMED_PIECES = [
     ("[", "1,", "1]"),
     ("[", "+1,", "1]"),
     ("[", '"\\u0061\\q",', "1]"),
@@ -52,13 +52,13 @@ def exercise(data: bytes) -> None:
     decode(data, ANY, ENCODER)
 
 
-@pytest.mark.parametrize("piece", REPEATED, ids=repr)
+@pytest.mark.parametrize("piece", PIECES, ids=repr)
 def test_repeated(piece: str) -> None:
     data = piece.encode()
     exercise(data * (ENOUGH // len(data)))
 
 
-@pytest.mark.parametrize(("head", "piece", "tail"), WRAPPED)
+@pytest.mark.parametrize(("head", "piece", "tail"), FRAMED_PIECES)
 def test_wrapped(head: str, piece: str, tail: str) -> None:
     exercise((head + piece * (ENOUGH // len(piece)) + tail).encode())
 

@@ -48,10 +48,10 @@ def test_lines_put_together_are_the_text(text: str) -> None:
 
 @given(st.lists(st.sampled_from(["a", "é", "€", "𝄞", "\n", "\r\n", "a" * 700]), max_size=8).map("".join), st.data())
 def test_offsets_in_bytes(text: str, data: st.DataObject) -> None:
-    encoded = text.encode()
+    utf8 = text.encode()
     offset = len(text[: data.draw(st.integers(0, len(text)))].encode())
-    assert character_of(encoded, offset) == len(encoded[:offset].decode())
-    assert line_of(encoded, offset) == encoded.count(b"\n", 0, offset) + 1
+    assert character_of(utf8, offset) == len(utf8[:offset].decode())
+    assert line_of(utf8, offset) == utf8.count(b"\n", 0, offset) + 1
 
 
 def test_an_offset_in_bytes_that_are_not_text() -> None:

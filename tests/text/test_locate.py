@@ -27,7 +27,7 @@ TEXT = """\
 """
 
 
-def shown(text: str, pointer: str) -> str:
+def member_text(text: str, pointer: str) -> str:
     start, end = Locator(text).member(pointer)
     return text[start:end]
 
@@ -61,7 +61,7 @@ def shown(text: str, pointer: str) -> str:
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_members(pointer: str, expected: str, span: tuple[int, int, int, int], newline: str) -> None:
     text = TEXT.replace("\n", newline)
-    assert shown(text, pointer) == expected
+    assert member_text(text, pointer) == expected
     assert Locator(text).span(pointer) == span
 
 
@@ -95,15 +95,15 @@ def test_the_last_of_duplicates_counts() -> None:
 
 def test_values_on_several_lines() -> None:
     text = '[{"a":\n1, "name":\n"N"}]'
-    assert shown(text, "/0/a") == '"a"'
-    assert shown(text, "/0") == '"name"'
+    assert member_text(text, "/0/a") == '"a"'
+    assert member_text(text, "/0") == '"name"'
 
 
 def test_broken_text() -> None:
     text = '{"name": "A",\n "fields": [{"tag": 1 "about": "x", "default"\n'
-    assert shown(text, "/fields/0/tag") == '"tag": 1'
-    assert shown(text, "/fields/0/about") == '"about": "x"'
-    assert shown(text, "/fields/0/default") == '"default"'
+    assert member_text(text, "/fields/0/tag") == '"tag": 1'
+    assert member_text(text, "/fields/0/about") == '"about": "x"'
+    assert member_text(text, "/fields/0/default") == '"default"'
     assert Locator(text).span("/fields/0/default") == (2, 37, 2, 46)
 
 

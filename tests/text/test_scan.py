@@ -236,8 +236,8 @@ def _refuse(constant: str) -> float:
 
 def test_white_space_is_what_json5_and_unicode_call_so() -> None:
     """JSON5 1.0.0, section 7: the named characters, and all of Unicode's category Zs; JSON's own are not odd."""
-    named = "\v\f\ufeff\u2028\u2029"
+    named_characters = "\v\f\ufeff\u2028\u2029"
     separators = {chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Zs"}
     pattern = re.compile(f"[{SPACES}]")
-    matched = {chr(code) for code in range(sys.maxunicode + 1) if pattern.match(chr(code))}
-    assert matched == {*named, *separators} - {" "}
+    spaces = {chr(code) for code in range(sys.maxunicode + 1) if pattern.match(chr(code))}
+    assert spaces == {*named_characters, *separators} - {" "}

@@ -18,7 +18,7 @@ MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"
 
 
 @pytest.mark.parametrize(
-    ("word", "known", "expected"),
+    ("word", "candidates", "expected"),
     [
         ("tags/gpa", RULES, "tags/gap"),
         ("Tags", RULES, "tags"),
@@ -30,9 +30,9 @@ MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"
         ("files", ["field", "rpc"], "field"),
     ],
 )
-def test_what_is_close(word: str, known: list[str], expected: str) -> None:
-    assert nearest(word, known) == expected
-    assert did_you_mean(word, known) == f"; did you mean {expected}?"
+def test_what_is_close(word: str, candidates: list[str], expected: str) -> None:
+    assert nearest(word, candidates) == expected
+    assert did_you_mean(word, candidates) == f"; did you mean {expected}?"
 
 
 def test_the_word_itself_is_no_suggestion() -> None:
@@ -40,7 +40,7 @@ def test_the_word_itself_is_no_suggestion() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "known"),
+    ("word", "candidates"),
     [
         ("kip-714", RULES),
         ("json-error", RULES),
@@ -52,8 +52,8 @@ def test_the_word_itself_is_no_suggestion() -> None:
         ("", MESSAGES),
     ],
 )
-def test_what_is_not(word: str, known: list[str]) -> None:
-    assert did_you_mean(word, known) == ""
+def test_what_is_not(word: str, candidates: list[str]) -> None:
+    assert did_you_mean(word, candidates) == ""
 
 
 def test_a_run_has_so_many_steps_and_then_no_suggestions() -> None:
@@ -70,8 +70,8 @@ def test_a_run_has_so_many_steps_and_then_no_suggestions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "meant"),
+    ("text", "expected"),
     [("strnig", "string"), ("int3", "int32"), ("Boolean", "bool"), ("float", "float64"), ("Topic", ""), ("Foo", "")],
 )
-def test_types_with_a_digit_too_few(text: str, meant: str) -> None:
-    assert nearest_primitive(text) == meant
+def test_types_with_a_digit_too_few(text: str, expected: str) -> None:
+    assert nearest_primitive(text) == expected

@@ -179,7 +179,7 @@ def _hint(param: Parameter) -> Any:
 
 def _mark(param: Parameter) -> Any:
     mark = param.mark
-    shared: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "help": mark.help,
         "metavar": mark.metavar,
         "autocompletion": mark.complete,
@@ -187,17 +187,17 @@ def _mark(param: Parameter) -> Any:
         "rich_help_panel": param.panel or None,
     }
     if isinstance(mark, Argument):
-        return typer.Argument(**shared)
+        return typer.Argument(**settings)
     if param.takes_file:
-        shared |= {
+        settings |= {
             "metavar": f"[{'|'.join(param.words)}|{PAGE}=FILE]",
             "autocompletion": lambda: param.words,
-            "callback": lambda value: _allowed(param, value),
+            "callback": lambda value: _check_value(param, value),
         }
-    return typer.Option(*param.flags, min=mark.least, max=mark.most, **shared)
+    return typer.Option(*param.flags, min=mark.least, max=mark.most, **settings)
 
 
-def _allowed(param: Parameter, value: str) -> str:
+def _check_value(param: Parameter, value: str) -> str:
     if not param.allows(value):
         words = ", ".join(f"'{word}'" for word in param.words)
         raise typer.BadParameter(f"'{value}' is not one of {words}.")

@@ -52,7 +52,7 @@ def rule_ids() -> list[tuple[str, str]]:
     from kiplint.engine.packs import shipped_rules
 
     try:
-        rules = configure().known()
+        rules = configure().all_rules()
     except UsageError:  # the next run reports it
         rules = list(shipped_rules())
     return [(rule.id, rule.title) for rule in rules]

@@ -34,18 +34,18 @@ CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 class Output(msgspec.Struct, frozen=True):
     """One report to write: its format, the file (None for standard output), and whether to colour it.
 
-    One that is `opened` goes to a temporary file where no file is named.
+    One that goes `in_browser` is written to a temporary file where no file is named.
     """
 
     format: str
     file: str | None
     color: bool
-    opened: bool = False
+    in_browser: bool = False
 
     @property
     def is_out(self) -> bool:
         """Whether it goes to standard output."""
-        return self.file is None and not self.opened
+        return self.file is None and not self.in_browser
 
 
 def report(command: str, reporting: Reporting, work: Callable[[], Report], *, statistics: bool = False) -> int:
@@ -116,14 +116,14 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def present(result: RunResult, form: str, color: str, *, opened: bool = False) -> int:
-    """Write a result in the format `form`, to standard output or as `html=FILE`, or have its page `opened`."""
+def present(result: RunResult, form: str, color: str, *, in_browser: bool = False) -> int:
+    """Write a result in the format `form`, to standard output or as `html=FILE`, or open its page `in_browser`."""
     form, _, file = form.partition("=")
     if file:
         _write_file(Output(form, file, color == "always"), result)
-    if opened:
+    if in_browser:
         _open_page(result, file)
-    if not file and (not opened or form not in ("text", PAGE)):
+    if not file and (not in_browser or form not in ("text", PAGE)):
         write(form, result, sys.stdout, color=use_color(color, sys.stdout))
     for note in result.notes:
         warn(note)
@@ -153,8 +153,8 @@ def open_outputs(reporting: Reporting) -> list[Output]:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
         colored = reporting.color == "always" if equals else use_color(reporting.color, sys.stdout)
         outputs.append(Output(name, file or None, colored, reporting.open and name == PAGE))
-    if reporting.open and not any(output.opened for output in outputs):
-        outputs.append(Output(PAGE, None, False, opened=True))
+    if reporting.open and not any(output.in_browser for output in outputs):
+        outputs.append(Output(PAGE, None, False, in_browser=True))
     if len([output for output in outputs if output.is_out]) > 1:
         raise UsageError(
             "only one format can go to standard output; write the others to files, as in json=kiplint.json"
@@ -170,7 +170,7 @@ def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, sta
                 _write_out(result, output, statistics)
             continue
         _write_file(output, result)
-        if output.opened:
+        if output.in_browser:
             _open_page(result, output.file, quiet=quiet)
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
@@ -223,13 +223,13 @@ def _open_page(result: RunResult, file: str | None = None, *, quiet: bool = Fals
     except OSError as error:
         raise UsageError(f"cannot write a page to open: {error.strerror}") from None
     page = Path(file).resolve()
-    if not (_has_screen() and _opened(page.as_uri())):
+    if not (_has_screen() and _open_in_browser(page.as_uri())):
         warn(f"warning: no browser could be opened; the report is {page}")
     elif not quiet:
         warn(f"the report is {page}")
 
 
-def _opened(address: str) -> bool:
+def _open_in_browser(address: str) -> bool:
     import webbrowser
 
     try:

@@ -49,7 +49,7 @@ COMPLETE = "_KIPLINT_COMPLETE"
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-class Ended(BaseException):
+class EndSignal(BaseException):
     """A signal ended the process; `code` is the exit code that a shell reports for the signal."""
 
     def __init__(self, code: int) -> None:
@@ -148,7 +148,7 @@ def ignore_signals() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    raise Ended(128 + number)
+    raise EndSignal(128 + number)
 
 
 CLEAN, FINDINGS, USAGE = 0, 1, 2
@@ -172,7 +172,7 @@ def run(command: Callable[[], int], hints: Mapping[str, str] = NO_HINTS) -> NoRe
         _run(command)
     except KeyboardInterrupt:
         _interrupted(INTERRUPTED)
-    except Ended as ended:
+    except EndSignal as ended:
         _interrupted(ended.code)
 
 

@@ -40,11 +40,11 @@ def read(words: Sequence[str]) -> Command | None:
 
 def _command(words: Sequence[str]) -> tuple[type[Command], Sequence[str]]:
     group: Any = import_module(COMMANDS)
-    for at, typed in enumerate(words):
-        word = getattr(group, "ALIASES", {}).get(typed, typed)
-        if word not in names(group):
+    for at, word in enumerate(words):
+        name = getattr(group, "ALIASES", {}).get(word, word)
+        if name not in names(group):
             break
-        group = room(group, word)
+        group = room(group, name)
         if isinstance(group, type):
             return group, words[at + 1 :]
     raise _UnclearError
@@ -52,8 +52,8 @@ def _command(words: Sequence[str]) -> tuple[type[Command], Sequence[str]]:
 
 def names(group: Any) -> Sequence[str]:
     """The commands of a package: those that it lists, else all rooms in its folder."""
-    declared: Sequence[str] | None = getattr(group, "COMMANDS", None)
-    return declared or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
+    commands: Sequence[str] | None = getattr(group, "COMMANDS", None)
+    return commands or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
 
 
 def room(group: Any, name: str) -> Any:

@@ -98,7 +98,7 @@ class _Builder:
             self.out += PACK[kind](value if value.__class__ is int and kind in INTEGERS else _prepared(kind, value))
         except (Malformed, struct.error):
             limits = f" ({INTEGERS[kind][0]}..{INTEGERS[kind][1]})" if kind in INTEGERS else ""
-            self.note("value-invalid", f"{path} is {_shown(value)}, no {kind}{limits}", path)
+            self.note("value-invalid", f"{path} is {_quote(value)}, no {kind}{limits}", path)
 
     def sized(self, kind: str, compact: bool, nullable: bool, value: Any, path: str) -> None:
         if value is None:
@@ -108,7 +108,7 @@ class _Builder:
             data = _text(value) if kind == "string" else as_bytes(value)
         except (Malformed, UnicodeEncodeError):
             what = "Unicode text" if kind == "string" else "base64"
-            self.note("value-invalid", f"{path} is {_shown(value)}, not {what}", path)
+            self.note("value-invalid", f"{path} is {_quote(value)}, not {what}", path)
             return
         if self.length(len(data), compact, "h" if kind == "string" else "i", path):
             self.out += data
@@ -163,7 +163,7 @@ class _Builder:
         for entry in entries if isinstance(entries, list) else [entries]:
             tag = entry.get("tag") if isinstance(entry, dict) else None
             if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 0x7FFFFFFF:
-                self.note("value-invalid", f'{place} has {_shown(entry)}, not {{"tag": number, "data": base64}}', place)
+                self.note("value-invalid", f'{place} has {_quote(entry)}, not {{"tag": number, "data": base64}}', place)
             elif tag in own_tags:
                 self.note("value-invalid", f"{place} has tag {tag}, which this version knows", place)
             elif tag in sections:
@@ -205,6 +205,6 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "a number")
 
 
-def _shown(value: Any) -> str:
+def _quote(value: Any) -> str:
     text = "null" if value is None else repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."

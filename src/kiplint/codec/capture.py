@@ -52,15 +52,15 @@ class Capture(msgspec.Struct, frozen=True):
 
     `frames` are in the order in which they came; `states` has the state of each connection of Kafka by its number,
     `others` those of connections of other protocols, `protocols` their numbers by protocol; `unclear` counts
-    connections that do not show which end is the client; `payload` counts the bytes of all segments, `repeated` the
-    retransmitted segments; `seconds` is from the first packet to the last; `unpaired` counts responses whose requests
-    were not captured, so that nobody can read them; `unread` counts packets without TCP by protocol.
+    connections that do not show which end is the client; `payload` counts the bytes of all segments, `retransmissions`
+    the segments that were sent again; `seconds` is from the first packet to the last; `unpaired` counts responses whose
+    requests were not captured, so that nobody can read them; `unread` counts packets without TCP by protocol.
     """
 
     frames: tuple[Captured, ...]
     packets: int
     payload: int
-    repeated: int
+    retransmissions: int
     states: tuple[ConnectionState, ...]
     others: tuple[ConnectionState, ...]
     protocols: Counter[str]
@@ -88,7 +88,7 @@ def read_segments(catalog: Catalog, packets: Packets, limit: int = RECORDS) -> C
         frames=tuple(numbered(frames, first)),
         packets=len(packets.times),
         payload=sum(len(segment.data) for segment in packets.segments),
-        repeated=sum(stream.repeated for connection in streams for stream in connection.directions),
+        retransmissions=sum(stream.retransmissions for connection in streams for stream in connection.directions),
         states=tuple(conversation.state for conversation in talks.spoken),
         others=tuple(talks.others),
         protocols=talks.protocols,

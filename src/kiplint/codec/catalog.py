@@ -36,8 +36,8 @@ class Catalog:
         self._sets = sets
         self.context = context
         self.errors = errors
-        self._named: dict[str, list[Message]] = {}
-        self._keyed: dict[tuple[str, int], list[Message]] = {}
+        self._messages_by_name: dict[str, list[Message]] = {}
+        self._messages_by_key: dict[tuple[str, int], list[Message]] = {}
         self._homes: dict[int, Definitions] = {}
         self._codecs: dict[tuple[int, int], Codec] = {}
         self._headers: dict[tuple[int, int], tuple[int, Codec | None]] = {}
@@ -62,18 +62,20 @@ class Catalog:
         requests = (message for message in self._all() if message.type == "request")
         return sorted({message.api_key for message in requests if message.api_key is not None})
 
-    def named(self, name: str) -> list[Message]:
+    def with_name(self, name: str) -> list[Message]:
         """The messages of that name, from every set that has it."""
-        if name not in self._named:
-            self._named[name] = [message for home in self._sets for message in self._at_home(home, home.named(name))]
-        return self._named[name]
+        if name not in self._messages_by_name:
+            self._messages_by_name[name] = [
+                message for home in self._sets for message in self._at_home(home, home.with_name(name))
+            ]
+        return self._messages_by_name[name]
 
-    def keyed(self, kind: str, api_key: int) -> list[Message]:
+    def with_key(self, kind: str, api_key: int) -> list[Message]:
         """The messages of a type with an API key: requests, responses, or metadata records."""
-        if (kind, api_key) not in self._keyed:
-            keyed = (message for home in self._sets for message in self._at_home(home, home.keyed(api_key)))
-            self._keyed[kind, api_key] = [message for message in keyed if message.type == kind]
-        return self._keyed[kind, api_key]
+        if (kind, api_key) not in self._messages_by_key:
+            messages = (message for home in self._sets for message in self._at_home(home, home.with_key(api_key)))
+            self._messages_by_key[kind, api_key] = [message for message in messages if message.type == kind]
+        return self._messages_by_key[kind, api_key]
 
     def beside(self, message: Message) -> list[Message]:
         """The messages of the set that a message of this catalog is from."""
@@ -98,7 +100,7 @@ class Catalog:
         """The header version, and the codecs of header and body, where both can be read."""
         key = (kind, api_key, version)
         if key not in self._frames:
-            message = having(self.keyed(kind, api_key), version)
+            message = having(self.with_key(kind, api_key), version)
             number, header = self.header(message, version) if message else (-1, None)
             body = self.codec(message, version) if message else None
             if header is None or body is None or header.unusable or body.unusable:
@@ -110,7 +112,7 @@ class Catalog:
     def _header(self, message: Message, version: int) -> tuple[int, Codec | None]:
         number, name = header_of(message, version), HEADERS[message.type]
         home = self._homes.get(id(message))
-        candidates = [*(home.named(name) if home else ()), *self.named(name)]
+        candidates = [*(home.with_name(name) if home else ()), *self.with_name(name)]
         header = having((candidate for candidate in candidates if candidate.type == "header"), number)
         return number, self.codec(header, number) if header else None
 
@@ -133,16 +135,16 @@ class Definitions:
 
     def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
         self._files = files
-        self._loaded: dict[str, Message | None] = {}
+        self._messages_by_path: dict[str, Message | None] = {}
         self._whole: tuple[Message, ...] | None = None
         self.broken: list[str] = []
 
-    def named(self, name: str) -> list[Message]:
+    def with_name(self, name: str) -> list[Message]:
         """The messages of that name."""
         text = name.encode("utf-8", "replace")
         return [message for message in self._candidates(lambda data: text in data) if message.name == name]
 
-    def keyed(self, api_key: int) -> list[Message]:
+    def with_key(self, api_key: int) -> list[Message]:
         """The messages with that API key, of whatever type."""
         pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key if api_key >= 0 else b"apiKey")
         return [message for message in self._candidates(pattern.search) if message.api_key == api_key]
@@ -160,11 +162,11 @@ class Definitions:
     def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
         messages = []
         for path, data in files:
-            if path not in self._loaded:
-                self._loaded[path] = load(path, data).message
-                if self._loaded[path] is None:
+            if path not in self._messages_by_path:
+                self._messages_by_path[path] = load(path, data).message
+                if self._messages_by_path[path] is None:
                     self.broken.append(path)
-            if (message := self._loaded[path]) is not None:
+            if (message := self._messages_by_path[path]) is not None:
                 messages.append(message)
         return messages
 
@@ -175,32 +177,32 @@ def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
     The error codes come from the first tree that has an `Errors.java`, else from Kafka.
     """
     homes = []
-    selected: dict[str, bool] = {}
+    selection: dict[str, bool] = {}
     for path in sets:
         for schema_files in open_sets(
             [os.fspath(path)], lambda path: True, repository=os.fspath(repository) if repository else None
         ):
             homes.append(Definitions([(file.path, file.data) for file in schema_files.files]))
-            selected |= {file.path: file.reported or selected.get(file.path, False) for file in schema_files.files}
+            selection |= {file.path: file.is_reported or selection.get(file.path, False) for file in schema_files.files}
     place = os.fspath(repository) if repository else None
     texts = (text_of_tree(os.fspath(path), ERRORS_JAVA, place) for path in sets)
     errors = next((errors for text in texts if text and (errors := read_errors(text))), ERRORS)
-    return Catalog(homes, frozenset(path for path, is_selected in selected.items() if not is_selected), errors)
+    return Catalog(homes, frozenset(path for path, is_selected in selection.items() if not is_selected), errors)
 
 
 def chosen_message(catalog: Catalog, text: str) -> tuple[Message, int]:
     """The message and version of `NAME@VERSION`; raises UsageError when no set has it."""
     name, version = _split(text, "MESSAGE@VERSION, such as MetadataRequest@12")
-    return _having(catalog.named(name), version, name, catalog)
+    return _having(catalog.with_name(name), version, name, catalog)
 
 
 def chosen_response(catalog: Catalog, text: str) -> tuple[int, int]:
     """The API key and version of `KEY@VERSION`, where KEY may be the RPC's name; raises UsageError."""
     name, version = _split(text, "KEY@VERSION, such as Metadata@12 or 3@12")
     if name.isdecimal():
-        messages = catalog.keyed("response", int(name))
+        messages = catalog.with_key("response", int(name))
     else:
-        responses = catalog.named(f"{name.removesuffix('Response')}Response")
+        responses = catalog.with_name(f"{name.removesuffix('Response')}Response")
         messages = [message for message in responses if message.type == "response"]
     message, _ = _having(messages, version, name, catalog)
     if message.api_key is None:

@@ -11,7 +11,7 @@ from kiplint.codec.explain import explain
 from kiplint.codec.fast import Reader, make_reader
 from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.values import default_of, key_of
-from kiplint.codec.wire import ELEMENTS, Decoded
+from kiplint.codec.wire import ELEMENTS, DecodedBody
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from kiplint.model.element import fact
 from kiplint.model.layout import Layout, layout, unfolded
@@ -72,7 +72,7 @@ class Codec:
             raise Malformed
         return value
 
-    def decode(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = False) -> Decoded:
+    def decode(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = False) -> DecodedBody:
         """The values from a position on, and the problems; `whole` means that the body must end with the bytes.
 
         With `spans` the place of each value comes too, which takes ten times as long.
@@ -85,7 +85,7 @@ class Codec:
         except fast.READ_FAILURES:
             end, ELEMENTS.left = -1, before
         if end == len(data) or (not whole and 0 <= end < len(data)):
-            return Decoded(value, end)
+            return DecodedBody(value, end)
         return explain(self.body, data, pos, whole=whole, spans=False)
 
     def reads(self, data: bytes, pos: int) -> bool:

@@ -109,7 +109,7 @@ def judge(
     for place, call in enumerate(calls):
         if call.api_key == API_VERSIONS:
             yield from _identification(place, call)
-            yield from _offered(place, call)
+            yield from _judge_offers(place, call)
             yield from _routed(place, call, servers.get(call.server, UNKNOWN_SERVER))
         if call.api_key == SASL_HANDSHAKE and call.version > HIGHEST_HANDSHAKE:
             text = f"SaslHandshake {call.version} does not exist; its versions ended with {HIGHEST_HANDSHAKE}"
@@ -133,7 +133,7 @@ def _unanswered(calls: Sequence[RpcCall], state: ConnectionState) -> Iterator[Br
         values = _values(call.request)
         if not call.unanswered or (call.api_key == PRODUCE and values.get("acks") == 0):
             continue
-        waited = min(state.ended, state.until) - call.sent
+        waited = min(state.end, state.until) - call.sent
         waits = (wait for name in WAITS if isinstance(wait := values.get(name), int))
         patience = PATIENCE + max(waits, default=0) / 1000
         text = ""
@@ -167,12 +167,12 @@ def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> 
 
     The second is only reported if the capture has every frame of the connection.
     """
-    begun, ended = False, math.inf
+    has_begun, end = False, math.inf
     for place, call in enumerate(calls):
         values = _values(call.response)
         code = values.get("errorCode")
         if call.api_key == SASL_HANDSHAKE:
-            begun = begun or call.version > 0
+            has_begun = has_begun or call.version > 0
             if code:
                 mechanisms = ", ".join(map(str, values.get("mechanisms") or [])) or "none"
                 mechanism = _values(call.request).get("mechanism", "the mechanism")
@@ -187,8 +187,8 @@ def _authentication(calls: Sequence[RpcCall], state: ConnectionState | None) -> 
                 text = f"the broker refuses the credentials: SCRAM ends with {token.decode(errors='replace')}"
                 yield Breach(place, "response", "authentication", text, "authBytes")
             elif values and not token.startswith(b"r="):  # the first of two answers of SCRAM
-                ended = min(ended, call.answered)
-        elif begun and call.sent < ended and state and state.complete and call.api_key != API_VERSIONS:
+                end = min(end, call.answered)
+        elif has_begun and call.sent < end and state and state.complete and call.api_key != API_VERSIONS:
             text = "the request was sent before SASL had ended"
             yield Breach(place, "request", "before-authentication", text, "requestApiKey")
     if state and calls:
@@ -205,7 +205,7 @@ def _token(text: Any) -> bytes:
 
 def _early_end(place: int, last: RpcCall, state: ConnectionState) -> Iterator[Breach]:
     """A broker that closes a connection after its answer to ApiVersions, or during SASL."""
-    waited = state.ended - last.answered
+    waited = state.end - last.answered
     if state.ended_by != SERVER or not state.complete or last.response is None or waited > IDLE:
         return
     if last.api_key == SASL_HANDSHAKE and not _values(last.response).get("errorCode"):
@@ -220,8 +220,8 @@ def _early_end(place: int, last: RpcCall, state: ConnectionState) -> Iterator[Br
 def _instance_ids(calls: Sequence[RpcCall]) -> Iterator[Breach]:
     """KIP-1313, "Client Instance ID". A broker that does not know the version of the first request remembers no id."""
     opening = calls[0] if calls and calls[0].opening and _header(calls[0]) else None
-    accepted = opening is not None and _values(opening.response).get("errorCode", UNSUPPORTED_VERSION)
-    began = opening is not None and INSTANCE in _header(opening) and accepted != UNSUPPORTED_VERSION
+    code = opening is not None and _values(opening.response).get("errorCode", UNSUPPORTED_VERSION)
+    began = opening is not None and INSTANCE in _header(opening) and code != UNSUPPORTED_VERSION
     first_id, late, sasl = "", False, False
     for place, call in enumerate(calls):
         header = _header(call)
@@ -304,9 +304,9 @@ def _routed(place: int, call: RpcCall, server: ServerIdentity) -> Iterator[Breac
         return
     cluster, node = values["clusterId"], values["nodeId"]
     wrong = [
-        f"{name} is {sent}, not {own}"
-        for name, sent, own in (("ClusterId", cluster, server.cluster), ("NodeId", node, server.node))
-        if own is not None and sent != own
+        f"{name} is {expected}, not {own}"
+        for name, expected, own in (("ClusterId", cluster, server.cluster), ("NodeId", node, server.node))
+        if own is not None and expected != own
     ]
     if cluster is not None and node != NO_NODE and code == 0 and wrong:
         text = f"the connection is misrouted ({', '.join(wrong)}), but the answer is not {REBOOTSTRAP_REQUIRED}"
@@ -325,7 +325,7 @@ def _rows(frame: Frame | None) -> list[tuple[int, int, int, int]]:
     return [(place, row["apiKey"], row["minVersion"], row["maxVersion"]) for place, row in rows if "maxVersion" in row]
 
 
-def _offered(place: int, call: RpcCall) -> Iterator[Breach]:
+def _judge_offers(place: int, call: RpcCall) -> Iterator[Breach]:
     """KIP-35, "Proposed Changes", and KIP-511 for UNSUPPORTED_VERSION: contradictions in an ApiVersionsResponse."""
     if call.response is None:
         return
@@ -351,8 +351,8 @@ def _offered(place: int, call: RpcCall) -> Iterator[Breach]:
         text = f"{error_of(UNSUPPORTED_VERSION)} without the versions of ApiVersions: a client can only try version 0"
         yield Breach(place, "response", "versions-missing", text, "apiKeys")
     elif code == 0 and not any(low <= version <= high for low, high in own[:1]):
-        offered = f"offers versions {own[0][0]} to {own[0][1]} of it" if own else "does not offer it"
-        text = f"the broker answers ApiVersions {version}, and {offered}"
+        offer = f"offers versions {own[0][0]} to {own[0][1]} of it" if own else "does not offer it"
+        text = f"the broker answers ApiVersions {version}, and {offer}"
         yield Breach(place, "response", "answered-not-offered", text, "apiKeys")
 
 
@@ -372,16 +372,16 @@ def _versions(calls: Sequence[RpcCall]) -> Iterator[Breach]:
         key, version, latest = call.api_key, call.version, bisect_left(times, call.sent) - 1
         if latest < 0 or (key == API_VERSIONS and version == 0):
             continue
-        _, ranges, refused = offers[latest]
+        _, ranges, refused_version = offers[latest]
         own = ranges.get(key, [])
         if any(low <= version <= high for low, high in own):
             continue
         versions = " and ".join(f"{low} to {high}" for low, high in own)
-        if key == API_VERSIONS and refused is not None:
+        if key == API_VERSIONS and refused_version is not None:
             offer = f"the broker named {versions}" if versions else "the broker named none, so that only 0 is left"
-            text = f"version {version} follows after UNSUPPORTED_VERSION for version {refused}; {offer}"
+            text = f"version {version} follows after UNSUPPORTED_VERSION for version {refused_version}; {offer}"
             yield Breach(place, "request", "fallback-request", text, "requestApiVersion")
-        elif key != API_VERSIONS and refused is None and ranges:
+        elif key != API_VERSIONS and refused_version is None and ranges:
             text = f"version {version} was not offered; the broker offers {versions or 'no version of this API'}"
             yield Breach(place, "request", "version-not-offered", text, "requestApiVersion")
 
@@ -389,7 +389,7 @@ def _versions(calls: Sequence[RpcCall]) -> Iterator[Breach]:
 def _clusters(calls: Iterable[RpcCall]) -> Iterator[Breach]:
     """KIP-78: responses of another cluster than an earlier one to the same client, or from the same address."""
     first: dict[str, str] = {}
-    reported: set[tuple[str, str]] = set()
+    reported_pairs: set[tuple[str, str]] = set()
     for place, call in enumerate(calls):
         cluster = _values(call.response).get("clusterId") if call.api_key in CLUSTER_APIS else None
         if cluster is None:
@@ -397,8 +397,8 @@ def _clusters(calls: Iterable[RpcCall]) -> Iterator[Breach]:
         instance = _header(call).get(INSTANCE, ZERO_UUID)
         names = [call.server, *([f"the client {instance}"] if instance != ZERO_UUID else [])]
         for name in names:
-            if first.setdefault(name, cluster) != cluster and (name, cluster) not in reported:
-                reported.add((name, cluster))
+            if first.setdefault(name, cluster) != cluster and (name, cluster) not in reported_pairs:
+                reported_pairs.add((name, cluster))
                 text = f"the cluster is {cluster}; before, {name} was in cluster {first[name]}"
                 yield Breach(place, "response", "two-clusters", text, "clusterId")
 

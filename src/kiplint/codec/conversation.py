@@ -111,7 +111,7 @@ def conversations(catalog: Catalog, streams: Sequence[TcpConnection], limit: int
     left = 2 * limit + 2
     sign = request_sign(catalog)
     verdicts = [_verdict(catalog, connection, sign) for connection in streams]
-    served = {connection.ends[1 - verdict.client] for connection, verdict in zip(streams, verdicts, strict=True)
+    servers = {connection.ends[1 - verdict.client] for connection, verdict in zip(streams, verdicts, strict=True)
               if verdict.sure and verdict.client is not None}  # fmt: skip
     spoken: list[Conversation] = []
     others: list[ConnectionState] = []
@@ -119,7 +119,7 @@ def conversations(catalog: Catalog, streams: Sequence[TcpConnection], limit: int
     unclear = 0
     for connection, verdict in zip(streams, verdicts, strict=True):
         client = verdict.client
-        serving = [end in served for end in connection.ends]
+        serving = [end in servers for end in connection.ends]
         if not verdict.sure and serving[0] != serving[1] and not connection.directions[serving[0]].synchronized:
             client = int(serving[0])
         if client is not None:
@@ -256,7 +256,7 @@ class _Talk:
                 unpaired += 1
         answered = {answer.exchange for answer in answers}
         stream = self.connection.directions[self.sides[SERVER]]
-        blind = _blind_until(responses, 0 if stream.begun else -1, stream.reach)
+        blind = _blind_until(responses, 0 if stream.has_beginning else -1, stream.reach)
         latest = len(requests) if self.connection.closed_by(self.sides[SERVER]) else latest
         opens = self.connection.directions[self.sides[CLIENT]].synchronized
         frames = (
@@ -296,18 +296,18 @@ class _Talk:
         """The state of the connection at its end."""
         connection, (client, server) = self.connection, self.sides
         starts = [connection.runs[side][:1] for side in self.sides]
-        said = [b"".join(run.data[:64] for run in runs if not run.offset) for runs in starts]
+        first_bytes = [b"".join(run.data[:64] for run in runs if not run.offset) for runs in starts]
         ending = connection.ending
         return ConnectionState(
             client=self.client,
             server=self.server,
-            opened=connection.opener == client,
-            accepted=connection.is_established,
-            said=(said[CLIENT], said[SERVER]),
+            has_syn=connection.opener == client,
+            is_established=connection.is_established,
+            first_bytes=(first_bytes[CLIENT], first_bytes[SERVER]),
             requests=requests,
             tokens=self.tokens,
-            began=connection.first,
-            ended=ending.time if ending else math.inf,
+            start=connection.first,
+            end=ending.time if ending else math.inf,
             ended_by=None if ending is None else SERVER if ending.side == server else CLIENT,
             is_reset=ending is not None and ending.is_reset,
             until=connection.last,

@@ -11,7 +11,7 @@ from typing import Any
 
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, join_path, key_of, smallest_element
-from kiplint.codec.wire import ELEMENTS, Decoded, ValueSpan, base64_text, float_json, uuid_text
+from kiplint.codec.wire import ELEMENTS, DecodedBody, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.limits import EMPTY_ELEMENTS
 from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.types import WIDTHS
@@ -24,7 +24,7 @@ MOST_SPANS = 200_000
 """Of how many values of a message the place is kept: a place takes a hundred times the memory of a byte."""
 
 
-def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> Decoded:
+def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> DecodedBody:
     """Read a body from a position on; `whole` means that it must end with the bytes. Never raises."""
     reader = _SlowReader(data, pos, spans=spans)
     value: dict[str, Any] = {}
@@ -33,7 +33,7 @@ def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) ->
         if whole and reader.remaining:
             many = in_bytes(reader.remaining, "follows", "follow")
             reader.note("trailing-bytes", reader.pos, f"{many} after the end of the message", "")
-    return Decoded(value, reader.pos, tuple(reader.problems), tuple(reader.spans))
+    return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans))
 
 
 class StopReading(Exception):  # noqa: N818

@@ -58,7 +58,7 @@ def unread_frame(problem: ByteProblem, length: int, name: str = "", version: int
 
 def decode_body(catalog: Catalog, name: str, version: int, data: bytes, *, spans: bool = False) -> Frame:
     """Read a body without header."""
-    messages = catalog.named(name)
+    messages = catalog.with_name(name)
     message = having(messages, version)
     if message is None:
         if messages:
@@ -111,7 +111,7 @@ def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data:
             errors = _errors(catalog, body, value)
             return Frame(body.message.name, version, number, head, value, end, (), start, (), errors)
         ELEMENTS.left = before
-    messages = catalog.keyed(kind, api_key)
+    messages = catalog.with_key(kind, api_key)
     message = having(messages, version)
     if message is None and messages:
         problem = _unknown_version(messages, version, 2 if kind == "request" else 0)
@@ -138,16 +138,16 @@ def _body(catalog: Catalog, message: Message, version: int, data: bytes, frame: 
     if codec.unusable:
         unusable = ByteProblem("codec/layout-unusable", start, codec.unusable)
         return replace(frame, problems=(*frame.problems, unusable))
-    decoded = codec.decode(data, start, spans=spans)
-    problems = decoded.problems
+    body = codec.decode(data, start, spans=spans)
+    problems = body.problems
     if problems and problems[0].rule != "codec/too-many-elements":
         problems = (_with_hint(catalog, codec, data, start, problems[0]), *problems[1:])
     return replace(
         frame,
-        value=decoded.value,
+        value=body.value,
         problems=(*frame.problems, *problems),
-        spans=(*frame.spans, *decoded.spans),
-        errors=_errors(catalog, codec, decoded.value),
+        spans=(*frame.spans, *body.spans),
+        errors=_errors(catalog, codec, body.value),
     )
 
 
@@ -168,7 +168,7 @@ def _with_hint(catalog: Catalog, codec: Codec, data: bytes, start: int, problem:
 
 
 MOST_GUESSED = 2**16
-NAMED = 3
+MOST_NAMES = 3
 """How many messages are named that a frame may be."""
 
 
@@ -184,18 +184,17 @@ def with_readings(catalog: Catalog, frame: Frame, data: bytes, claim: Direction)
         names = _responses(catalog, data)
     if not names:
         return frame
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    first_names = ", ".join(names[:MOST_NAMES])
     other = "request" if claim == "response" else "response"
-    text = (
-        f"{frame.problems[0].message}; as a {other} the frame reads to its last byte: {', '.join(names[:NAMED])}{more}"
-    )
+    text = f"{frame.problems[0].message}; as a {other} the frame reads to its last byte: {first_names}{more}"
     return replace(frame, problems=(replace(frame.problems[0], message=text), *frame.problems[1:]))
 
 
 def _responses(catalog: Catalog, data: bytes) -> list[str]:
     """The responses that a frame may be, those with the most values first, each with its highest such version."""
     readings: dict[str, tuple[int, str]] = {}
-    messages = (message for key in catalog.api_keys for message in catalog.keyed("response", key))
+    messages = (message for key in catalog.api_keys for message in catalog.with_key("response", key))
     for message in messages if len(data) > 4 else ():
         for version in range(message.valid.highest, max(message.valid.lowest, message.valid.highest - 40) - 1, -1):
             _, header = catalog.header(message, version)

@@ -24,7 +24,7 @@ HEADER = struct.Struct(">qiibIhiqqqhii")
 count: 61 bytes."""
 OLD_HEADER = 18
 """Of magic 0 and 1: offset, length, CRC, magic, attributes."""
-START, COVERED = 12, 21
+START, CRC_START = 12, 21
 """Where the length of a batch counts from, and where the checksum of magic 2 does."""
 PER_RECORD = 10
 """How many elements of arrays, and headers of records, are read for each of these records."""
@@ -92,9 +92,9 @@ def _batch(data: bytes, offset: int) -> tuple[dict[str, Any], list[ByteProblem]]
         "records": [],
     }
     problems = []
-    computed = _crc32c(data[COVERED:])
-    if computed is not None and computed != crc:
-        text = f"the batch's checksum is 0x{crc:08x}, its bytes have 0x{computed:08x}"
+    checksum = _crc32c(data[CRC_START:])
+    if checksum is not None and checksum != crc:
+        text = f"the batch's checksum is 0x{crc:08x}, its bytes have 0x{checksum:08x}"
         problems.append(ByteProblem("codec/crc-mismatch", offset + 17, text))
     problems += _fill(batch, data[HEADER.size :], offset + HEADER.size)
     return batch, problems
@@ -151,7 +151,7 @@ def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list
         return batch, problems
     if codec == "none":
         _BUDGET.get().records.take(1)
-        batch["records"] = [{"offset": base, "timestamp": time, "key": _shown(key), "value": _shown(value)}]
+        batch["records"] = [{"offset": base, "timestamp": time, "key": _encode(key), "value": _encode(value)}]
         return batch, problems
     if codec not in CODECS or depth:
         problems.append(ByteProblem("codec/batch-invalid", offset + 17, f"the message has a compression of {codec}"))
@@ -235,8 +235,8 @@ def _records(data: bytes, count: int, base: int, base_time: int) -> Iterator[dic
         yield {
             "offset": base + offset,
             "timestamp": base_time + time,
-            "key": _shown(key),
-            "value": _shown(value),
+            "key": _encode(key),
+            "value": _encode(value),
             "headers": headers,
         }
     if pos < len(data):
@@ -257,7 +257,7 @@ def _headers(data: bytes, pos: int, start: int) -> tuple[list[dict[str, Any]], i
         if key is None:
             raise Damaged("a header whose key is null", place)
         value, pos = _chunk(data, pos)
-        headers.append({"key": key.decode(errors="replace"), "value": _shown(value)})
+        headers.append({"key": key.decode(errors="replace"), "value": _encode(value)})
     return headers, pos
 
 
@@ -281,7 +281,7 @@ def _chunk(data: bytes, pos: int) -> tuple[bytes | None, int]:
     return data[start : start + size], start + size
 
 
-def _shown(data: bytes | None) -> str | None:
+def _encode(data: bytes | None) -> str | None:
     return None if data is None else base64_text(data)
 
 
@@ -298,7 +298,7 @@ class _Budget(NamedTuple):
     """What batches that are read together may still take: records, bytes to grow by, and tries with more room."""
 
     records: Counter
-    grown: Counter
+    growth: Counter
     tries: Counter
 
 
@@ -337,11 +337,11 @@ def unpack(codec: str, data: bytes) -> bytes:
     """The records of a batch that was packed by one of `CODECS`, within `read_together`. Raises Unpackable."""
     if codec == "none":
         return data
-    grown = _BUDGET.get().grown
-    if grown.left < 0:
+    growth = _BUDGET.get().growth
+    if growth.left < 0:
         raise Unpackable(f"{GROWN_BYTES.exceeded('the run')}: no more are unpacked")
     unpacked = _gzip(data) if codec == "gzip" else _unpacked_by_cramjam(codec, data)
-    grown.take(max(0, len(unpacked) - 16 * len(data)))
+    growth.take(max(0, len(unpacked) - 16 * len(data)))
     return unpacked
 
 

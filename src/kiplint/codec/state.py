@@ -22,21 +22,21 @@ IDLE = 60.0
 class ConnectionState(NamedTuple):
     """The state of a connection at its end. Times are in seconds.
 
-    `opened` is whether its SYN was captured, `accepted` whether an end acknowledged the other. `said` are the first
-    bytes of both ends, `requests` counts requests of Kafka, `tokens` SASL tokens without an answer. `ended_by` is the
+    `has_syn` is whether its SYN was captured, `is_established` whether an end acknowledged the other. `first_bytes` are
+    those of both ends, `requests` counts requests of Kafka, `tokens` SASL tokens without an answer. `ended_by` is the
     end that closed it first, by a RST if `is_reset`; None if it is open. `until` is when its last segment came.
     `complete` is whether no byte of either end is missing.
     """
 
     client: Address
     server: Address
-    opened: bool
-    accepted: bool
-    said: tuple[bytes, bytes]
+    has_syn: bool
+    is_established: bool
+    first_bytes: tuple[bytes, bytes]
     requests: int
     tokens: int
-    began: float
-    ended: float
+    start: float
+    end: float
     ended_by: int | None
     is_reset: bool
     until: float
@@ -55,28 +55,28 @@ def milliseconds(seconds: float) -> str:
 
 def connection_problem(state: ConnectionState) -> tuple[str, str] | None:
     """The rule that a connection breaks before any request is read, and how; None for the others."""
-    said = [protocol_of(data) for data in state.said]
+    names = [protocol_of(data) for data in state.first_bytes]
     by_server = state.ended_by == SERVER
-    if not state.opened:
+    if not state.has_syn:
         return None
-    if not state.accepted:
+    if not state.is_established:
         if by_server:
             return "refused", "the server refuses the connection: it answers the SYN with RST"
-        waited = min(state.ended, state.until) - state.began
+        waited = min(state.end, state.until) - state.start
         text = f"the server did not answer the SYN for {milliseconds(waited)}"
         return ("no-connection", text) if waited >= UNANSWERED_SYN else None
-    if said[SERVER] == "TLS" and state.said[SERVER][:1] == ALERT and said[CLIENT] == "TLS":
-        return "protocol", f"the server refuses the TLS handshake{_alert(state.said[SERVER])}"
-    if said[SERVER] and not said[CLIENT] and state.requests:
-        alert = _alert(state.said[SERVER]) if said[SERVER] == "TLS" else ""
-        return "protocol", f"the client speaks Kafka's protocol, the server {said[SERVER]}{alert}"
-    if said[CLIENT] and state.said[SERVER] and said[CLIENT] != said[SERVER]:
-        return "protocol", f"the client speaks {said[CLIENT]}, the server {said[SERVER] or 'another protocol'}"
-    if said[CLIENT] and state.complete and state.ended_by is not None and not state.said[SERVER]:
+    if names[SERVER] == "TLS" and state.first_bytes[SERVER][:1] == ALERT and names[CLIENT] == "TLS":
+        return "protocol", f"the server refuses the TLS handshake{_alert(state.first_bytes[SERVER])}"
+    if names[SERVER] and not names[CLIENT] and state.requests:
+        alert = _alert(state.first_bytes[SERVER]) if names[SERVER] == "TLS" else ""
+        return "protocol", f"the client speaks Kafka's protocol, the server {names[SERVER]}{alert}"
+    if names[CLIENT] and state.first_bytes[SERVER] and names[CLIENT] != names[SERVER]:
+        return "protocol", f"the client speaks {names[CLIENT]}, the server {names[SERVER] or 'another protocol'}"
+    if names[CLIENT] and state.complete and state.ended_by is not None and not state.first_bytes[SERVER]:
         answer = f"{state.close} the connection in answer" if by_server else "does not answer"
-        return "protocol", f"the client speaks {said[CLIENT]}, and the server {answer}"
-    if by_server and state.complete and not state.said[CLIENT]:
-        wait = milliseconds(state.ended - state.began)
+        return "protocol", f"the client speaks {names[CLIENT]}, and the server {answer}"
+    if by_server and state.complete and not state.first_bytes[CLIENT]:
+        wait = milliseconds(state.end - state.start)
         return "closed-early", f"the server {state.close} the connection before any request, after {wait}"
     return None
 

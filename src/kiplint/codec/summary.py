@@ -45,13 +45,13 @@ def connection_failures(capture: Capture, pairs: Pairs) -> list[ConnectionFailur
     """
     hosts = {state.client[0] for state in capture.states}
     addresses = {state.server for state in capture.states} | set(_advertised(pairs))
-    served = {state.server for state in capture.states if state.accepted}
+    servers = {state.server for state in capture.states if state.is_established}
     failures = []
     for state in (*capture.states, *capture.others):
         host, port = state.server
         is_kafka = not capture.states or state.server in addresses or ("", port) in addresses
-        is_kafka = is_kafka or (not state.accepted and state.client[0] in hosts and port >= USER_PORTS)
-        is_other_loopback = host in LOOPBACK and any((other, port) in served for other in LOOPBACK if other != host)
+        is_kafka = is_kafka or (not state.is_established and state.client[0] in hosts and port >= USER_PORTS)
+        is_other_loopback = host in LOOPBACK and any((other, port) in servers for other in LOOPBACK if other != host)
         if is_kafka and not is_other_loopback and (problem := connection_problem(state)):
             failures.append(ConnectionFailure(f"connection/{problem[0]}", problem[1], state.client, state.server))
     return failures
@@ -208,7 +208,7 @@ def summarize(
     return CaptureSummary(
         packets=capture.packets,
         payload_bytes=capture.payload,
-        retransmitted_segments=capture.repeated,
+        retransmitted_segments=capture.retransmissions,
         seconds=round(capture.seconds, 1),
         tcp_connections=len(capture.states if is_whole else {captured.connection for captured, _ in pairs}),
         other_connections=capture.protocols.total(),
@@ -339,7 +339,7 @@ def _by_api(catalog: Catalog, pairs: Pairs, offers: Mapping[int, str]) -> Iterat
         yield ApiTraffic(
             api_key=api_key,
             api_version=version,
-            name=next((message.base_name for message in catalog.keyed("request", api_key)), ""),
+            name=next((message.base_name for message in catalog.with_key("request", api_key)), ""),
             requests=len(requests),
             responses=len(responses),
             request_bytes=sum(len(captured.data) + 4 for captured in requests),

@@ -64,7 +64,7 @@ class SegmentStream:
         self._places: set[tuple[int, int]] = set()
         self._lowest, self._highest = math.inf, -math.inf
         self.synchronized = False
-        self.repeated = 0
+        self.retransmissions = 0
 
     def opens_again(self, segment: Segment) -> bool:
         """Whether a SYN begins another connection with the same addresses."""
@@ -84,7 +84,7 @@ class SegmentStream:
             return
         place, size = self._place(sequence), len(segment.data)
         if (place, size) in self._places:
-            self.repeated += 1
+            self.retransmissions += 1
             return
         self._places.add((place, size))
         end = place + size
@@ -123,7 +123,7 @@ class SegmentStream:
         return 0 if self.synchronized else min(self._lowest, min(self._segments)[0] if self._segments else math.inf)
 
     @property
-    def begun(self) -> bool:
+    def has_beginning(self) -> bool:
         """Whether no byte after the first request can be missing before the first that was captured."""
         return self.synchronized or self._lowest == self._first
 
@@ -229,7 +229,7 @@ class TcpConnection:
 def connections(segments: Iterable[Segment]) -> list[TcpConnection]:
     """The connections that segments belong to, in the order of their first segments."""
     current: dict[tuple[Address, Address], TcpConnection] = {}
-    opened: list[TcpConnection] = []
+    tcp_connections: list[TcpConnection] = []
     for segment in segments:
         source, target = segment.source, segment.target
         connection = current.get((source, target))
@@ -238,6 +238,6 @@ def connections(segments: Iterable[Segment]) -> list[TcpConnection]:
         ):
             connection = TcpConnection(source, target)
             current[source, target] = current[target, source] = connection
-            opened.append(connection)
+            tcp_connections.append(connection)
         connection.add(segment)
-    return opened
+    return tcp_connections

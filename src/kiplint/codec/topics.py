@@ -66,12 +66,12 @@ class Meaning:
         data = _bytes(record["value"])
         (version,) = struct.unpack_from(">h", data)
         # Most control records begin with their version, which is a field of the message where the schema has it.
-        message = having(self._catalog.named(CONTROL.get(kind, "")), version)
+        message = having(self._catalog.with_name(CONTROL.get(kind, "")), version)
         if message is None:
             raise Malformed
         codec = self._catalog.codec(message, version)
         own = bool(message.fields) and message.fields[0].name == "Version"
-        return {"valueMessage": _decoded(codec, data if own else data[2:])}
+        return {"valueMessage": _decode(codec, data if own else data[2:])}
 
     def _metadata(self, record: dict[str, Any]) -> dict[str, Any]:
         """A frame version (1), the record's type and its version, as varints, and the message."""
@@ -79,10 +79,10 @@ class Meaning:
         frame, pos = read_varint(data, 0)
         kind, pos = read_varint(data, pos)
         version, pos = read_varint(data, pos)
-        message = having(self._catalog.keyed("metadata", kind), version)
+        message = having(self._catalog.with_key("metadata", kind), version)
         if frame != 1 or message is None:
             raise Malformed
-        return {"valueMessage": _decoded(self._catalog.codec(message, version), data[pos:])}
+        return {"valueMessage": _decode(self._catalog.codec(message, version), data[pos:])}
 
     def _coordinator(self, topic: str, record: dict[str, Any]) -> dict[str, Any]:
         """The key begins with the record's type, the value with its version; older keys have versions for types."""
@@ -91,8 +91,8 @@ class Meaning:
         for message in self._keys(topic):
             version = 0 if message.type == "coordinator-key" else kind
             if (message.api_key == kind or message.type == "data") and version in message.valid:
-                decoded = {"keyMessage": _decoded(self._catalog.codec(message, version), data[2:])}
-                return decoded | self._coordinator_value(message, record)
+                key_message = {"keyMessage": _decode(self._catalog.codec(message, version), data[2:])}
+                return key_message | self._coordinator_value(message, record)
         raise Malformed
 
     def _coordinator_value(self, key: Message, record: dict[str, Any]) -> dict[str, Any]:
@@ -104,17 +104,17 @@ class Meaning:
         value = next((message for message in self._catalog.beside(key) if message.name == name), None)
         if value is None or version not in value.valid:
             return {}
-        return {"valueMessage": _decoded(self._catalog.codec(value, version), data[2:])}
+        return {"valueMessage": _decode(self._catalog.codec(value, version), data[2:])}
 
     def _keys(self, topic: str) -> list[Message]:
         """The keys of the set that has the topic's schemas."""
         for name in COORDINATORS[topic]:
-            for key in self._catalog.named(name):
+            for key in self._catalog.with_name(name):
                 return [message for message in self._catalog.beside(key) if message.name.endswith("Key")]
         return []
 
 
-def _decoded(codec: Codec, data: bytes) -> dict[str, Any]:
+def _decode(codec: Codec, data: bytes) -> dict[str, Any]:
     return {"message": codec.message.name, "version": codec.version, "value": codec.read(data)}
 
 
@@ -149,7 +149,7 @@ def _body(
     problems: list[ByteProblem],
 ) -> dict[str, Any]:
     topic = next((value[name] for name in TOPIC_NAMES if isinstance(value.get(name), str)), topic)
-    decoded = dict(value)
+    new_value = dict(value)
     for slot in body.all_slots:
         key = key_of(slot)
         inner = value.get(key)
@@ -158,14 +158,14 @@ def _body(
             continue
         if slot.kind == "records" and not slot.array:
             data = binascii.a2b_base64(inner)
-            decoded[key], wrong = read_batches(data, places.get(where, len(data)) - len(data))
-            meaning.explain(topic, decoded[key])
+            new_value[key], wrong = read_batches(data, places.get(where, len(data)) - len(data))
+            meaning.explain(topic, new_value[key])
             problems += [ByteProblem(problem.rule, problem.offset, problem.message, where) for problem in wrong]
         elif slot.body is not None and slot.array:
-            decoded[key] = [
+            new_value[key] = [
                 _body(meaning, slot.body, element, f"{where}[{index}]", topic, places, problems)
                 for index, element in enumerate(inner)
             ]
         elif slot.body is not None:
-            decoded[key] = _body(meaning, slot.body, inner, where, topic, places, problems)
-    return decoded
+            new_value[key] = _body(meaning, slot.body, inner, where, topic, places, problems)
+    return new_value

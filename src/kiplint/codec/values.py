@@ -192,8 +192,8 @@ def _single(slot: Slot, number: int) -> Any:
     if slot.kind == "struct":
         return rich(slot.body, number) if slot.body else {}
     if slot.kind in INTEGERS:
-        if (known := _meant(slot, number)) is not None:
-            return known
+        if (value := _choose_number(slot, number)) is not None:
+            return value
         low, high = INTEGERS[slot.kind]
         # Every byte of a wide number has a value of its own, so that swapped or shifted bytes show.
         pattern = int.from_bytes(bytes((n + number) % 120 + 1 for n in range(8)), "big")
@@ -208,7 +208,7 @@ def _single(slot: Slot, number: int) -> Any:
     return text if slot.kind == "string" else base64_text(text.encode())
 
 
-def _meant(slot: Slot, number: int) -> int | None:
+def _choose_number(slot: Slot, number: int) -> int | None:
     """A valid error code or time for a field of that kind, as many clients convert these; None for other fields."""
     if slot.kind == "int16" and slot.field.name.endswith("ErrorCode"):
         return number % MOST_ERROR + 1

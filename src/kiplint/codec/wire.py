@@ -30,7 +30,7 @@ class ValueSpan(msgspec.Struct, frozen=True):
     value: Any
 
 
-class Decoded(msgspec.Struct, frozen=True):
+class DecodedBody(msgspec.Struct, frozen=True):
     """The values of a body, as far as they could be read, where it ends, and what is wrong with it.
 
     `spans` are the places of the values, if the caller requested them.

@@ -46,9 +46,10 @@ class RulesCommand(Command, frozen=True):
             for problem in problems or [f"{len(rules)} rules hold against their examples"]:
                 print(problem)
             return FINDINGS if problems else CLEAN
-        shown = rules_of(self.selectors)
+        selection = rules_of(self.selectors)
         rows = [
-            [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in shown
+            [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")]
+            for rule in selection
         ]
         for line in table((), rows, False, width_of(sys.stdout), indent=""):
             print(line)
@@ -86,7 +87,7 @@ def rules_of_code() -> list[Rule]:
 def _all() -> list[Rule]:
     from kiplint.engine.config import configure
 
-    return [*configure().known(), *rules_of_code()]
+    return [*configure().all_rules(), *rules_of_code()]
 
 
 def rule_of(name: str) -> Rule:

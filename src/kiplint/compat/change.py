@@ -62,7 +62,7 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
     A renamed field has the same place, type and versions. Fields that share a name, as after a copy, pair in order.
     """
     pairs: list[FieldPair] = []
-    lost: list[Field] = []
+    lost_fields: list[Field] = []
     same: dict[str, list[Field]] = {}
     for field in reversed(new.fields):
         same.setdefault(field.name, []).append(field)
@@ -70,34 +70,34 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
         if candidates := same.get(field.name):
             pairs.append((field, candidates.pop()))
         else:
-            lost.append(field)
+            lost_fields.append(field)
     unpaired = {id(field) for fields in same.values() for field in fields}
-    gained = [field for field in new.fields if id(field) in unpaired]
-    renamed = _renamed_fields(lost, gained) if lost and gained else {}
-    taken = {id(field) for field in renamed.values()}
-    pairs += [(field, renamed.get(id(field))) for field in lost]
-    return [*pairs, *((None, field) for field in gained if id(field) not in taken)]
+    gained_fields = [field for field in new.fields if id(field) in unpaired]
+    renames = _renamed_fields(lost_fields, gained_fields) if lost_fields and gained_fields else {}
+    taken_ids = {id(field) for field in renames.values()}
+    pairs += [(field, renames.get(id(field))) for field in lost_fields]
+    return [*pairs, *((None, field) for field in gained_fields if id(field) not in taken_ids)]
 
 
-def _renamed_fields(lost: list[Field], gained: list[Field]) -> dict[int, Field]:
+def _renamed_fields(lost_fields: list[Field], gained_fields: list[Field]) -> dict[int, Field]:
     """By id of a lost field: the field that it became, of several the first that no other field became."""
     places: dict[Footprint, list[Field]] = {}
-    for field in reversed(gained):
+    for field in reversed(gained_fields):
         for place in _places(field):
             places.setdefault(place, []).append(field)
-    renamed: dict[int, Field] = {}
-    taken: set[int] = set()
-    for field in lost:
+    renames: dict[int, Field] = {}
+    taken_ids: set[int] = set()
+    for field in lost_fields:
         candidates = []
         for place in _places(field):
             gained_there = places.get(place, [])
-            while gained_there and id(gained_there[-1]) in taken:
+            while gained_there and id(gained_there[-1]) in taken_ids:
                 gained_there.pop()
             candidates += gained_there[-1:]
         if candidates:
-            renamed[id(field)] = min(candidates, key=lambda candidate: candidate.position)
-            taken.add(id(renamed[id(field)]))
-    return renamed
+            renames[id(field)] = min(candidates, key=lambda candidate: candidate.position)
+            taken_ids.add(id(renames[id(field)]))
+    return renames
 
 
 def _places(field: Field) -> list[Footprint]:
@@ -118,26 +118,26 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[s
     """
     by_name = {message.name: message for message in new}
     pairs: list[MessagePair] = []
-    lost: list[Message] = []
+    lost_messages: list[Message] = []
     for message in old:
         same_name = by_name.pop(message.name, None)
         if same_name is not None:
             pairs.append((message, same_name))
         else:
-            lost.append(message)
+            lost_messages.append(message)
     by_key = {
         (message.type, message.api_key): message
         for message in by_name.values()
         if message.type in keyed and message.api_key is not None
     }
-    for message in lost:
+    for message in lost_messages:
         if message.api_key is None:
-            renamed = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
+            successor = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
         else:
-            renamed = by_key.pop((message.type, message.api_key), None)
-        if renamed is not None:
-            del by_name[renamed.name]
-        pairs.append((message, renamed))
+            successor = by_key.pop((message.type, message.api_key), None)
+        if successor is not None:
+            del by_name[successor.name]
+        pairs.append((message, successor))
     return [*pairs, *((None, message) for message in by_name.values())]
 
 

@@ -63,17 +63,17 @@ def _within_limits(
 
 def _message_pairs(old: Tree, new: Tree) -> Iterator[MessagePair]:
     """The messages of all sets, paired; a message that moved from one set to another is paired with itself."""
-    lost: list[Message] = []
-    gained: list[Message] = []
+    lost_messages: list[Message] = []
+    gained_messages: list[Message] = []
     for old_set, new_set in pair_sets(old, new):
         for before, after in pair_messages(old_set.messages, new_set.messages):
             if before and after:
                 yield before, after
             elif before:
-                lost.append(before)
+                lost_messages.append(before)
             elif after:
-                gained.append(after)
-    yield from pair_messages(lost, gained, ("request", "response"))
+                gained_messages.append(after)
+    yield from pair_messages(lost_messages, gained_messages, ("request", "response"))
 
 
 def _message_changes(
@@ -148,12 +148,12 @@ class Standings(NamedTuple):
             if versions:
                 groups[standing, id(reference)] = group._replace(versions=group.versions | versions)
 
-        for release, held in holders:
-            released |= held
+        for release, held_versions in holders:
+            released |= held_versions
             if old and old.data == release.data:
-                add("released", old, held & valid)
+                add("released", old, held_versions & valid)
                 continue
-            for piece in _pieces(old, new, release, held) if new else ():
+            for piece in _pieces(old, new, release, held_versions) if new else ():
                 was = _form(old, piece) if old and piece <= own else None
                 now, then = _form(new, piece) if new else None, _form(release, piece)
                 if old and was and now and (was == now or (now != then and was.data in (now.data, then.data))):
@@ -174,13 +174,13 @@ class Standings(NamedTuple):
         return next((standing for standing in STANDINGS if versions & self.versions[standing]), "base")
 
 
-def _pieces(old: Message | None, new: Message, release: Message, held: VersionRange) -> Iterator[VersionRange]:
+def _pieces(old: Message | None, new: Message, release: Message, held_versions: VersionRange) -> Iterator[VersionRange]:
     """The released versions of the new message, cut where the bytes of any of the three messages may change."""
     messages = [message for message in (old, new, release) if message]
     for message in messages:
         FieldBudget(message).spend(message)
     ranges = [versions for message in messages for versions in (message.valid, *wire_ranges(message))]
-    yield from boundaries(ranges, held & new.valid)
+    yield from boundaries(ranges, held_versions & new.valid)
 
 
 class WireForm(NamedTuple):
@@ -233,8 +233,8 @@ def compare_messages(old: Message, new: Message, releases: Releases | None = Non
     yield from _new_versions(both)
     other = partner(new)
     for standing, versions in standings.versions.items():
-        if dropped := versions & old.valid - new.valid:
-            yield kinds.VersionDropped(both, dropped, dropped & other.valid if other else NONE, standing=standing)
+        if drops := versions & old.valid - new.valid:
+            yield kinds.VersionDropped(both, drops, drops & other.valid if other else NONE, standing=standing)
     yield from _group_changes(old, new, standings)
 
 
@@ -270,16 +270,16 @@ def _property_changes(both: Both) -> Iterator[Change]:
     if old.api_key is not None and old.api_key != new.api_key:
         yield kinds.ApiKeyChanged(both, old.valid)
     if old.valid and new.valid:
-        if skipped := VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1):
-            yield kinds.GapInVersions(both, skipped)
+        if gap := VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1):
+            yield kinds.GapInVersions(both, gap)
         if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest:
             yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
         if old.declares_listeners and new.declares_listeners:
             old_names, new_names = {*old.listeners}, {*new.listeners}
-            if removed := tuple(name for name in old.listeners if name not in new_names):
-                yield kinds.ListenerRemoved(both, new.valid, removed)
-            if added := tuple(name for name in new.listeners if name not in old_names):
-                yield kinds.ListenerAdded(both, new.valid, added)
+            if removed_names := tuple(name for name in old.listeners if name not in new_names):
+                yield kinds.ListenerRemoved(both, new.valid, removed_names)
+            if added_names := tuple(name for name in new.listeners if name not in old_names):
+                yield kinds.ListenerAdded(both, new.valid, added_names)
     if deprecated := (new.deprecated - old.deprecated) & new.valid:
         yield kinds.Deprecated(both, deprecated)
     if restored := (old.deprecated - new.deprecated) & old.valid & new.valid:
@@ -287,11 +287,11 @@ def _property_changes(both: Both) -> Iterator[Change]:
 
 
 def _new_versions(both: Both) -> Iterator[Change]:
-    added = both.new.valid - both.old.valid
-    if again := added & VersionRange.of(0, both.old.valid.highest):
+    new_versions = both.new.valid - both.old.valid
+    if again := new_versions & VersionRange.of(0, both.old.valid.highest):
         yield kinds.NewVersion(both, again, again=True, standing="new")
-    if added - again:
-        yield kinds.NewVersion(both, added - again, standing="new")
+    if new_versions - again:
+        yield kinds.NewVersion(both, new_versions - again, standing="new")
 
 
 def _group_changes(old: Message | None, new: Message, standings: Standings) -> Iterator[Change]:
@@ -306,7 +306,7 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
             FieldBudget(side).spend(side)
         containers[key] = _container_pairs(both)
         yield from _reused_tags(both, containers[key], standings)
-    reported: dict[tuple[str, str], Standing] = {}
+    standing_by_change: dict[tuple[str, str], Standing] = {}
     folded: dict[Standing, VersionRange] = {}
     for standing, reference, versions in standings.groups:
         both = Both(reference, new)
@@ -318,7 +318,7 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
         for change in changes:
             if effect(change.name, standing) == "folded":
                 folded[standing] = folded.get(standing, NONE) | change.versions
-            elif reported.setdefault((change.name, change.field), standing) == standing:
+            elif standing_by_change.setdefault((change.name, change.field), standing) == standing:
                 yield replace(change, standing=standing)
     if old is None:
         return
@@ -327,9 +327,9 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
         yield kinds.UnstableChanged(both, versions, standing=standing)
     if standings.restored:
         yield kinds.UnstableChanged(both, standings.restored, restored=True)
-    changed = {field for name, field in reported if name == "layout-changed"}
-    added = _new_fields(both, containers[id(old)], standings)
-    yield from (change for change in added if change.field not in changed)
+    changed = {field for name, field in standing_by_change if name == "layout-changed"}
+    additions = _new_fields(both, containers[id(old)], standings)
+    yield from (change for change in additions if change.field not in changed)
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
@@ -344,14 +344,14 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
     old, new = both
     if not (old.is_rpc and new.is_rpc and (derived or old.declares_headers or new.declares_headers)):
         return
-    declared = [entry.versions for message in both for entry in message.header_ranges]
-    moved: dict[int, dict[int, VersionRange]] = {}
-    for versions in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *declared], common):
+    ranges = [entry.versions for message in both for entry in message.header_ranges]
+    by_new: dict[int, dict[int, VersionRange]] = {}
+    for versions in boundaries([old.flexible, new.flexible, VersionRange.of(0, 0), *ranges], common):
         was, now = header_of(old, versions.lowest), header_of(new, versions.lowest)
         if was != now and min(was, now) >= 0:
-            by_old = moved.setdefault(now, {})
+            by_old = by_new.setdefault(now, {})
             by_old[was] = by_old.get(was, NONE) | versions
-    for header, by_old in moved.items():
+    for header, by_old in by_new.items():
         versions = NONE
         for piece in by_old.values():
             versions |= piece
@@ -478,10 +478,10 @@ def _differences(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[
     present = [pair for pair in pairs if compared.has_bytes(pair)]
     was = sorted(present, key=lambda pair: pair[0].index if pair[0] else 0)
     now = sorted(present, key=lambda pair: pair[1].index if pair[1] else 0)
-    moved = [after for before, after in zip(was, now, strict=True) if before is not after]
-    if moved:
+    moved_pairs = [after for before, after in zip(was, now, strict=True) if before is not after]
+    if moved_pairs:
         names = tuple(field.name for _, field in now if field)
-        yield compared.change(kinds.FieldsReordered, moved[0], same=compared.same, order=names)
+        yield compared.change(kinds.FieldsReordered, moved_pairs[0], same=compared.same, order=names)
     elif compared.same:
         yield from _shifted_field(compared, now)
 
@@ -551,11 +551,11 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
 def _replaced_fields(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
     """The fields whose bytes other fields have now: a rename in this version only, or one with a change of type."""
     was, now = compared.offsets()
-    paired = {id(new) for old, new in pairs if old and new and old.index in was}
+    paired_ids = {id(new) for old, new in pairs if old and new and old.index in was}
     free = {
         (now[slot.field.index], slot_tokens(slot, plain=compared.plain)): slot
         for slot in compared.new.slots
-        if id(slot.field) not in paired
+        if id(slot.field) not in paired_ids
     }
     present = {old.name: new and new.index in now for old, new in pairs if old}
     for before in compared.old.slots:
@@ -592,7 +592,7 @@ def _attribute_changes(messages: Both, old: Field, new: Field, versions: Version
         yield kinds.FieldRenamed(messages, versions, pair)
     if old.is_struct and new.is_struct and old.element_type != new.element_type:
         yield kinds.StructRenamed(messages, versions, pair)
-    if _default_value(old) != _default_value(new) and kinds.quoted(old) != kinds.quoted(new):
+    if _default_value(old) != _default_value(new) and kinds.quote_default(old) != kinds.quote_default(new):
         yield kinds.DefaultChanged(messages, versions, pair)
     for kind in _ATTRIBUTES:
         if getattr(old, kind.attribute) != getattr(new, kind.attribute):
@@ -655,14 +655,14 @@ def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Ite
 
 def _tags_of_ancestors(before: Message | None, after: Message, ancestors: Iterable[Message]) -> Iterator[FieldChange]:
     with_same_tag = _fields_with_kept_tag(before, after) if before else set()
-    reported: set[str] = set()
+    reported_fields: set[str] = set()
     for ancestor in ancestors:
         both = Both(ancestor, after)
         for message in both:
             FieldBudget(message).spend(message)
         for change in _reused_tags(both, _container_pairs(both), Standings.of(ancestor, after, None), with_same_tag):
-            if change.field not in reported:
-                reported.add(change.field)
+            if change.field not in reported_fields:
+                reported_fields.add(change.field)
                 yield change
 
 

@@ -320,14 +320,14 @@ def _tag(field: Field | None) -> int:
     return field.tag if field is not None and field.tag is not None else -1
 
 
-class Encoded(FieldChange, frozen=True, dict=True):
+class EncodingChange(FieldChange, frozen=True, dict=True):
     """A change of how a field is encoded."""
 
     was: Annotated[str, "How the field was encoded, such as `nullable string`; empty where it is new."] = ""
     now: Annotated[str, "How it is encoded now; empty where it is gone."] = ""
 
 
-class LayoutChanged(Encoded, frozen=True, dict=True):
+class LayoutChanged(EncodingChange, frozen=True, dict=True):
     """The bytes of a released version changed, or their meaning; without a field, of the whole version."""
 
     same: Annotated[bool, "Whether the bytes are the same and only their meaning changed."] = False
@@ -354,7 +354,7 @@ class LayoutChanged(Encoded, frozen=True, dict=True):
         return _layout(message, message.valid.lowest if number else record_type)
 
 
-class TypeRetyped(Encoded, frozen=True, dict=True):
+class TypeRetyped(EncodingChange, frozen=True, dict=True):
     """The type of a field changed, its bytes did not."""
 
     key = "type"
@@ -377,7 +377,7 @@ class NullabilityNarrowed(FieldChange, frozen=True, dict=True):
     key = "nullableVersions"
 
 
-class FlexibleChanged(Encoded, frozen=True, dict=True):
+class FlexibleChanged(EncodingChange, frozen=True, dict=True):
     """The encoding of a field, or of the whole message, changed because it became flexible or no longer is."""
 
     flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
@@ -460,7 +460,7 @@ class DefaultChanged(AttributeChanged, frozen=True, dict=True):
         return any(field.tagged & self.versions for field in self.fields if field)
 
     def _words(self, side: int) -> str:
-        return quoted(self.fields[side])
+        return quote_default(self.fields[side])
 
 
 class EntityTypeChanged(AttributeChanged, frozen=True, dict=True):
@@ -516,7 +516,7 @@ class NewFieldNotIgnorable(FieldAddition, frozen=True, dict=True):
     key = "ignorable"
 
 
-def quoted(field: Field | None) -> str:
+def quote_default(field: Field | None) -> str:
     """A field's default as messages quote it."""
     if field is None or not (field.defaults_to_null or field.has_default):
         return "left out"

@@ -41,15 +41,15 @@ class Releases:
                 place += 1
                 if release.name != message.name and release.name in message.schemas.by_name:
                     continue  # the owner of an API key that the message took
-                if held := versions & released_versions(release):
-                    yield release, held
-                    versions -= held
+                if held_versions := versions & released_versions(release):
+                    yield release, held_versions
+                    versions -= held_versions
 
     def versions(self, message: Message) -> VersionRange:
         """The valid versions of a message that a release has."""
         versions = NONE
-        for _, held in self.holders(message, message.valid):
-            versions |= held
+        for _, held_versions in self.holders(message, message.valid):
+            versions |= held_versions
         return versions
 
     def _read(self) -> bool:
@@ -74,8 +74,8 @@ def unstable_version(message: Message) -> VersionRange:
     """The highest version while the message, or the request of a response with the same highest version, marks it."""
     highest = message.valid.highest
     request = partner(message) if message.type == "response" else message
-    marked = message.unstable or (request is not None and request.unstable and request.valid.highest == highest)
-    return VersionRange.of(highest, highest) if marked and message.valid else NONE
+    is_unstable = message.unstable or (request is not None and request.unstable and request.valid.highest == highest)
+    return VersionRange.of(highest, highest) if is_unstable and message.valid else NONE
 
 
 def _identity(message: Message) -> tuple[str, object]:

@@ -77,7 +77,7 @@ def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rul
     config = config or Config()
     own = {"header": header, "common": _ALL, "derived": True}
     active = []
-    for rule in every or make_ruleset(config, load_rules(config, "")).known:
+    for rule in every or make_ruleset(config, load_rules(config, "")).all_rules:
         if not rule.spec.rollout or any(matches(name, rule.id) for name in config.ignore):
             continue
         is_off = rule.severity == "off" and (rule.spec.rollout != "missing" or rule.id in config.severity)
@@ -207,7 +207,7 @@ class _Rollout:
         latest, first = request.valid.highest, request.valid.lowest
         is_new = self.base is not None and rpc.api_key not in self.former
         used = header_of(request, first if is_new else latest)
-        offered, note = released_versions(request), _note(rpc, self.header)
+        offered_versions, note = released_versions(request), _note(rpc, self.header)
         status: Adoption = "new" if is_new else "done"
         text, key = f"version {latest} uses header {used}", "headerVersions"
         if self.missing and is_new and used < self.header:
@@ -225,7 +225,7 @@ class _Rollout:
             return _explained(row, self.of_header, f"it uses header {used}, but ")
         elif is_new:
             text = f"new, with header {used} from version {first}"
-        elif self.missing and (not offered or header_of(request, offered.highest) < self.header):
+        elif self.missing and (not offered_versions or header_of(request, offered_versions.highest) < self.header):
             status, key = "unstable", "latestVersionUnstable"
             text = f"version {latest} of {rpc.name} uses header {used}, but is unstable: no broker offers it yet"
         else:

@@ -50,8 +50,8 @@ class BaseState(NamedTuple):
     def at(self, directory: str) -> SchemaSet | None:
         """The set of a directory, None if the base has none."""
         files = self.folders.get(self.place(directory), {})
-        loaded = (load(name, data).message for name, data in files.items())
-        messages = tuple(message for message in loaded if message)
+        candidates = (load(name, data).message for name, data in files.items())
+        messages = tuple(message for message in candidates if message)
         return SchemaSet(messages) if messages else None
 
 
@@ -110,10 +110,10 @@ def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], b
             former = replace(finding, fingerprint=fingerprint(finding.rule, name, finding.place), message=message)
         is_old = remaining[former.fingerprint] > 0
         remaining[former.fingerprint] -= is_old
-        touched = touched_lines is None or finding.line in touched_lines
+        is_touched = touched_lines is None or finding.line in touched_lines
         if base.messages is not None:
-            touched = touched and (former.fingerprint, former.message) not in base.messages
-        if not is_old or touched:
+            is_touched = is_touched and (former.fingerprint, former.message) not in base.messages
+        if not is_old or is_touched:
             recent.append(finding)
     return tuple(recent)
 

@@ -129,7 +129,7 @@ def read_directories(
     directories: dict[str, list[tuple[str, bytes]]] = {}
     for files in open_sets([os.fspath(source)], keep, repository=os.fspath(repository) if repository else None):
         pairs = directories.setdefault(files.relative, [])
-        pairs += [(file.path, file.data) for file in files.files if file.reported]
+        pairs += [(file.path, file.data) for file in files.files if file.is_reported]
     return directories
 
 

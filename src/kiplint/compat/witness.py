@@ -23,7 +23,7 @@ from kiplint.codec.values import (
     numbered,
     rich,
 )
-from kiplint.codec.wire import Decoded, ValueSpan
+from kiplint.codec.wire import DecodedBody, ValueSpan
 from kiplint.compat.change import OTHER, Change, Side, Witness
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded
@@ -37,7 +37,7 @@ class Reading(NamedTuple):
     """The values that one side reads from the bytes, and the layout by which it reads."""
 
     body: Layout
-    decoded: Decoded
+    content: DecodedBody
 
 
 class Difference(NamedTuple):
@@ -57,9 +57,9 @@ def first_difference(left: Reading, right: Reading, *, on_disk: bool) -> Differe
     lefts, rights = deque(_values(left)), deque(_values(right))
     while lefts and rights:
         if lefts[0].type == UNKNOWN or rights[0].type == UNKNOWN:
-            lost = _skip_tag(lefts, rights, left, right)
-            if lost:
-                return lost
+            difference = _skip_tag(lefts, rights, left, right)
+            if difference:
+                return difference
             continue
         first, second = lefts.popleft(), rights.popleft()
         if _is_other(first, second, on_disk=on_disk) or _has_moved(first.path, second.path, left.body, right.body):
@@ -71,7 +71,7 @@ def first_difference(left: Reading, right: Reading, *, on_disk: bool) -> Differe
 
 
 def _values(reading: Reading) -> list[ValueSpan]:
-    return [span for span in reading.decoded.spans if span.length]
+    return [span for span in reading.content.spans if span.length]
 
 
 def _is_other(left: ValueSpan, right: ValueSpan, *, on_disk: bool) -> bool:
@@ -151,7 +151,7 @@ class Sample(NamedTuple):
     value: dict[str, Any]
 
 
-Tried = tuple[tuple[Sample, Witness], ...]
+Proofs = tuple[tuple[Sample, Witness], ...]
 """Examples that prove a break, the shortest first, with their witnesses."""
 
 
@@ -165,36 +165,36 @@ def witnesses(
     """
     ways = _both_ways(old, new, version, version if new_version is None else new_version)
     path = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
-    best = (_best(tried, path) for tried in ways)
+    best = (_best(way, path) for way in ways)
     return tuple(sorted(filter(None, best), key=lambda witness: witness.outcome != "misread"))
 
 
 @lru_cache(maxsize=2)
-def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Tried, Tried]:
+def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Proofs, Proofs]:
     """The examples of each side that the other misreads or refuses; cached for the next change of the same message."""
     old_codec, new_codec = Codec(old, version), Codec(new, new_version)
     return _one_way(old_codec, new_codec, "old"), _one_way(new_codec, old_codec, "new")
 
 
-def _one_way(writer: Codec, reader: Codec, side: Side) -> Tried:
+def _one_way(writer: Codec, reader: Codec, side: Side) -> Proofs:
     try:
-        tried = _tried(writer, reader, side, _examples(writer, _sample_values(writer.body)))
-        if any(witness.shows for _, witness in tried):
+        proofs = _try_examples(writer, reader, side, _examples(writer, _sample_values(writer.body)))
+        if any(witness.shows for _, witness in proofs):
             more = (Sample(path, value) for path, value in each_high(writer.body))
-            tried += _tried(writer, reader, side, _examples(writer, more))
-        return tried
+            proofs += _try_examples(writer, reader, side, _examples(writer, more))
+        return proofs
     except UnusableLayout:
         return ()
 
 
-def _tried(writer: Codec, reader: Codec, side: Side, examples: list[tuple[Sample, bytes]]) -> Tried:
-    tried = ((example, _try(writer, reader, side, example, data)) for example, data in examples)
-    return tuple((example, witness) for example, witness in tried if witness)
+def _try_examples(writer: Codec, reader: Codec, side: Side, examples: list[tuple[Sample, bytes]]) -> Proofs:
+    attempts = ((example, _try(writer, reader, side, example, data)) for example, data in examples)
+    return tuple((example, witness) for example, witness in attempts if witness)
 
 
-def _best(tried: Tried, path: list[str]) -> Witness | None:
+def _best(proofs: Proofs, path: list[str]) -> Witness | None:
     best: tuple[tuple[bool, int, bool, int], Witness] | None = None
-    for example, witness in tried:
+    for example, witness in proofs:
         names = (example.field, witness.field, witness.read_as if witness.outcome == "misread" else "")
         about = bool(path) and any(_is_about(name, path) for name in names)
         rank = (not about, witness.shows, witness.outcome != "misread", len(witness.hex))
@@ -230,7 +230,7 @@ def _sample_values(body: Layout) -> Iterator[Sample]:
         yield from (Sample(path, value) for path, value in variants)
 
 
-ACCEPTED: Final = {
+HARMLESS_RULES: Final = {
     f"codec/{name}"
     for name in ("boolean-invalid", "marker-invalid", "utf8-invalid", "varint-overlong", "tag-order", "tag-duplicate")
 }
@@ -240,7 +240,7 @@ ACCEPTED: Final = {
 def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes) -> Witness | None:
     """The witness that an example makes, None where the reader understands it."""
     read = reader.decode(data)
-    if problem := next((problem for problem in read.problems if problem.rule not in ACCEPTED), None):
+    if problem := next((problem for problem in read.problems if problem.rule not in HARMLESS_RULES), None):
         wrote = writer.decode(data, spans=True)
         at = _at(wrote.spans, problem.offset)
         place = (at.path if at else example.field, at.value if at else None)

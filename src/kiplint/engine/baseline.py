@@ -72,7 +72,7 @@ class _Head(msgspec.Struct):
     version: int
 
 
-class _Stored(msgspec.Struct):
+class _BaselineFile(msgspec.Struct):
     checked: tuple[str, ...]
     findings: tuple[BaselineEntry, ...]
 
@@ -87,17 +87,17 @@ def parse(data: bytes, name: str) -> Baseline:
         version = msgspec.json.decode(data, type=_Head).version
         if version != VERSION:
             raise UsageError(f"{name} is a baseline of version {version}; this kiplint reads version {VERSION}")
-        stored = msgspec.json.decode(data, type=_Stored)
+        content = msgspec.json.decode(data, type=_BaselineFile)
     except NOT_JSON as error:
         raise UsageError(f"{name} is not a baseline: {error}") from None
-    return _make(stored.checked, stored.findings)
+    return _make(content.checked, content.findings)
 
 
 def render(baseline: Baseline) -> bytes:
     """The text of a baseline: sorted, one entry a line, so that diffs show which entries come and go."""
-    checked = (msgspec.json.encode(name).decode() for name in baseline.checked)
+    set_names = (msgspec.json.encode(name).decode() for name in baseline.checked)
     findings = (_line(entry) for entry in baseline.findings)
-    text = f'{{\n  "version": {VERSION},\n  "checked": {_block(checked)},\n  "findings": {_block(findings)}\n}}\n'
+    text = f'{{\n  "version": {VERSION},\n  "checked": {_block(set_names)},\n  "findings": {_block(findings)}\n}}\n'
     return text.encode()
 
 
@@ -128,22 +128,22 @@ def compare(
 def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:
     """The baseline with its stale entries reduced or removed."""
     remaining = {item.entry.fingerprint: item.left for item in stale}
-    counted = ((entry, remaining.get(entry.fingerprint, entry.count)) for entry in baseline.findings)
-    return _make(baseline.checked, (replace(entry, count=count) for entry, count in counted if count))
+    counts = ((entry, remaining.get(entry.fingerprint, entry.count)) for entry in baseline.findings)
+    return _make(baseline.checked, (replace(entry, count=count) for entry, count in counts if count))
 
 
-def extended(baseline: Baseline, new: Iterable[Finding], checked: Iterable[str]) -> Baseline:
+def extended(baseline: Baseline, new: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
     """The baseline with new findings added, and the sets that were checked for them."""
-    return _make((*baseline.checked, *checked), (*baseline.findings, *map(_entry, new)))
+    return _make((*baseline.checked, *set_names), (*baseline.findings, *map(_entry, new)))
 
 
-def _make(checked: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
+def _make(set_names: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:
     by_fingerprint: dict[str, BaselineEntry] = {}
     for entry in entries:
         previous = by_fingerprint.get(entry.fingerprint)
         by_fingerprint[entry.fingerprint] = replace(previous, count=previous.count + entry.count) if previous else entry
     ordered = sorted(by_fingerprint.values(), key=_order)
-    return Baseline(tuple(sorted(set(checked))), tuple(ordered))
+    return Baseline(tuple(sorted(set(set_names))), tuple(ordered))
 
 
 def _order(entry: BaselineEntry) -> tuple[str, str, str, str]:

@@ -32,7 +32,7 @@ from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 
-COUNTED = ("int", "VersionRange", "Any", "tuple", "list", "dict", "frozenset", "set")
+COUNTABLE_TYPES = ("int", "VersionRange", "Any", "tuple", "list", "dict", "frozenset", "set")
 MOST_HOLES = 50
 Mistake = tuple[str, str, str]
 """The property of the rule, the text in it that is wrong, and what is wrong."""
@@ -186,7 +186,7 @@ def _template(text: str, words: Words) -> None:
 
 def _hole(piece: TemplatePart, words: Words) -> None:
     kind = translate(piece.expression, words).type.removesuffix(" | None").partition("[")[0]
-    if piece.words and kind not in COUNTED:
+    if piece.words and kind not in COUNTABLE_TYPES:
         raise ExpressionError(f"{piece.expression} is not a number, range or list to choose a word by")
 
 
@@ -247,8 +247,8 @@ def line_of(text: str, *landmarks: str) -> int:
     """The line of the last landmark, each looked for after the one before it."""
     offset = 0
     for landmark in landmarks:
-        quoted = msgspec.json.encode(landmark).decode()[1:-1]
-        places = (text.find(quoted, offset), text.find(landmark, offset))
+        json_text = msgspec.json.encode(landmark).decode()[1:-1]
+        places = (text.find(json_text, offset), text.find(landmark, offset))
         offset = min((place for place in places if place >= 0), default=offset)
     return text.count("\n", 0, offset) + 1
 

@@ -114,7 +114,7 @@ def configure(start: str = ".", files: Disk = DISK, **overrides: Unpack[Chosen])
     values = overrides.get("config")
     file = None
     if isinstance(values, Mapping):
-        config = _checked(values, files)
+        config = _convert(values, files)
     else:
         folder = start if os.path.isdir(start) else os.path.dirname(start)
         file = os.fspath(values) if values else find_config(folder, files)
@@ -128,7 +128,7 @@ def configure(start: str = ".", files: Disk = DISK, **overrides: Unpack[Chosen])
     return Configuration(config, base, file, frozenset((*select, *ignore, *severity)), files)
 
 
-def _checked(values: Mapping[str, Any], files: Disk) -> Config:
+def _convert(values: Mapping[str, Any], files: Disk) -> Config:
     try:
         msgspec.convert(values, Config)
         return make_config(values, files)
@@ -148,20 +148,20 @@ class Configuration(msgspec.Struct, frozen=True):
     explicit: frozenset[str]
     files: Disk = DISK
 
-    def known(self) -> list[Rule]:
+    def all_rules(self) -> list[Rule]:
         """All rules there are."""
         return load_rules(self.config, self.base, self.files)
 
     def rules(self) -> RuleSet:
         """The rules that run. Raises UsageError; for a wrong selector of the file with its line there."""
-        known_rules = self.known()
+        known_rules = self.all_rules()
         ignores = self.config.per_file_ignores
         try:
             for selector in dict.fromkeys(selector for selectors in ignores.values() for selector in selectors):
                 check_selector(selector, known_rules)
             ruleset = make_ruleset(self.config, known_rules)
             quiet = frozenset(rule.id for rule in ruleset.rules if rule.spec.quiet)
-            return RuleSet(ruleset.rules, ruleset.known, self._ignores(quiet)) if ignores or quiet else ruleset
+            return RuleSet(ruleset.rules, ruleset.all_rules, self._ignores(quiet)) if ignores or quiet else ruleset
         except UsageError as error:
             if not self.file or not error.word or error.word in self.explicit:
                 raise
@@ -173,7 +173,7 @@ class Configuration(msgspec.Struct, frozen=True):
             return ()
         return tuple(
             printable(f"warning: {self._place(name.word)}the parameter {name.param} of {name.rule}: {name.detail}")
-            for name in misnamed(rules.known, names)
+            for name in misnamed(rules.all_rules, names)
         )
 
     def _place(self, word: str) -> str:
@@ -334,9 +334,9 @@ def _line(text: str, name: str) -> int:
 def place_of(word: str, file: str, files: Disk = DISK) -> str:
     """The `file:line` of a word in a configuration, or in the files it extends; line 1 if it is nowhere."""
     text = files.read_text(file)
-    escaped = re.escape(word)
+    pattern = re.escape(word)
     match = re.search(
-        rf"(?m)[\"']{escaped}[\"']|(?:^|[{{,])[ \t]*{escaped}[ \t]*=|^[ \t]*\[[^\]\n]*\b{escaped}\b", text
+        rf"(?m)[\"']{pattern}[\"']|(?:^|[{{,])[ \t]*{pattern}[ \t]*=|^[ \t]*\[[^\]\n]*\b{pattern}\b", text
     )
     if not match and (base := own_values(file, files).get("extend")):
         return place_of(word, os.path.join(os.path.dirname(file), base), files)
@@ -359,34 +359,34 @@ def once(chain: tuple[str, ...], file: str, files: Disk) -> tuple[str, ...]:
 
 def over(values: Values, base: Values, base_file: str, file: str, files: Disk) -> Values:
     """The values of a file merged over those of its base; the paths of the base become relative to the file."""
-    moved = _moved(base, os.path.dirname(files.real(base_file)), os.path.dirname(files.real(file)))
-    tables = {name for name in (*values, *moved) if isinstance(values.get(name, moved.get(name)), dict)}
-    joined = {name: _joined(moved.get(name, {}), values.get(name, {})) for name in tables}
-    return {**moved, **values, **joined}
+    base_values = _rebase_paths(base, os.path.dirname(files.real(base_file)), os.path.dirname(files.real(file)))
+    tables = {name for name in (*values, *base_values) if isinstance(values.get(name, base_values.get(name)), dict)}
+    merged_tables = {name: _merge(base_values.get(name, {}), values.get(name, {})) for name in tables}
+    return {**base_values, **values, **merged_tables}
 
 
-def _joined(base: Values, values: Values) -> Values:
+def _merge(base: Values, values: Values) -> Values:
     """One table merged over another, recursively; the entries of the base come first."""
     deeper = {
-        name: _joined(base[name], value)
+        name: _merge(base[name], value)
         for name, value in values.items()
         if isinstance(value, dict) and isinstance(base.get(name), dict)
     }
     return {**{name: value for name, value in base.items() if name not in values}, **values, **deeper}
 
 
-def _moved(values: Values, folder: str, here: str) -> Values:
-    moved = dict(values)
+def _rebase_paths(values: Values, folder: str, here: str) -> Values:
+    new_values = dict(values)
     for name in LISTS:
-        if name in moved:
-            moved[name] = [_path(path, folder, here) for path in moved[name]]
-    if moved.get("baseline"):
-        moved["baseline"] = _path(moved["baseline"], folder, here)
-    if "per-file-ignores" in moved:
-        moved["per-file-ignores"] = {
-            _path(path, folder, here): names for path, names in moved["per-file-ignores"].items()
+        if name in new_values:
+            new_values[name] = [_path(path, folder, here) for path in new_values[name]]
+    if new_values.get("baseline"):
+        new_values["baseline"] = _path(new_values["baseline"], folder, here)
+    if "per-file-ignores" in new_values:
+        new_values["per-file-ignores"] = {
+            _path(path, folder, here): names for path, names in new_values["per-file-ignores"].items()
         }
-    return moved
+    return new_values
 
 
 def _path(path: str, folder: str, here: str) -> str:

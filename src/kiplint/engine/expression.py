@@ -107,14 +107,14 @@ def _nests_deeper(tree: ast.AST, levels: int) -> bool:
 class Rewriter(ast.NodeTransformer):
     """Replaces some parts of an expression, and hands others to a method of the watch, with the id of the rule."""
 
-    def __init__(self, replaced: Mapping[ast.AST, ast.expr], watched: Mapping[ast.AST, str], rule: str) -> None:
-        self.replaced = replaced
+    def __init__(self, replacements: Mapping[ast.AST, ast.expr], watched: Mapping[ast.AST, str], rule: str) -> None:
+        self.replacements = replacements
         self.watched = watched
         self.rule = rule
 
     def visit(self, node: ast.AST) -> ast.AST:
         """The part, rewritten."""
-        part = self.replaced[node] if node in self.replaced else self.generic_visit(node)
+        part = self.replacements[node] if node in self.replacements else self.generic_visit(node)
         method = self.watched.get(node)
         if not method:
             return part
@@ -161,7 +161,7 @@ class Words(NamedTuple):
     fractions: bool = False
 
 
-class Typed(NamedTuple):
+class TypedExpression(NamedTuple):
     """A translated expression, and the type of its value."""
 
     tree: ast.expr
@@ -174,15 +174,15 @@ class Scope:
 
     element: str
     params: Mapping[str, str] = field(default_factory=dict)
-    bound: dict[str, str] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
 
 
-def translate(text: str, words: Words) -> Typed:
+def translate(text: str, words: Words) -> TypedExpression:
     """The Python syntax tree of an expression over an element. Raises ExpressionError."""
     tree = parse(text, words.lets)
     checker = _Checker(words)
     kind = checker.check(tree, Scope(words.facts, words.params))
-    return Typed(checker.rewrite(tree), kind)
+    return TypedExpression(checker.rewrite(tree), kind)
 
 
 class _Checker:
@@ -190,7 +190,7 @@ class _Checker:
 
     def __init__(self, words: Words) -> None:
         self.words = words
-        self.replaced: dict[ast.AST, ast.expr] = {}
+        self.replacements: dict[ast.AST, ast.expr] = {}
         self.watched: dict[ast.AST, str] = {}
 
     def check(self, node: ast.AST, scope: Scope) -> str:
@@ -233,23 +233,23 @@ class _Checker:
         )
 
     def _name(self, node: ast.Name, scope: Scope) -> str:
-        if node.id in scope.bound:
-            self.replaced[node] = ast.Name(f"v_{node.id}", ast.Load())
-            return scope.bound[node.id]
+        if node.id in scope.variables:
+            self.replacements[node] = ast.Name(f"v_{node.id}", ast.Load())
+            return scope.variables[node.id]
         facts_by_name = facts(scope.element)
         if node.id == "params":
             raise ExpressionError("params is not a value by itself: write params. and the name of a parameter")
         if node.id not in facts_by_name:
-            names = [*facts_by_name, *scope.bound, *self.words.lets, "params"]
+            names = [*facts_by_name, *scope.variables, *self.words.lets, "params"]
             raise ExpressionError(_unknown(node.id, f"a fact of a {kind_name(scope.element)}", names))
-        self.replaced[node] = ast.Attribute(ast.Name(self.words.element, ast.Load()), node.id, ast.Load())
+        self.replacements[node] = ast.Attribute(ast.Name(self.words.element, ast.Load()), node.id, ast.Load())
         return facts_by_name[node.id].type
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> str:
-        if isinstance(node.value, ast.Name) and node.value.id == "params" and "params" not in scope.bound:
+        if isinstance(node.value, ast.Name) and node.value.id == "params" and "params" not in scope.variables:
             if node.attr not in scope.params:
                 raise ExpressionError(_unknown(node.attr, "a parameter of the rule", list(scope.params)))
-            self.replaced[node] = ast.Subscript(self.words.holder, ast.Constant(node.attr), ast.Load())
+            self.replacements[node] = ast.Subscript(self.words.holder, ast.Constant(node.attr), ast.Load())
             return scope.params[node.attr]
         base = self.check(node.value, scope).removesuffix(" | None")
         facts_by_name = facts(base)
@@ -327,15 +327,15 @@ class _Checker:
         loop = node.generators[0]
         if len(node.generators) > 1 or loop.is_async or not isinstance(loop.target, ast.Name):
             raise ExpressionError("a comprehension has one `for` with one variable")
-        if any(name.startswith("*") for name in scope.bound):
+        if any(name.startswith("*") for name in scope.variables):
             raise ExpressionError("a comprehension inside another is not part of the rule language; make it a fact")
         source = self.check(loop.iter, scope)
         name = loop.target.id
         if name in facts(scope.element) or name == "params" or name.startswith("_"):
             raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
-        inner = Scope(scope.element, scope.params, {**scope.bound, name: element_of(source), f"*{name}": ""})
+        inner = Scope(scope.element, scope.params, {**scope.variables, name: element_of(source), f"*{name}": ""})
         self.watched[loop.iter] = "timed"
-        self.replaced[loop.target] = ast.Name(f"v_{name}", ast.Store())
+        self.replacements[loop.target] = ast.Name(f"v_{name}", ast.Store())
         for condition in loop.ifs:
             self.check(condition, inner)
         return f"tuple[{self.check(node.elt, inner)}, ...]"
@@ -343,7 +343,7 @@ class _Checker:
     def rewrite(self, node: ast.expr) -> ast.expr:
         """The expression with facts, params and functions named as the compiled function knows them."""
         watched = self.watched if self.words.rule else {}
-        rewritten: ast.expr = Rewriter(self.replaced, watched, self.words.rule).visit(node)  # type: ignore[assignment]
+        rewritten: ast.expr = Rewriter(self.replacements, watched, self.words.rule).visit(node)  # type: ignore[assignment]
         return ast.fix_missing_locations(rewritten)
 
 

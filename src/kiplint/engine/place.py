@@ -34,14 +34,16 @@ class Ignores:
         selectors = {selector for comment in self._comments for selector in comment.selectors}
         self._rules = matching(selectors, rule_ids) if selectors else {}
         self._running = frozenset(running if selectors else ())
-        self._ignored: dict[Target, set[str]] = {}
+        self._rules_by_target: dict[Target, set[str]] = {}
         for comment in self._comments:
-            self._ignored.setdefault(comment.target, set()).update(*(self._rules[name] for name in comment.selectors))
+            self._rules_by_target.setdefault(comment.target, set()).update(
+                *(self._rules[name] for name in comment.selectors)
+            )
         self._hit: set[tuple[Target, str]] = set()
 
     def cover(self, finding: Finding) -> bool:
         """Whether a comment applies to the finding; remembers that it did."""
-        targets = [line for line in (None, finding.line) if finding.rule in self._ignored.get(line, ())]
+        targets = [line for line in (None, finding.line) if finding.rule in self._rules_by_target.get(line, ())]
         self._hit.update((line, finding.rule) for line in targets)
         return bool(targets)
 
@@ -100,10 +102,10 @@ def place(
 
     findings = [finding(item) for item in violations if item.severity != "off" and not is_echo(item)]
     suppressions = parse_suppressions(text)
-    ignores = Ignores(suppressions.items, (rule.id for rule in rules.known), (rule.id for rule in rules.rules))
+    ignores = Ignores(suppressions.items, (rule.id for rule in rules.all_rules), (rule.id for rule in rules.rules))
     findings = [finding for finding in findings if not ignores.cover(finding)]
     problems = [*suppressions.problems, *ignores.useless()]
-    elements = [ProblemElement(noted, definition.file) for noted in problems]
+    elements = [ProblemElement(problem, definition.file) for problem in problems]
     findings += [finding(violation) for violation in rules.violations("problem", elements)]
     findings.sort(key=lambda finding: (finding.line, finding.column, finding.rule, finding.message))
     return findings
@@ -235,8 +237,8 @@ class _Reader:
             return self._malformed(comment, f"{word} names no rule; write {word}[RULE] and a reason")
         reason = arguments["reason"].strip().lstrip("-:, \t")
         if not reason:
-            listed = show(", ".join(selectors))
-            return self._malformed(comment, f"{word} of {listed} gives no reason; write one after the brackets")
+            selector_text = show(", ".join(selectors))
+            return self._malformed(comment, f"{word} of {selector_text} gives no reason; write one after the brackets")
         return self._suppression(comment, word, selectors, reason, following)
 
     def _suppression(

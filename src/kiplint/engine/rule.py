@@ -36,8 +36,8 @@ def in_checkout() -> bool:
 
 
 def _read(file: str) -> bytes:
-    with open(file, "rb") as stored:
-        return stored.read()
+    with open(file, "rb") as stream:
+        return stream.read()
 
 
 Each = Literal["problem", "message", "struct", "field", "header_range", "note", "word", "rpc", "set", "change"]
@@ -266,7 +266,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return f"{RULES_PAGES}/{self.pack}.md#{self.id.replace('/', '')}" if self.stamp else ""
 
 
-def offered(rules: Iterable[Rule], key: str) -> Any:
+def offered_values(rules: Iterable[Rule], key: str) -> Any:
     """The values of a property: the parameter, a list or a table, of the first rule that `offers` them, else {}."""
     return next((rule.params[rule.spec.offers[key]] for rule in rules if key in rule.spec.offers), {})
 

@@ -50,18 +50,18 @@ def matching(selectors: Iterable[str], rule_ids: Iterable[str]) -> dict[str, fro
     }
 
 
-def select(rules: list[Rule], selectors: Iterable[str], ignored: Iterable[str]) -> list[Rule]:
+def select(rules: list[Rule], selectors: Iterable[str], ignored_selectors: Iterable[str]) -> list[Rule]:
     """The rules that are selected and not ignored.
 
     `default` is every rule that is not off; a pack or a glob means those of its rules, a full id or `all` means
     rules that are off too, which then have the severity that they name for that.
     """
-    selectors, ignored = list(selectors), list(ignored)
-    for selector in (*selectors, *ignored):
+    selectors, ignored_selectors = list(selectors), list(ignored_selectors)
+    for selector in (*selectors, *ignored_selectors):
         check_selector(selector, rules)
     selection = []
     for rule in rules:
-        if any(matches(selector, rule.id) for selector in ignored):
+        if any(matches(selector, rule.id) for selector in ignored_selectors):
             continue
         if rule.severity != "off":
             if any(selector == "default" or matches(selector, rule.id) for selector in selectors):
@@ -328,11 +328,11 @@ Ignores = Callable[[str, str], bool]
 
 
 class RuleSet:
-    """The rules that run. `known` are all rules that exist, also those that are off or not selected."""
+    """The rules that run. `all_rules` are all rules that exist, also those that are off or not selected."""
 
-    def __init__(self, rules: list[Rule], known: list[Rule], ignores: Ignores | None = None) -> None:
+    def __init__(self, rules: list[Rule], all_rules: list[Rule], ignores: Ignores | None = None) -> None:
         self.rules = rules
-        self.known = known
+        self.all_rules = all_rules
         self.ignores = ignores
         self._compiled: dict[str, list[Compiled]] = {}
         self._by_kind: dict[str, list[Rule]] = {}
@@ -383,12 +383,12 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
     extra += [os.path.join(base, name) for name in config.rule_packs]
     names = {rule.pack for rule in rules}
     for file in extra:
-        loaded = packs.load_pack(file, files)
-        duplicates = {rule.pack for rule in loaded} & names
+        pack_rules = packs.load_pack(file, files)
+        duplicates = {rule.pack for rule in pack_rules} & names
         if duplicates:
             raise UsageError(f"{file}: there is already a pack {duplicates.pop()}; give yours another name")
-        names |= {rule.pack for rule in loaded}
-        rules += loaded
+        names |= {rule.pack for rule in pack_rules}
+        rules += pack_rules
     return rules
 
 

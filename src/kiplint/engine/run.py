@@ -27,7 +27,7 @@ class Input(NamedTuple):
 
     path: str
     data: bytes
-    reported: bool = True
+    is_reported: bool = True
 
 
 class Result(msgspec.Struct):
@@ -61,20 +61,20 @@ def check_set(
     of the repository. `free`: free the memory of the elements at once; the last set of a process need not.
     """
     definitions: list[Definition] = []
-    reported: set[str] = set()
+    paths: set[str] = set()
     for path, data, is_reported in inputs:
         definitions.append(load(path, data))
         if is_reported:
-            reported.add(path)
+            paths.add(path)
     suggestion_steps.refill(steps_for(sum(len(definition.data) for definition in definitions)))
     messages = tuple(definition.message for definition in definitions if definition.message)
     unread = unread_names(definitions)
-    schemas = SchemaSet(messages, directory, partial, unread, frozenset(reported), base, around)
-    violations = [*file_violations(definitions, reported, rules), *set_violations(schemas, rules, reported)]
-    placed = [at_reported_half(violation, reported) for violation in violations]
-    result = Result(files=len(reported), messages=sum(message.file in reported for message in messages))
+    schemas = SchemaSet(messages, directory, partial, unread, frozenset(paths), base, around)
+    violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
+    violations = [at_reported_half(violation, paths) for violation in violations]
+    result = Result(files=len(paths), messages=sum(message.file in paths for message in messages))
     result.names = unread.union(message.name for message in messages)
-    _place(result, [definition for definition in definitions if definition.file in reported], placed, rules, fixer)
+    _place(result, [definition for definition in definitions if definition.file in paths], violations, rules, fixer)
     if rules.ignores:
         result.findings = [finding for finding in result.findings if not rules.ignores(finding.path, finding.rule)]
     edited = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
@@ -116,12 +116,12 @@ def _place(
             result.sources[definition.file] = definition.data
 
 
-def at_reported_half(violation: Violation, reported: set[str]) -> Violation:
-    """A violation of an RPC, moved to the half that is reported, because it belongs to both."""
-    if violation.anchor.file in reported or not isinstance(violation.element, Rpc):
+def at_reported_half(violation: Violation, paths: set[str]) -> Violation:
+    """A violation of an RPC, moved to the half that is reported (one of the `paths`), because it belongs to both."""
+    if violation.anchor.file in paths or not isinstance(violation.element, Rpc):
         return violation
     for half in (violation.element.request, violation.element.response):
-        if half and half.file in reported:
+        if half and half.file in paths:
             name = violation.anchor.name if violation.anchor.name in half.properties else "name"
             return replace(violation, anchor=anchor(half, name), instead="")
     return violation
@@ -142,11 +142,11 @@ def take_apart(schemas: SchemaSet) -> None:
     vars(schemas).clear()
 
 
-def file_violations(definitions: list[Definition], reported: set[str], rules: RuleSet) -> Iterator[Violation]:
-    """The violations of rules about the parts of one file, in the files that are reported."""
-    selected = [definition for definition in definitions if definition.file in reported]
-    messages = [definition.message for definition in selected if definition.message]
-    yield from rules.violations("problem", _problems(selected))
+def file_violations(definitions: list[Definition], paths: set[str], rules: RuleSet) -> Iterator[Violation]:
+    """The violations of rules about the parts of one file, in the `paths` that are reported."""
+    reported_definitions = [definition for definition in definitions if definition.file in paths]
+    messages = [definition.message for definition in reported_definitions if definition.message]
+    yield from rules.violations("problem", _problems(reported_definitions))
     yield from rules.violations("message", messages)
     yield from rules.violations("field", (field for message in messages for field in message.all_fields))
     yield from rules.violations("struct", (struct for message in messages for struct in message.structs))
@@ -159,18 +159,18 @@ def file_violations(definitions: list[Definition], reported: set[str], rules: Ru
 
 def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
     for definition in definitions:
-        for noted in definition.problems:
-            yield ProblemElement(noted, definition.file, definition.message)
+        for problem in definition.problems:
+            yield ProblemElement(problem, definition.file, definition.message)
     for definition in definitions:
         if message := definition.message:
-            for noted in chain(range_problems(message), entity_problems(message), size_problems(message)):
-                yield ProblemElement(noted, definition.file, message)
+            for problem in chain(range_problems(message), entity_problems(message), size_problems(message)):
+                yield ProblemElement(problem, definition.file, message)
 
 
-def set_violations(schemas: SchemaSet, rules: RuleSet, reported: set[str] | None = None) -> Iterator[Violation]:
-    """The violations of rules about RPCs with a half in a reported file, and about the set as a whole."""
+def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str] | None = None) -> Iterator[Violation]:
+    """The violations of rules about RPCs with a half in one of the `paths`, and about the set as a whole."""
     rpcs = schemas.rpcs
-    if reported is not None:
-        rpcs = tuple(rpc for rpc in rpcs if any(half and half.file in reported for half in (rpc.request, rpc.response)))
+    if paths is not None:
+        rpcs = tuple(rpc for rpc in rpcs if any(half and half.file in paths for half in (rpc.request, rpc.response)))
     yield from rules.violations("rpc", rpcs)
     yield from rules.violations("set", (schemas,))

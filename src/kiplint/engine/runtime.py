@@ -16,11 +16,11 @@ from kiplint.model.fields import Container, Field
 from kiplint.versions import VersionRange
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return msgspec.json.encode(text.encode(errors="replace").decode()).decode()
 
 
-def _joined(items: Iterable[object]) -> str:
+def _join(items: Iterable[object]) -> str:
     texts: list[str] = []
     length = 0
     for item in items:
@@ -47,10 +47,10 @@ FUNCTIONS: dict[str, Function] = {
     "min": Function(min, "element", (1, 1), "The smallest item."),
     "max": Function(max, "element", (1, 1), "The largest item."),
     "sorted": Function(sorted, "tuple", (1, 1), "The items in order."),
-    "join": Function(_joined, "str", (1, 1), "The items as text, with commas between them."),
+    "join": Function(_join, "str", (1, 1), "The items as text, with commas between them."),
     "lower": Function(str.lower, "str", (1, 1), "The text in lower case."),
     "upper": Function(str.upper, "str", (1, 1), "The text in upper case."),
-    "quoted": Function(_quoted, "str", (1, 1), "The text as a JSON string, in double quotes."),
+    "quoted": Function(_quote, "str", (1, 1), "The text as a JSON string, in double quotes."),
     "startswith": Function(str.startswith, "bool", (2, 2), "Whether the text begins with another."),
     "endswith": Function(str.endswith, "bool", (2, 2), "Whether the text ends with another."),
     "matches": Function(fnmatchcase, "bool", (2, 2), "Whether the text fits a pattern with `*`, `?` and `[...]`."),
@@ -134,7 +134,7 @@ class Description(msgspec.Struct, frozen=True):
 def as_text(value: Any) -> str:
     """A value as text of at most 500 characters; the items of a collection are separated by commas."""
     # A parameter that is a list of words is a dict.
-    text = _joined(value) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
+    text = _join(value) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
@@ -174,7 +174,7 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
 def _missing(container: Container, name: str, required: FieldRequirement, is_last: bool = False) -> Description:
     """A missing field, with its text where it may be the last field."""
     count = len(container.fields) + 1
-    message = f"{container.name} has to carry {name or f'a field number {count}'}{_described(required)}"
+    message = f"{container.name} has to carry {name or f'a field number {count}'}{_describe(required)}"
     values = {
         "name": name,
         "type": required.type,
@@ -271,7 +271,7 @@ def _at(field: Field, message: str, name: str, value: Any) -> Description:
     return Description(message, field, name, f'"{name}": {text}' if getattr(field.spec, attribute) is UNSET else text)
 
 
-def _described(required: FieldRequirement) -> str:
+def _describe(required: FieldRequirement) -> str:
     nullable = "nullable " if required.nullable not in ("", "none") else ""
     kind = {"": "field", "[]": "array"}.get(required.type, required.type)
     article = "an" if f"{nullable}{kind}"[0] in "aeio" else "a"

@@ -44,13 +44,13 @@ class Scopes(NamedTuple):
 
 def scopes_of(rules: RuleSet) -> Scopes:
     """The rules, parted by whether they need the set."""
-    checked = [rule for rule in rules.rules if rule.each != "change"]
-    wide = {rule.id for rule in checked if needs_set(rule)}
-    families = [{rule.id, *rule.narrows} for rule in checked if rule.narrows]  # each runs in one step
+    element_rules = [rule for rule in rules.rules if rule.each != "change"]
+    wide = {rule.id for rule in element_rules if needs_set(rule)}
+    families = [{rule.id, *rule.narrows} for rule in element_rules if rule.narrows]  # each runs in one step
     while split_families := [family for family in families if family & wide and family - wide]:
         wide.update(*split_families)
-    alone = RuleSet([rule for rule in checked if rule.id not in wide], rules.known)
-    together = RuleSet([rule for rule in checked if rule.id in wide], rules.known)
+    alone = RuleSet([rule for rule in element_rules if rule.id not in wide], rules.all_rules)
+    together = RuleSet([rule for rule in element_rules if rule.id in wide], rules.all_rules)
     return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
 
 
@@ -88,7 +88,7 @@ def check_together(
     yield from check_both(files, set(), rules, fixer).together
 
 
-class Checked(NamedTuple):
+class ScopeFindings(NamedTuple):
     """The findings of `check_alone` for some files of a set, and of `check_together` for the set."""
 
     alone: list[Finding]
@@ -97,7 +97,7 @@ class Checked(NamedTuple):
 
 def check_both(
     files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes, fixer: FixFunction | None = None
-) -> Checked:
+) -> ScopeFindings:
     """The two steps over one set, each definition read and walked once; `fresh` are the files to be checked alone too.
 
     Files with ignore comments are always checked with the set, and their findings count as those of the set.
@@ -113,11 +113,11 @@ def check_both(
             *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
             *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
         ]
-        checked = Checked([], [])
+        result = ScopeFindings([], [])
         for finding in _findings_in(definitions, violations, ignoring, rules, fixer):
             alone = finding.rule in rules.narrow and finding.path not in ignoring
-            (checked.alone if alone else checked.together).append(finding)
-        return checked
+            (result.alone if alone else result.together).append(finding)
+        return result
     finally:
         take_apart(schemas)
 
@@ -163,8 +163,8 @@ class EditedSet:
         self._violations: dict[str, list[Violation]] = {}
         self._findings: dict[str, tuple[list[object], list[Finding]]] = {}
 
-    def check(self, files: Mapping[str, bytes], reported: Collection[str]) -> dict[str, list[Finding]]:
-        """By each of the `reported` files: its findings, without fixes. `files` are all files of the set, in order."""
+    def check(self, files: Mapping[str, bytes], reported_files: Collection[str]) -> dict[str, list[Finding]]:
+        """By each of the `reported_files`: its findings, without fixes. `files` are all files of the set, in order."""
         outdated = [former for path, former in self._definitions.items() if files.get(path) != former.data]
         for definition in outdated:
             for results in (self._definitions, self._alone, self._findings):
@@ -174,7 +174,7 @@ class EditedSet:
         messages = tuple(definition.message for definition in definitions if definition.message)
         for message in messages:
             _leave_set(message)
-        selection = frozenset(reported) & files.keys()
+        selection = frozenset(reported_files) & files.keys()
         schemas = SchemaSet(messages, self._directory, len(files) == 1, unread_names(definitions), selection)
         for path in selection - self._alone.keys():
             self._alone[path] = [*file_violations([self._definitions[path]], {path}, self._rules.alone)]

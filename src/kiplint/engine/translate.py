@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from kiplint.engine import runtime
 from kiplint.engine.errors import ExpressionError, UsageError
-from kiplint.engine.expression import Typed, Words, parse_lets, short, translate, watch_call
+from kiplint.engine.expression import TypedExpression, Words, parse_lets, short, translate, watch_call
 from kiplint.engine.language import declare, facts, words_of
 from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
 from kiplint.engine.runtime import FUNCTIONS, RuleLimitError, Watch
@@ -197,10 +197,10 @@ class RuleTranslator:
             severity = ast.IfExp(test, ast.Constant(level.severity), severity or ast.Constant(""))
         return severity
 
-    def place(self, at: str) -> tuple[Typed, str]:
+    def place(self, at: str) -> tuple[TypedExpression, str]:
         """The element that an `at` leads to, and its property, as a text with holes."""
         element, name = split_place(at)
-        own = Typed(ast.Name(self.kind, ast.Load()), self.describing.facts)
+        own = TypedExpression(ast.Name(self.kind, ast.Load()), self.describing.facts)
         return translate(element, self.describing) if element else own, name
 
     def text(self, text: str) -> ast.expr:

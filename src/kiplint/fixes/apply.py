@@ -23,14 +23,14 @@ MOST_TRIALS: Final = 128
 class FixedSet(msgspec.Struct, frozen=True):
     """The result of fixing a set: the files that changed, the findings that were fixed, and those that remain.
 
-    `refused` are remaining findings whose fixes would make something worse, and what the first of them would.
+    `refusals` are remaining findings whose fixes would make something worse, and what the first of them would.
     """
 
     before: Mapping[str, bytes]
     after: Mapping[str, bytes]
     fixed: tuple[Finding, ...]
     remaining: tuple[Finding, ...]
-    refused: tuple[tuple[Finding, Regression], ...] = ()
+    refusals: tuple[tuple[Finding, Regression], ...] = ()
 
 
 def fix_set(
@@ -51,7 +51,7 @@ def fix_set(
     as `RECHECKED_BYTES` suffice; beyond, all are refused that are where something gets worse.
     """
     trials = _Trials(check, others, releases)
-    first = state = trials.checked(files)
+    first = state = trials.check(files)
     refusals: dict[str, Refusal] = {}
     progress = False
     for _ in range(MOST_ROUNDS):
@@ -67,8 +67,8 @@ def fix_set(
             batch = without_collisions(candidates)
         if not batch or trials.left < 0:
             break
-        better, refused = trials.accept(state, batch)
-        refusals |= refused
+        better, new_refusals = trials.accept(state, batch)
+        refusals |= new_refusals
         progress |= better is not state
         state = better
     if not _is_better(first.own, state.own):
@@ -77,7 +77,7 @@ def fix_set(
     return FixedSet(
         {path: files[path] for path in paths},
         {path: state.files[path] for path in paths},
-        _gone(first.own, state.own),
+        _fixed_findings(first.own, state.own),
         tuple(state.own),
         tuple((finding, reason) for finding, reason in refusals.values() if reason is not None),
     )
@@ -97,7 +97,7 @@ class _Trials:
         self._check, self._others, self._releases = check, others, releases
         self.left = int(RECHECKED_BYTES)
 
-    def checked(self, files: Files) -> CheckedFiles:
+    def check(self, files: Files) -> CheckedFiles:
         """The files with their findings."""
         return CheckedFiles(files, self._check(files), self._others(files))
 
@@ -105,19 +105,19 @@ class _Trials:
         """The files with those fixes of a batch that together make nothing worse, and the refusals of the others."""
         size = sum(map(len, before.files.values())) + RECHECKED_FILE * len(before.files)
         size = max(size, RECHECKED_BYTES // MOST_TRIALS)
-        accepted: list[Finding] = []
+        accepted_findings: list[Finding] = []
         refusals: dict[str, Refusal] = {}
         better, parts = before, [list(batch)]
         while parts:
             if not (part := parts.pop()):
                 continue
             self.left -= size
-            after = self.checked(_changed(before.files, (*accepted, *part)))
+            after = self.check(_changed(before.files, (*accepted_findings, *part)))
             useless = {_key(item) for item in after.own}.issuperset(map(_key, part))
-            likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*accepted, *part))
+            likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*accepted_findings, *part))
             worse = [] if useless else list(regressions(before, after, likely=likely, releases=self._releases))
             if not (useless or worse):
-                accepted += part
+                accepted_findings += part
                 better = after
                 continue
             reasons = _reasons(worse, part)
@@ -142,14 +142,14 @@ def _key(finding: Finding) -> tuple[str, str]:
 
 def without_collisions(findings: Iterable[Finding]) -> list[Finding]:
     """The findings whose fixes do not collide with the fixes of earlier findings."""
-    taken: dict[str, Edits] = {}
+    edits_by_path: dict[str, Edits] = {}
     compatible: list[Finding] = []
     for finding in findings:
         edits = _edits(finding.fix)
-        if not any(path in taken and taken[path].collides(edit) for path, edit in edits):
+        if not any(path in edits_by_path and edits_by_path[path].collides(edit) for path, edit in edits):
             compatible.append(finding)
             for path, edit in edits:
-                taken.setdefault(path, Edits()).add(edit)
+                edits_by_path.setdefault(path, Edits()).add(edit)
     return compatible
 
 
@@ -181,16 +181,16 @@ def _element(pointer: str) -> str:
     return match.group() if match else ""
 
 
-def _gone(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
+def _fixed_findings(before: Sequence[Finding], after: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings that are gone; of several of a rule in one file, those with a fix first."""
     remaining = Counter((item.rule, item.path) for item in after)
-    gone: list[Finding] = []
+    findings: list[Finding] = []
     for item in sorted(before, key=lambda item: item.fix is not None):
         if remaining[item.rule, item.path] > 0:
             remaining[item.rule, item.path] -= 1
         else:
-            gone.append(item)
-    return tuple(sorted(gone, key=lambda item: (item.path, item.line, item.column, item.rule)))
+            findings.append(item)
+    return tuple(sorted(findings, key=lambda item: (item.path, item.line, item.column, item.rule)))
 
 
 def _edits(fix: Fix | None) -> list[tuple[str, Edit]]:

@@ -53,29 +53,29 @@ def bump(
     if version == highest and not fields and not lags:
         problem = f"version {version} is unstable, and may still change: name the fields that it gets, or release it"
         return Migration(rows=(migration_row(rpc, "left", look=(problem,)),))
-    added = {
+    additions = {
         half.name: [field for field in fields if (field.message or request.name) == half.name]
         for half in (request, response)
     }
     refuse_duplicates(fields)
-    if unknown := next((field.message for field in fields if (field.message or request.name) not in added), None):
+    if unknown := next((field.message for field in fields if (field.message or request.name) not in additions), None):
         raise BadField(f"{unknown} is neither {request.name} nor {response.name}")
     files: list[FileEdits] = []
     look: list[str] = []
     for half in (request, response):
         draft = Draft(half)
-        names = [".".join((*field.path, field.name)) for field in added[half.name]]
+        names = [".".join((*field.path, field.name)) for field in additions[half.name]]
         if half.valid.highest < version:
             comment = _note(version, half, names, note)
             look += [f"{half.name}: {item}" for item in add_version(draft, version, comment, unstable=unstable)]
             _carry_map(draft, version)
         elif names:
             draft.add(note_edit(draft.document, _note(version, half, names, note)))
-        taken = {struct.name for struct in half.structs}
-        for field in added[half.name]:
-            add_field(draft, field, version, entities or {}, taken)
+        struct_names = {struct.name for struct in half.structs}
+        for field in additions[half.name]:
+            add_field(draft, field, version, entities or {}, struct_names)
         files += finished(draft)
-    done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in added.items() if fields]
+    done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in additions.items() if fields]
     done += ["the new version is unstable"] if unstable and version > highest else []
     done += [f"version {version} stays unstable"] if version == highest and request.unstable else []
     return Migration(tuple(files), (migration_row(rpc, "migrated", done, look),))
@@ -112,6 +112,6 @@ def _note(version: int, half: Message, names: Sequence[str], note: str) -> str:
     if note:
         return f"Version {version} {' '.join(note.split())}"  # a line end would end the comment
     if names:
-        listed = ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
-        return f"Version {version} adds {listed}."
+        text = ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
+        return f"Version {version} adds {text}."
     return f"Version {version} is the same as version {half.valid.highest}."

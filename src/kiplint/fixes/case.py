@@ -74,7 +74,7 @@ class FixerCase:
             raise NotFixable(f"{self.pointer} is the document")
         return way[-2], way[-1]
 
-    def written(self, node: Node, value: object) -> Edit:
+    def write_value(self, node: Node, value: object) -> Edit:
         """The edit that writes a value as JSON in the place of another."""
         return replace_value(self.document, node, as_json(value))
 

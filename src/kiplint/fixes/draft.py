@@ -33,7 +33,7 @@ class Draft:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """All edits so far, in the order of their places."""
-        edits = [*self._edits, *self._extended(), *self._inserted()]
+        edits = [*self._edits, *self._extend_arrays(), *self._insert_new()]
         return tuple(sorted(edits, key=lambda edit: (edit.start, edit.end)))
 
     def result(self) -> bytes:
@@ -76,7 +76,7 @@ class Draft:
             raise LookupError(f"{self.message.file} has no {pointer}")
         return node
 
-    def _extended(self) -> list[Edit]:
+    def _extend_arrays(self) -> list[Edit]:
         edits: list[Edit] = []
         for pointer, elements in self._appended.items():
             array, item = self.document.find(pointer), ",\n".join(elements)
@@ -91,7 +91,7 @@ class Draft:
                 self._new[key] = created
         return edits
 
-    def _inserted(self) -> list[Edit]:
+    def _insert_new(self) -> list[Edit]:
         """New properties that are neighbours are inserted together, with a single comma to the next."""
         root = self.document.root
         colon = self.document.colon(root)

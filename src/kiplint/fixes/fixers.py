@@ -24,7 +24,7 @@ from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
-from kiplint.model.types import PRIMITIVES, REFUSED, coerced
+from kiplint.model.types import NO_VALUE, PRIMITIVES, coerced
 from kiplint.text.edit import (
     Document,
     Edit,
@@ -44,7 +44,7 @@ from kiplint.versions import ALL, NONE, VersionRange
 def header_map(case: FixerCase) -> Fixes:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     messages: Iterable[Message] = case.element.schemas.headerless
-    return fix("safe", ((message.file, edit) for message in messages for edit in _declared(case, message)))
+    return fix("safe", ((message.file, edit) for message in messages for edit in _declare_headers(case, message)))
 
 
 def header_start(case: FixerCase) -> Fixes:
@@ -109,10 +109,10 @@ def header_order(case: FixerCase) -> Fixes:
     trades = derived_header(before.message, before.versions.lowest) <= entry.header
     headers = [(entry, before.header), *([(before, entry.header)] if trades else [])]
     nodes = [(case.document.find(entry.pointer), header) for entry, header in headers]
-    return case.unsafe(case.written(node, str(header)) for node, header in nodes if node is not None)
+    return case.unsafe(case.write_value(node, str(header)) for node, header in nodes if node is not None)
 
 
-def _declared(case: FixerCase, message: Message) -> Iterable[Edit]:
+def _declare_headers(case: FixerCase, message: Message) -> Iterable[Edit]:
     document = case.document_of(message)
     if document is None or message.flexible_problem or (message.flexible and not message.flexible.open):
         return
@@ -152,7 +152,7 @@ def frozen(case: FixerCase) -> Fixes:
         return ()
     values = {"/validVersions": str(FROZEN[message.rpc_name]), "/flexibleVersions": "none"}
     nodes = ((case.document.find(pointer), value) for pointer, value in values.items())
-    edits = [case.written(node, value) for node, value in nodes if node is not None]
+    edits = [case.write_value(node, value) for node, value in nodes if node is not None]
     return case.unsafe([*edits, *_one_header(case.document, derived_header(message, 1, NONE))])
 
 
@@ -181,7 +181,7 @@ def next_api_key(case: FixerCase) -> Fixes:
         return ()
     halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
     keys = [other.api_key for other in message.schemas.messages if other.type in halves and other.api_key is not None]
-    return case.unsafe([case.written(node, max(keys) + 1)])
+    return case.unsafe([case.write_value(node, max(keys) + 1)])
 
 
 def flexible_versions(case: FixerCase) -> Fixes:
@@ -214,7 +214,7 @@ def unused_struct(case: FixerCase) -> Fixes:
         return ()
     document, message = case.document, struct.message
     edits = [
-        case.written(node, field.type.replace(field.element_type, struct.name))
+        case.write_value(node, field.type.replace(field.element_type, struct.name))
         for field in message.misspelt_uses.get(struct.name, ())
         if (node := document.find(f"{field.pointer}/type")) is not None
     ]
@@ -238,18 +238,18 @@ def acronym(case: FixerCase) -> Fixes:
     field: Field = case.element
     node = case.at("name")
     name = field.name.replace(field.acronym, field.acronym.capitalize(), 1)
-    return case.unsafe([case.written(node, name)]) if field.acronym else ()
+    return case.unsafe([case.write_value(node, name)]) if field.acronym else ()
 
 
 def flag(case: FixerCase) -> Fixes:
     """A bool, where the default is not a third state such as -1."""
     field: Field = case.element
-    edits = [case.written(case.at("type"), "bool")]
+    edits = [case.write_value(case.at("type"), "bool")]
     default = case.document.find(f"{field.pointer}/default")
     if default is not None:
         if field.default not in ("0", "1"):
             return ()
-        edits.append(case.written(default, "true" if field.default == "1" else "false"))
+        edits.append(case.write_value(default, "true" if field.default == "1" else "false"))
     return case.unsafe(edits)
 
 
@@ -258,7 +258,7 @@ def usual_about(case: FixerCase) -> Fixes:
     field: Field = case.element
     node = case.at("about")
     likely = _usual_abouts(field.message, field.owner, field.name, field.element_type)
-    return case.unsafe(*([case.written(node, about)] for about in likely))
+    return case.unsafe(*([case.write_value(node, about)] for about in likely))
 
 
 @lru_cache(maxsize=64)
@@ -266,8 +266,8 @@ def _usual_abouts(message: Message, owner: Container, name: str, kind: str) -> S
     """The three most usual descriptions of such fields in other messages, of those that no field of the owner has."""
     namesakes = message.schemas.fields_by_name.get((message.is_rpc, name), ())
     peers = (peer for peer in namesakes if peer.message is not message and peer.element_type == kind)
-    taken = _abouts(owner)
-    return [about for about, _ in Counter(peer.about for peer in peers).most_common() if about and about not in taken][
+    abouts = _abouts(owner)
+    return [about for about, _ in Counter(peer.about for peer in peers).most_common() if about and about not in abouts][
         :3
     ]
 
@@ -284,44 +284,44 @@ _ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
 
 def trailing_comma(case: FixerCase) -> Fixes:
     """Remove the comma."""
-    noted = case.element.noted
-    return case.safe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "trailing-comma" else [])
+    problem = case.element.problem
+    return case.safe([case.document.edit(problem.start, problem.end, "")] if problem.kind == "trailing-comma" else [])
 
 
 def json5(case: FixerCase) -> Fixes:
     """Rewrite it as JSON: double quotes, plain numbers, escapes and white space that JSON has."""
-    noted = case.element.noted
-    if noted.kind != "json5-only":
+    problem = case.element.problem
+    if problem.kind != "json5-only":
         return ()
-    written = case.document.text[noted.start : noted.end]
-    meant = _meant(case, written, noted.start, noted.end)
-    return () if meant is None else case.safe([case.document.edit(noted.start, noted.end, meant)])
+    source = case.document.text[problem.start : problem.end]
+    json_text = _to_json(case, source, problem.start, problem.end)
+    return () if json_text is None else case.safe([case.document.edit(problem.start, problem.end, json_text)])
 
 
-def _meant(case: FixerCase, written: str, start: int, end: int) -> str | None:
-    if written.startswith("'"):
+def _to_json(case: FixerCase, source: str, start: int, end: int) -> str | None:
+    if source.startswith("'"):
         value, issues = read_string(case.document.text, start, end)
         broken = any(issue.kind == "invalid-json" for issue in issues)
         return None if broken else json.dumps(value, ensure_ascii=False)
-    if written.startswith("\\"):
-        return _escape(written)
-    if written and not written.strip():
+    if source.startswith("\\"):
+        return _escape(source)
+    if source and not source.strip():
         return " "
-    if (number := _number(written)) is not None:
+    if (number := _number(source)) is not None:
         return number
-    return f'"{written}"' if is_identifier(written) and written not in ("Infinity", "NaN") else None
+    return f'"{source}"' if is_identifier(source) and source not in ("Infinity", "NaN") else None
 
 
-def _escape(written: str) -> str | None:
-    if written.startswith("\\x"):
-        return f"\\u{int(written[2:], 16):04x}"
-    return "" if written[1:2] in "\r\n\u2028\u2029" else _ESCAPES.get(written)
+def _escape(source: str) -> str | None:
+    if source.startswith("\\x"):
+        return f"\\u{int(source[2:], 16):04x}"
+    return "" if source[1:2] in "\r\n\u2028\u2029" else _ESCAPES.get(source)
 
 
-def _number(written: str) -> str | None:
-    if match := _HEXADECIMAL.fullmatch(written):
+def _number(source: str) -> str | None:
+    if match := _HEXADECIMAL.fullmatch(source):
         return f"{match[1].strip('+')}{int(match[2], 16)}"
-    match = _NUMBER.fullmatch(written)
+    match = _NUMBER.fullmatch(source)
     if match is None or not (match[2] or match[4]):
         return None
     sign, whole, _, fraction, exponent = match.groups()
@@ -341,15 +341,15 @@ def coerced_value(case: FixerCase) -> Fixes:
     except (ValueError, RecursionError):
         return ()
     path = [int(token) if token.isdigit() else token for token in case.pointer.split("/")[1:]]
-    meant = coerced(path, value)
-    if meant is REFUSED:
+    kafka_value = coerced(path, value)
+    if kafka_value is NO_VALUE:
         return ()
-    if meant is None:
+    if kafka_value is None:
         return case.safe(delete_items(case.document, container, [node]))
     if isinstance(value, (dict, list)):
         inner = case.document.text[node.start : node.end]
         return case.safe([replace_value(case.document, node, f"[{inner}]")])
-    return case.safe([case.written(node, meant)])
+    return case.safe([case.write_value(node, kafka_value)])
 
 
 def default_null(case: FixerCase) -> Fixes:
@@ -357,7 +357,7 @@ def default_null(case: FixerCase) -> Fixes:
     field: Field = case.element
     node = case.at("default")
     if field.nullable and field.versions <= field.nullable:
-        return case.unsafe([case.written(node, "null")])
+        return case.unsafe([case.write_value(node, "null")])
     container, item = case.item()
     return case.safe(delete_items(case.document, container, [item]))
 
@@ -368,14 +368,14 @@ def default_octal(case: FixerCase) -> Fixes:
     node = case.at("default")
     if field.default_mistake != "octal":
         return ()
-    meant = str(int(field.default))
-    edits = [case.written(node, meant)]
+    decimal = str(int(field.default))
+    edits = [case.write_value(node, decimal)]
     digits = field.default.lstrip("+-")
-    other = set(digits) <= set("01234567") and int(digits, 8) != abs(int(meant))
+    other = set(digits) <= set("01234567") and int(digits, 8) != abs(int(decimal))
     if not other:
         return case.safe(edits)
     sign = "-" if field.default.startswith("-") else ""
-    changes = f"the default in Java from {sign}{int(digits, 8)} to {meant}"
+    changes = f"the default in Java from {sign}{int(digits, 8)} to {decimal}"
     return tuple(replace(choice, changes=changes) for choice in case.unsafe(edits))
 
 
@@ -387,9 +387,9 @@ def written_type(case: FixerCase) -> Fixes:
     primitives = [word for word in words if word in PRIMITIVES]
     around = {word.lower() for word in words if word not in PRIMITIVES}
     if len(primitives) == 1 and around <= _CONTAINERS and not _WORD.fullmatch(field.type):
-        return case.safe([case.written(node, f"[]{primitives[0]}")])
-    meant = ("[]" if field.is_array else "") + field.type_hint
-    return case.unsafe([case.written(node, meant)]) if field.type_hint and meant != field.type else ()
+        return case.safe([case.write_value(node, f"[]{primitives[0]}")])
+    new_type = ("[]" if field.is_array else "") + field.type_hint
+    return case.unsafe([case.write_value(node, new_type)]) if field.type_hint and new_type != field.type else ()
 
 
 def misspelt_property(case: FixerCase) -> Fixes:
@@ -401,8 +401,8 @@ def misspelt_property(case: FixerCase) -> Fixes:
     if case.pointer.startswith("/commonStructs/") and case.pointer.count("/") == 3:
         spec = StructSpec
     present = {child.key for child in container.children}
-    meant = nearest(node.key, [name for name in spec.__struct_encode_fields__ if name not in present])
-    return case.unsafe([rename_key(case.document, node, meant)]) if meant else ()
+    nearest_name = nearest(node.key, [name for name in spec.__struct_encode_fields__ if name not in present])
+    return case.unsafe([rename_key(case.document, node, nearest_name)]) if nearest_name else ()
 
 
 _PROPERTY: Final = re.compile(r'"([A-Za-z0-9+-]+)": ?(.+)', re.DOTALL)

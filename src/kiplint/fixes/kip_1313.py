@@ -75,22 +75,22 @@ def migrate(
     field.
     """
     rpcs = sorted((rpc for rpc in schemas.rpcs if not rpc.is_coordinator), key=lambda rpc: rpc.name)
-    chosen = [rpc for rpc in rpcs if not only or rpc.name in only]
+    selected_rpcs = [rpc for rpc in rpcs if not only or rpc.name in only]
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
-    if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in chosen) and not only_declare:
+    if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs) and not only_declare:
         header, row = add_instance_id(schemas.request_header, WITH_INSTANCE_ID, tagged=tagged)
         files += header
         rows.append(row)
     declares = schemas.declares_headers
     inflexible = () if only_declare or only else _silently_inflexible(schemas)
-    for rpc in chosen:
+    for rpc in selected_rpcs:
         stays = only_declare or rpc.rpc_name in FROZEN
         edits, row = _declare_only(rpc, inflexible) if stays else _migrate(rpc)
         declares |= bool(edits)
         files += edits
         rows.append(row)
-    for edits, row in (_declare_only(rpc) for rpc in rpcs if declares and rpc not in chosen):
+    for edits, row in (_declare_only(rpc) for rpc in rpcs if declares and rpc not in selected_rpcs):
         files += edits
         rows += [row] if edits or row.state == "left" else []
     for message in inflexible:
@@ -163,14 +163,14 @@ def _lead_on(
         if flexed := version not in flexible:
             flexible |= VersionRange.of(version)
             draft.put("flexibleVersions", f'"{VersionRange.of(version)}"')
-        dropped = _drop_id(draft, version)
+        drops_id = _drop_id(draft, version)
         done += [f"version {version} is the first flexible one"] if flexed else []
-        done += [f"{INSTANCE_ID} leaves {message.name}"] if dropped else []
-        comment = _note(message, version, header, flexed=flexed, dropped=dropped)
+        done += [f"{INSTANCE_ID} leaves {message.name}"] if drops_id else []
+        comment = _note(message, version, header, flexed=flexed, drops_id=drops_id)
         if message.valid.highest < version:
             ending = (INSTANCE_ID,) if message.name in WITH_FIELDS else ()
             look += [f"{message.name}: {item}" for item in add_version(draft, version, comment, ending=ending)]
-        elif header or flexed or dropped:
+        elif header or flexed or drops_id:
             draft.add(note_edit(draft.document, comment))
     entries = declared_map(message) if message.declares_headers and message.header_ranges else None
     before = entries or derived_map(message)
@@ -191,9 +191,9 @@ def _drop_id(draft: Draft, version: int) -> bool:
     return True
 
 
-def _note(message: Message, version: int, header: int | None, *, flexed: bool, dropped: bool) -> str:
+def _note(message: Message, version: int, header: int | None, *, flexed: bool, drops_id: bool) -> str:
     parts = ["is the first flexible version"] if flexed else []
-    if dropped:
+    if drops_id:
         parts.append(f"removes {INSTANCE_ID}" + (f", which request header {header} carries" if header else ""))
     elif header:
         parts.append(f"uses request header {header}, which carries {INSTANCE_ID}")

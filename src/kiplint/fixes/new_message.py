@@ -49,17 +49,17 @@ def new_rpc(
     extra = {"latestVersionUnstable": True} if unstable else {}
     if not listeners and (schemas.declares_listeners or not schemas.messages):
         listeners = ("broker",)
-    served = {"listeners": list(listeners)} if listeners else {}
+    listener_properties = {"listeners": list(listeners)} if listeners else {}
     usual = {field.name for field in parse_fields(_RESPONSE)}
     if twice := next((field.name for field in response if field.name in usual), None):
         raise BadField(f"every response has {twice} already")
     of_request, of_response = (
-        [properties_of(field, 0, None, {}, taken, schemas=schemas) for field in fields]
-        for fields, taken in ((request, set[str]()), (response, set[str]()))
+        [properties_of(field, 0, None, {}, struct_names, schemas=schemas) for field in fields]
+        for fields, struct_names in ((request, set[str]()), (response, set[str]()))
     )
     halves = (
-        (_named(f"{name}Request", "request", key, **served) | extra, of_request),
-        (_named(f"{name}Response", "response", key), (*_usual_fields(schemas), *of_response)),
+        (_head(f"{name}Request", "request", key, **listener_properties) | extra, of_request),
+        (_head(f"{name}Response", "response", key), (*_usual_fields(schemas), *of_response)),
     )
     texts = {half["name"]: _definition(half, _header(schemas, half["type"]), fields) for half, fields in halves}
     return in_manner(texts, schemas)
@@ -71,7 +71,7 @@ def new_record(
     """The definition of a new metadata record, by file name; keys, names and errors are as for `new_rpc`."""
     name = name.removesuffix("Record")
     key = _free(name, ("metadata",), api_key, schemas)
-    text = _definition(_named(f"{name}Record", "metadata", key), None, _properties(fields, schemas, "metadata"))
+    text = _definition(_head(f"{name}Record", "metadata", key), None, _properties(fields, schemas, "metadata"))
     return in_manner({f"{name}Record": text}, schemas)
 
 
@@ -92,10 +92,10 @@ def new_coordinator(
     of_key = [field | {"versions": "0"} for field in _properties(key, schemas, "coordinator-key")]
     texts = {
         f"{name}Key": _definition(
-            _named(f"{name}Key", "coordinator-key", number) | {"flexibleVersions": "none"}, None, of_key
+            _head(f"{name}Key", "coordinator-key", number) | {"flexibleVersions": "none"}, None, of_key
         ),
         f"{name}Value": _definition(
-            _named(f"{name}Value", "coordinator-value", number),
+            _head(f"{name}Value", "coordinator-value", number),
             None,
             _properties(value, schemas, "coordinator-value"),
         ),
@@ -129,8 +129,8 @@ def _properties(fields: Sequence[FieldToAdd], schemas: SchemaSet, kind: str) -> 
     """The properties of the fields; their names begin in lower case if most such messages do so."""
     names = [field.name for message in schemas.messages if message.type == kind for field in message.all_fields]
     lower = 2 * sum(name[:1].islower() for name in names) > len(names)
-    taken: set[str] = set()
-    properties = [properties_of(field, 0, None, {}, taken, schemas=schemas) for field in fields]
+    struct_names: set[str] = set()
+    properties = [properties_of(field, 0, None, {}, struct_names, schemas=schemas) for field in fields]
     return [_lowered(field) for field in properties] if lower else properties
 
 
@@ -162,8 +162,8 @@ def _free(name: str, kinds: Sequence[str], api_key: int | None, schemas: SchemaS
         what = "an RPC" if "request" in kinds else "a record"
         raise BadName(f"{name!r} is not a name for {what}: letters and digits, the first a capital letter")
     names = {f"{name}{_ENDS[kind]}".lower() for kind in kinds}  # file systems may not tell the cases apart
-    if taken := next((other for other in schemas.by_name if other.lower() in names), None):
-        raise BadName(f"there is {taken} already")
+    if namesake := next((other for other in schemas.by_name if other.lower() in names), None):
+        raise BadName(f"there is {namesake} already")
     owners = [message for message in schemas.messages if message.type in kinds]
     keys = {message.api_key: message.base_name for message in owners if message.api_key is not None}
     if api_key in keys:
@@ -171,7 +171,7 @@ def _free(name: str, kinds: Sequence[str], api_key: int | None, schemas: SchemaS
     return max(keys, default=-1) + 1 if api_key is None else api_key
 
 
-def _named(name: str, kind: str, key: int, **own: Any) -> dict[str, Any]:
+def _head(name: str, kind: str, key: int, **own: Any) -> dict[str, Any]:
     """The properties of a message before its fields, in their order; `own` come before the name."""
     return {"apiKey": key, "type": kind, **own, "name": name, "validVersions": "0", "flexibleVersions": "0+"}
 

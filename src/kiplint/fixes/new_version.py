@@ -193,7 +193,7 @@ class _Notation:
             place += good.end() if good else 0
             raise BadField(
                 f"{self._text!r}: {wrong!r} cannot be the name of a field: letters and digits, the first a capital, "
-                f"not {_shown(self._text, place)}{hint}"
+                f"not {_show_at(self._text, place)}{hint}"
             )
         array = self._takes(re.compile(r"\[\](?=\s*\{)"))
         inner: tuple[FieldToAdd, ...] = ()
@@ -224,11 +224,11 @@ class _Notation:
         """Raise BadField unless everything was read."""
         if rest := self._text[self._at :].strip():
             place = self._text.index(rest, self._at)
-            raise BadField(f"{self._text!r}: {_shown(self._text, place)} is not part of a field; a field is {FORM}")
+            raise BadField(f"{self._text!r}: {_show_at(self._text, place)} is not part of a field; a field is {FORM}")
 
     def _missing(self, what: str, at: int | None = None) -> BadField:
         """The error that something is missing, at the place that was reached."""
-        place = _shown(self._text, self._at if at is None else at)
+        place = _show_at(self._text, self._at if at is None else at)
         return BadField(f"{self._text!r}: {what} is missing before {place}; a field is {FORM}")
 
     def _takes(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
@@ -237,7 +237,7 @@ class _Notation:
         return match
 
 
-def _shown(text: str, place: int) -> str:
+def _show_at(text: str, place: int) -> str:
     """The character at a place of the notation, with its number."""
     return f"{text[place]!r}, character {place + 1}" if place < len(text) else f"the end, after character {len(text)}"
 
@@ -252,10 +252,10 @@ def refuse_duplicates(fields: Sequence[FieldToAdd]) -> None:
         places.add(place)
 
 
-def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str, str], taken: set[str]) -> None:
+def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str, str], structs: set[str]) -> None:
     """Put the field last into its struct, in `version` and all later ones; writers may leave it out before.
 
-    `entities` are entity types by names of fields, `taken` the names of structs, to which those of new ones
+    `entities` are entity types by names of fields, `structs` the names of structs, to which those of new ones
     are added. Raises BadField when the message has no place for it.
     """
     message = draft.message
@@ -264,7 +264,7 @@ def add_field(draft: Draft, new: FieldToAdd, version: int, entities: Mapping[str
         raise BadField(f"{owner.name} has a field {new.name} already")
     common = {struct.name for struct in message.common_structs}
     later = bool(owner.present) and version > owner.present.lowest
-    properties = properties_of(new, version, message, entities, taken, common, later=later)
+    properties = properties_of(new, version, message, entities, structs, common, later=later)
     draft.append(f"{pointer}/fields", field_like(draft.document, draft.document.find(f"{pointer}/fields"), properties))
 
 
@@ -277,7 +277,7 @@ def properties_of(
     version: int,
     message: Message | None,
     entities: Mapping[str, str],
-    taken: set[str],
+    structs: set[str],
     common: Collection[str] = (),
     *,
     later: bool = False,
@@ -287,12 +287,12 @@ def properties_of(
 
     A later field is ignorable in a response: a broker fills it in for everybody. In a request it is not, but has a
     default: the client's intent would be dropped silently; except what only informs, and what is optional or tagged.
-    `taken` are the names of structs, to which those of new ones
+    `structs` are the names of structs, to which those of new ones
     are added. Raises BadField for an impossible type.
     """
     response = message is not None and message.type == "response"
     schemas = message.schemas if message else schemas
-    kind = _kind(new, message, taken, common)
+    kind = _kind(new, message, structs, common)
     reference = parse_type(kind)
     versions = f"{version}+"
     nullable = new.optional and (reference.nullable or bool(new.fields))
@@ -318,7 +318,7 @@ def properties_of(
     properties["about"] = new.about or f"The {_spaced(new.name)}."
     if new.fields:
         properties["fields"] = [
-            properties_of(field, version, message, entities, taken, common, schemas=schemas) for field in new.fields
+            properties_of(field, version, message, entities, structs, common, schemas=schemas) for field in new.fields
         ]
     return properties
 
@@ -333,28 +333,26 @@ def _words(rule_id: str) -> tuple[str, ...]:
     return tuple(next(rule.params["words"] for rule in shipped_rules() if rule.id == rule_id))
 
 
-def _kind(new: FieldToAdd, message: Message | None, taken: set[str], common: Collection[str]) -> str:
+def _kind(new: FieldToAdd, message: Message | None, structs: set[str], common: Collection[str]) -> str:
     """The type of a new field, with a name for a new struct. Raises BadField."""
     if new.fields:
         single = re.sub(r"(?<=[a-z])ies$", "y", new.name)
         single = re.sub(r"(?<=[a-rt-z])s$", "", single) if new.type == "[]" and single == new.name else single
         base = message.base_name if message else ""
         numbered = (f"{base}{single}{number}" for number in count(2))
-        name = next(name for name in chain((single, base + single), numbered) if name not in taken)
-        taken.add(name)
+        name = next(name for name in chain((single, base + single), numbered) if name not in structs)
+        structs.add(name)
         return new.type + name
     element = new.type.removeprefix("[]")
     if new.type == "[]bytes":
         raise BadField("an array of bytes does not compile; make it an array of a struct: []{Data:bytes}")
     types = PRIMITIVES | set(common)
-    if element not in types and element in taken:
+    if element not in types and element in structs:
         owner = message.name if message else "the definition"
         raise BadField(f"{element} belongs to one field of {owner}; move it to commonStructs to share it")
     if element not in types:
-        meant = respelt(new.type) or ("[]" if element != new.type else "") + nearest(element.strip("[]"), types)
-        hint = (
-            f"; did you mean {meant}?" if meant.strip("[]") else "; it is a primitive, or a common struct of the file"
-        )
+        near = respelt(new.type) or ("[]" if element != new.type else "") + nearest(element.strip("[]"), types)
+        hint = f"; did you mean {near}?" if near.strip("[]") else "; it is a primitive, or a common struct of the file"
         raise BadField(f"{new.type} is not a type of {message.name if message else new.name}{hint}")
     return new.type
 
@@ -389,10 +387,10 @@ def field_text(properties: Mapping[str, Any], about: str = "", unit: str = "  ")
     """The text of a field in the order of Kafka's; `about` is what stands before the description, else a new line."""
     inner = [field_text(field, unit=unit).replace("\n", f"\n{unit}") for field in properties.get("fields", ())]
     ordered = sorted(properties.keys() - {"fields"}, key=FIELD.index)
-    written = [f'"{key}": {json.dumps(properties[key], ensure_ascii=False)}' for key in ordered]
-    first = ", ".join(part for part in written if not part.startswith('"about"'))
+    parts = [f'"{key}": {json.dumps(properties[key], ensure_ascii=False)}' for key in ordered]
+    first = ", ".join(part for part in parts if not part.startswith('"about"'))
     gap = about or f"\n{unit}"
-    text = "{ " + first + "".join(f",{gap}{part}" for part in written if part.startswith('"about"'))
+    text = "{ " + first + "".join(f",{gap}{part}" for part in parts if part.startswith('"about"'))
     return f'{text}, "fields": [\n{unit}' + f",\n{unit}".join(inner) + "\n]}" if inner else f"{text} }}"
 
 

@@ -108,7 +108,7 @@ ENTITY_MISSING: Final = "fields/entity-type-missing"
 
 def entities_by_field(start: str) -> Mapping[str, str]:
     """The entity types of fields by name, as the configuration for the path `start` states them."""
-    rules = configure(start).rules().known
+    rules = configure(start).rules().all_rules
     return next((dict(rule.params["names"]) for rule in rules if rule.id == ENTITY_MISSING), {})
 
 
@@ -171,8 +171,8 @@ def regressions(
     and anything in versions that no release has, if the `releases` are known. What a file that could not be read has
     beside is not new.
     """
-    allowed, known_releases = (LIKELY, releases) if likely else (HARMLESS, None)
-    yield from breaks_between(before.tree, after.tree, allowed, known_releases)
+    allowed_breaks, known_releases = (LIKELY, releases) if likely else (HARMLESS, None)
+    yield from breaks_between(before.tree, after.tree, allowed_breaks, known_releases)
     hidden = unreadable(before.findings) - unreadable(after.findings)
     visible = [item for item in after.findings if item.path not in hidden]
     changed = {path for path in after.files if before.files.get(path) != after.files[path]}
@@ -214,7 +214,7 @@ def tree_of(files: Files) -> Tree:
 
 
 def breaks_between(
-    old: Tree, new: Tree, allowed: Collection[str] = HARMLESS, releases: Releases | None = None
+    old: Tree, new: Tree, allowed_breaks: Collection[str] = HARMLESS, releases: Releases | None = None
 ) -> Iterator[Regression]:
     """The changes that are errors or break something else than what is `allowed`, in messages that can be read.
 
@@ -227,7 +227,7 @@ def breaks_between(
         yield Regression("", "", str(error))
         return
     for change, finding in judgements:
-        is_allowed = finding.breaks in allowed and (finding.breaks == "none" or finding.severity != "error")
+        is_allowed = finding.breaks in allowed_breaks and (finding.breaks == "none" or finding.severity != "error")
         if not is_allowed and _was_readable(change, is_release=releases is not None):
             yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)
 
@@ -279,14 +279,14 @@ def proved(
     migrated = {name for name, state in states.items() if state == "migrated"} - HEADERS
     left: dict[str, list[str]] = {row.name: [] for row in migration.rows if row.state == "left"}
 
-    def checked(data: Files) -> CheckedFiles:
+    def check_files(data: Files) -> CheckedFiles:
         inputs = (Input(file.path, data[file.path]) for file in files.files)
         return CheckedFiles(data, check_set(inputs, rules, directory=files.directory, partial=files.lone).findings)
 
-    before = checked({file.path: file.data for file in files.files})
+    before = check_files({file.path: file.data for file in files.files})
     while True:
         edited = tuple(file for file in migration.files if owners.get(file.path, "") not in left)
-        after = checked({**before.files, **{file.path: file.after for file in edited}}) if edited else before
+        after = check_files({**before.files, **{file.path: file.after for file in edited}}) if edited else before
         now = after.tree.sets[""]
         worse = list(regressions(before, after)) if edited else []
         problems = [
@@ -296,12 +296,12 @@ def proved(
         ]
         reasons = goal(schemas, now, before.findings, after.findings) if goal else ()
         problems += [(name, why) for name, why in reasons if states.get(name) in ("migrated", "unchanged")]
-        moved = {owners.get(file.path, "") for file in edited}
+        edited_rpcs = {owners.get(file.path, "") for file in edited}
         blamed = [(name, text) for name, text in problems if name in states and name not in left]
         unblamed = [text for name, text in problems if name not in states] if not blamed else []
-        blamed += [(name, text) for name in sorted(moved) for text in unblamed]
-        if not blamed and migrated and not migrated & moved:
-            blamed = [(name, NOTHING) for name in sorted(moved)]
+        blamed += [(name, text) for name in sorted(edited_rpcs) for text in unblamed]
+        if not blamed and migrated and not migrated & edited_rpcs:
+            blamed = [(name, NOTHING) for name in sorted(edited_rpcs)]
         if not blamed:
             break
         for name, text in blamed:

@@ -21,28 +21,28 @@ _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
 
 def byte_order_mark(case: FixerCase) -> Fixes:
     """Remove the mark, although an editor may depend on it."""
-    noted = case.element.noted
-    return case.unsafe([case.document.edit(noted.start, noted.end, "")] if noted.kind == "byte-order-mark" else [])
+    mark = case.element.problem
+    return case.unsafe([case.document.edit(mark.start, mark.end, "")] if mark.kind == "byte-order-mark" else [])
 
 
 def block_comment(case: FixerCase) -> Fixes:
     """Turn the comment into lines that begin with `//`, if no code is on its lines."""
-    document, noted = case.document, case.element.noted
-    written = document.text[noted.start : noted.end]
-    whole = noted.kind == "block-comment" and len(written) > 3 and written.endswith("*/")
-    if not whole or not document.begins_line(noted.start) or not _ends_line(document, noted.end):
+    document, problem = case.document, case.element.problem
+    comment = document.text[problem.start : problem.end]
+    whole = problem.kind == "block-comment" and len(comment) > 3 and comment.endswith("*/")
+    if not whole or not document.begins_line(problem.start) or not _ends_line(document, problem.end):
         return ()
-    indent = document.indent(noted.start)
-    lines = [f"// {line}".rstrip() for line in _comment_lines(written[2:-2])]
-    return case.unsafe([document.edit(noted.start, noted.end, f"\n{indent}".join(lines))])
+    indent = document.indent(problem.start)
+    lines = [f"// {line}".rstrip() for line in _comment_lines(comment[2:-2])]
+    return case.unsafe([document.edit(problem.start, problem.end, f"\n{indent}".join(lines))])
 
 
 def unused_ignore(case: FixerCase) -> Fixes:
     """Remove an ignore comment that ignores nothing, unless its rule may be misspelt."""
-    document, noted = case.document, case.element.noted
-    if not noted.removable:
+    document, problem = case.document, case.element.problem
+    if not problem.removable:
         return ()
-    start, end = noted.start, noted.end
+    start, end = problem.start, problem.end
     if document.begins_line(start):
         return case.unsafe([document.edit(document.line_start(start), document.next_line(start), "")])
     return case.unsafe([document.edit(without_blanks(document.text, start, " \t"), end, "")])
@@ -124,11 +124,11 @@ _UNCLOSED: Final = re.compile(r"expected '[}\]]' to close the ")
 
 def closing_bracket(case: FixerCase) -> Fixes:
     """Close what is open where the file ends, or where a bracket closes what is around it."""
-    noted = case.element.noted
-    if not _UNCLOSED.match(noted.detail):
+    problem = case.element.problem
+    if not _UNCLOSED.match(problem.detail):
         return ()
     missing = _missing_brackets(case.document)
-    return case.unsafe([edit for edit in (missing.get(noted.start), *missing.values()) if edit][:1])
+    return case.unsafe([edit for edit in (missing.get(problem.start), *missing.values()) if edit][:1])
 
 
 @lru_cache(maxsize=1)
@@ -138,35 +138,35 @@ def _missing_brackets(document: Document) -> Mapping[int, Edit]:
     The key is the offset of the wrong closing bracket, or of the end of the text, where the mistake shows.
     """
     missing: dict[int, Edit] = {}
-    opened: list[int] = []
+    open_places: list[int] = []
     code_end = 0
     for match in _CODE.finditer(document.text):
         token = match[0]
         if token[:2] in ("//", "/*"):
             continue
         if token in _CLOSERS:
-            opened.append(match.start())
+            open_places.append(match.start())
         elif token in ("}", "]"):
-            meant = len(opened) - 1
-            while meant >= 0 and _CLOSERS[document.text[opened[meant]]] != token:
-                meant -= 1
-            if meant < 0:
+            index = len(open_places) - 1
+            while index >= 0 and _CLOSERS[document.text[open_places[index]]] != token:
+                index -= 1
+            if index < 0:
                 return missing
-            if inner := opened[meant + 1 :]:
+            if inner := open_places[index + 1 :]:
                 missing[match.start()] = _closers(document, inner, code_end)
-            del opened[meant:]
+            del open_places[index:]
         code_end = match.end()
-    if opened:
-        missing[len(document.text)] = _closers(document, opened, code_end)
+    if open_places:
+        missing[len(document.text)] = _closers(document, open_places, code_end)
     return missing
 
 
-def _closers(document: Document, opened: list[int], end: int) -> Edit:
+def _closers(document: Document, places: list[int], end: int) -> Edit:
     """The brackets that close the open ones after the code that ends there, laid out as the opening ones are."""
-    written = ""
-    for place in reversed(opened):
+    text = ""
+    for place in reversed(places):
         closer = _CLOSERS[document.text[place]]
         inline = not _ends_line(document, place + 1) or document.same_line(place, end)
         gap = " " if inline and document.text[place + 1 : place + 2] == " " else ""
-        written += gap + closer if inline else f"\n{document.indent(place)}{closer}"
-    return document.edit(end, end, written)
+        text += gap + closer if inline else f"\n{document.indent(place)}{closer}"
+    return document.edit(end, end, text)

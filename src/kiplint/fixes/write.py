@@ -40,12 +40,12 @@ _REASONS: Final = {
 
 
 _INTERRUPTING: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_written: Final[list[str]] = []
+_written_paths: Final[list[str]] = []
 
 
 def written_files() -> int:
     """How many files this process has written."""
-    return len(_written)
+    return len(_written_paths)
 
 
 class NotWritten(Exception):  # noqa: N818
@@ -95,7 +95,7 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
             for number, (replacement, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
                 with _explained(replacement.path, f"; files written before it: {number}" if number else ""):
                     new.replace(target)
-                _written.append(str(target))
+                _written_paths.append(str(target))
     finally:
         for hidden in (*reversed(journals), *fresh):
             hidden.unlink(missing_ok=True)
@@ -179,16 +179,16 @@ def _uninterrupted() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield
         return
-    held: list[int] = []
+    signals: list[int] = []
     handlers = {number: signal.getsignal(number) for number in _INTERRUPTING}
     for number in handlers:
-        signal.signal(number, lambda number, frame: held.append(number))
+        signal.signal(number, lambda number, frame: signals.append(number))
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        for number in held[:1]:
+        for number in signals[:1]:
             signal.raise_signal(number)
 
 
@@ -260,17 +260,17 @@ def _explained(path: Path, besides: str = "") -> Iterator[None]:
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
-def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], named: Callable[[str], str] = str) -> Iterator[str]:
+def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], label: Callable[[str], str] = str) -> Iterator[str]:
     """The unified diff of the files that differ, in the order of their paths; bytes that are not text stay as they are.
 
-    Encode it with `surrogateescape`. A path that only `after` has is a new file. `named` says what the patch calls a
+    Encode it with `surrogateescape`. A path that only `after` has is a new file. `label` says what the patch calls a
     path, with slashes.
     """
     for path in sorted(after):
         old = before.get(path)
         if old == after[path]:
             continue
-        name = named(path)
+        name = label(path)
         name += "\t" if " " in name else ""  # else GNU patch takes it to end at the blank
         old_name = "/dev/null" if old is None else f"a/{name}"
         for line in difflib.unified_diff(_lines(old or b""), _lines(after[path]), old_name, f"b/{name}"):
@@ -331,7 +331,7 @@ def create_files(files: Mapping[str, bytes]) -> None:
         for path in created:
             os.unlink(path)
         raise UsageError(str(error)) from None
-    _written.extend(created)
+    _written_paths.extend(created)
 
 
 def prepare_writing(names: Iterable[str]) -> None:

@@ -137,8 +137,8 @@ def parse_range(text: str) -> ParsedRange:
 
 def required_range(text: str, stand_in: VersionRange) -> ParsedRange:
     """Parse a range that must be present; blank text is invalid."""
-    parsed = parse_range(text)
-    return ParsedRange(stand_in, parsed.problem) if parsed.problem else parsed
+    parsed_range = parse_range(text)
+    return ParsedRange(stand_in, parsed_range.problem) if parsed_range.problem else parsed_range
 
 
 def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:

@@ -84,10 +84,10 @@ class Container:
     @rule_fact
     def about_twins(self) -> dict[int, str]:
         """By index of a field: the name of an earlier field with the same description."""
-        described = tuple(field for field in self.fields if field.about)
-        if len({field.about for field in described}) == len(described):
+        fields_with_about = tuple(field for field in self.fields if field.about)
+        if len({field.about for field in fields_with_about}) == len(fields_with_about):
             return {}
-        return _twins(described, lambda field: field.about, lambda field: (_age(field), -field.index))
+        return _twins(fields_with_about, lambda field: field.about, lambda field: (_age(field), -field.index))
 
     @rule_fact
     def tag_twins(self) -> dict[int, str]:
@@ -136,9 +136,9 @@ def _twins(
     groups: dict[Hashable, list[Field]] = {}
     for field in fields:
         groups.setdefault(key(field), []).append(field)
-    shared = (group for group in groups.values() if len(group) > 1)
+    twin_groups = (group for group in groups.values() if len(group) > 1)
     twins = (
-        (group[index].index, twin.name) for group in shared for index, twin in to_blame(group, age or _age).items()
+        (group[index].index, twin.name) for group in twin_groups for index, twin in to_blame(group, age or _age).items()
     )
     return dict(sorted(twins))
 
@@ -510,14 +510,14 @@ _FACTS_OF: Final = tuple((attribute, tuple(facts)) for attribute, facts in _DEFA
 @lru_cache(maxsize=65536)
 def _range_facts(text: str) -> dict[str, object]:
     """The facts about valid `versions`; none for invalid ones, whose stand-in depends on the owner."""
-    parsed = parse_range(text)
-    if parsed.problem:
+    parsed_range = parse_range(text)
+    if parsed_range.problem:
         return {}
     return {
-        "versions": parsed.value,
+        "versions": parsed_range.value,
         "versions_problem": "",
-        "is_open_ended": parsed.value.open,
-        "starts_late": parsed.value.lowest > 0,
+        "is_open_ended": parsed_range.value.open,
+        "starts_late": parsed_range.value.lowest > 0,
     }
 
 

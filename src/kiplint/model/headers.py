@@ -46,9 +46,9 @@ class HeaderRange:
     @fact
     def key_problem(self) -> str:
         """What is wrong with the key, or empty."""
-        parsed = required_range(self.key, NONE)
-        problem = parsed.problem.replace(', "N+" or "none"', ' or "N+"')
-        return problem if parsed.value or problem not in ("", 'is written "none"') else "names no version"
+        parsed_range = required_range(self.key, NONE)
+        problem = parsed_range.problem.replace(', "N+" or "none"', ' or "N+"')
+        return problem if parsed_range.value or problem not in ("", 'is written "none"') else "names no version"
 
     @fact
     def header(self) -> int:
@@ -178,7 +178,7 @@ def _stretches(message: Message) -> list[tuple[int, int, int]]:
 def header_map(message: Message) -> HeaderMap:
     """The header versions of the valid versions, as ranges on which they are constant."""
     ranges = [message.flexible, VersionRange.of(0, 0), *(entry.versions for entry in message.header_ranges)]
-    return joined((piece, header_of(message, piece.lowest)) for piece in boundaries(ranges, message.valid))
+    return merge_ranges((piece, header_of(message, piece.lowest)) for piece in boundaries(ranges, message.valid))
 
 
 def derived_map(message: Message, flexible: VersionRange | None = None) -> HeaderMap:
@@ -189,18 +189,18 @@ def derived_map(message: Message, flexible: VersionRange | None = None) -> Heade
     """
     flexible = message.flexible if flexible is None else flexible
     pieces = boundaries([flexible, VersionRange.of(0, 0)], ALL)
-    return joined((piece, derived_header(message, piece.lowest, flexible)) for piece in pieces)
+    return merge_ranges((piece, derived_header(message, piece.lowest, flexible)) for piece in pieces)
 
 
-def joined(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:
+def merge_ranges(entries: Iterable[tuple[VersionRange, int]]) -> HeaderMap:
     """The map with adjacent ranges of the same header merged."""
-    merged: list[tuple[VersionRange, int]] = []
+    merged_entries: list[tuple[VersionRange, int]] = []
     for versions, header in entries:
-        if merged and merged[-1][1] == header:
-            merged[-1] = (merged[-1][0] | versions, header)
+        if merged_entries and merged_entries[-1][1] == header:
+            merged_entries[-1] = (merged_entries[-1][0] | versions, header)
         else:
-            merged.append((versions, header))
-    return tuple(merged)
+            merged_entries.append((versions, header))
+    return tuple(merged_entries)
 
 
 def to_declare(message: Message) -> str:

@@ -32,11 +32,11 @@ class ProblemElement:
     ]
     pointer: Annotated[str, "The JSON pointer of the mistake, or of the value around it."]
 
-    def __init__(self, noted: Problem, file: str, message: Message | None = None) -> None:
-        self.noted = noted
-        self.kind, self.detail, self.word = noted.kind, noted.detail, noted.word
-        self.is_harmless, self.pointer = noted.harmless, noted.pointer
-        self.file, self.start, self.end = file, noted.start, noted.end
+    def __init__(self, problem: Problem, file: str, message: Message | None = None) -> None:
+        self.problem = problem
+        self.kind, self.detail, self.word = problem.kind, problem.detail, problem.word
+        self.is_harmless, self.pointer = problem.harmless, problem.pointer
+        self.file, self.start, self.end = file, problem.start, problem.end
         self.message_name = message.name if message else ""
         self._message = message
 
@@ -59,16 +59,16 @@ def entity_problems(message: Message) -> Iterator[Problem]:
 
 
 def _entity_problem(field: Field, word: str) -> Problem:
-    pointer, quoted = f"{field.pointer}/entityType", printable(word[:40])
+    pointer, text = f"{field.pointer}/entityType", printable(word[:40])
     if field.entity_type in _FINE and word.strip():
         return Problem(
-            "coerced-value", f'"{quoted}" is read as "{field.entity_type}"; write "{field.entity_type}"', pointer
+            "coerced-value", f'"{text}" is read as "{field.entity_type}"; write "{field.entity_type}"', pointer
         )
     from kiplint.text.words import did_you_mean
 
     entity_types = WORDS["entityType"]
     hint = did_you_mean(word.strip(), entity_types) or f"; it is one of {', '.join(entity_types)}"
-    return Problem(ENTITY_KIND, f'"{quoted}" is not a value of "entityType"{hint}', pointer, word=word)
+    return Problem(ENTITY_KIND, f'"{text}" is not a value of "entityType"{hint}', pointer, word=word)
 
 
 RANGE_KIND = "invalid-range"
@@ -93,8 +93,8 @@ def range_problems(message: Message) -> Iterator[Problem]:
     for element in elements:
         for fact, attribute, key in _RANGES_OF[type(element)]:
             if problem := getattr(element, f"{fact}_problem"):
-                quoted = printable(str(getattr(element.spec, attribute))[:40])
-                yield Problem(RANGE_KIND, f'"{quoted}" {problem}', f"{element.pointer}/{key}")
+                text = printable(str(getattr(element.spec, attribute))[:40])
+                yield Problem(RANGE_KIND, f'"{text}" {problem}', f"{element.pointer}/{key}")
 
 
 def size_problems(message: Message) -> Iterator[Problem]:
@@ -140,5 +140,5 @@ def _load_slowly(file: str, data: bytes) -> Definition:
     from kiplint.model.shape import repair
 
     spec, problems = repair(diagnosis.value)
-    noted = (*diagnosis.problems, *problems)
-    return Definition(file, data, Message(spec, file, data, noted) if spec else None, noted)
+    all_problems = (*diagnosis.problems, *problems)
+    return Definition(file, data, Message(spec, file, data, all_problems) if spec else None, all_problems)

@@ -52,7 +52,7 @@ _PROTECTED_KEYS: Final = {name: key for key, name in PROTECTED.items()}
 class Message(Container):
     """A message: one definition file.
 
-    `spec` is its JSON, repaired where it had problems; these are in `noted`.
+    `spec` is its JSON, repaired where it had problems; these are in `problems`.
     """
 
     file: str
@@ -64,9 +64,11 @@ class Message(Container):
         Message | None, "The message in the base of a comparison; None without a base, or if it is new."
     ] = None
 
-    def __init__(self, spec: MessageSpec, file: str = "", data: bytes = b"", noted: tuple[Problem, ...] = ()) -> None:
+    def __init__(
+        self, spec: MessageSpec, file: str = "", data: bytes = b"", problems: tuple[Problem, ...] = ()
+    ) -> None:
         self.spec = spec
-        self.noted = noted
+        self.problems = problems
         self.file = file
         self.data = data
 
@@ -174,7 +176,7 @@ class Message(Container):
     def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
         """By pointer of an object: the properties that it lacks because their names are probably misspelt."""
         names: dict[str, frozenset[str]] = {}
-        for problem in self.noted:
+        for problem in self.problems:
             if name := problem.intended_property:
                 owner = problem.pointer.rpartition("/")[0]
                 names[owner] = names.get(owner, frozenset()) | {name}
@@ -213,7 +215,7 @@ class Message(Container):
         if self.schemas.key_owners.get((self.type, self.api_key), self) is not self:
             return True
         return any(
-            problem.pointer in ("/apiKey", "/type") and problem.kind == "duplicate-key" for problem in self.noted
+            problem.pointer in ("/apiKey", "/type") and problem.kind == "duplicate-key" for problem in self.problems
         )
 
     @set_rule_fact
@@ -303,7 +305,7 @@ class Message(Container):
             problem.kind in ("duplicate-key", "wrong-type")
             and not problem.harmless
             and problem.pointer.startswith("/headerVersions")
-            for problem in self.noted
+            for problem in self.problems
         )
 
     @rule_fact

@@ -118,7 +118,7 @@ _ERROR: Final = re.compile(r"-\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?:\s*\(versio
 _CODE: Final = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 _CODES: Final = rf"{_CODE}(?:(?:,|,?\s+(?:and|or|&))\s+{_CODE})*"
 # The name that stands beside the word error; the end of a constant such as ApiKeys.FETCH_ERROR is none.
-_CALLED: Final = (
+_ERROR_NAMES: Final = (
     rf"\berrors?(?:\s+codes?)?[,:]?\s+({_CODES})|(?<![\w.])({_CODES})\s+(?:as\s+an?\s+(?:possible\s+)?)?errors?\b"
 )
 SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
@@ -132,7 +132,7 @@ _AFTER: Final = r"['\"`]*\s*\b(fields?\b)?"
 _NEXT: Final = r"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)"
 
 
-class Named(NamedTuple):
+class FieldMention(NamedTuple):
     """A name in a note, and whether the words around it show that it is a field's."""
 
     name: str
@@ -183,8 +183,8 @@ def verb_of(rest: str) -> str:
     """What a sentence states: adds, removes, same, flexible, or other."""
     if like_of(rest) >= 0:
         return "same"
-    added, removed, place = re.search(_ADDS, rest), re.search(_REMOVES, rest), rest.find("flexible")
-    verbs = [(match.start(), verb) for match, verb in ((added, "adds"), (removed, "removes")) if match]
+    addition, removal, place = re.search(_ADDS, rest), re.search(_REMOVES, rest), rest.find("flexible")
+    verbs = [(match.start(), verb) for match, verb in ((addition, "adds"), (removal, "removes")) if match]
     return min([*verbs, *([(place, "flexible")] if place >= 0 else [])], default=(0, "other"))[1]
 
 
@@ -204,16 +204,16 @@ def errors_of(rest: str) -> tuple[str, ...]:
     """The errors that a sentence names: those next to the word error."""
     if "rror" not in rest or "_" not in rest:
         return ()
-    lists = (match[1] or match[2] for match in re.finditer(_CALLED, rest))
+    lists = (match[1] or match[2] for match in re.finditer(_ERROR_NAMES, rest))
     return tuple(dict.fromkeys(name for text in lists for name in re.findall(_CODE, text)))
 
 
-def names_of(rest: str) -> tuple[Named, ...]:
+def names_of(rest: str) -> tuple[FieldMention, ...]:
     """The names of the fields that a sentence reports as added."""
     return tuple(dict.fromkeys(_names(rest))) if "add" in rest or "ntroduc" in rest or "new field" in rest else ()
 
 
-def _names(text: str) -> Iterator[Named]:
+def _names(text: str) -> Iterator[FieldMention]:
     """The names that stand right behind each verb of adding, as far as the list goes."""
     for verb in re.finditer(_ADDS, text):
         place = verb.end()
@@ -224,7 +224,7 @@ def _names(text: str) -> Iterator[Named]:
                 break
             after = re.compile(_AFTER).match(text, name.end())
             sure = bool(after and after[1]) or bool(before and "field" in before[0]) or "field" in verb[0]
-            yield Named(name[0], sure or any(letter.isupper() for letter in name[0][1:]))
+            yield FieldMention(name[0], sure or any(letter.isupper() for letter in name[0][1:]))
             following = re.compile(_NEXT).match(text, after.end() if after else name.end())
             if following is None:
                 break
@@ -234,7 +234,7 @@ def _names(text: str) -> Iterator[Named]:
 _COMMENT = rb"//[^\r\n]*"
 _RANGE = r"(\d+)\s*(?:-|\bto\b|\bthrough\b)\s*(\d+)|(\d+)(\+?)"
 # It begins as \b[Vv] does, which would be tried at every letter.
-_TOLD = (
+_MENTION = (
     r"[Vv](?<!\w.)(?i:ersions?)?\s*"
     r"(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?(?:v(?:ersion)?\s*)?\d{1,5})*\+?)"
 )
@@ -258,7 +258,7 @@ def documented_versions(data: bytes) -> VersionRange:
     """The versions that comments after the licence mention: `Version 3`, `versions 1 to 3`, `v3`, `versions 2+`."""
     comments = re.compile(_COMMENT).findall(data, body_start(data))
     text = b"\n".join(comments).replace(b"/", b" ").decode(errors="replace")
-    return read_versions(" ".join({*re.findall(_TOLD, text)}).replace("version", "").replace("v", ""))
+    return read_versions(" ".join({*re.findall(_MENTION, text)}).replace("version", "").replace("v", ""))
 
 
 def read_versions(text: str) -> VersionRange:
@@ -329,13 +329,13 @@ class Note(TextElement):
 
         These are the one before and the one after; for the last, the two before.
         """
-        added, place = self._siblings.adding, self._siblings.places.get(self, 0)
-        near = added[place - 1 : place + 2] if place + 1 < len(added) else added[max(place - 2, 0) : place]
+        notes, place = self._siblings.adding, self._siblings.places.get(self, 0)
+        near = notes[place - 1 : place + 2] if place + 1 < len(notes) else notes[max(place - 2, 0) : place]
         near = [note for note in near if note is not self]
         return len(near) if place and all(note.gives_source for note in near) else 0
 
     @fact
-    def _additions(self) -> tuple[Named, ...]:
+    def _additions(self) -> tuple[FieldMention, ...]:
         return names_of(self._statement.rest)
 
     @fact
@@ -408,9 +408,10 @@ class Note(TextElement):
     def recased_names(self) -> tuple[str, ...]:
         """The names that the note adds in another case than the field has."""
         return tuple(
-            named.name
-            for named in self._additions
-            if (fields := self._by_name.get(named.name.lower())) and all(field.name != named.name for field in fields)
+            addition.name
+            for addition in self._additions
+            if (fields := self._by_name.get(addition.name.lower()))
+            and all(field.name != addition.name for field in fields)
         )
 
     @set_fact

@@ -405,8 +405,8 @@ class SchemaSet:
             message.type == "request" and message.api_key in range(4, 8) and message.valid for message in self._messages
         ):
             return True
-        served = sum("zkBroker" in message.listeners for message in self._messages)
-        return served > 1 and 4 * served >= sum(bool(message.listeners) for message in self._messages)
+        count = sum("zkBroker" in message.listeners for message in self._messages)
+        return count > 1 and 4 * count >= sum(bool(message.listeners) for message in self._messages)
 
     @rule_fact
     def own_words(self) -> int:
@@ -518,5 +518,5 @@ def _twins(messages: Sequence[Message], key: Callable[[Message], Hashable]) -> d
     groups: dict[Hashable, list[Message]] = {}
     for message in messages:
         groups.setdefault(key(message), []).append(message)
-    shared = [group for group in groups.values() if len(group) > 1]
-    return {group[index]: twin for group in shared for index, twin in to_blame(group, _right).items()}
+    twin_groups = [group for group in groups.values() if len(group) > 1]
+    return {group[index]: twin for group in twin_groups for index, twin in to_blame(group, _right).items()}

@@ -19,7 +19,7 @@ from jsonschema.validators import extend
 
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, reading_schema
-from kiplint.model.types import REFUSED, WORDS, coerced, kind_at
+from kiplint.model.types import NO_VALUE, WORDS, coerced, kind_at
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -91,9 +91,9 @@ def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Proble
 
 def _without_gone(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_gone(element) for element in value if element is not REFUSED]
+        return [_without_gone(element) for element in value if element is not NO_VALUE]
     if isinstance(value, dict):
-        return {key: _without_gone(inner) for key, inner in value.items() if inner is not REFUSED}
+        return {key: _without_gone(inner) for key, inner in value.items() if inner is not NO_VALUE}
     return value
 
 
@@ -107,7 +107,7 @@ class _Repair:
         self.holder: Any = None
         self.value: Any = document
         for token in self.path:
-            if self.value is REFUSED:
+            if self.value is NO_VALUE:
                 break
             self.holder, self.value = self.value, self.value[token]
         self.pointer = "".join(f"/{escape(str(token))}" for token in self.path)
@@ -116,7 +116,7 @@ class _Repair:
 
     def run(self) -> bool:
         """Whether a message can still be made of the document."""
-        if self.value is REFUSED:
+        if self.value is NO_VALUE:
             return True
         if self.error.validator == "additionalProperties":
             return self._unknown_properties()
@@ -158,9 +158,9 @@ class _Repair:
 
     def _wrong_value(self) -> bool:
         read = coerced(self.path, self.value)
-        if read is not REFUSED:
-            quoted = _quote(self.value)
-            self._note("coerced-value", f"{quoted} is read as {_quote(read)}; write {_json(read)}")
+        if read is not NO_VALUE:
+            text = _quote(self.value)
+            self._note("coerced-value", f"{text} is read as {_quote(read)}; write {_json(read)}")
         elif self.property_name in WORDS and not isinstance(self.value, (dict, list)):
             self._note("unknown-enum-value", self._enum_detail())
         else:
@@ -171,16 +171,16 @@ class _Repair:
         if self.holder is None:
             return False
         self.holder[self.path[-1]] = read
-        if read is REFUSED and len(self.path) == 1 and self.path[0] in ("name", "type", "validVersions"):
+        if read is NO_VALUE and len(self.path) == 1 and self.path[0] in ("name", "type", "validVersions"):
             return False
-        if read is REFUSED and self.path[-1] in _STAND_INS:
+        if read is NO_VALUE and self.path[-1] in _STAND_INS:
             self.holder[self.path[-1]] = _STAND_INS[str(self.path[-1])]
         return True
 
     def _enum_detail(self) -> str:
-        allowed = WORDS.get(self.property_name, ())
-        near = did_you_mean(self.value.strip(), allowed) if isinstance(self.value, str) else ""
-        hint = near or f"; it is one of {', '.join(allowed)}"
+        words = WORDS.get(self.property_name, ())
+        near = did_you_mean(self.value.strip(), words) if isinstance(self.value, str) else ""
+        hint = near or f"; it is one of {', '.join(words)}"
         return f"{_quote(self.value)} is not a value of {_quote(self.property_name)}{hint}"
 
 

@@ -203,19 +203,19 @@ WORDS = {
 }
 """The values that properties with a fixed choice may have."""
 
-REFUSED: Any = object()
+NO_VALUE: Any = object()
 """What `coerced` returns for a value that Kafka's reader refuses."""
 
 
 def coerced(path: Sequence[str | int], value: Any) -> Any:
     """The value that Kafka's reader reads from a value of the wrong JSON type for the property at `path`, or None.
 
-    `REFUSED` when it takes it for an error.
+    `NO_VALUE` when it takes it for an error.
     """
     kind = kind_at(path)
     if path and isinstance(path[-1], int):
-        return str(value) if kind == "strings" and isinstance(value, (int, float)) else REFUSED
-    return _COERCIONS[kind](value) if kind in _COERCIONS else REFUSED
+        return str(value) if kind == "strings" and isinstance(value, (int, float)) else NO_VALUE
+    return _COERCIONS[kind](value) if kind in _COERCIONS else NO_VALUE
 
 
 def kind_at(path: Sequence[str | int]) -> str:
@@ -227,8 +227,8 @@ def kind_at(path: Sequence[str | int]) -> str:
 def _to_bool(value: Any) -> Any:
     if isinstance(value, str):
         text = value.strip()
-        return True if text in _TRUE else False if text in _FALSE else REFUSED
-    return bool(value) if value is None or isinstance(value, int) else REFUSED
+        return True if text in _TRUE else False if text in _FALSE else NO_VALUE
+    return bool(value) if value is None or isinstance(value, int) else NO_VALUE
 
 
 def _to_int(value: Any) -> Any:
@@ -239,22 +239,22 @@ def _to_int(value: Any) -> Any:
         if not text:
             return None
         digits = text.lstrip("+-")
-        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 6 else REFUSED
-    return REFUSED
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 6 else NO_VALUE
+    return NO_VALUE
 
 
 def _to_string(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value) if abs(value) < 10**40 else REFUSED
-    return repr(value) if isinstance(value, float) else REFUSED
+        return str(value) if abs(value) < 10**40 else NO_VALUE
+    return repr(value) if isinstance(value, float) else NO_VALUE
 
 
 def _to_enum(value: Any) -> Any:
     if isinstance(value, str) and value != value.strip() and value.strip() in {*WORDS["type"], *WORDS["entityType"]}:
         return value.strip()
-    return REFUSED
+    return NO_VALUE
 
 
 _COERCIONS: dict[str, Callable[[Any], Any]] = {
@@ -262,8 +262,8 @@ _COERCIONS: dict[str, Callable[[Any], Any]] = {
     "int": _to_int,
     "string": _to_string,
     "enum": _to_enum,
-    "list": lambda value: [value] if isinstance(value, dict) else REFUSED,
-    "strings": lambda value: [value] if isinstance(value, str) else REFUSED,
+    "list": lambda value: [value] if isinstance(value, dict) else NO_VALUE,
+    "strings": lambda value: [value] if isinstance(value, str) else NO_VALUE,
 }
 _KINDS = {
     **dict.fromkeys(("ignorable", "mapKey", "zeroCopy", "latestVersionUnstable"), "bool"),

@@ -32,10 +32,10 @@ class Vote(NamedTuple):
     dissent: int = 0
 
 
-def uses_of(messages: Iterable[Message], selected: Collection[str] | None = None) -> Uses:
+def uses_of(messages: Iterable[Message], files: Collection[str] | None = None) -> Uses:
     """The uses, in live requests and responses, of all field names of the selected files; case is ignored."""
     live = [message for message in messages if message.is_rpc and message.valid]
-    selected_messages = live if selected is None else [message for message in live if message.file in selected]
+    selected_messages = live if files is None else [message for message in live if message.file in files]
     every = len(selected_messages) == len(live)
     names = None if every else {spec.name.lower() for message in selected_messages for spec in specs(message.spec)}
     uses: Uses = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kiplint.model.message import Message
 
 
-def _listed(name: str) -> list[str]:
+def _read_words(name: str) -> list[str]:
     """The words of a file beside this module."""
     with open(os.path.join(os.path.dirname(__file__), name), encoding="ascii") as file:
         return file.read().split()
@@ -32,7 +32,7 @@ def known_words() -> frozenset[str]:
 
     Their file is written by scripts/known_words.py.
     """
-    return frozenset(_listed("kafka_words.txt"))
+    return frozenset(_read_words("kafka_words.txt"))
 
 
 _FILE = os.path.join("codespell_lib", "data", "dictionary.txt")
@@ -54,7 +54,7 @@ def misspellings() -> dict[str, str]:
 def real_words() -> frozenset[str]:
     """English words: a short list, and the corrections of codespell."""
     corrections = (right.replace(",", " ").split() for right in misspellings().values())
-    return frozenset(_listed("english_words.txt")).union(*corrections)
+    return frozenset(_read_words("english_words.txt")).union(*corrections)
 
 
 WORD: Final = "[A-Z]?[a-z]{2,}"
@@ -76,7 +76,7 @@ def texts_of(message: Message) -> list[str]:
     return texts
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_texts(texts: Iterable[str]) -> str:
     """The texts with bars between them."""
     return " | ".join(texts)
 
@@ -89,7 +89,7 @@ def tokens_of(text: str) -> list[bytes]:
 def doubled(texts: list[str], tokens: list[bytes]) -> set[str]:
     """The texts in which a word stands twice in a row, without a capital the second time: sentences may begin so.
 
-    The tokens are those of the texts as they are `joined`.
+    The tokens are those of the texts as `join_texts` joins them.
     """
     places = list(compress(count(), map(eq, map(bytes.lower, tokens), islice(tokens, 1, None))))
     if places and len(texts) == 1:
@@ -138,9 +138,9 @@ class Vocabulary:
     Words are counted only where a word of a selected file is not known to be right, and is nearly another.
     """
 
-    def __init__(self, messages: Iterable[Message], selected: Collection[str] | None = None) -> None:
+    def __init__(self, messages: Iterable[Message], files: Collection[str] | None = None) -> None:
         self._messages = tuple(messages)
-        self._selected = [message for message in self._messages if selected is None or message.file in selected]
+        self._selected = [message for message in self._messages if files is None or message.file in files]
 
     @fact
     def _texts(self) -> dict[str, list[str]]:
@@ -153,7 +153,7 @@ class Vocabulary:
 
     @fact
     def _tokens(self) -> list[bytes]:
-        return tokens_of(joined(self._distinct))
+        return tokens_of(join_texts(self._distinct))
 
     @fact
     def _words(self) -> set[str]:
@@ -162,7 +162,7 @@ class Vocabulary:
     @fact
     def _all(self) -> str:
         texts = self._texts
-        return joined(text for message in self._messages for text in texts.get(message.file) or texts_of(message))
+        return join_texts(text for message in self._messages for text in texts.get(message.file) or texts_of(message))
 
     @fact
     def _counts(self) -> dict[str, int]:
@@ -196,7 +196,7 @@ class Vocabulary:
     def _files_with_slips(self) -> set[str]:
         """The selected files in which a word may be nearly another, or misspelt by the dictionary."""
         slips = {*self.near, *self.corrections}
-        words_by_file = ((file, words_of(tokens_of(joined(texts)))) for file, texts in self._texts.items() if slips)
+        words_by_file = ((file, words_of(tokens_of(join_texts(texts)))) for file, texts in self._texts.items() if slips)
         return {file for file, words in words_by_file if not slips.isdisjoint(words)}
 
     def oddness(self, message: Message) -> Oddness:

@@ -286,10 +286,10 @@ def _matching_files(folder: Folder, patterns: tuple[str, ...]) -> Folder:
 
 def _read(task: dict[str, Any]) -> Iterator[list[Row]]:
     if task["kind"] != GIT:
-        needed = set(task["blobs"])
+        ids = set(task["blobs"])
         for schema_set in open_sets([on_this_machine(task["location"])], lambda path: True):
             contents = {blob_id(file.data): file.data for file in schema_set.files}
-            yield [_blob_row(blob, data) for blob, data in contents.items() if blob in needed]
+            yield [_blob_row(blob, data) for blob, data in contents.items() if blob in ids]
         return
     blobs = task["blobs"]
     for at in range(0, len(blobs), AT_ONCE):

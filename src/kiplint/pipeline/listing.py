@@ -175,16 +175,16 @@ def all_lines(
 
     lines: dict[tuple[str, str], Line] = {}
     problems: list[tuple[str, str]] = []
-    lost: list[tuple[str, str]] = []
+    lost_lines: list[tuple[str, str]] = []
     for source, outcome in zip(sources, _by_threads(read, sources), strict=True):
         if isinstance(outcome, str):
             problems.append((source.name, outcome))
-            lost += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
+            lost_lines += [(source.name, source.ref)] if source.ref else [(source.name, ""), (source.name, "HEAD")]
             continue
         if outcome[:2] in lines:
             raise UsageError(f"two sources are called {outcome.source} and have {outcome.lineage or 'no history'}")
         lines[outcome[:2]] = outcome
-    return list(lines.values()), problems, lost
+    return list(lines.values()), problems, lost_lines
 
 
 def _by_threads(read: Callable[[Source], Outcome], sources: Sequence[Source]) -> list[Outcome]:
@@ -211,7 +211,7 @@ def _by_threads(read: Callable[[Source], Outcome], sources: Sequence[Source]) ->
 
 
 LINES: Columns = columns("source, lineage, kind, path, ref, state, variant")
-LISTED: Columns = {
+LISTING: Columns = {
     **columns("source, lineage, kind, path, key, tree"),
     **{name: kind for name, kind in Revisions.COLUMNS.items() if name not in ("source", "lineage", "root")},
     **columns("revisions bigint, cut_off boolean, candidates int, problem"),
@@ -225,7 +225,7 @@ AT_ONCE = 1_000
 
 
 def list_in_arrow(*, mail: bool) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Batches of `LINES` to rows of `LISTED`."""
+    """Batches of `LINES` to rows of `LISTING`."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows in batches:
@@ -238,7 +238,7 @@ def list_in_arrow(*, mail: bool) -> Callable[[Iterable[pa.RecordBatch]], Iterato
 def _rows(line: Line, *, mail: bool) -> Iterator[pa.RecordBatch]:
     place = line[:4]
     variant = f" {line.variant}" if line.variant else ""
-    nothing = [None] * (len(LISTED) - len(place))
+    nothing = [None] * (len(LISTING) - len(place))
     try:
         revisions, candidates, cut_off = [Revision("", "", 0)], 0, False
         if line.kind == GIT:
@@ -246,16 +246,16 @@ def _rows(line: Line, *, mail: bool) -> Iterator[pa.RecordBatch]:
                 revisions, candidates = _revisions(objects, line.ref)
                 cut_off = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
     except (SourceError, OSError) as error:
-        yield batch(LISTED, [(*place, *nothing[:-1], text(str(error)))])
+        yield batch(LISTING, [(*place, *nothing[:-1], text(str(error)))])
         return
     for start in range(0, len(revisions), AT_ONCE):
         rows = []
         for position, revision in enumerate(revisions[start : start + AT_ONCE], start):
             key = (revision.tree or line.state) + variant
             values = {**_commit_values(revision, mail=mail), "key": key, "tree": revision.tree, "position": position}
-            rows.append((*place, *(values.get(name) for name in list(LISTED)[len(place) :])))
-        yield batch(LISTED, rows)
-    yield batch(LISTED, [(*place, *nothing[:-4], len(revisions), cut_off, candidates, None)])
+            rows.append((*place, *(values.get(name) for name in list(LISTING)[len(place) :])))
+        yield batch(LISTING, rows)
+    yield batch(LISTING, [(*place, *nothing[:-4], len(revisions), cut_off, candidates, None)])
 
 
 def _commit_values(revision: Revision, *, mail: bool) -> Mapping[str, Any]:

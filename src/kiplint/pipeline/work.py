@@ -34,7 +34,7 @@ class Work:
         self.spark = spark
         self.lake = lake
         self.snapshot = snapshot
-        self.written: dict[str, Parts] = {}
+        self.new_parts: dict[str, Parts] = {}
         self._ids = ids
         self.remarks: list[str] = []
 
@@ -42,7 +42,7 @@ class Work:
 
     def parts(self, kind: type[TableFrame]) -> Parts:
         """The files of a table as it stands, none when there is no such table yet."""
-        parts = self.written.get(kind.NAME)
+        parts = self.new_parts.get(kind.NAME)
         return self.lake.parts(kind.NAME, self.snapshot.tables.get(kind.NAME)) if parts is None else parts
 
     def table(self, kind: type[TableFrame], *names: str, parts: Iterable[Part] | None = None) -> DataFrame:
@@ -86,29 +86,29 @@ class Work:
     def append(self, kind: type[TableFrame], df: DataFrame) -> Parts:
         """Give a table more rows; the new files."""
         parts = self._write(kind, df)
-        self.written[kind.NAME] = (*self.parts(kind), *parts)
+        self.new_parts[kind.NAME] = (*self.parts(kind), *parts)
         return parts
 
     def append_none(self, kind: type[TableFrame]) -> None:
         """Leave a table as it is; it is there from now on."""
-        self.written[kind.NAME] = self.parts(kind)
+        self.new_parts[kind.NAME] = self.parts(kind)
 
     def replace(self, kind: type[TableFrame], df: DataFrame) -> None:
         """Replace all rows of a table."""
-        self.written[kind.NAME] = self._write(kind, df)
+        self.new_parts[kind.NAME] = self._write(kind, df)
 
     def replace_sources(self, kind: type[TableFrame], df: DataFrame, sources: set[str]) -> None:
         """Replace the rows of some sources in a table that is partitioned by source; the other sources keep theirs."""
         others = [part for part in self.parts(kind) if part.source not in sources]
-        self.written[kind.NAME] = (*others, *self._write(kind, df))
+        self.new_parts[kind.NAME] = (*others, *self._write(kind, df))
 
     def clear(self, *kinds: type[TableFrame]) -> None:
         """Remove all rows of tables."""
-        self.written |= {kind.NAME: () for kind in kinds}
+        self.new_parts |= {kind.NAME: () for kind in kinds}
 
     def put_rows(self, kind: type[TableFrame], rows: Iterable[tuple[object, ...]]) -> None:
         """Replace all rows of a small table by rows that this process has."""
-        self.written[kind.NAME] = write_rows(table(kind.COLUMNS, rows), kind, self.lake.storage, self.lake.ticket())
+        self.new_parts[kind.NAME] = write_rows(table(kind.COLUMNS, rows), kind, self.lake.storage, self.lake.ticket())
 
     def _write(self, kind: type[TableFrame], df: DataFrame) -> Parts:
         return write_frame(kind(df).df, kind, self.lake.storage, self.lake.ticket())
@@ -118,7 +118,7 @@ class Work:
         previous = {tuple(row.values()) for row in self.rows_of(Problems)}
         rows = {row for row in previous if not (anew and row[0] in problems)}
         rows |= {(stage, *problem) for stage, some in problems.items() for problem in some}
-        if rows != previous or Problems.NAME not in {*self.snapshot.tables, *self.written}:
+        if rows != previous or Problems.NAME not in {*self.snapshot.tables, *self.new_parts}:
             self.put_rows(Problems, sorted(rows))
 
     # How it is done

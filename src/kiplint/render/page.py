@@ -156,8 +156,8 @@ def provenance() -> Provenance:
 
 def policy(style: str, script: str) -> str:
     """The content security policy of a page: its own style and script, and nothing from anywhere."""
-    allowed = [f"style-src {_hash(style)}", f"script-src {_hash(script)}", "img-src data:"]
-    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+    directives = [f"style-src {_hash(style)}", f"script-src {_hash(script)}", "img-src data:"]
+    return "; ".join(["default-src 'none'", *directives, "base-uri 'none'", "form-action 'none'"])
 
 
 def as_data(value: Any) -> Markup:

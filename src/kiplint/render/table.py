@@ -182,7 +182,7 @@ def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
-def wrapped(label: str, text: str, width: int, color: bool, room: int | None = None) -> list[str]:
+def wrap_labelled(label: str, text: str, width: int, color: bool, room: int | None = None) -> list[str]:
     """A label in a column of its own, and the text beside it, wrapped; both together have the `room`."""
     most = max(min(WIDTH, room or WIDTH) - width - 4, 1)
     lines = _wrap(printable(text), most)

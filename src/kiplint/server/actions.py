@@ -54,7 +54,7 @@ def published(
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=buffer.version)
 
 
-def refused(buffer: Buffer, uri: str, reason: str) -> types.PublishDiagnosticsParams:
+def refuse(buffer: Buffer, uri: str, reason: str) -> types.PublishDiagnosticsParams:
     """The only diagnostic of a text that cannot be checked, such as for an unreadable configuration."""
     problem = types.Diagnostic(buffer.range(0, 1), reason, severity=types.DiagnosticSeverity.Error, source=SOURCE)
     return types.PublishDiagnosticsParams(uri=uri, diagnostics=[problem], version=buffer.version)
@@ -72,7 +72,7 @@ def quick_fixes(
     One action has the fixes of all findings of a rule that are as certain as that of a touched one.
     """
     alike = Counter(finding.rule for finding in findings if finding.fix)
-    offered = set()
+    groups = set()
     for finding in findings:
         problem = diagnostic(finding, buffer)
         if not _touch(problem.range, selection):
@@ -88,8 +88,8 @@ def quick_fixes(
                 is_preferred=(safe and number == 1) or None,
                 edit=edit_of(workspace, fix.edits, uri),
             )
-        if finding.fix and alike[finding.rule] > 1 and (finding.rule, finding.fix.applicability) not in offered:
-            offered.add((finding.rule, finding.fix.applicability))
+        if finding.fix and alike[finding.rule] > 1 and (finding.rule, finding.fix.applicability) not in groups:
+            groups.add((finding.rule, finding.fix.applicability))
             certain = finding.fix.applicability == "safe"
             title = f"Fix all findings of {finding.rule} in this file" + ("" if certain else " (have a look)")
             same = [other for other in findings if other.rule == finding.rule]

@@ -165,7 +165,7 @@ class Session(LanguageServer):
         timer, _ = self._timers.pop(directory, (None, 0))
         if timer:
             timer.cancel()
-        texts = self.definitions.opened(directory)
+        texts = self.definitions.open_buffers(directory)
         if not texts:
             return
         try:
@@ -190,7 +190,7 @@ class Session(LanguageServer):
             self._published[uri] = state
             rules = self.rules(buffer.path)
             self.text_document_publish_diagnostics(
-                actions.refused(buffer, uri, reason) if reason else actions.published(buffer, uri, findings, rules)
+                actions.refuse(buffer, uri, reason) if reason else actions.published(buffer, uri, findings, rules)
             )
 
     def findings_of(self, path: str) -> list[Finding]:

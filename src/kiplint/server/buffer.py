@@ -26,7 +26,7 @@ from kiplint.text.tree import Node
 
 _WIDE: Final = {"utf-8": re.compile("[^\\x00-\\x7f]"), "utf-16": re.compile("[^\\x00-\\uffff]")}
 _ELEMENTS: Final = ("fields", "commonStructs")
-_NEEDED: Final = frozenset(("type", "versions", "fields"))
+_REQUIRED_KEYS: Final = frozenset(("type", "versions", "fields"))
 """What is taken over of a field or struct although the text does not begin it; of the message everything is."""
 
 
@@ -237,7 +237,7 @@ def salvage(buffer: Buffer, before: MessageSpec | None) -> Message | None:
     value = _value(buffer.root, buffer.text) if buffer.root else None
     if not isinstance(value, dict):
         return None
-    value = _merged(value, msgspec.to_builtins(before) if before else {}, whole=True)
+    value = _merge(value, msgspec.to_builtins(before) if before else {}, whole=True)
     name = os.path.basename(buffer.path).removesuffix(".json")
     stand_ins = {"name": name, "type": "response" if name.endswith("Response") else "request", "validVersions": "0"}
     spec = repair({**stand_ins, **value})[0]
@@ -269,18 +269,18 @@ def _complete(value: Any) -> Any:
     return [_complete(inner) for inner in value] if isinstance(value, list) else value
 
 
-def _merged(value: dict[str, Any], before: dict[str, Any], *, whole: bool = False) -> dict[str, Any]:
+def _merge(value: dict[str, Any], before: dict[str, Any], *, whole: bool = False) -> dict[str, Any]:
     """An object with what it lacks, and what its text has only begun, as it was before; elements go by their names."""
-    merged: dict[str, Any] = _complete(value)
+    result: dict[str, Any] = _complete(value)
     for key, inner in before.items():
-        if key not in merged and (whole or key in value or key in _NEEDED):
-            merged[key] = inner
+        if key not in result and (whole or key in value or key in _REQUIRED_KEYS):
+            result[key] = inner
     for key in _ELEMENTS:
         if isinstance(elements := value.get(key), list):
             former = {element["name"]: element for element in before.get(key) or ()}
-            merged[key] = []
+            result[key] = []
             for element in elements:
                 if isinstance(element, dict):
                     name = element.get("name")
-                    merged[key].append(_merged(element, former.get(name, {}) if isinstance(name, str) else {}))
-    return merged
+                    result[key].append(_merge(element, former.get(name, {}) if isinstance(name, str) else {}))
+    return result

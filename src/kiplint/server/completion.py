@@ -12,7 +12,7 @@ import msgspec
 from lsprotocol import types
 from msgspec.structs import replace
 
-from kiplint.engine.rule import Rule, offered
+from kiplint.engine.rule import Rule, offered_values
 from kiplint.fixes.draft import FIELD, MESSAGE, STRUCT
 from kiplint.model.fields import Field, Struct
 from kiplint.model.message import Message
@@ -163,7 +163,7 @@ _OPENERS: Final = {
     **dict.fromkeys(("apiKey", "tag", *_FLAGS), "$1"),
 }
 """What the value of a property begins with, the cursor at `$1`; of others a string."""
-_COMPUTED: Final = ("apiKey", "tag", "validVersions", *_RANGES, *_FLAGS)
+_COMPUTED_KEYS: Final = ("apiKey", "tag", "validVersions", *_RANGES, *_FLAGS)
 """The properties whose likely value stands there at once, selected."""
 _SHAPES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "": ("MessageSpec", MESSAGE),
@@ -229,12 +229,12 @@ def _key_items(place: Typing, behind: str, values: Callable[[Typing], Iterable[C
     _, order = _SHAPES[container]
     for key in order:
         if key not in place.keys:
-            opened = _OPENERS.get(key, '"$1"')
-            if key in _COMPUTED:
+            opener = _OPENERS.get(key, '"$1"')
+            if key in _COMPUTED_KEYS:
                 first = next(iter(values(replace(place, role="value", key=key))), None)
                 word = first.text.strip('"') if first else ""
-                opened = opened.replace("$1", f"${{1:{word}}}") if word else opened
-            value = "" if _ALONE.match(behind) else f": {opened}{',' * bool(_NEXT.match(behind))}"
+                opener = opener.replace("$1", f"${{1:{word}}}") if word else opener
+            value = "" if _ALONE.match(behind) else f": {opener}{',' * bool(_NEXT.match(behind))}"
             yield Choice(f'"{key}"{value}', Kind.Property, describe_property(container, key), key)
 
 
@@ -258,16 +258,16 @@ def _values(
     key = place.key
     top = not place.tokens
     if key == "type" and top:
-        yield from (_quoted(name, Kind.EnumMember) for name in get_args(MessageType))
+        yield from (_quote(name, Kind.EnumMember) for name in get_args(MessageType))
     elif key == "type":
         yield from _types(message)
     elif key == "entityType":
-        types_by_name: Mapping[str, str] = offered(rules.values(), key)
+        types_by_name: Mapping[str, str] = offered_values(rules.values(), key)
         yield from (
-            _quoted(name, Kind.EnumMember, f"a {type_}" if type_ else "") for name, type_ in types_by_name.items()
+            _quote(name, Kind.EnumMember, f"a {type_}" if type_ else "") for name, type_ in types_by_name.items()
         )
     elif key == "listeners":
-        yield from (_quoted(name, Kind.EnumMember) for name in offered(rules.values(), key))
+        yield from (_quote(name, Kind.EnumMember) for name in offered_values(rules.values(), key))
     elif key in _FLAGS:
         yield from (Choice(word, Kind.Keyword) for word in ("true", "false"))
     elif key == "apiKey" and message:
@@ -275,23 +275,23 @@ def _values(
     elif key == "tag" and message:
         yield Choice(str(_next_tag(place, message)), Kind.Value, "the next free tag")
     elif key == "validVersions" and message:
-        yield from (_quoted(*choice) for choice in _valid(message, neighbours))
+        yield from (_quote(*choice) for choice in _valid(message, neighbours))
     elif key in _RANGES and message:
-        yield from (_quoted(*choice) for choice in _ranges(place, message))
+        yield from (_quote(*choice) for choice in _ranges(place, message))
     elif key == "default":
-        yield from (_quoted(word, Kind.Value) for word in ("null", "true", "false", "-1"))
+        yield from (_quote(word, Kind.Value) for word in ("null", "true", "false", "-1"))
 
 
-def _quoted(text: str, kind: types.CompletionItemKind = Kind.Value, detail: str = "") -> Choice:
+def _quote(text: str, kind: types.CompletionItemKind = Kind.Value, detail: str = "") -> Choice:
     return Choice(f'"{text}"', kind, detail)
 
 
 def _types(message: Message | None) -> Iterator[Choice]:
     structs = [*dict.fromkeys(struct.name for struct in message.structs)] if message else []
-    yield from (_quoted(name, Kind.TypeParameter) for name in sorted(PRIMITIVES))
-    yield from (_quoted(name, Kind.Struct, "a struct of this message") for name in structs)
-    yield from (_quoted(f"[]{name}", Kind.TypeParameter) for name in sorted(PRIMITIVES - {"records"}))
-    yield from (_quoted(f"[]{name}", Kind.Struct, "an array of a struct of this message") for name in structs)
+    yield from (_quote(name, Kind.TypeParameter) for name in sorted(PRIMITIVES))
+    yield from (_quote(name, Kind.Struct, "a struct of this message") for name in structs)
+    yield from (_quote(f"[]{name}", Kind.TypeParameter) for name in sorted(PRIMITIVES - {"records"}))
+    yield from (_quote(f"[]{name}", Kind.Struct, "an array of a struct of this message") for name in structs)
 
 
 def _owner(place: Typing, message: Message) -> Message | Struct:

@@ -58,8 +58,8 @@ def _pieces(field: Field) -> list[VersionRange]:
     ranges = [*ranges_of(field.owner), field.message.flexible]
     pieces: list[VersionRange] = []
     for piece in boundaries(ranges, field.present):
-        joined = pieces and pieces[-1].highest + 1 == piece.lowest
-        if joined and _encoding(field, pieces[-1].lowest) == _encoding(field, piece.lowest):
+        is_adjacent = pieces and pieces[-1].highest + 1 == piece.lowest
+        if is_adjacent and _encoding(field, pieces[-1].lowest) == _encoding(field, piece.lowest):
             pieces[-1] |= piece
         else:
             pieces.append(piece)
@@ -67,9 +67,9 @@ def _pieces(field: Field) -> list[VersionRange]:
 
 
 def _encoding(field: Field, version: int) -> tuple[str, str]:
-    encoded = slot(field, version, version in field.message.flexible)
+    field_slot = slot(field, version, version in field.message.flexible)
     tagged = f" as tag {field.tag}" if version in field.tagged and version in field.message.flexible else ""
-    return describe(encoded) + tagged, width(encoded)
+    return describe(field_slot) + tagged, width(field_slot)
 
 
 def _struct(struct: Struct) -> Iterator[str]:
@@ -119,10 +119,10 @@ def hints(buffer: Buffer, within: types.Range, neighbours: Neighbours) -> Iterat
     locator = Locator(buffer.text)
     start, end = buffer.offset(within.start), buffer.offset(within.end)
     for field in message.all_fields:
-        stated = value_or(field.spec.versions, "").strip()
+        spec_versions = value_or(field.spec.versions, "").strip()
         node = locator.node(field.pointer)
         versions = child(node, "versions") if node else None
-        if versions is None or not start <= versions.end <= end or str(field.present) == stated:
+        if versions is None or not start <= versions.end <= end or str(field.present) == spec_versions:
             continue
         versions_text = str(field.present) if field.present else "never"
         why = f"{field.path} is in versions {versions_text} of {message.name} ({message.valid})"
@@ -180,8 +180,8 @@ def _remedy(change: ChangeFinding, message: Message | None) -> str:
         what = help_text or printable(change.message)
         return f"**{what[:1].upper()}{what[1:]}.**"
     noun, verb = ("Versions", "are") if versions.lowest < versions.highest else ("Version", "is")
-    said = f" To do so: {help_text}." if help_text else ""
-    return f"**{noun} {change.versions} {verb} released: add version {message.valid.highest + 1} instead.**{said}"
+    advice = f" To do so: {help_text}." if help_text else ""
+    return f"**{noun} {change.versions} {verb} released: add version {message.valid.highest + 1} instead.**{advice}"
 
 
 def _before(position: types.Position, other: types.Position) -> bool:

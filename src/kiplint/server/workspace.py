@@ -103,7 +103,7 @@ class Workspace:
         self.bases = Bases()
         self._readable: dict[str, MessageSpec] = {}
         self._disk: dict[str, tuple[tuple[int, int], bytes]] = {}
-        self._listed: dict[str, dict[str, bytes]] = {}
+        self._folders: dict[str, dict[str, bytes]] = {}
         self._neighbours: dict[str, Neighbours] = {}
         self._configured: dict[str, _Configured] = {}
         self._current: set[str] = set()  # the directories whose configuration was read since the last `forget`
@@ -125,12 +125,12 @@ class Workspace:
 
     def forget(self) -> None:
         """Forget what was read from disk: definitions or configuration have changed."""
-        for directory in list(self._listed):
+        for directory in list(self._folders):
             self._outdate(directory)
         self._current.clear()
         self.bases.forget()
 
-    def opened(self, directory: str) -> list[Buffer]:
+    def open_buffers(self, directory: str) -> list[Buffer]:
         """The texts of a directory that the editor has open."""
         return [buffer for path, buffer in self.buffers.items() if os.path.dirname(path) == directory]
 
@@ -146,8 +146,8 @@ class Workspace:
         """The definitions of a directory as they are now."""
         if directory not in self._neighbours:
             files = self._files(directory)
-            loaded = (load(path, data).message or self._salvaged(path) for path, data in files.items())
-            schemas = SchemaSet(tuple(filter(None, loaded)), directory)
+            messages = (load(path, data).message or self._salvaged(path) for path, data in files.items())
+            schemas = SchemaSet(tuple(filter(None, messages)), directory)
             self._neighbours[directory] = Neighbours(directory, files, schemas)
         return self._neighbours[directory]
 
@@ -221,7 +221,7 @@ class Workspace:
         return salvage(buffer, self._readable.get(path)) if buffer and buffer.fits else None
 
     def _outdate(self, directory: str) -> None:
-        self._listed.pop(directory, None)
+        self._folders.pop(directory, None)
         self._neighbours.pop(directory, None)
 
     def _configuration(self, directory: str) -> _Configured:
@@ -231,8 +231,8 @@ class Workspace:
             return last
         configuration = configure(directory)
         rules = configuration.rules()
-        parts = (configuration, rules.rules, rules.known)
-        if last is None or (last.configuration, last.rules.rules, last.rules.known) != parts:
+        parts = (configuration, rules.rules, rules.all_rules)
+        if last is None or (last.configuration, last.rules.rules, last.rules.all_rules) != parts:
             by_id = {rule.id: rule for rule in rules.rules}
             last = _Configured(configuration, rules, by_id, EditedSet(directory, rules))
             self._configured[directory] = last
@@ -241,12 +241,12 @@ class Workspace:
 
     def _files(self, directory: str) -> dict[str, bytes]:
         """The bytes of the definitions of a directory, by path; open texts that are not saved yet among them."""
-        if directory not in self._listed:
-            self._listed[directory] = self._list(directory)
-        return self._listed[directory]
+        if directory not in self._folders:
+            self._folders[directory] = self._list(directory)
+        return self._folders[directory]
 
     def _list(self, directory: str) -> dict[str, bytes]:
-        texts = {buffer.path: buffer.data for buffer in self.opened(directory) if _may_be_definition(buffer)}
+        texts = {buffer.path: buffer.data for buffer in self.open_buffers(directory) if _may_be_definition(buffer)}
         if all(kind_of(data, os.path.basename(path)) == "other" for path, data in texts.items()):
             return {}  # nobody knows what else is there, nor how much
         try:

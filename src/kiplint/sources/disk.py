@@ -36,18 +36,18 @@ def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         raise keeper.nothing_in(top)
 
 
-def with_siblings(directory: str, named: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
+def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
     """The set of named files of one directory, whose bytes may be known, with the other definitions there."""
-    for path, data in named.items():
+    for path, data in contents.items():
         if data is None and not os.path.isfile(path):
             raise SourceError(f"cannot read {shown(path)}: it is not a file")
     root = directory or os.curdir
-    files = [SchemaFile(shown(path), read(path, root) if data is None else data) for path, data in named.items()]
+    files = [SchemaFile(shown(path), read(path, root) if data is None else data) for path, data in contents.items()]
     named_paths = {file.path for file in files}
     place = shown(root)
     siblings = ((_below(place, path), path) for path in (_listing(root)[1] if os.path.isdir(root) else ()))
     others = (sibling for sibling in siblings if sibling[0] not in named_paths and keep(sibling[1]))
-    context = (SchemaFile(name, read(path, root, listed=True), reported=False) for name, path in others)
+    context = (SchemaFile(name, read(path, root, listed=True), is_reported=False) for name, path in others)
     return with_context(place, files, context)
 
 
@@ -68,7 +68,7 @@ def read(path: str, root: str, *, listed: bool = False) -> bytes:
     SourceError for a file that cannot be read.
     """
     try:
-        return _read(path, listed=listed)
+        return _read(path, is_regular=listed)
     except OSError as error:
         if error.errno not in IS_LINK:
             raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
@@ -82,8 +82,8 @@ def read(path: str, root: str, *, listed: bool = False) -> bytes:
         raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
 
 
-def _read(path: str, *, listed: bool = False) -> bytes:
-    data = read_file(path, LARGEST_ENTRY, cut=True, listed=listed, links=False)
+def _read(path: str, *, is_regular: bool = False) -> bytes:
+    data = read_file(path, LARGEST_ENTRY, cut=True, listed=is_regular, links=False)
     if len(data) < LARGEST_ENTRY:
         return data
     with open_file(path, links=False) as file:

@@ -132,28 +132,28 @@ class Objects:
         self._env = environment(elsewhere=elsewhere)
         if ceiling:
             self._env["GIT_CEILING_DIRECTORIES"] = ceiling
-        self._begun: Any = None
+        self._process: Any = None
         self.open = True
 
     @property
     def _git(self) -> Any:
-        if self._begun is None:
-            self._begun = start(self._options, ["cat-file", "--batch"], self._env)
+        if self._process is None:
+            self._process = start(self._options, ["cat-file", "--batch"], self._env)
             at_end(self.close)
-        return self._begun
+        return self._process
 
     def close(self) -> None:
         """Stop the process; no request works afterwards."""
         was_open, self.open = self.open, False
-        if was_open and self._begun:
+        if was_open and self._process:
             forget(self.close)
-            self._begun.kill()  # another thread may be waiting for its output
-            for pipe in (self._begun.stdin, self._begun.stdout, self._begun.stderr):
+            self._process.kill()  # another thread may be waiting for its output
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
                 try:
                     pipe.close()
                 except OSError:  # unwritten data has no reader
                     continue
-            self._begun.wait()
+            self._process.wait()
 
     def find(self, name: str) -> GitObject | None:
         """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""
@@ -275,7 +275,7 @@ class Objects:
         raise SourceError(f"git cannot read the repository {self.where}: {reason}") from None
 
 
-_opened: dict[tuple[str, str], Objects] = {}
+_repositories: dict[tuple[str, str], Objects] = {}
 _unpacked: dict[tuple[str, int, int], str] = {}
 
 
@@ -288,9 +288,9 @@ def open_repository(repository: str | None) -> Objects:
     """
     place = os.path.realpath(repository or os.curdir)
     key = place, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
-    if key not in _opened or not _opened[key].open:
-        _opened[key] = _open(repository, place) if repository else Objects(place, (), elsewhere=False)
-    return _opened[key]
+    if key not in _repositories or not _repositories[key].open:
+        _repositories[key] = _open(repository, place) if repository else Objects(place, (), elsewhere=False)
+    return _repositories[key]
 
 
 def own_repository(place: str, name: str) -> Objects:
@@ -303,8 +303,8 @@ def own_repository(place: str, name: str) -> Objects:
 
 def close_repositories() -> None:
     """Stop the git processes of all repositories; they can be opened again."""
-    while _opened:
-        _opened.popitem()[1].close()
+    while _repositories:
+        _repositories.popitem()[1].close()
 
 
 def _open(repository: str, place: str) -> Objects:
@@ -425,8 +425,8 @@ def is_unborn(revision: str, repository: str | None = None) -> bool:
     """Whether a revision is HEAD of a repository without any commit."""
     if revision != "HEAD" or is_revision(revision, repository):
         return False
-    opened = open_repository(repository)
-    return bool(opened.run("rev-parse", "--git-dir")) and not opened.run("rev-list", "--all", "--max-count=1")
+    objects = open_repository(repository)
+    return bool(objects.run("rev-parse", "--git-dir")) and not objects.run("rev-list", "--all", "--max-count=1")
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -136,7 +136,7 @@ def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
     those that begin with `!`. Raises SourceError when there is none.
     """
     globs = [glob for glob in pattern.split(",") if glob]
-    included, unwanted = (
+    includes, excludes = (
         ([glob for glob in globs if not glob.startswith("!")] or ["*"]),
         [g[1:] for g in globs if g[0] == "!"],
     )
@@ -146,14 +146,14 @@ def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
     for line in refs.splitlines():
         name, *places = line.split("\0")
         words = next((place.split() for place in places if len(place.split()) == 3), None)
-        if words and version_key(name)[0] and _is_one(name, included) and not _is_one(name, unwanted):
+        if words and version_key(name)[0] and _is_one(name, includes) and not _is_one(name, excludes):
             revisions.append(Revision(words[0], words[1], int(words[2]), name))
     if not revisions:
         like = "" if pattern == "*" else f" like {pattern}"
         raise SourceError(f"no tag with a version{like} in {objects.where}")
     texts = {commit.id: commit.text for commit in commits(objects, "--no-walk=unsorted", "--tags")}
-    described = (revision._replace(text=texts.get(revision.commit, revision.text)) for revision in revisions)
-    return sorted(described, key=lambda revision: version_key(revision.release))
+    revisions_with_text = (revision._replace(text=texts.get(revision.commit, revision.text)) for revision in revisions)
+    return sorted(revisions_with_text, key=lambda revision: version_key(revision.release))
 
 
 def _is_one(name: str, globs: list[str]) -> bool:
@@ -193,7 +193,7 @@ def target_branches(repository: str | None = None) -> Iterator[str]:
             yield name or branch
 
 
-class _Known(NamedTuple):
+class _Tree(NamedTuple):
     """A walker's cache of a tree: its JSON files, and its subtrees with JSON files, by name."""
 
     files: tuple[tuple[str, str], ...]
@@ -205,37 +205,37 @@ class Walker:
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
-        self._known: dict[str, _Known] = {}
+        self._trees: dict[str, _Tree] = {}
 
     def folders(self, tree: str) -> Iterator[Folder]:
         """The folders of a tree; raises SourceError for damage, and for more than a definition tree can hold."""
-        if len(self._known) > MOST_KEPT:
-            self._known.clear()
+        if len(self._trees) > MOST_KEPT:
+            self._trees.clear()
         self._look(tree, 0)
         waiting = [("", tree)]
         folders = files = 0
         while waiting:
             path, tree_id = waiting.pop()
-            cached = self._known[tree_id]
-            if cached.files:
-                yield Folder(path, tree_id, cached.files)
-            folders += bool(cached.files)
-            files += len(cached.files)
-            waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(cached.below)]
+            cache = self._trees[tree_id]
+            if cache.files:
+                yield Folder(path, tree_id, cache.files)
+            folders += bool(cache.files)
+            files += len(cache.files)
+            waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(cache.below)]
             if max(files, len(waiting)) > GIT_ENTRIES or folders > GIT_FOLDERS:
                 limit = GIT_FOLDERS if folders > GIT_FOLDERS else GIT_ENTRIES
                 raise SourceError(limit.exceeded(self._objects.where))
 
     def _look(self, tree: str, depth: int) -> bool:
         """Whether a tree has JSON files at any depth; remembers where."""
-        if tree not in self._known:
+        if tree not in self._trees:
             if depth > GIT_LEVELS:
                 raise SourceError(GIT_LEVELS.exceeded(self._objects.where))
             inside = list(entries(self._objects.read([tree])[0]))
             files = tuple((entry.name, entry.id) for entry in inside if is_json(entry))
             folders = [(entry.name, entry.id) for entry in inside if entry.mode == FOLDER and is_walked(entry.name)]
-            self._known[tree] = _Known(files, tuple(folder for folder in folders if self._look(folder[1], depth + 1)))
-        return any(self._known[tree])
+            self._trees[tree] = _Tree(files, tuple(folder for folder in folders if self._look(folder[1], depth + 1)))
+        return any(self._trees[tree])
 
 
 EMPTY = {
@@ -302,25 +302,25 @@ def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
 
 def _apply(step: dict[str, str], ids_by_folder: dict[str, dict[str, str]], by_path: dict[str, Folder]) -> bool:
     """Apply the changes of a step; returns whether they touch a folder."""
-    touched = set()
+    folders = set()
     for path, blob in step.items():
         folder, _, name = path.rpartition("/")
         parts = folder.split("/") if folder else []
         if len(parts) > GIT_LEVELS:
             raise SourceError(GIT_LEVELS.exceeded("a commit"))
         if all(map(is_walked, parts)):
-            touched.add(folder)
+            folders.add(folder)
             if blob:
                 ids_by_folder.setdefault(folder, {})[name] = blob
             else:
                 ids_by_folder.get(folder, {}).pop(name, None)
-    for folder in touched:
+    for folder in folders:
         files = tuple(sorted(ids_by_folder.get(folder, {}).items()))
         if files:
             by_path[folder] = Folder.of(folder, files)
         else:
             by_path.pop(folder, None)
-    return bool(touched)
+    return bool(folders)
 
 
 class Inner(NamedTuple):

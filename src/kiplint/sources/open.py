@@ -199,8 +199,8 @@ def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     hint = ""
     with suppress(SourceError):
         hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
-    quoted = name or "''"
-    raise SourceError(f"no such file or directory: {quoted}{hint}")
+    label = name or "''"
+    raise SourceError(f"no such file or directory: {label}{hint}")
 
 
 def _refuse_bundle(name: str) -> None:

@@ -154,17 +154,17 @@ class Keeper:
 
     def __init__(self, keep: Keep) -> None:
         self._keep = keep
-        self.excluded = False
+        self.has_excluded = False
 
     def __call__(self, path: str) -> bool:
         """Whether a path is not excluded."""
         is_included = self._keep(path)
-        self.excluded = self.excluded or not is_included
+        self.has_excluded = self.has_excluded or not is_included
         return is_included
 
     def nothing_in(self, place: str) -> SourceError:
         """The error for a place without definitions."""
-        rest = " that is not excluded by the configuration" if self.excluded else ""
+        rest = " that is not excluded by the configuration" if self.has_excluded else ""
         return NothingThereError(f"nothing to check: no message definition in {place}{rest}")
 
 
@@ -181,7 +181,7 @@ class SchemaFile(msgspec.Struct, frozen=True):
 
     path: str
     data: bytes
-    reported: bool = True
+    is_reported: bool = True
 
 
 class SchemaFiles(msgspec.Struct, frozen=True):
@@ -211,10 +211,10 @@ def sorted_out(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[Sch
     """The files of one directory that are definitions, as above, and where there are some the paths of the others."""
     kinds = [(file, kind_of(file.data, os.path.basename(file.path))) for file in files]
     has_definition = any(kind == "definition" for _, kind in kinds)
-    accepted = {"definition"} | ({"malformed"} if has_definition else set())
-    accepted |= {"broken"} if has_definition or certain else set()
-    left_out = tuple(file.path for file, kind in kinds if kind not in accepted) if has_definition else ()
-    return tuple(file for file, kind in kinds if kind in accepted), left_out
+    definition_kinds = {"definition"} | ({"malformed"} if has_definition else set())
+    definition_kinds |= {"broken"} if has_definition or certain else set()
+    left_out = tuple(file.path for file, kind in kinds if kind not in definition_kinds) if has_definition else ()
+    return tuple(file for file, kind in kinds if kind in definition_kinds), left_out
 
 
 def is_walked(folder: str) -> bool:
@@ -222,12 +222,12 @@ def is_walked(folder: str) -> bool:
     return not folder.startswith(".") and folder != "node_modules"
 
 
-def with_context(directory: str, named: Iterable[SchemaFile], others: Iterable[SchemaFile]) -> SchemaFiles:
+def with_context(directory: str, selection: Iterable[SchemaFile], others: Iterable[SchemaFile]) -> SchemaFiles:
     """The set of files that were named, each a definition, and of the definitions beside them.
 
     Raises SourceError for a named file that is JSON of another kind.
     """
-    files = list(named)
+    files = list(selection)
     for file in files:
         if is_other_json(file.data, os.path.basename(file.path)):
             raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")

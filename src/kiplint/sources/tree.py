@@ -55,12 +55,12 @@ class FileTree(msgspec.Struct, frozen=True):
         if empty:
             raise keeper.nothing_in(self.name)
 
-    def files(self, chosen: Collection[str], keep: Keep) -> SchemaFiles | None:
+    def files(self, names: Collection[str], keep: Keep) -> SchemaFiles | None:
         """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
         files = self._files("", keep)
-        paths = {printable(self.prefix + name) for name in chosen}
+        paths = {printable(self.prefix + name) for name in names}
         selection = [file for file in files if file.path in paths]
-        others = (SchemaFile(file.path, file.data, reported=False) for file in files if file.path not in paths)
+        others = (SchemaFile(file.path, file.data, is_reported=False) for file in files if file.path not in paths)
         return with_context(self._place_of(""), selection, others) if selection else None
 
     def below(self, path: str) -> tuple[FileTree, str]:
@@ -156,9 +156,9 @@ def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @cache
-def _tops(here: str, *named: str) -> tuple[str, ...]:
+def _tops(here: str, *places: str) -> tuple[str, ...]:
     """The possible tops of the repository: the platform's variables, git's work tree, and the working directory."""
-    tops = (*filter(None, named), home_of(here) or here, here)
+    tops = (*filter(None, places), home_of(here) or here, here)
     return tuple(dict.fromkeys(path for top in tops for path in (os.path.normpath(top), os.path.realpath(top))))
 
 
@@ -170,7 +170,7 @@ class Bounded:
 
     def __init__(self, name: str, file: Any, *, seekable: bool) -> None:
         self._name, self._file, self._seekable = name, file, seekable
-        self._given = 0
+        self._position = 0
         self.last = b""
 
     def read(self, size: int = -1) -> bytes:
@@ -178,24 +178,24 @@ class Bounded:
         self.last = self._file.read(min(size, ARCHIVE_HEADER + 1) if size >= 0 else ARCHIVE_HEADER + 1)
         if len(self.last) > ARCHIVE_HEADER:
             raise _too_much(self._name, ARCHIVE_HEADER)
-        self._given += 0 if self._seekable else len(self.last)
-        if self._given > ARCHIVE_BYTES:
+        self._position += 0 if self._seekable else len(self.last)
+        if self._position > ARCHIVE_BYTES:
             raise _too_much(self._name, ARCHIVE_BYTES)
         return self.last
 
     def tell(self) -> int:
         """The place of the next byte."""
-        return int(self._file.tell() if self._seekable else self._given)
+        return int(self._file.tell() if self._seekable else self._position)
 
     def seek(self, to: int, whence: int = 0) -> int:
         """Move to an offset; forwards by reading."""
         if self._seekable:
             return int(self._file.seek(to, whence))
-        if whence or to < self._given:
+        if whence or to < self._position:
             raise ValueError("it leads backwards")
-        while self._given < to and self.read(min(to - self._given, 1 << 16)):
+        while self._position < to and self.read(min(to - self._position, 1 << 16)):
             pass
-        return self._given
+        return self._position
 
     def seekable(self) -> bool:
         """Whether reading can go back."""
@@ -220,8 +220,8 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
 
     files: dict[str, bytes] = {}
     unpacked = Counter(ARCHIVE_BYTES)
-    with ZipFile(file) as opened:
-        entries = opened.infolist()
+    with ZipFile(file) as archive:
+        entries = archive.infolist()
         if len(entries) > ARCHIVE_ENTRIES:
             raise _too_much(name, ARCHIVE_ENTRIES)
         for entry in entries:
@@ -234,7 +234,7 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
                 raise SourceError(f"cannot read {name}: its entry {path} is compressed in an unusual way")
             if path in files:
                 raise SourceError(f"cannot read {name}: it has two entries {path}")
-            with opened.open(entry) as text:
+            with archive.open(entry) as text:
                 files[path], size = _beginning(text)
             if not unpacked.take(size):
                 raise _too_much(name, ARCHIVE_BYTES)
@@ -247,11 +247,11 @@ def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
 
     files: dict[str, bytes] = {}
     unpacked = Counter(ARCHIVE_BYTES)
-    with TarFile(fileobj=file) as opened:  # type: ignore[arg-type]
-        for count, entry in enumerate(opened, 1):
+    with TarFile(fileobj=file) as archive:  # type: ignore[arg-type]
+        for count, entry in enumerate(archive, 1):
             if count > ARCHIVE_ENTRIES:
                 raise _too_much(name, ARCHIVE_ENTRIES)
-            text = opened.extractfile(entry) if entry.isreg() and entry.name.endswith(".json") else None
+            text = archive.extractfile(entry) if entry.isreg() and entry.name.endswith(".json") else None
             if text:
                 path = entry_path(name, entry.name)
                 files[path], size = _beginning(text)

@@ -40,7 +40,7 @@ class Problem(msgspec.Struct, frozen=True):
         return self.detail.partition("; did you mean ")[2].rstrip("?") if self.kind == "unknown-property" else ""
 
 
-_QUOTED: Final = r"""
+_QUOTED_STRING: Final = r"""
     "(?:[^"\\\r\n]++|\\(?:\r\n|.))*+"?+
   | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+'?+
 """
@@ -48,7 +48,7 @@ _COMMENT: Final = r"""
     //[^\r\n]*+
   | /\*.*?(?:\*/|\Z)
 """
-_TOKEN: Final = f"(?xs){_QUOTED} | (?P<comment>{_COMMENT})"  # compiled when needed: clean definitions never do
+_TOKEN: Final = f"(?xs){_QUOTED_STRING} | (?P<comment>{_COMMENT})"  # compiled when needed: clean definitions never do
 _LINE_COMMENTS: Final = re.compile(rb"//[^\r\n]*+(?:[ \t\r\n]++//[^\r\n]*+)*+")
 
 _BLANKS: Final = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
@@ -149,29 +149,29 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T], encoder: msgspec.json.
         value = decoder.decode(blanked)
     except (ValueError, RecursionError):
         return None
-    encoded = encoder.encode(value)
-    return None if _drops_key(blanked, encoded) or _is_too_deep(encoded) else value
+    output = encoder.encode(value)
+    return None if _drops_key(blanked, output) or _is_too_deep(output) else value
 
 
-def _drops_key(blanked: bytes, encoded: bytes) -> bool:
-    """Whether decoding `blanked` and encoding the value as `encoded` lost a key.
+def _drops_key(blanked: bytes, output: bytes) -> bool:
+    """Whether decoding `blanked` and encoding the value as `output` lost a key.
 
     Of duplicate keys the decoder keeps the last, and it loses nothing else. Escapes aside, every quote opens or
     closes a string, and every string that was kept is encoded as one string. So a key was lost if and only if
     there are fewer quotes now.
     """
     if b"\\" in blanked:
-        blanked, encoded = re.sub(_ESCAPE, b"", blanked), re.sub(_ESCAPE, b"", encoded)
-    return blanked.count(b'"') != encoded.count(b'"')
+        blanked, output = re.sub(_ESCAPE, b"", blanked), re.sub(_ESCAPE, b"", output)
+    return blanked.count(b'"') != output.count(b'"')
 
 
-def _is_too_deep(encoded: bytes) -> bool:
+def _is_too_deep(data: bytes) -> bool:
     """Whether valid JSON nests more than `DEFINITION_LEVELS` objects and arrays."""
-    if encoded.count(b"{") + encoded.count(b"[") <= DEFINITION_LEVELS:
+    if data.count(b"{") + data.count(b"[") <= DEFINITION_LEVELS:
         return False
-    if b"\\" in encoded:
-        encoded = re.sub(_ESCAPE, b"", encoded)
-    brackets = re.sub(_STRING, b"", encoded.translate(_ONE_BRACKET, _NEITHER_BRACKET_NOR_QUOTE))
+    if b"\\" in data:
+        data = re.sub(_ESCAPE, b"", data)
+    brackets = re.sub(_STRING, b"", data.translate(_ONE_BRACKET, _NEITHER_BRACKET_NOR_QUOTE))
     for _ in range(DEFINITION_LEVELS):
         if not brackets:
             return False

@@ -63,19 +63,19 @@ def merge_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
         return problems
     again = "once" if len(odd) == 2 else f"{len(odd) - 1} times"
     detail = f"{odd[0].detail}, here and {again} more, as in text from a web page"
-    merged = [replace(problem, detail=detail) if problem is odd[0] else problem for problem in problems]
-    return [problem for problem in merged if problem not in odd[1:]]
+    new_problems = [replace(problem, detail=detail) if problem is odd[0] else problem for problem in problems]
+    return [problem for problem in new_problems if problem not in odd[1:]]
 
 
 def _conflict(text: str) -> Problem | None:
     """Markers of git at the beginning of lines, from `<<<<<<<` to `>>>>>>>`."""
     marks = list(_CONFLICT.finditer(text))
-    begun = [mark for mark in marks if mark[0].startswith("<")]
-    if not begun or not any(mark[0].startswith(">") and mark.start() > begun[0].start() for mark in marks):
+    starts = [mark for mark in marks if mark[0].startswith("<")]
+    if not starts or not any(mark[0].startswith(">") and mark.start() > starts[0].start() for mark in marks):
         return None
-    more = f" (there are {len(begun)})" if len(begun) > 1 else ""
+    more = f" (there are {len(starts)})" if len(starts) > 1 else ""
     detail = f"a merge conflict that was not resolved{more}; choose between the two sides and delete the markers"
-    return Problem("invalid-json", detail, "", begun[0].start(), begun[0].end())
+    return Problem("invalid-json", detail, "", starts[0].start(), starts[0].end())
 
 
 def _pasted(text: str, first: int) -> Problem | None:

@@ -169,7 +169,7 @@ def _block(text: str, replacements: dict[int, str], start: int, end: int, closed
 _SPACES: Final = dict.fromkeys(map(ord, "\u00a0\u1680\u2002\u2003\u2007\u2009\u200a\u202f\u205f\u3000"), " ")
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), " ")
 _PASTED: Final = _SPACES | _UNSEEN
-_QUOTED: Final = re.compile(r"^[ \t]*+(?:>[ \t]?)+", re.MULTILINE)
+_QUOTE_MARKS: Final = re.compile(r"^[ \t]*+(?:>[ \t]?)+", re.MULTILINE)
 """How mail and Markdown mark lines that are quoted. No line of JSON begins so."""
 
 _HTML: Final = re.compile(r"\A\s*+<[!?a-zA-Z]|</(?:p|pre|div|td|span|code|ac:plain-text-body)\s*>", re.IGNORECASE)
@@ -243,9 +243,9 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
         elif tag in _BREAKS:
             yield " " if in_cell and tag == "p" else "\n", start, end - start
         elif text[start] == "&":
-            rendered = html.unescape(match.group())
-            if len(rendered) == 1:
-                yield rendered, start, end - start
+            characters = html.unescape(match.group())
+            if len(characters) == 1:
+                yield characters, start, end - start
             else:
                 yield match.group(), start, -1
     yield text[end_of_last:], end_of_last, -1
@@ -256,4 +256,4 @@ def _plain(text: str) -> str:
     spaced = text.translate(_PASTED)
     if ">" not in spaced:
         return spaced
-    return _QUOTED.sub(lambda match: " " * len(match.group()), spaced)
+    return _QUOTE_MARKS.sub(lambda match: " " * len(match.group()), spaced)

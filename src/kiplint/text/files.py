@@ -44,7 +44,7 @@ def open_file(path: str, *, links: bool = True) -> BinaryIO:
 
     Unless `links` are followed, a link is none: the `errno` is then one of `IS_LINK`.
     """
-    return os.fdopen(_opened(path, links=links)[0], "rb")
+    return os.fdopen(_open(path, links=links)[0], "rb")
 
 
 def read_file(
@@ -55,7 +55,7 @@ def read_file(
     One that may be `cut` has its beginning read then: `most` bytes. One that was `listed` as regular a moment ago is
     not looked at twice before it is opened.
     """
-    file, size = _opened(path, listed=listed, links=links)
+    file, size = _open(path, is_regular=listed, links=links)
     try:
         pieces: list[bytes] = []
         remaining = most if cut else most + 1
@@ -213,12 +213,12 @@ IS_LINK: Final = (errno.ELOOP, errno.EMLINK)
 """What opening a link is an error of, depending on the system."""
 
 
-def _opened(path: str, *, listed: bool = False, links: bool = True) -> tuple[int, int]:
+def _open(path: str, *, is_regular: bool = False, links: bool = True) -> tuple[int, int]:
     """The descriptor of a file, and its size as the system reports it."""
     try:
         if not links and not _NO_LINKS and os.path.islink(path):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-        if not listed:
+        if not is_regular:
             _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
         file = os.open(path, _READING if links else _READING | _NO_LINKS)
     except ValueError:

@@ -183,7 +183,7 @@ class Parser:
     def expected(self, what: str, token: Token, where: str | None = None) -> None:
         """Note that `what` was to come where `token` came."""
         if not self.quiet_at(token.start):
-            self.syntax(f"expected {what}, found {token.described()}", token.start, token.end, where=where)
+            self.syntax(f"expected {what}, found {token.describe()}", token.start, token.end, where=where)
 
     def note(self, kind: str, detail: str, token: Token) -> None:
         """Note a mistake in a token that does not change how the text around it is read."""
@@ -209,7 +209,7 @@ class Parser:
 
     def value(self, token: Token) -> None:
         """Take `token` as a value, or as the beginning of one, of whatever is open."""
-        node = self._placed(_KINDS.get(token.text) or ("word" if token.kind == WORD else "string"), token)
+        node = self._place(_KINDS.get(token.text) or ("word" if token.kind == WORD else "string"), token)
         if token.kind == PUNCTUATION:
             self._open(node)
         elif token.kind == WORD:
@@ -264,7 +264,7 @@ class Parser:
             if issue.kind == "invalid-json" or not self.quiet_at(token.start):
                 self.add(issue.kind, issue.detail, self.where(), issue.start, issue.end)
 
-    def _placed(self, kind: Kind, token: Token) -> Node:
+    def _place(self, kind: Kind, token: Token) -> Node:
         node = Node(kind, token.start, token.end)
         if not self.stack:
             self.root = node
@@ -473,7 +473,7 @@ class Parser:
         if self.comma_excused or self.quiet_at(token.start):
             return
         after = f"the value of {_name(frame)}" if frame.is_object else "the element"
-        detail = f"expected ',' or '{frame.closer}' after {after}, found {token.described()}"
+        detail = f"expected ',' or '{frame.closer}' after {after}, found {token.describe()}"
         # The comma belongs on the line of the value before it.
         place = token if self.line_of(token.start) == self.line_of(self.last.end) else self.last
         self.syntax(detail, place.start, place.end, token.start)
@@ -495,7 +495,7 @@ class Parser:
         if token.text == ":":
             self.syntax("expected '{' before the first property, found ':'", token.start, token.end)
         elif not self.brackets_guessed:
-            detail = f"found {token.described()} after the end of the value; a file holds one definition"
+            detail = f"found {token.describe()} after the end of the value; a file holds one definition"
             self.add("trailing-content", detail, "", token.start, end)
 
 

@@ -32,19 +32,19 @@ def as_sign(char: str) -> str:
     return " " if char == "\t" else "\N{REPLACEMENT CHARACTER}"
 
 
-def printable(text: str, shown: Callable[[str], str] = as_escape) -> str:
-    """The text with every sign that is not printable `shown` as something that is, by default as an escape."""
-    return text if text.isprintable() else "".join(char if char.isprintable() else shown(char) for char in text)
+def printable(text: str, escape: Callable[[str], str] = as_escape) -> str:
+    """The text with `escape` of every sign that is not printable in its place: by default an escape."""
+    return text if text.isprintable() else "".join(char if char.isprintable() else escape(char) for char in text)
 
 
 def show(text: str) -> str:
     """A name or a string's value in double quotes: at most 40 characters, everything unprintable as an escape."""
-    return _quoted(text, '"')
+    return _quote(text, '"')
 
 
 def show_raw(text: str) -> str:
     """A piece of the file as it stands, in single quotes: at most 40 characters, everything unprintable escaped."""
-    return _quoted(text, "'")
+    return _quote(text, "'")
 
 
 def encodable(path: str) -> str:
@@ -52,6 +52,6 @@ def encodable(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _quoted(text: str, quote: str) -> str:
+def _quote(text: str, quote: str) -> str:
     body = printable(text[:_LIMIT].replace(quote, "\\" + quote), lambda char: _ESCAPES.get(char) or as_escape(char))
     return f"{quote}{body}{'...' if len(text) > _LIMIT else ''}{quote}"

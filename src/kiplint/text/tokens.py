@@ -64,10 +64,10 @@ def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tupl
 
 def join_surrogates(text: str) -> str:
     """`text` with the character itself for every escaped surrogate pair."""
-    return re.sub(_PAIR, lambda pair: _joined(pair[1], pair[2]) if pair[1] else pair[0], text)
+    return re.sub(_PAIR, lambda pair: _join_pair(pair[1], pair[2]) if pair[1] else pair[0], text)
 
 
-def _joined(high: str, low: str) -> str:
+def _join_pair(high: str, low: str) -> str:
     return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + (int(low, 16) - 0xDC00))
 
 
@@ -76,7 +76,7 @@ def _meaning(match: re.Match[str], quote: str) -> tuple[str, str, str]:
     literal = match.group()
     match match.lastgroup:
         case "low":
-            return _joined(match["high"], match["low"]), "", ""
+            return _join_pair(match["high"], match["low"]), "", ""
         case "unit":
             code = int(match["unit"], 16)
             if not 0xD800 <= code <= 0xDFFF:
@@ -118,7 +118,7 @@ _HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]++)")
 _DECIMAL: Final = re.compile(r"([+-]?)((?:0|[1-9][0-9]*+)?)((?:\.[0-9]*+)?)((?:[eE][+-]?[0-9]++)?+)")
 _LEADING_ZERO: Final = re.compile(r"([+-]?)0++([0-9][0-9.eE+-]*+)")
 _NOT_FINITE: Final = re.compile(r"[+-]?(?:Infinity|NaN)")
-_MEANT: Final = {
+_CORRECTIONS: Final = {
     "True": "true", "TRUE": "true", "yes": "true", "False": "false", "FALSE": "false", "no": "false",
     "None": "null", "NULL": "null", "Null": "null", "nil": "null", "undefined": "null",
 }  # fmt: skip
@@ -169,7 +169,7 @@ def _json5_number(word: str) -> tuple[str, str] | None:
 
 
 def _unknown(word: str) -> tuple[str, str]:
-    if correction := _MEANT.get(word):
+    if correction := _CORRECTIONS.get(word):
         return "invalid-json", f"{show_raw(word)} is not a JSON value; write {correction}"
     if match := _LEADING_ZERO.fullmatch(word):
         fixed = f"{match[1].strip('+')}{match[2].lstrip('0') or '0'}"
@@ -234,7 +234,7 @@ class Token(NamedTuple):
     end: int
     text: str
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """The token as a message names it: strings in double quotes, everything else in single quotes."""
         if self.kind in STRINGS:
             return show(self.text[1:-1])

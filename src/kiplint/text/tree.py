@@ -70,7 +70,7 @@ def outline(text: str) -> Node | None:
     Duplicate keys are not looked for. A text is outlined twice in a row, once to place its findings and once to fix
     them.
     """
-    opened: list[tuple[Node, list[Node]]] = []
+    stack: list[tuple[Node, list[Node]]] = []
     children: list[Node] = []
     in_object, may_begin, may_close = False, True, False
     position = 1 if text.startswith(BOM) else 0
@@ -80,11 +80,11 @@ def outline(text: str) -> Node | None:
         if not (may_close if closing >= 0 else may_begin):
             return None
         if closing >= 0:
-            if key >= 0 or not opened or (text[closing] == "}") is not in_object:
+            if key >= 0 or not stack or (text[closing] == "}") is not in_object:
                 return None
-            node, children = opened.pop()
+            node, children = stack.pop()
             node.end = end
-            in_object = bool(opened) and opened[-1][0].kind == "object"
+            in_object = bool(stack) and stack[-1][0].kind == "object"
         elif (key >= 0) is not in_object:
             return None
         else:
@@ -93,12 +93,12 @@ def outline(text: str) -> Node | None:
                 node.key, node.key_start, node.key_end = text[key + 1 : key_end - 1], key, key_end
             children.append(node)
         if opening >= 0:
-            opened.append((node, children))
+            stack.append((node, children))
             node.children = children = []
             in_object = node.kind == "object"
-        elif not opened:
+        elif not stack:
             return node if position == len(text) and comma < 0 else None
-        if len(opened) > DEFINITION_LEVELS or (opening >= 0 and comma >= 0):
+        if len(stack) > DEFINITION_LEVELS or (opening >= 0 and comma >= 0):
             return None
         may_begin, may_close = opening >= 0 or comma >= 0, comma < 0
     return None

@@ -50,7 +50,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def planned(
+def lake_and_plans(
     sources: tuple[str, ...], engine: Engine, spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Lake, dict[str, list[str]]]:
     """The lake of the sample history, and the plans by which it was made."""
@@ -61,14 +61,14 @@ def planned(
 
 
 @pytest.fixture(scope="session")
-def plans(planned: tuple[Lake, dict[str, list[str]]]) -> dict[str, list[str]]:
-    return planned[1]
+def plans(lake_and_plans: tuple[Lake, dict[str, list[str]]]) -> dict[str, list[str]]:
+    return lake_and_plans[1]
 
 
 @pytest.fixture(scope="session")
-def lake(planned: tuple[Lake, dict[str, list[str]]]) -> Lake:
+def lake(lake_and_plans: tuple[Lake, dict[str, list[str]]]) -> Lake:
     """The lake of the sample history, which no test writes."""
-    return planned[0]
+    return lake_and_plans[0]
 
 
 @pytest.fixture(scope="session")
@@ -88,11 +88,11 @@ def kafka(
 ) -> Lake:
     """The lake of Kafka's own history, and of three forks."""
     place = tmp_path_factory.mktemp("kafka")
-    made = Lake(place / "lake")
+    kafka_lake = Lake(place / "lake")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
     requested = Request((f"kafka={bundle}#trunk", f"kafka={bundle}#{TAGS}", *forks))
-    run(made, requested, engine, lambda: spark, SILENT)
-    return made
+    run(kafka_lake, requested, engine, lambda: spark, SILENT)
+    return kafka_lake
 
 
 def never() -> SparkSession:
@@ -107,6 +107,6 @@ def _ignore(*_: object) -> None:
 SILENT = Watcher(_ignore, _ignore, _ignore)
 
 
-def heard(into: list[Done]) -> Watcher:
+def make_watcher(into: list[Done]) -> Watcher:
     """A watcher that records its calls."""
     return Watcher(_ignore, _ignore, into.append)

@@ -42,7 +42,7 @@ CHANGE = [
 Row = tuple[Any, ...]
 
 
-def checked(commit: str, repository: str, rules: RuleSet) -> list[Row]:
+def findings_of(commit: str, repository: str, rules: RuleSet) -> list[Row]:
     """The findings of `kiplint check COMMIT:`, with paths from the top of the revision."""
     rows: list[Row] = []
     for open_set in open_sets([f"{commit}:"], lambda path: True, repository=repository):
@@ -56,7 +56,7 @@ def checked(commit: str, repository: str, rules: RuleSet) -> list[Row]:
     return sorted(rows)
 
 
-def compared(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]:
+def changes_of(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]:
     """The changes of `kiplint diff OLD: NEW:`, with paths from the top of the revisions."""
     before, after = load(f"{old}:", repository), load(f"{new}:", repository)
     judged = changes_between(rules, before, after)

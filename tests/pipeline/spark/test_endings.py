@@ -80,8 +80,8 @@ def test_what_was_different(spark: SparkSession) -> None:
         tables: dict[str, Any] = {name: df for name, df in {**frames, **more}.items() if f"{{{name}}}" in text}
         return spark.sql(text, **tables)
 
-    ended = of(ENDED_SQL, gone=of(GONE_SQL))
-    assert {row["key"]: row["ended"] for row in ended.collect()} == {
+    endings = of(ENDED_SQL, gone=of(GONE_SQL))
+    assert {row["key"]: row["ended"] for row in endings.collect()} == {
         "fixed": "fixed",
         "no more files": "message removed",
         "no more of its name": "message removed",

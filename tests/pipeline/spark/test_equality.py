@@ -20,7 +20,7 @@ from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.tables import Revisions
 
-from .revisions import CHANGE, FINDING, checked, compared, rows_of
+from .revisions import CHANGE, FINDING, changes_of, findings_of, rows_of
 from .thinned import BLOBS, RELEASES, REVISIONS, TAGS, WHOLE
 
 SAMPLE = int(os.environ.get("KIPLINT_EQUALITY_SAMPLE", "12"))
@@ -39,7 +39,7 @@ def reader(kafka: Lake) -> Reader:
 
 
 @pytest.fixture(scope="module")
-def drawn(reader: Reader) -> tuple[list[list[dict[str, Any]]], random.Random]:
+def lines_and_chance(reader: Reader) -> tuple[list[list[dict[str, Any]]], random.Random]:
     """The revisions of each line, and where the drawing of samples stands."""
     print(f"seed {SEED}")  # shown by pytest when a test fails
     lines: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -49,64 +49,64 @@ def drawn(reader: Reader) -> tuple[list[list[dict[str, Any]]], random.Random]:
     return [lines["trunk"], lines[TAGS]], random.Random(SEED)
 
 
-def test_every_revision_is_there_once(drawn: tuple[list[list[dict[str, Any]]], random.Random]) -> None:
-    assert [len(line) for line in drawn[0]] == [REVISIONS, RELEASES]
-    assert all([row["position"] for row in line] == list(range(len(line))) for line in drawn[0])
+def test_every_revision_is_there_once(lines_and_chance: tuple[list[list[dict[str, Any]]], random.Random]) -> None:
+    assert [len(line) for line in lines_and_chance[0]] == [REVISIONS, RELEASES]
+    assert all([row["position"] for row in line] == list(range(len(line))) for line in lines_and_chance[0])
 
 
 def test_every_distinct_blob_is_there_once(reader: Reader) -> None:
-    counted = reader.duck.rows("SELECT count(*), count(DISTINCT blob), count(DISTINCT sha256(data)) FROM blobs")
-    assert [tuple(row.values()) for row in counted] == [(BLOBS, BLOBS, BLOBS)]
+    rows = reader.duck.rows("SELECT count(*), count(DISTINCT blob), count(DISTINCT sha256(data)) FROM blobs")
+    assert [tuple(row.values()) for row in rows] == [(BLOBS, BLOBS, BLOBS)]
 
 
 def test_findings_are_those_of_check(
-    reader: Reader, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+    reader: Reader, bundle: str, engine: Engine, lines_and_chance: tuple[list[list[dict[str, Any]]], random.Random]
 ) -> None:
-    (trunk, tags), chance = drawn
-    chosen = [*_drawn(chance, trunk), *_drawn(chance, tags)]
-    result = _by_commit(reader, "set_findings", chosen)
-    for row in chosen:
+    (trunk, tags), chance = lines_and_chance
+    rows = [*_sample(chance, trunk), *_sample(chance, tags)]
+    result = _by_commit(reader, "set_findings", rows)
+    for row in rows:
         text = rows_of(result[row["lineage"], row["commit"]], FINDING)
-        assert text == checked(row["commit"], bundle, engine.rules.whole), f"seed {SEED}: {row['commit']}"
+        assert text == findings_of(row["commit"], bundle, engine.rules.whole), f"seed {SEED}: {row['commit']}"
 
 
 def test_changes_are_those_of_diff(
-    reader: Reader, bundle: str, engine: Engine, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+    reader: Reader, bundle: str, engine: Engine, lines_and_chance: tuple[list[list[dict[str, Any]]], random.Random]
 ) -> None:
-    (trunk, tags), chance = drawn
-    chosen = [*_drawn(chance, list(pairwise(trunk))), *_drawn(chance, list(pairwise(tags)))]
-    result = _by_commit(reader, "set_changes", [new for _, new in chosen])
-    for old, new in chosen:
-        recorded = rows_of(result[new["lineage"], new["commit"]], CHANGE)
-        text = compared(old["commit"], new["commit"], bundle, engine.rules.whole)
-        assert recorded == text, f"seed {SEED}: {old['commit']} {new['commit']}"
+    (trunk, tags), chance = lines_and_chance
+    pairs = [*_sample(chance, list(pairwise(trunk))), *_sample(chance, list(pairwise(tags)))]
+    result = _by_commit(reader, "set_changes", [new for _, new in pairs])
+    for old, new in pairs:
+        rows = rows_of(result[new["lineage"], new["commit"]], CHANGE)
+        text = changes_of(old["commit"], new["commit"], bundle, engine.rules.whole)
+        assert rows == text, f"seed {SEED}: {old['commit']} {new['commit']}"
 
 
 def test_the_matrix_is_that_of_negotiate(
-    reader: Reader, bundle: str, drawn: tuple[list[list[dict[str, Any]]], random.Random]
+    reader: Reader, bundle: str, lines_and_chance: tuple[list[list[dict[str, Any]]], random.Random]
 ) -> None:
-    (_, tags), chance = drawn
+    (_, tags), chance = lines_and_chance
     commits = {row["release"]: row["commit"] for row in tags}
-    opened = cache(lambda release: load(f"{commits[release]}:", bundle).main)
+    load_release = cache(lambda release: load(f"{commits[release]}:", bundle).main)
     cells: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in reader.duck.rows("SELECT * FROM release_matrix"):
         cells[row["client"], row["broker"]].append(row)
     assert len(cells) == RELEASES**2
     for client, broker in chance.sample(sorted(cells), min(PAIRS, len(cells))):
-        text = negotiate((client, opened(client)), [(broker, opened(broker))]).rpcs
-        recorded = sorted(_cell(row) for row in cells[client, broker])
-        assert recorded == sorted(_row(row) for row in text), f"seed {SEED}: {client} {broker}"
+        text = negotiate((client, load_release(client)), [(broker, load_release(broker))]).rpcs
+        rows = sorted(_cell(row) for row in cells[client, broker])
+        assert rows == sorted(_row(row) for row in text), f"seed {SEED}: {client} {broker}"
 
 
-def _drawn(chance: random.Random, rows: list[T]) -> list[T]:
+def _sample(chance: random.Random, rows: list[T]) -> list[T]:
     return chance.sample(rows, min(SAMPLE, len(rows)))
 
 
 def _by_commit(
-    reader: Reader, view: str, chosen: Iterable[dict[str, Any]]
+    reader: Reader, view: str, rows: Iterable[dict[str, Any]]
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
     result = defaultdict(list)
-    expected = sorted({row["commit"] for row in chosen})
+    expected = sorted({row["commit"] for row in rows})
     for row in reader.duck.rows(f"SELECT * FROM {view} WHERE commit IN (SELECT unnest($1))", [expected]):
         result[row["lineage"], row["commit"]].append(row)
     return result

@@ -35,7 +35,7 @@ def test_readers_count_the_same(shown_lake: Lake, spark: SparkSession) -> None:
     versions = {table["table"]: table["version"] for table in state["tables"]}
     assert set(versions) == {kind.NAME for kind in TABLES.values()}
     own = Reader(shown_lake).duck
-    counted: dict[str, tuple[int, ...]] = {}
+    counts_by_name: dict[str, tuple[int, ...]] = {}
     by_spark: list[DataFrame] = []
     for name, version in versions.items():
         table = DeltaTable(shown_lake.storage.inner(name), version=version)
@@ -46,11 +46,11 @@ def test_readers_count_the_same(shown_lake: Lake, spark: SparkSession) -> None:
         if files:
             read = spark.read.option("basePath", shown_lake.storage.inner(name)).parquet(*files)
             by_spark.append(read.selectExpr(f"'{name}' AS name", "count(*) AS rows"))
-        counted[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here)
+        counts_by_name[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here)
     rows_by_name = {row["name"]: row["rows"] for row in reduce(DataFrame.union, by_spark).collect()}
-    counted = {name: (*counts, rows_by_name.get(name, 0)) for name, counts in counted.items()}
-    assert {name: counts for name, counts in counted.items() if len(set(counts)) != 1} == {}
-    assert min(counted["spans"]) > 0
+    counts_by_name = {name: (*counts, rows_by_name.get(name, 0)) for name, counts in counts_by_name.items()}
+    assert {name: counts for name, counts in counts_by_name.items() if len(set(counts)) != 1} == {}
+    assert min(counts_by_name["spans"]) > 0
 
 
 def test_every_version_of_a_table_is_of_a_stage_that_is_done(lake: Lake) -> None:

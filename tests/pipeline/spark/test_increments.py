@@ -22,7 +22,7 @@ from kiplint.pipeline.run import NAMES, Done, Request, check_stages, run
 from kiplint.pipeline.stage import Engine
 from kiplint.pipeline.tables import TABLES, Blobs, Problems, Revisions
 
-from .conftest import SILENT, heard, never
+from .conftest import SILENT, make_watcher, never
 
 SHORT = ("ingest", "lint", "describe", "compare")
 """The stages whose rows belong to contents."""
@@ -37,22 +37,22 @@ def _content(lake: Lake) -> dict[str, list[str]]:
 def test_a_run_with_nothing_new_does_not_even_start_spark(lake: Lake, engine: Engine, sources: tuple[str, ...]) -> None:
     done: list[Done] = []
     before = lake.snapshot()
-    assert run(lake, Request(sources), engine, never, heard(done)) == before
+    assert run(lake, Request(sources), engine, never, make_watcher(done)) == before
     assert [(stage.stage, stage.seconds) for stage in done] == [(name, None) for name in NAMES]
 
 
 def test_new_commits_cost_only_what_they_bring(lake: Lake, engine: Engine, spark: SparkSession, tmp_path: Path) -> None:
     """The lake of all commits, made in two runs: at first without the last three, and without the release of one."""
     request, catch_up = held_back(tmp_path / "sample")
-    made = Lake(tmp_path / "lake")
-    run(made, request, engine, lambda: spark, SILENT, SHORT)
-    first = made.parts("blobs", made.snapshot().tables["blobs"])
+    new_lake = Lake(tmp_path / "lake")
+    run(new_lake, request, engine, lambda: spark, SILENT, SHORT)
+    first = new_lake.parts("blobs", new_lake.snapshot().tables["blobs"])
     catch_up()
-    run(made, request, engine, lambda: spark, SILENT, SHORT)
-    again = made.parts("blobs", made.snapshot().tables["blobs"])
+    run(new_lake, request, engine, lambda: spark, SILENT, SHORT)
+    again = new_lake.parts("blobs", new_lake.snapshot().tables["blobs"])
     assert set(first) < set(again)
     assert rows_in(set(again) - set(first)) == 4  # two of the header, and the two of DeleteGroups
-    text, whole = _content(made), _content(lake)
+    text, whole = _content(new_lake), _content(lake)
     assert {name for name, rows in text.items() if rows != whole[name]} == {"sources"}  # they lie elsewhere
 
 
@@ -64,7 +64,7 @@ def test_other_rules_are_linted_anew_and_nothing_else(
     done: list[Done] = []
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     other = Engine.of(make_ruleset(strict, load_rules(strict, "")))
-    run(copy, Request(sources), other, lambda: spark, heard(done), [name for name in NAMES if name != "spans"])
+    run(copy, Request(sources), other, lambda: spark, make_watcher(done), [name for name in NAMES if name != "spans"])
     assert [stage.stage for stage in done if stage.seconds is not None] == ["lint"]
     before, after = _content(lake), _content(copy)
     assert {name for name, rows in after.items() if rows != before[name]} == {"findings"}
@@ -76,8 +76,8 @@ def test_a_new_source_leaves_the_spans_of_others(
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     run(copy, Request((*sources, f"other={history}#tags")), engine, lambda: spark, SILENT, ("ingest", "spans"))
     before, after = _content(lake), _content(copy)
-    added = [row for row in after["spans"] if row not in before["spans"]]
-    assert {row.partition(", 'lineage'")[0] for row in added} == {"{'source': 'other'"}
+    new_spans = [row for row in after["spans"] if row not in before["spans"]]
+    assert {row.partition(", 'lineage'")[0] for row in new_spans} == {"{'source': 'other'"}
     for table in ("spans", "revisions"):
         parts = {*copy.parts(table, copy.snapshot().tables[table])}
         assert {part.source for part in parts - {*lake.parts(table, lake.snapshot().tables[table])}} == {"other"}
@@ -98,7 +98,7 @@ def test_what_cannot_be_read_is_a_problem_and_no_dead_job(
     damaged: tuple[Path, str], engine: Engine, spark: SparkSession, tmp_path: Path
 ) -> None:
     repository, blob = damaged
-    made = Lake(tmp_path / "lake")
+    lake = Lake(tmp_path / "lake")
     hostile = tmp_path / "hostile"
     hostile.mkdir()
     (hostile / "Deep.json").write_text('{"apiKey":1,"type":"request","validVersions":"0","x":' + "[" * 50_000)
@@ -107,8 +107,8 @@ def test_what_cannot_be_read_is_a_problem_and_no_dead_job(
     )
     (hostile / "Empty.json").write_bytes(b"")
     sources = (f"sample={repository}#main", f"gone={tmp_path / 'gone'}#main", f"hostile={hostile}")
-    run(made, Request(sources), engine, lambda: spark, SILENT, SHORT[:3])
-    reader = Reader(made)
+    run(lake, Request(sources), engine, lambda: spark, SILENT, SHORT[:3])
+    reader = Reader(lake)
     problems = {(row["stage"], row["subject"]) for row in reader.rows(Problems)}
     assert problems == {("sources", "gone"), ("ingest", blob)}
     assert {row["source"]: row["position"] for row in reader.rows(Revisions)} == {"sample": 9, "hostile": 0}

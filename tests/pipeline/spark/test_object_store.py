@@ -13,13 +13,13 @@ from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.upkeep import optimize
 from kiplint.pipeline.run import Request, run
 from kiplint.pipeline.stage import Engine
-from pipeline.support import content, printed
+from pipeline.support import content, stdout
 
 from .conftest import SILENT
 
 
 def test_from_a_store_into_a_store(
-    stored: str,
+    sources_uri: str,
     bucket: str,
     lake: Lake,
     engine: Engine,
@@ -30,16 +30,16 @@ def test_from_a_store_into_a_store(
     for name in filter(lambda name: name.startswith("AWS_"), os.environ):
         monkeypatch.setitem(spark.sparkContext.environment, name, os.environ[name])  # as if Spark had started with it
     monkeypatch.chdir(tmp_path)
-    bundle = f"{stored}/sample.bundle"
+    bundle = f"{sources_uri}/sample.bundle"
     request = Request((f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork"))
-    made = Lake(f"{bucket.replace('s3:', 's3a:')}/lakes/history")
-    run(made, request, engine, lambda: spark, SILENT, ("ingest", "lint"))
-    there, here = content(str(made)), content(lake.path)
+    remote_lake = Lake(f"{bucket.replace('s3:', 's3a:')}/lakes/history")
+    run(remote_lake, request, engine, lambda: spark, SILENT, ("ingest", "lint"))
+    there, here = content(str(remote_lake)), content(lake.path)
     assert {name for name, rows in there.items() if rows != here[name]} == {"sources"}
     assert {row[3] for row in there["sources"]} == {bundle}
     assert there["findings"]
-    requested = ("query", str(made), "SELECT count(*) AS n FROM set_findings", "--output-format", "json")
-    assert json.loads(printed(*requested)) == json.loads(printed("query", str(lake.path), *requested[2:]))
-    assert optimize(made, 0).files == 0
-    assert content(str(made)) == there
+    requested = ("query", str(remote_lake), "SELECT count(*) AS n FROM set_findings", "--output-format", "json")
+    assert json.loads(stdout(*requested)) == json.loads(stdout("query", str(lake.path), *requested[2:]))
+    assert optimize(remote_lake, 0).files == 0
+    assert content(str(remote_lake)) == there
     assert os.listdir(tmp_path) == []

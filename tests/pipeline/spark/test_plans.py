@@ -21,7 +21,7 @@ from kiplint.pipeline.lake.delta import stage_frame, write_frame
 from kiplint.pipeline.run import Watcher
 
 LEFT_OUT = ("Project", "Filter", "AdaptiveSparkPlan", "ColumnarToRow", "Sort ", "InputAdapter")
-SHOWN = re.compile(r"^([ :+\-]*)(\w.*)$")
+OPERATOR = re.compile(r"^([ :+\-]*)(\w.*)$")
 WHOLE = {"spark.sql.maxMetadataStringLength": "100000", "spark.sql.debug.maxToStringFields": "100"}
 """By default a plan has the first letters of a file's path, and the first columns of a table."""
 
@@ -30,7 +30,7 @@ def condensed(plan: str, lake: Path) -> Iterator[str]:
     """The operators of a plan as a tree: of scans the table and the columns, of Python the function."""
     depths: list[int] = []
     for line in plan.splitlines():
-        match = SHOWN.match(line)
+        match = OPERATOR.match(line)
         if not match or line.startswith("=="):
             continue
         depth, text = len(match[1]), re.sub(r"#\d+L?|_pyspark_[0-9a-f]+\.", "", match[2])
@@ -74,24 +74,24 @@ def recording(
             df.explain()
         by_stage.setdefault(stage[-1], []).append("\n".join((what, *condensed(out.getvalue(), lake))))
 
-    def recorded(function: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def wrap_function(function: Callable[..., Any], what: str) -> Callable[..., Any]:
         def call(df: DataFrame, *words: Any, **others: Any) -> Any:
             note(f"{what} {words[0].NAME}" if what == "write" else what, df)
             return function(df, *words, **others)
 
         return call
 
-    def taken(method: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def wrap_method(method: Callable[..., Any], what: str) -> Callable[..., Any]:
         def call(df: DataFrame, *words: Any) -> Any:
             by_stage.setdefault(stage[-1], []).append(f"{what} [{', '.join(df.columns)}]")
             return method(df, *words)
 
         return call
 
-    patch.setattr("kiplint.pipeline.work.write_frame", recorded(write_frame, "write"))
-    patch.setattr("kiplint.pipeline.work.stage_frame", recorded(stage_frame, "stage"))
+    patch.setattr("kiplint.pipeline.work.write_frame", wrap_function(write_frame, "write"))
+    patch.setattr("kiplint.pipeline.work.stage_frame", wrap_function(stage_frame, "stage"))
     for name in ("collect", "count", "isEmpty", "toArrow", "toPandas", "toLocalIterator", "take", "first"):
-        patch.setattr(DataFrame, name, taken(getattr(DataFrame, name), name))
+        patch.setattr(DataFrame, name, wrap_method(getattr(DataFrame, name), name))
     for name, value in WHOLE.items():
         spark.conf.set(name, value)
     yield Watcher(lambda: None, lambda name, _: stage.append(name), lambda _: None), by_stage

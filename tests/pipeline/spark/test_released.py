@@ -45,8 +45,8 @@ def commits(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     for at, (valid, a, b, unstable) in enumerate(STEPS):
         for half, more in (("Request", {"latestVersionUnstable": True} if unstable else {}), ("Response", {})):
             fields = [field("A", a), *([field("B", b, "2+")] if b else [])]
-            known = {"name": f"X{half}", "type": half.lower(), "apiKey": 40, "validVersions": valid, **more}
-            (repository / f"X{half}.json").write_bytes(definition(*fields, flexibleVersions="0+", **known))
+            properties = {"name": f"X{half}", "type": half.lower(), "apiKey": 40, "validVersions": valid, **more}
+            (repository / f"X{half}.json").write_bytes(definition(*fields, flexibleVersions="0+", **properties))
         date = f"2024-01-{at + 1:02}T12:00:00+00:00"
         git(repository, "add", "-A")
         subprocess.run(
@@ -66,27 +66,27 @@ def git(repository: Path, *words: str) -> str:
 def test_a_commit_is_judged_as_diff_judges_it(
     commits: tuple[Path, list[str]], spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    repository, listed = commits
+    repository, ids = commits
     monkeypatch.chdir(repository)
     lake = Lake(tmp_path / "lake")
     (tmp_path / "kiplint.toml").write_text('released = ["1.*"]\n')
     engine = Engine.of(make_ruleset(Config(), load_rules(Config(), "")), ["1.*"])
     request = Request((f"x={repository}#main", f"x={repository}#tags"), config=str(tmp_path / "kiplint.toml"))
     released = [tag for tag in TAGS if tag.startswith("1.")]
-    for known in (released[:2], released):  # a release that comes later counts for the commits after it
-        for tag in known:
-            git(repository, "tag", "-f", tag, listed[TAGS[tag]])
-        git(repository, "tag", "-f", "latest", listed[TAGS["latest"]])
+    for tags in (released[:2], released):  # a release that comes later counts for the commits after it
+        for tag in tags:
+            git(repository, "tag", "-f", tag, ids[TAGS[tag]])
+        git(repository, "tag", "-f", "latest", ids[TAGS["latest"]])
         run(lake, request, engine, lambda: spark, SILENT, STAGES)
-        for at in range(1, len(listed)):
-            before = [tag for tag in known if TAGS[tag] < at]
-            expected = kiplint.diff(f"{listed[at - 1]}:", f"{listed[at]}:", released=before, config={})
-            assert judged(lake, "main", listed[at]) == rows_of(expected), at
-    assert judged(lake, "main", listed[2]) == [("compat/unstable-changed", "none", "2")] * 2
-    assert judged(lake, "main", listed[3]) == [("compat/layout-changed", "wire", "2")] * 2
-    expected = kiplint.diff("1.0.0:", f"{listed[6]}:", released=released, config={})
-    shown = lake_diff(Reader(lake), f"x:1.0.0..{listed[6]}")
-    assert rows_of(shown) == rows_of(expected)
+        for at in range(1, len(ids)):
+            before = [tag for tag in tags if TAGS[tag] < at]
+            expected = kiplint.diff(f"{ids[at - 1]}:", f"{ids[at]}:", released=before, config={})
+            assert judged(lake, "main", ids[at]) == rows_of(expected), at
+    assert judged(lake, "main", ids[2]) == [("compat/unstable-changed", "none", "2")] * 2
+    assert judged(lake, "main", ids[3]) == [("compat/layout-changed", "wire", "2")] * 2
+    expected = kiplint.diff("1.0.0:", f"{ids[6]}:", released=released, config={})
+    result = lake_diff(Reader(lake), f"x:1.0.0..{ids[6]}")
+    assert rows_of(result) == rows_of(expected)
 
 
 def judged(lake: Lake, lineage: str, commit: str) -> list[tuple[str, str, str]]:

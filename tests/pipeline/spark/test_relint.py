@@ -16,7 +16,7 @@ from kiplint.pipeline.stage import Engine, undone
 from kiplint.pipeline.tables import Findings
 from pipeline.support import content
 
-from .conftest import SILENT, heard, never
+from .conftest import SILENT, make_watcher, never
 
 
 def findings(lake: Lake) -> list[tuple[str, ...]]:
@@ -51,7 +51,7 @@ def test_the_stages_of_damaged_tables_run_again(
         (copy.path / part.name).write_bytes(b"")
     done: list[Done] = []
     with pytest.raises(AssertionError, match="this needs no session"):
-        run(copy, Request(sources), engine, never, heard(done), repair=True)
+        run(copy, Request(sources), engine, never, make_watcher(done), repair=True)
     assert [stage.stage for stage in done] == ["ingest"]
     left = undone(lake.snapshot(), ["findings"])
     assert lake.snapshot().stages.keys() - left.stages.keys() == {"lint"}
@@ -68,8 +68,8 @@ def test_sources_that_are_read_otherwise(
     with copy.writing():
         copy.publish(replace(snapshot, stages=stages), {}, "test")
     done: list[Done] = []
-    made = ("ingest", "lint", "describe", "compare")
-    after = run(copy, Request(sources), engine, lambda: spark, heard(done), made)
-    assert tuple(stage.stage for stage in done if stage.seconds is not None) == made
+    stage_names = ("ingest", "lint", "describe", "compare")
+    after = run(copy, Request(sources), engine, lambda: spark, make_watcher(done), stage_names)
+    assert tuple(stage.stage for stage in done if stage.seconds is not None) == stage_names
     assert set(copy.parts("blobs", after.tables["blobs"])).isdisjoint(copy.parts("blobs", snapshot.tables["blobs"]))
     assert content(copy.path) == content(lake.path)

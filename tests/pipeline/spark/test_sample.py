@@ -12,7 +12,7 @@ from conftest import ROOT
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.tables import Blobs, Drift, Files, Problems, Revisions, Sources, Spans, Trees
-from pipeline.support import printed
+from pipeline.support import stdout
 
 SASL = "SaslHandshakeRequest"
 
@@ -117,5 +117,5 @@ def test_commits_say_who_made_them_and_what_for(reader: Reader, history: Path) -
 
 def test_the_readme_shows_what_blame_prints(lake: Lake) -> None:
     """The README names the lake of `make pipeline-demo`, which is of the same commits."""
-    block = f"$ kiplint pipeline blame build/pipeline-demo/sample-lake {SASL}\n{printed('blame', str(lake), SASL)}```\n"
+    block = f"$ kiplint pipeline blame build/pipeline-demo/sample-lake {SASL}\n{stdout('blame', str(lake), SASL)}```\n"
     assert block in (ROOT / "README.md").read_text("utf-8")

@@ -76,10 +76,10 @@ class History:
     def _branch(self, line: list[Commit], count: int) -> list[Commit]:
         line = list(line)
         for _ in range(count):
-            merged: tuple[Commit, ...] = ()
+            other_parents: tuple[Commit, ...] = ()
             if line and self.chance.random() < 0.25:  # a commit aside of the branch, which may be tagged
-                merged = (self._commit((self.chance.choice(line),)),)
-            line.append(self._commit((*line[-1:], *merged)))
+                other_parents = (self._commit((self.chance.choice(line),)),)
+            line.append(self._commit((*line[-1:], *other_parents)))
         return line
 
     def _commit(self, parents: tuple[Commit, ...]) -> Commit:
@@ -109,13 +109,13 @@ class History:
 
     def descends(self, commit: Commit) -> set[int]:
         """A commit and all that it descends from."""
-        known, waiting = set[int](), [commit.mark]
+        marks, waiting = set[int](), [commit.mark]
         while waiting:
             mark = waiting.pop()
-            if mark not in known:
-                known.add(mark)
+            if mark not in marks:
+                marks.add(mark)
                 waiting += self.commits[mark].parents
-        return known
+        return marks
 
 
 def changes(old: Content, new: Content) -> set[str]:
@@ -133,13 +133,13 @@ def naive(history: History, source: str) -> Iterator[tuple[Any, ...]]:
             for at, tag in enumerate(history.tags)
         ]
         for what, key, begin, end in _lives(line):
-            first, gone, backports = _releases(history, line, bases, what, key, begin)
+            first, fix_release, backports = _releases(history, line, bases, what, key, begin)
             early = what == CHANGE and first is None and bool(history.tags)
             if early:
                 base = bases[0]
                 early = begin <= base if base >= 0 else line[begin].time <= history.tags[0].time
             since = what == FINDING and begin == 0
-            yield source, lineage, what, key, begin, end, first, gone, early, since, backports
+            yield source, lineage, what, key, begin, end, first, fix_release, early, since, backports
 
 
 def _lives(line: list[Commit]) -> list[tuple[str, str, int, int | None]]:
@@ -169,7 +169,7 @@ def _releases(
     history: History, line: list[Commit], bases: list[int], what: str, key: str, begin: int
 ) -> tuple[str | None, str | None, list[str]]:
     lives = [(start, end) for kind, other, start, end in _lives(line) if (kind, other) == (what, key)]
-    first = gone = None
+    first = fix_release = None
     backports = []
     for at, tag in enumerate(history.tags):
         if not _has(history, at, what, key):
@@ -190,8 +190,8 @@ def _releases(
         if first is None:
             first = f"1.{at}.0"
             after = (f"1.{later}.0" for later in range(at, len(history.tags)) if not _has(history, later, what, key))
-            gone = next(after, None) if what == FINDING else None
-    return first, gone, backports
+            fix_release = next(after, None) if what == FINDING else None
+    return first, fix_release, backports
 
 
 def tables(contents: set[Content]) -> dict[Any, list[dict[str, Any]]]:
@@ -211,12 +211,12 @@ def tables(contents: set[Content]) -> dict[Any, list[dict[str, Any]]]:
                 rows[Findings].append({**own, "rule": f"pack/{key}", "message_name": name, "severity": "error"})
         for old in contents - {content}:
             pair = {"old_root": old.root, "root": content.root, "severity": "info", "breaks": "none", "old": "{}"}
-            named = {"message_type": REQUEST, "api_key": 7, "message_name": f"{REQUEST}{content.names[0]}"}
-            rows[Changes] += ({**pair, **named, "rule": f"pack/{key}"} for key in sorted(changes(old, content)))
+            request = {"message_type": REQUEST, "api_key": 7, "message_name": f"{REQUEST}{content.names[0]}"}
+            rows[Changes] += ({**pair, **request, "rule": f"pack/{key}"} for key in sorted(changes(old, content)))
             if old.names[1] != content.names[1]:
-                renamed = {"kind": "message-renamed", "old": f'{{"name": "{RECORD}{old.names[1]}"}}'}
+                rename = {"kind": "message-renamed", "old": f'{{"name": "{RECORD}{old.names[1]}"}}'}
                 record = {"message_type": RECORD, "message_name": f"{RECORD}{content.names[1]}", "rule": "renamed"}
-                rows[Changes].append({**pair, **record, **renamed})
+                rows[Changes].append({**pair, **record, **rename})
     return rows
 
 
@@ -233,7 +233,7 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession, tmp_path:
     subprocess.run(["git", "init", "-q", "--bare", place], check=True)
     stream = "".join(text for name, history in histories.items() for text in history.stream(name))
     subprocess.run(["git", "-C", place, "fast-import", "--quiet"], input=stream.encode(), check=True)
-    lines, listed = [], []
+    lines, line_rows = [], []
     for name, history in histories.items():
         refs = [f"{name}/main", f"{name}/fork", *([f"tags={name}-*"] if history.tags else [])]
         for ref, commits in zip(refs, (history.main, history.fork, history.tags), strict=False):
@@ -241,18 +241,18 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession, tmp_path:
             lines.append(line_of(read_source(source))._replace(lineage=lineage_of(ref)))
             for row, commit in zip(revisions(source)[:-1], commits, strict=True):
                 release = row["release"] and row["release"].partition("-")[2]
-                listed.append({**row, "lineage": lineage_of(ref), "root": commit.content.root, "release": release})
+                line_rows.append({**row, "lineage": lineage_of(ref), "root": commit.content.root, "release": release})
     contents = {commit.content for history in histories.values() for commit in history.commits.values()}
     lake = Lake(tmp_path / "lake")
     with lake.writing():
-        rows = {Revisions: listed, **tables(contents)}
+        rows = {Revisions: line_rows, **tables(contents)}
         parts = {kind.NAME: put(lake, kind, filled(kind, some)) for kind, some in rows.items()}
         snapshot = lake.publish(lake.snapshot(), parts, "compare")
         work = Work(spark, lake, snapshot, {"spans": ""})
         spans.run(work, Context(Engine(b""), tuple(lines), (), (), "s0"))
-        lake.publish(snapshot, work.written, "spans")
-    made = [row for row in Reader(lake).rows(Spans) if row["rule"] != "renamed"]
-    result = [tuple(row["rule"].rpartition("/")[2] if name == "key" else row[name] for name in ORDER) for row in made]
+        lake.publish(snapshot, work.new_parts, "spans")
+    output = [row for row in Reader(lake).rows(Spans) if row["rule"] != "renamed"]
+    result = [tuple(row["rule"].rpartition("/")[2] if name == "key" else row[name] for name in ORDER) for row in output]
     expected = [row for source, history in histories.items() for row in naive(history, source)]
     assert sorted(result, key=repr) == sorted(expected, key=repr), f"seed {SEED}"
 

@@ -28,13 +28,13 @@ def definition(name: str, key: int, kind: str = "int32", about: str = "A number.
 
 
 def commit(
-    mark: int, subject: str, files: dict[str, str], *parents: int, branch: str = "main", gone: Iterable[str] = ()
+    mark: int, subject: str, files: dict[str, str], *parents: int, branch: str = "main", deletions: Iterable[str] = ()
 ) -> list[str]:
     who = f"Ann <ann@example.org> {1_700_000_000 + mark} +0000"
     lines = [f"commit refs/heads/{branch}", f"mark :{mark}", f"author {who}", f"committer {who}"]
     lines += [f"data {len(subject)}", subject]
     lines += [f"{word} :{parent}" for word, parent in zip(("from", "merge"), parents, strict=False)]
-    lines += [f"D {path}" for path in gone]
+    lines += [f"D {path}" for path in deletions]
     for path, text in files.items():
         lines += [f"M 644 inline {path}", f"data {len(text)}", text]
     return [*lines, ""]
@@ -59,7 +59,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {**pair("Weather", 1, "int64"), **pair("Moon", 2, "string")},
             1,
             branch="fork",
-            gone=pair("Tide", 2),
+            deletions=pair("Tide", 2),
         ),
         "reset refs/tags/1.0",
         "from :1",

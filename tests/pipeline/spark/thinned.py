@@ -9,7 +9,7 @@ from pathlib import Path
 WHOLE = "KIPLINT_EQUALITY_SAMPLE" in os.environ
 """Whether the tests are to work on every commit."""
 
-NAMED = (
+KEY_COMMITS = (
     "844f6aeadb",
     "5a7c806951",
     "ebd7370f13",
@@ -31,14 +31,14 @@ BLOBS = 1804 if WHOLE else 1341
 
 
 def thinned(bundle: str, where: Path) -> str:
-    """A repository whose trunk has one commit out of `EACH`, the `NAMED` ones, what is before these, and the newest.
+    """A repository whose trunk has one commit out of `EACH`, the `KEY_COMMITS`, what is before these, and the newest.
 
     The commits of trunk have their trees, dates and messages, and other ids; the tags are those of the bundle.
     """
     subprocess.run(["git", "clone", "-q", "--mirror", bundle, where], check=True, capture_output=True)
     commits = _git(where, "rev-list", "--first-parent", "--reverse", "trunk").split()
-    named = {at for at, commit in enumerate(commits) if commit.startswith(NAMED)}
-    positions = sorted({len(commits) - 1, *range(0, len(commits), EACH), *named, *(at - 1 for at in named)})
+    key_places = {at for at, commit in enumerate(commits) if commit.startswith(KEY_COMMITS)}
+    positions = sorted({len(commits) - 1, *range(0, len(commits), EACH), *key_places, *(at - 1 for at in key_places)})
     parent: list[str] = []
     for commit in (commits[at] for at in positions):
         name, email, date, message = _git(where, "show", "-s", "--format=%cn%n%ce%n%cI%n%B", commit).split("\n", 3)

@@ -116,8 +116,8 @@ def _sentence(group: list[ChangeFinding]) -> str:
     if all(change.name in ("new-message", "message-removed") for change in group):
         return f" {inline(group[0].predicate)}."
     parts = list(dict.fromkeys(map(_part, group)))
-    shown = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
-    return f": {listed(shown)}."
+    items = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
+    return f": {listed(items)}."
 
 
 def _part(change: ChangeFinding) -> str:

@@ -71,10 +71,10 @@ def apply_baseline(
     """
     file = _file(options)
     before = _read(file, options)
-    checked = [
+    checked_paths = [
         _recorded_path(options.command.stdin_filename or path if path == STDIN else path, file) for path in options.sets
     ]
-    missing = [path for path in before.checked if not _covered(path, checked, file)]
+    missing = [path for path in before.checked if not _is_covered(path, checked_paths, file)]
     is_judged = (lambda entry: False) if missing else _reportable(everything, rules)
     stale = compare(before, everything, is_judged).stale
     if stale and plain() is not everything:
@@ -83,20 +83,20 @@ def apply_baseline(
     if not options.command.update_baseline:
         return Compared(
             new,
-            tuple(StaleObject(**asdict(gone.entry), left=gone.left) for gone in stale),
+            tuple(StaleObject(**asdict(item.entry), left=item.left) for item in stale),
             tuple(_warning(file, before, stale)),
         )
     if missing and not options.command.allow_new:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
-    after, added = without(before, stale), new if options.command.allow_new else ()
+    after, additions = without(before, stale), new if options.command.allow_new else ()
     if options.command.allow_new:
-        after, new = extended(after, added, checked), ()
+        after, new = extended(after, additions, checked_paths), ()
     write_baseline(after, file, None if options.command.baseline else home_of(tree) or tree)
-    counts = f"{plural(after.total, 'finding')}: {len(added):,} new, {_paid(stale):,} dropped"
+    counts = f"{plural(after.total, 'finding')}: {len(additions):,} new, {_paid(stale):,} dropped"
     return Compared(new, (), (f"{printable(file)} holds {counts}",))
 
 
-def recorded(options: BaselineOptions) -> dict[str, int]:
+def read_counts(options: BaselineOptions) -> dict[str, int]:
     """How often each finding is recorded, by fingerprint; raises UsageError as `apply_baseline` does for the file."""
     return {entry.fingerprint: entry.count for entry in _read(_file(options), options).findings}
 
@@ -129,12 +129,12 @@ def _recorded_path(path: str, file: str) -> str:
     return encodable(path)
 
 
-def _covered(recorded: str, checked: Sequence[str], file: str) -> bool:
+def _is_covered(recorded_path: str, checked_paths: Sequence[str], file: str) -> bool:
     """Whether a recorded path lies in a checked one; a path that no longer exists is covered too."""
     folder = _folder(file)
-    inner, *outer = (os.path.normpath(os.path.join(folder, path)) for path in (recorded, *checked))
-    gone = ":" not in recorded and not os.path.lexists(inner)
-    return gone or any(inner == path or inner.startswith(os.path.join(path, "")) for path in outer)
+    inner, *outer = (os.path.normpath(os.path.join(folder, path)) for path in (recorded_path, *checked_paths))
+    is_gone = ":" not in recorded_path and not os.path.lexists(inner)
+    return is_gone or any(inner == path or inner.startswith(os.path.join(path, "")) for path in outer)
 
 
 def _folder(file: str) -> str:
@@ -143,7 +143,7 @@ def _folder(file: str) -> str:
 
 def _reportable(findings: Sequence[Finding], rules: RuleSet) -> Callable[[BaselineEntry], bool]:
     """The test whether this run would have reported what an entry records."""
-    off = {rule.id for rule in rules.known} - {rule.id for rule in rules.rules}
+    off = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
     broken = [finding for finding in findings if not finding.message_name and finding.rule.startswith(UNREAD)]
     unread = {_plain(finding.path) for finding in broken}
     return lambda entry: entry.rule not in off and _plain(entry.message_name) not in unread
@@ -159,8 +159,8 @@ def _warning(file: str, baseline: Baseline, stale: Sequence[Stale]) -> Iterator[
         return
     number = _paid(stale)
     verb, them = ("is", "it") if number == 1 else ("are", "them")
-    recorded = plural(baseline.total, "recorded finding")
-    yield f"warning: {printable(file)}: {number:,} of {recorded} {verb} stale, --update-baseline drops {them}"
+    total = plural(baseline.total, "recorded finding")
+    yield f"warning: {printable(file)}: {number:,} of {total} {verb} stale, --update-baseline drops {them}"
     for entry, remaining in stale[:MOST_LISTED]:
         yield f"  stale: {entry.where}" + (f" ({remaining:,} of {entry.count:,} left)" if remaining else "")
     if len(stale) > MOST_LISTED:

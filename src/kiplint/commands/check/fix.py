@@ -33,13 +33,13 @@ class OldFindings:
     Where older ones `are_left_out` of the report too, rules heed the base.
     """
 
-    def __init__(self, base: BaseState | None, recorded: Mapping[str, int], *, are_left_out: bool) -> None:
+    def __init__(self, base: BaseState | None, recorded_counts: Mapping[str, int], *, are_left_out: bool) -> None:
         self.base, self.are_left_out = base, are_left_out
-        self._recorded = Counter(recorded)
+        self._recorded_counts = Counter(recorded_counts)
 
     def without(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> list[Finding]:
         """The findings of a set to fix, in their order; `sources` are the files that have them."""
-        remaining = Counter(self._recorded)
+        remaining = Counter(self._recorded_counts)
         recent = []
         for finding in self._new(findings, sources):
             if remaining[finding.fingerprint]:
@@ -50,7 +50,7 @@ class OldFindings:
 
     def count_off(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
         """Count off the findings that remain in a set that is done."""
-        self._recorded -= Counter(finding.fingerprint for finding in self._new(findings, sources))
+        self._recorded_counts -= Counter(finding.fingerprint for finding in self._new(findings, sources))
         if self.base is not None:
             remaining = Counter(finding.fingerprint for finding in findings)
             self.base = self.base._replace(counts=Counter(self.base.counts) - remaining)
@@ -71,19 +71,19 @@ class Fixes(msgspec.Struct, frozen=True):
     results: tuple[Result, ...]
     change: FileChanges
     fixed: tuple[Finding, ...]
-    refused: tuple[tuple[Finding, Regression], ...] = ()
+    refusals: tuple[tuple[Finding, Regression], ...] = ()
     """The findings whose fixes would make something worse, and what."""
     older: tuple[Finding, ...] = ()
     """The findings with a fix that are left as HEAD has them too."""
 
-    def summary(self, remaining: Sequence[Finding], others: int, *, written: bool, unsafe: bool) -> str:
-        """How many findings were fixed, or would be if nothing is `written`, and how many remain, in words.
+    def summary(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> str:
+        """How many findings were fixed, or would be without `is_written`, and how many remain, in words.
 
         `others` is how many findings are not fixed as they are older than the change or in the baseline.
         """
         counts = Counter(finding.rule for finding in self.fixed)
         rules = ", ".join(f"{rule} ({count})" if count > 1 else rule for rule, count in sorted(counts.items()))
-        verb = "fixed" if written else "would fix"
+        verb = "fixed" if is_written else "would fix"
         number, files = plural(len(self.fixed), "finding"), plural(len(self.change.after), "file")
         head = f"{verb} {number} in {files}" if self.fixed else "nothing to fix"
         fixable = 0 if unsafe else sum(finding.fix is not None for finding in remaining)
@@ -116,9 +116,9 @@ class Fixes(msgspec.Struct, frozen=True):
         """Why the fixes that would make something worse were not applied: a line for each, `MOST_REASONS` of them."""
         lines = [
             f"not fixed: {finding.path}:{finding.line}: {finding.rule}: {why}"
-            for finding, why in self.refused[:MOST_REASONS]
+            for finding, why in self.refusals[:MOST_REASONS]
         ]
-        more = len(self.refused) - len(lines)
+        more = len(self.refusals) - len(lines)
         return (*lines, *([f"not fixed: {more} more"] if more else []))
 
 
@@ -145,7 +145,7 @@ def fix_sets(
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
     fixed: list[Finding] = []
-    refused: list[tuple[Finding, Regression]] = []
+    refusals: list[tuple[Finding, Regression]] = []
     older: list[Finding] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
@@ -160,14 +160,14 @@ def fix_sets(
 
         silent = _Check(schemas, surroundings, others, None, None) if others and others.rules else lambda files: ()
         outcome = fix_set(files, check, unsafe=unsafe, selection=choose, others=silent, releases=releases())
-        refused += outcome.refused
+        refusals += outcome.refusals
         before |= outcome.before
         after |= outcome.after
         fixed += outcome.fixed
         result, left = check.last({**files, **outcome.after})
         results.append(result)
         older += left
-    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refused), tuple(older))
+    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refusals), tuple(older))
 
 
 def _with_choices(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
@@ -202,7 +202,7 @@ class _Check(msgspec.Struct, frozen=True):
                 return result
         old, directory = self.old, self.schemas.directory
         result = check_set(
-            (Input(file.path, files[file.path], file.reported) for file in self.schemas.files),
+            (Input(file.path, files[file.path], file.is_reported) for file in self.schemas.files),
             self.rules,
             directory=directory,
             partial=self.schemas.lone,

@@ -15,7 +15,7 @@ from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.rule import HALF
 from kiplint.engine.ruleset import RuleSet, Violation, check_selector
 from kiplint.engine.run import Input, check_set
-from kiplint.engine.run import Result as Checked
+from kiplint.engine.run import Result as ScopeFindings
 from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN, home_of
@@ -100,7 +100,7 @@ class CheckPart(NamedTuple):
 class _Outcome(NamedTuple):
     """The results of a part's sets, its fixes, and its findings: all, and those that are not older than the change."""
 
-    results: Sequence[Checked]
+    results: Sequence[ScopeFindings]
     fixes: Fixes | None
     everything: tuple[Finding, ...]
     recent: tuple[Finding, ...]
@@ -130,8 +130,8 @@ def check_sets(
         baseline = BaselineOptions(options, path, names, configuration.files)
     runs = [_Run(part, configuration, rules, baseline, strict, with_fixes) for part in parts]
     outcomes = [run.outcome() for run in runs]
-    everything = _joined([outcome.everything for outcome in outcomes])
-    recent = _joined([outcome.recent for outcome in outcomes])
+    everything = _join([outcome.everything for outcome in outcomes])
+    recent = _join([outcome.recent for outcome in outcomes])
     fixes = outcomes[0].fixes
     if fixes and writes:
         fixes.change.write(names)
@@ -149,23 +149,23 @@ def check_sets(
         notes += more
     if fixes:
         others = len(everything) - len(findings)
-        notes = (*notes, fixes.summary(findings, others, written=writes, unsafe=options.unsafe_fixes))
+        notes = (*notes, fixes.summary(findings, others, is_written=writes, unsafe=options.unsafe_fixes))
         notes += (*fixes.effects, *fixes.reasons)
     messages = frozenset().union(*(result.names for outcome in outcomes for result in outcome.results))
     if names:
         notes = (*configuration.misnamed(rules, messages), *notes)
     failing = at_least(findings, options.fail_on or configuration.config.fail_on)
-    shown = failing if options.only_failing else findings
+    visible_findings = failing if options.only_failing else findings
     if options.only_failing:
         notes = (*notes, *_not_shown(findings, failing))
     return CheckResult(
-        findings=shown,
+        findings=visible_findings,
         files=len(runs[0].paths),
         messages=sum(result.messages for result in outcomes[0].results),
         sources={path: data for outcome in reversed(outcomes) for path, data in outcome.sources.items()},
         status="findings" if failing else "ok",
         sets=parts[0].names,
-        rules=rule_infos([*rules.known, *rules.rules], shown, IGNORE),
+        rules=rule_infos([*rules.all_rules, *rules.rules], visible_findings, IGNORE),
         paths=tuple(runs[0].paths),
         stale=stale,
         notes=(*dict.fromkeys(note for run in runs for note in run.empty), *notes),
@@ -186,7 +186,7 @@ def _plain_findings(runs: Iterable[_Run]) -> tuple[Finding, ...]:
             parts.append(
                 _Run(part, run.configuration, run.rules, None, strict=False, with_fixes=False).outcome().everything
             )
-    return _joined(parts)
+    return _join(parts)
 
 
 def _not_shown(findings: Collection[Finding], failing: Collection[Finding]) -> Iterator[str]:
@@ -222,7 +222,7 @@ class _Run:
         findings = [finding for result in results for finding in result.findings]
         findings.sort(key=lambda finding: finding.path)
         sources = {path: data for result in results for path, data in result.sources.items()}
-        halves = frozenset(rule.id for rule in self.rules.known if HALF in rule.spec.topics)
+        halves = frozenset(rule.id for rule in self.rules.all_rules if HALF in rule.spec.topics)
         everything = recent = located(tuple(findings), self.paths, halves)
         if self.base is not None:
             from kiplint.compat.since import brought_about
@@ -287,21 +287,21 @@ class _Run:
                 self.names, self.configuration.keeps, options.stdin_filename or "", options.repository, self.empty
             ):
                 self.left_out += schemas.left_out
-                self.paths += [file.path for file in schemas.files if file.reported]
+                self.paths += [file.path for file in schemas.files if file.is_reported]
                 yield schemas
         except NothingThereError:
             if options.changed_since is None:
                 raise
             self.empty.clear()
 
-    def _checked(self) -> Iterator[Checked]:
+    def _check_sets(self) -> Iterator[ScopeFindings]:
         fixer, base = _fix if self.with_fixes else None, self.base
         following = self._read()
         schemas = next(following, None)
         while schemas:
             later = next(following, None)
             yield check_set(
-                (Input(file.path, file.data, file.reported) for file in schemas.files),
+                (Input(file.path, file.data, file.is_reported) for file in schemas.files),
                 self.rules,
                 directory=schemas.directory,
                 partial=schemas.lone,
@@ -319,21 +319,21 @@ class _Run:
             partial(self.others.declare_headers, directory),
         )
 
-    def _results(self) -> tuple[Sequence[Checked], Fixes | None]:
+    def _results(self) -> tuple[Sequence[ScopeFindings], Fixes | None]:
         """The results of the sets as they are, or with their fixes."""
         if not (self.names and (self.options.fix or self.options.diff)):
-            return tuple(self._checked()), None
+            return tuple(self._check_sets()), None
         from kiplint.commands.check.fix import OldFindings, fix_sets
         from kiplint.fixes.sets import all_rules
 
-        base, recorded = self.base, self._recorded()
+        base, counts = self.base, self._read_counts()
         head = self._head() if base is None else None
-        old = OldFindings(base or head, recorded, are_left_out=base is not None) if base or head or recorded else None
+        old = OldFindings(base or head, counts, are_left_out=base is not None) if base or head or counts else None
         choices = self.options.choices
         for rule_id in choices:
-            check_selector(rule_id, self.rules.known)
+            check_selector(rule_id, self.rules.all_rules)
         running, every = {rule.id for rule in self.rules.rules}, all_rules(self.configuration)
-        others = RuleSet([rule for rule in every.rules if rule.id not in running], every.known, every.ignores)
+        others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
         fixes = fix_sets(
             self._read(),
             self.rules,
@@ -347,25 +347,25 @@ class _Run:
         )
         return fixes.results, fixes
 
-    def _recorded(self) -> Mapping[str, int]:
+    def _read_counts(self) -> Mapping[str, int]:
         if self.baseline is None or self.options.fix_baselined:
             return {}
-        from kiplint.commands.check.baseline import recorded
+        from kiplint.commands.check.baseline import read_counts
 
-        return recorded(self.baseline)
+        return read_counts(self.baseline)
 
 
-def _joined(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
+def _join(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
     """The findings of all parts, each once: parts may have a directory in common."""
     if len(parts) == 1:
         return parts[0]
-    joined: list[Finding] = []
-    known: set[tuple[str, str]] = set()
+    unique_findings: list[Finding] = []
+    previous_keys: set[tuple[str, str]] = set()
     for findings in parts:
         keys = [(os.path.realpath(os.path.dirname(finding.path)), finding.fingerprint) for finding in findings]
-        joined += [finding for finding, key in zip(findings, keys, strict=True) if key not in known]
-        known.update(keys)
-    return tuple(joined)
+        unique_findings += [finding for finding, key in zip(findings, keys, strict=True) if key not in previous_keys]
+        previous_keys.update(keys)
+    return tuple(unique_findings)
 
 
 def _folder(name: str) -> str:

@@ -22,7 +22,7 @@ InputFormat = Literal["auto", "hex", "base64", "frame", "stream", "capture", "re
 MOST_TEXT = 2**24
 """The largest text whose form is recognised."""
 GZIP = b"\x1f\x8b\x08"
-JOINED = "the lines are read as one frame"
+ONE_FRAME_NOTE = "the lines are read as one frame"
 LEAST_FRAME = 8
 """The bytes of the shortest request."""
 
@@ -56,16 +56,16 @@ def read_inputs(options: DecodeCommand) -> Iterator[DecodeInput]:
             data = _bounded(standard_input().read(most + 1), "standard input", most)
             yield from _pieces("standard input", data, form, least, most)
         elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
-            yield from _typed(word, number, form, least)
+            yield from _read_argument(word, number, form, least)
         else:
             yield from _pieces(word, _file(word, most), form, least, most)
 
 
-def _typed(word: str, number: int, form: InputFormat, least: int) -> Iterator[DecodeInput]:
+def _read_argument(word: str, number: int, form: InputFormat, least: int) -> Iterator[DecodeInput]:
     """Text that is not the path of a file."""
     name, data = f"argument {number}", word.encode(errors="surrogateescape")
-    if form == "auto" and (frame := _joined(data)):
-        yield DecodeInput(name, 0, "text-frame", frame, f"{name}: {JOINED}")
+    if form == "auto" and (frame := _unwrap_frame(data)):
+        yield DecodeInput(name, 0, "text-frame", frame, f"{name}: {ONE_FRAME_NOTE}")
     elif form != "base64" and _HEX.fullmatch(data):
         yield DecodeInput(name, 0, "text-frame", _hex(data, name))
     elif form != "hex" and _BASE64.fullmatch(data):
@@ -84,8 +84,8 @@ def _pieces(
     recognized = form == "auto"
     form = _form(data) if recognized else form
     if recognized and form in ("hex", "base64", "frame") and _TEXT.fullmatch(data[:4096]):
-        if frame := _joined(data):
-            yield DecodeInput(name, 1, "text-frame", frame, f"{name}: {JOINED}")
+        if frame := _unwrap_frame(data):
+            yield DecodeInput(name, 1, "text-frame", frame, f"{name}: {ONE_FRAME_NOTE}")
             return
         if form == "frame":
             raise UsageError(f"{name} is text, but neither hexadecimal nor base64; name its format if it is a frame")
@@ -101,7 +101,7 @@ def _pieces(
             yield DecodeInput(name, line, "text-frame", raw, note)
 
 
-def _joined(data: bytes) -> bytes | None:
+def _unwrap_frame(data: bytes) -> bytes | None:
     """One frame that is wrapped after as many bytes a line as od, xxd and base64 do; None for other text."""
     if len(data) > MOST_TEXT:
         return None
@@ -116,10 +116,10 @@ def _joined(data: bytes) -> bytes | None:
         parts = [bytes.fromhex(line) for line in lines]
     except (ValueError, UsageError):
         return None
-    joined = b"".join(parts)
-    has_length = int.from_bytes(joined[:4], "big") == len(joined) - 4
-    is_alone = has_length or (_is_request(joined) and not any(map(_is_request, parts[1:])))
-    return joined if is_alone and len(parts[0]) in (16, 30) else None
+    frame = b"".join(parts)
+    has_length = int.from_bytes(frame[:4], "big") == len(frame) - 4
+    is_alone = has_length or (_is_request(frame) and not any(map(_is_request, parts[1:])))
+    return frame if is_alone and len(parts[0]) in (16, 30) else None
 
 
 def _unpacked(name: str, data: bytes, most: Limit) -> bytes:

@@ -87,7 +87,7 @@ class DecodeCommand(Command, frozen=True):
         from kiplint.cli.process import warn
         from kiplint.commands.decode.result import DecodedFrame, DecodeResult, decoded_object
         from kiplint.commands.decode.run import decode
-        from kiplint.render.findings.json import encoded
+        from kiplint.render.findings.json import as_json
 
         outputs = open_outputs(self.reporting)
         formats = {output.format for output in outputs}
@@ -102,7 +102,7 @@ class DecodeCommand(Command, frozen=True):
         is_streamed = [output.format for output in outputs] == ["jsonl"] and outputs[0].is_out
         if not is_streamed or self.reporting.quiet:
             return report("decode", self.reporting, work)
-        result = work(lambda entry: sys.stdout.write(encoded(decoded_object(entry, offsets=self.offsets)) + "\n"))
+        result = work(lambda entry: sys.stdout.write(as_json(decoded_object(entry, offsets=self.offsets)) + "\n"))
         for note in result.notes:
             warn(note)
         return finish(result)

@@ -155,11 +155,11 @@ class _Decoder:
             yield from ((entry, None) for entry in self._entries())
             return
         holds = condition(options.where, FrameRow, "frame") if options.where else lambda row: True
-        listed = options.rows or (options.where and options.frame is None)
+        has_rows = options.rows or (options.where and options.frame is None)
         for entry, row in frame_rows(self._entries()):
             last = max(last, row.number)
             if options.frame in (None, row.number) and holds(row):
-                yield entry, row if listed else None
+                yield entry, row if has_rows else None
         if options.frame is not None and not options.frame <= last:
             raise UsageError(f"there is no frame {options.frame}; the input has {plural(last, 'frame')}")
 
@@ -255,7 +255,7 @@ class _Decoder:
             self.failures += [(piece.source, failure) for failure in failures]
         self._capture = piece.source, capture, offered_versions(pairs)
         breaches = judge_capture(pairs, capture.states)
-        refused = refused_versions(pairs)
+        refused_numbers = refused_versions(pairs)
         faulty = {
             captured.number: captured.request
             for captured, frame in pairs
@@ -271,7 +271,7 @@ class _Decoder:
             if captured.number in faulty or is_detailed or captured.number == options.frame:
                 frame = captured.decode(catalog, spans=True) if broken or self._spans else plain
                 # A frame that was not captured to its end is not wrong.
-                problems = frame.problems if captured.whole and captured.number not in refused else ()
+                problems = frame.problems if captured.whole and captured.number not in refused_numbers else ()
                 problems += ((captured.problem,) if captured.problem else ()) + problems_of(broken, frame)
                 frame = replace(frame, problems=problems)
             frame, data = self._without_secrets(frame, data, partial(self._read_again, captured), captured.api_key)
@@ -311,7 +311,7 @@ class _Decoder:
         options = self.options
         if frame.value is None or not (options.defaults or options.records):
             return frame
-        message = having(self.catalog.named(frame.message), frame.version)
+        message = having(self.catalog.with_name(frame.message), frame.version)
         codec = self.catalog.codec(message, frame.version) if message else None
         if codec is None or codec.unusable:  # a message of the same name in another set
             return frame
@@ -324,7 +324,7 @@ class _Decoder:
 
     def _has_secrets(self, name: str, version: int, api_key: int) -> bool:
         """Whether a message may have secrets; one that cannot be read may, if its RPC has."""
-        messages = self.catalog.named(name) if name else []
+        messages = self.catalog.with_name(name) if name else []
         message = having(messages, version)
         if message is None:
             return api_key in API_KEYS or any(message.api_key in API_KEYS for message in messages)

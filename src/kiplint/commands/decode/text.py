@@ -252,10 +252,10 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
         )
         if count
     )
-    lost = f", {plural(summary.incomplete, 'frame')} not captured to the end" if summary.incomplete else ""
+    partial = f", {plural(summary.incomplete, 'frame')} not captured to the end" if summary.incomplete else ""
     unpaired = summary.unpaired_responses
     alone = f", {plural(unpaired, 'response')} without a captured request" if unpaired else ""
-    details = f"{plural(summary.packets, 'packet')}, {summary.payload_bytes} bytes of payload{others}{lost}{alone}"
+    details = f"{plural(summary.packets, 'packet')}, {summary.payload_bytes} bytes of payload{others}{partial}{alone}"
     yield from fold(f"  {details}", width)
     yield from table(CAPTURE_HEAD, [_api(api) for api in summary.by_api], color, width)
     failing_first = sorted(summary.connections, key=lambda traffic: -(traffic.problems + traffic.unanswered))
@@ -289,10 +289,10 @@ def _times(latency: Latency) -> list[tuple[str, str]]:
 
 
 def _connection(connection: ConnectionTraffic) -> list[tuple[str, str]]:
-    tried = ", ".join(map(str, connection.api_versions))
+    tries = ", ".join(map(str, connection.api_versions))
     counts = (connection.requests, connection.responses)
     closed = f"{connection.closed_by}{', RST' if connection.reset else ''}" if connection.closed_by else ""
-    cells = (connection.connection, connection.client, connection.server, *counts, connection.software, tried, closed)
+    cells = (connection.connection, connection.client, connection.server, *counts, connection.software, tries, closed)
     return [(str(cell), "") for cell in cells]
 
 

@@ -240,13 +240,13 @@ def _lane(title: str, message: Message, witness: Witness) -> Lane:
     version = witness.version if witness.version in message.valid else message.valid.lowest
     data = bytes.fromhex(witness.hex)
     try:
-        decoded = Codec(message, version).decode(data, spans=True)
+        body = Codec(message, version).decode(data, spans=True)
     except UnusableLayout as error:
         return Lane(title, (), str(error))
     parting = ByteProblem("", witness.offset, "")
-    frame = Frame(message.name, version, None, None, None, len(data), (parting,), spans=decoded.spans)
+    frame = Frame(message.name, version, None, None, None, len(data), (parting,), spans=body.spans)
     rows = value_rows(DecodedFrame("", 0, 0, data, frame), len(data))
-    problem = decoded.problems[0].message if decoded.problems else ""
+    problem = body.problems[0].message if body.problems else ""
     return Lane(f"{title} {message.name} {version}", rows[:MOST_ROWS], problem, max(0, len(rows) - MOST_ROWS))
 
 
@@ -296,7 +296,7 @@ def _look(was: LayoutRow | None, now: LayoutRow | None) -> str:
 def _folded(pairs: list[Pair]) -> Iterator[Pair]:
     """The pairs; of a long run of equal ones only the ends are kept."""
     different = [at for at, pair in enumerate(pairs) if pair.look != "same"]
-    kept = {near for at in different for near in range(at - AROUND, at + AROUND + 1)}
-    for is_kept, group in groupby(enumerate(pairs), key=lambda item: item[0] in kept):
+    positions = {near for at in different for near in range(at - AROUND, at + AROUND + 1)}
+    for is_kept, group in groupby(enumerate(pairs), key=lambda item: item[0] in positions):
         run = [pair for _, pair in group]
         yield from run if is_kept else [Pair("hidden", hidden=len(run))]

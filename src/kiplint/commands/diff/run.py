@@ -129,12 +129,12 @@ def compare(
 ) -> DiffResult:
     """The result for a base, a head, and older sets; `globs` and the `role` select messages."""
     before, after, *older = trees
-    selected = _selector(globs, before, after)
+    is_selected = _selector(globs, before, after)
     lone = _lone(before, after)
     too_large: list[TooLargeError] = []
     differences = compare_trees(before, after, older, releases, too_large)
     if globs:
-        differences = [change for change in differences if any(map(selected, change.messages))]
+        differences = [change for change in differences if any(map(is_selected, change.messages))]
     if role:
         differences = [change for change in differences if concerns(change.messages, role)]
     if lone:
@@ -150,11 +150,11 @@ def compare(
     return DiffResult(
         findings=changes,
         files=len(after.sources),
-        messages=sum(map(selected, (lone or after).messages)),
+        messages=sum(map(is_selected, (lone or after).messages)),
         sources={**before.sources, **after.sources},
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(paths),
-        rules=rule_infos([*rules.known, *rules.rules], changes, "To ignore it: `--ignore RULE`."),
+        rules=rule_infos([*rules.all_rules, *rules.rules], changes, "To ignore it: `--ignore RULE`."),
         paths=tuple(after.sources),
         broken=unread,
         harmless=("info",),
@@ -173,8 +173,8 @@ def _selector(globs: Collection[str], before: Tree, after: Tree) -> Callable[[Me
 
     for glob in globs:
         if not any(matches(message, glob) for tree in (before, after) for message in tree.messages):
-            known = {name for message in after.messages for name in (message.name, message.base_name)}
-            hint = did_you_mean(glob, known)
+            names = {name for message in after.messages for name in (message.name, message.base_name)}
+            hint = did_you_mean(glob, names)
             raise UsageError(f"{glob}: neither of the two has such a message{hint}", kind="message")
     return lambda message: any(matches(message, glob) for glob in globs)
 

@@ -31,7 +31,7 @@ def encode_line(catalog: Catalog, line: bytes) -> EncodedObject:
     try:
         values = msgspec.json.decode(line)
     except NOT_JSON as error:
-        return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, f"the line is not JSON: {error}"),))
+        return _make("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, f"the line is not JSON: {error}"),))
     return encode_object(catalog, values)
 
 
@@ -43,27 +43,25 @@ def encode_object(catalog: Catalog, values: Any) -> EncodedObject:
     try:
         message, version = _message_of(catalog, values)
     except BadInput as error:
-        return _encoded("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, str(error)),))
+        return _make("", -1, None, b"", (ByteProblem("codec/input-invalid", 0, str(error)),))
     codec = catalog.codec(message, version)
     if codec.unusable:
-        return _encoded(message.name, version, None, b"", (ByteProblem("codec/layout-unusable", 0, codec.unusable),))
+        return _make(message.name, version, None, b"", (ByteProblem("codec/layout-unusable", 0, codec.unusable),))
     body, problems = codec.encode(values.get("value"))
     if values.get("direction") is None and not isinstance(values.get("header"), dict):
-        return _encoded(message.name, version, None, body, problems)
+        return _make(message.name, version, None, body, problems)
     number, header = catalog.header(message, version)
     if header is None or header.unusable:
         rule = "codec/layout-unusable" if header else "codec/header-unknown"
         problem = ByteProblem(rule, 0, header.unusable if header else "no set has its header")
-        return _encoded(message.name, version, number, b"", (problem,))
+        return _make(message.name, version, number, b"", (problem,))
     api = {"requestApiKey": message.api_key, "requestApiVersion": version} if message.type == "request" else {}
     front, more = header.encode({**api, **(values.get("header") or {})})
-    moved = tuple(msgspec.structs.replace(problem, offset=problem.offset + len(front)) for problem in problems)
-    return _encoded(message.name, version, number, front + body, (*more, *moved))
+    of_body = tuple(msgspec.structs.replace(problem, offset=problem.offset + len(front)) for problem in problems)
+    return _make(message.name, version, number, front + body, (*more, *of_body))
 
 
-def _encoded(
-    name: str, version: int, header: int | None, data: bytes, problems: tuple[ByteProblem, ...]
-) -> EncodedObject:
+def _make(name: str, version: int, header: int | None, data: bytes, problems: tuple[ByteProblem, ...]) -> EncodedObject:
     return EncodedObject(
         message=name or None,
         version=version if version >= 0 else None,
@@ -82,11 +80,11 @@ def _message_of(catalog: Catalog, values: Any) -> tuple[Message, int]:
             raise BadInput('"direction" must be "request" or "response"')
         key, version = number_of(values, "api_key"), number_of(values, "api_version")
         version = 0 if _falls_back(values) else version
-        messages = catalog.keyed(values["direction"], key)
+        messages = catalog.with_key(values["direction"], key)
         what = f"{values['direction']} with the API key {key}"
     else:
         name, version = text_of(values, "message"), number_of(values, "version")
-        messages = catalog.named(name)
+        messages = catalog.with_name(name)
         what = name
     message = having(messages, version)
     if message is None:

@@ -65,7 +65,7 @@ def _encode_message(options: EncodeCommand) -> int:
     from kiplint.cli.output import finish
     from kiplint.cli.process import label, unguarded
     from kiplint.commands.encode.run import encode, parse_object, parse_values
-    from kiplint.render.findings.json import encoded, pretty
+    from kiplint.render.findings.json import as_json, pretty
     from kiplint.text.show import printable
 
     result = encode(
@@ -78,7 +78,7 @@ def _encode_message(options: EncodeCommand) -> int:
         with_length=options.length,
     )
     if options.output_format in ("json", "jsonl"):
-        print(pretty(result.document) if options.output_format == "json" else encoded(result.document))
+        print(pretty(result.document) if options.output_format == "json" else as_json(result.document))
         return finish(result)
     for problem in result.problems:
         print(f"{label('error')}[{problem.rule}]: {printable(problem.message)}", file=sys.stderr)
@@ -93,7 +93,7 @@ def _encode_lines(options: EncodeCommand) -> int:
     from kiplint.cli.output import finish
     from kiplint.commands.encode.run import encode_lines, open_lines
     from kiplint.engine.errors import UsageError
-    from kiplint.render.findings.json import encoded
+    from kiplint.render.findings.json import as_json
     from kiplint.render.report import RunResult
 
     if options.output_format not in (None, "jsonl"):
@@ -105,5 +105,5 @@ def _encode_lines(options: EncodeCommand) -> int:
     with open_lines(options.message or "-") as lines:
         for result in encode_lines(lines, sets=options.sets or (".",), repository=options.repository, broken=broken):
             has_problems = has_problems or bool(result.problems)
-            print(encoded(result))
+            print(as_json(result))
     return finish(RunResult(status="error" if broken else "findings" if has_problems else "ok", broken=tuple(broken)))

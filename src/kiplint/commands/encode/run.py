@@ -76,19 +76,19 @@ def encode(
     values: dict[str, Any] = {"message": definition.name, "version": version, "value": dict(value)}
     if header is not None or with_header:
         values["header"] = dict(header or {})
-    encoded = encode_object(catalog, values)
-    data = bytes.fromhex(encoded.hex or "")
-    if with_length and not encoded.problems:
+    result = encode_object(catalog, values)
+    data = bytes.fromhex(result.hex or "")
+    if with_length and not result.problems:
         data = len(data).to_bytes(4, "big") + data
     unread = tuple(catalog.broken)
     return EncodeResult(
-        status="error" if unread else "findings" if encoded.problems else "ok",
+        status="error" if unread else "findings" if result.problems else "ok",
         broken=unread,
         message=definition.name,
         version=version,
-        header_version=encoded.header_version,
+        header_version=result.header_version,
         data=data,
-        problems=encoded.problems,
+        problems=result.problems,
     )
 
 
@@ -115,10 +115,10 @@ def encode_lines(
 def open_lines(path: str) -> Iterator[Iterator[bytes]]:
     """The lines of a file, or of standard input for `-`. Raises UsageError, also for a line that is too long."""
     try:
-        opened = nullcontext(standard_input()) if path == "-" else open_file(path)
+        source = nullcontext(standard_input()) if path == "-" else open_file(path)
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    with opened as file:
+    with source as file:
         yield _lines(file, "standard input" if path == "-" else path)
 
 

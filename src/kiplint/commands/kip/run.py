@@ -74,7 +74,7 @@ def kip(options: KipCommand) -> KipResult:
         | {finding.path: release_sources[finding.path] for finding in findings if finding.path in release_sources},
         status="error" if unread else "findings" if grave else "ok",
         sets=names,
-        rules=rule_infos([*rules.known, *rules.rules], findings, IGNORE),
+        rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
         paths=tuple(document.path for document in kips),
         broken=unread,
         notes=(
@@ -98,7 +98,7 @@ def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: R
     changes = changes_of(in_files, base, after, rules) if base else ()
     changed_names = {change.message_name for change in changes}
     findings = tuple(ranked(_findings_of_check(in_files, base, rules)))
-    topics = {rule.id: rule.spec.topics for rule in rules.known}
+    topics = {rule.id: rule.spec.topics for rule in rules.all_rules}
     errors = [finding for finding in findings if finding.severity == "error"]
     explained = {cause for finding in errors for cause in causes_of(finding, topics[finding.rule])}
     unexplained = (
@@ -212,7 +212,7 @@ def open_base(source: str, repository: str | None, keeps: Callable[[str], bool])
     """The release of a set. Raises SourceError for a set that cannot be opened."""
     sets: dict[str, Files] = {}
     for files in open_sets([source], keeps, repository=repository):
-        sets.setdefault(files.relative, {}).update({file.path: file.data for file in files.files if file.reported})
+        sets.setdefault(files.relative, {}).update({file.path: file.data for file in files.files if file.is_reported})
     return ReleaseSets(make_tree(source, ((name, by_path.items()) for name, by_path in sets.items())), sets)
 
 

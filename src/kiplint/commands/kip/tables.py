@@ -35,7 +35,7 @@ def _object(properties: Mapping[str, Piece], fields: Iterable[_Field] | None, pl
     return join([supplied("{ ", place), join(items, ", "), supplied("}", place)])
 
 
-def _quoted(value: Piece) -> Piece:
+def _quote(value: Piece) -> Piece:
     place = value.places[0] if value.places else 0
     quote = supplied('"', place if place >= 0 else ~place)
     return join([quote, value, quote])
@@ -139,7 +139,7 @@ def _row(cells: Mapping[str, Piece]) -> _TableRow | str:
     kind = supplied(kafka, place) if kafka not in ("", kind.text) else kind
     path = name.text.replace("[]", "")
     last = name.cut(len(name.text) - len(path.rpartition(".")[2]), len(name.text))
-    properties = {"name": _quoted(last), "type": _quoted(kind), "versions": _quoted(versions)}
+    properties = {"name": _quote(last), "type": _quote(kind), "versions": _quote(versions)}
     for key, cell in cells.items():
         if key in ("", *properties) or not cell.text:
             continue

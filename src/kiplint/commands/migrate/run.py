@@ -109,7 +109,7 @@ def migrate_release(options: ReleaseCommand) -> MigrationResult:
     """
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        return _joined([release(rpc) for rpc in rpcs])
+        return _join([release(rpc) for rpc in rpcs])
 
     return _migrate((options.schemas,), options.rpcs, change, None, options.writing)
 
@@ -127,10 +127,10 @@ def _bump(rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], make: Callable[...,
         make(rpc, fields=[field for field in fields if not field.message or field.message in halves[rpc.name]])
         for rpc in rpcs
     ]
-    return _joined(migrations)
+    return _join(migrations)
 
 
-def _joined(migrations: Sequence[Migration]) -> Migration:
+def _join(migrations: Sequence[Migration]) -> Migration:
     files = tuple(file for migration in migrations for file in migration.files)
     return Migration(files, tuple(row for migration in migrations for row in migration.rows))
 
@@ -151,11 +151,11 @@ def _migrate(
     for schema_files in open_sets(paths, configuration.keeps):
         schemas, unread = load_set(schema_files)
         broken += [definition.file for definition in unread]
-        reported = {file.path for file in schema_files.files if file.reported}
+        reported_paths = {file.path for file in schema_files.files if file.is_reported}
         rpcs = [
             rpc
             for rpc in client_rpcs(schemas)
-            if any(half and half.file in reported for half in (rpc.request, rpc.response))
+            if any(half and half.file in reported_paths for half in (rpc.request, rpc.response))
         ]
         rpc_names |= {rpc.name for rpc in rpcs}
         migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(_base, names)}])

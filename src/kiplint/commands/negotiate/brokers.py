@@ -6,25 +6,25 @@ import os
 from collections.abc import Sequence
 
 from kiplint.commands.probe.result import ProbedOffers, read_offers
-from kiplint.compat.negotiation.negotiate import Named
+from kiplint.compat.negotiation.negotiate import NamedSet
 from kiplint.compat.tree import Tree, load_rpcs
 from kiplint.engine.config import Path
 from kiplint.model.schemas import SchemaSet
 
-Opened = Sequence[Tree | ProbedOffers]
+Brokers = Sequence[Tree | ProbedOffers]
 """Brokers: the trees of schema sets, and the answers of probed brokers."""
 
 
-def open_brokers(brokers: Sequence[Path], repository: Path | None) -> Opened:
+def open_brokers(brokers: Sequence[Path], repository: Path | None) -> Brokers:
     """The brokers that the arguments name. Raises UsageError and SourceError."""
     return [read_offers(os.fspath(broker)) or load_rpcs(broker, repository) for broker in brokers]
 
 
-def broker_sets(opened: Opened, layouts: SchemaSet) -> tuple[list[Named], list[str]]:
+def broker_sets(brokers: Brokers, layouts: SchemaSet) -> tuple[list[NamedSet], list[str]]:
     """The brokers as sets, with the layouts of another set where they are probed; and warnings."""
-    sets: list[Named] = []
+    sets: list[NamedSet] = []
     notes: list[str] = []
-    for broker in opened:
+    for broker in brokers:
         if isinstance(broker, Tree):
             sets.append((broker.name, broker.main))
         else:

@@ -118,7 +118,7 @@ class NegotiateCommand(Command, frozen=True):
             sasl=self.sasl,
             repository=self.repository,
         )
-        return present(result, self.output_format, self.color, opened=self.open)
+        return present(result, self.output_format, self.color, in_browser=self.open)
 
     def _negotiate_all(self) -> int:
         from kiplint.cli.output import present
@@ -128,7 +128,7 @@ class NegotiateCommand(Command, frozen=True):
         if self.feature or self.sasl:
             raise UsageError("--matrix goes with neither --feature nor --sasl")
         matrix = negotiate_all(*self._sets, unstable=self.unstable, mode=self.mode, repository=self.repository)
-        return present(matrix, self.output_format, self.color, opened=self.open)
+        return present(matrix, self.output_format, self.color, in_browser=self.open)
 
     def _negotiate_clients(self) -> int:
         from kiplint.cli.output import present

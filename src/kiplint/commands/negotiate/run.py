@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from kiplint.commands.negotiate.brokers import Opened, broker_sets, open_brokers
+from kiplint.commands.negotiate.brokers import Brokers, broker_sets, open_brokers
 from kiplint.commands.negotiate.result import NegotiationResult
 from kiplint.commands.probe.result import ProbedOffers, read_offers
 from kiplint.compat.negotiation.clients import client_names, known_rpcs, release_named, released_side
@@ -46,18 +46,18 @@ def negotiate(
     name = os.fspath(client)
     tree = None if _is_special(name) else load_rpcs(name, repository)
     special = read_offers(name) if tree is None else None  # before the brokers, so that `-` is the client
-    opened = open_brokers(brokers, repository)
+    sources = open_brokers(brokers, repository)
     if tree:
         side = client_side(tree.name, tree.main)
     elif special:
-        side = _probed_client(name, special, opened)
+        side = _probed_client(name, special, sources)
     else:
         side = (
-            _captured_client(name, opened, repository) if os.path.exists(name) else released_side(release_named(name))
+            _captured_client(name, sources, repository) if os.path.exists(name) else released_side(release_named(name))
         )
-    sets, notes = broker_sets(opened, side.schemas)
+    sets, notes = broker_sets(sources, side.schemas)
     negotiation = agree(side, sets, features, unstable=unstable, mode=mode, sasl=sasl)
-    unread = broken(tree, *(broker for broker in opened if isinstance(broker, Tree)))
+    unread = broken(tree, *(broker for broker in sources if isinstance(broker, Tree)))
     failing = negotiation.in_trouble or any(not feature.usable for feature in negotiation.features)
     status: Status = "error" if unread or notes else "findings" if failing else "ok"
     return NegotiationResult(negotiation, status=status, broken=unread, notes=tuple(notes))
@@ -75,39 +75,41 @@ def _is_special(client: str) -> bool:
         return is_capture(file.read(4)) or (client.endswith(".json") and read_offers(client) is not None)
 
 
-def _first_set(opened: Opened) -> SchemaSet:
+def _first_set(brokers: Brokers) -> SchemaSet:
     """The layouts for a client without layouts of its own: the first broker that is a set."""
-    return next((broker.main for broker in opened if isinstance(broker, Tree)), None) or known_rpcs()
+    return next((broker.main for broker in brokers if isinstance(broker, Tree)), None) or known_rpcs()
 
 
-def _probed_client(name: str, probed: ProbedOffers, opened: Opened) -> Side:
+def _probed_client(name: str, probed: ProbedOffers, brokers: Brokers) -> Side:
     """A client with the versions that a probed broker offers, as another broker has when it connects."""
     first, *others = probed.offers.values()
     if any(other != first for other in others):
         raise UsageError(f"{name} has brokers that differ: probe one of them to take it as the client")
-    sent = {row.api_key: VersionRange.of(max(row.lowest, 0), row.highest) for row in first}
-    return ranged_side(next(iter(probed.offers)), {key: ours for key, ours in sent.items() if ours}, _first_set(opened))
+    versions = {row.api_key: VersionRange.of(max(row.lowest, 0), row.highest) for row in first}
+    return ranged_side(
+        next(iter(probed.offers)), {key: ours for key, ours in versions.items() if ours}, _first_set(brokers)
+    )
 
 
-def _captured_client(name: str, opened: Opened, repository: Path | None) -> Side:
+def _captured_client(name: str, brokers: Brokers, repository: Path | None) -> Side:
     """A client with the versions of the requests in a capture."""
     from kiplint.codec.capture import UnreadableCapture, read_capture
     from kiplint.codec.catalog import open_catalog
 
-    sets = [broker.name for broker in opened if isinstance(broker, Tree)]
+    sets = [broker.name for broker in brokers if isinstance(broker, Tree)]
     if not sets:
         raise UsageError(f"{name} needs a broker that is a schema set: it has the layouts to read a capture with")
     try:
         capture = read_capture(open_catalog(sets, repository), read_input(name, INPUT_BYTES))
     except UnreadableCapture as error:
         raise UsageError(f"{name}: {error}") from None
-    sent: dict[int, VersionRange] = {}
+    versions: dict[int, VersionRange] = {}
     for frame in capture.frames:
         if frame.direction == "request" and frame.api_version >= 0:
             used = VersionRange.of(frame.api_version, frame.api_version)
-            sent[frame.api_key] = sent.get(frame.api_key, NONE) | used
-    if not sent:
+            versions[frame.api_key] = versions.get(frame.api_key, NONE) | used
+    if not versions:
         raise UsageError(f"{name} has no request that can be read with the layouts of {sets[0]}")
     note = "only the versions of the captured requests are known; the client may have more"
     note += "; the capture is too long, and its end is not read" * capture.limited
-    return ranged_side(name, sent, _first_set(opened), note)
+    return ranged_side(name, versions, _first_set(brokers), note)

@@ -30,7 +30,7 @@ from kiplint.render.table import (
     title,
     verdict_lines,
     width_of,
-    wrapped,
+    wrap_labelled,
 )
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -74,7 +74,7 @@ def _connection(exchange: Exchange, ids: Telemetry, mode: BrokerMode, color: boo
     """How the connection to a broker begins."""
     yield title(f"Connection to {exchange.broker}", color)
     for label, text in steps(exchange, ids, mode):
-        yield from wrapped(label, text, _LABEL, color, width)
+        yield from wrap_labelled(label, text, _LABEL, color, width)
 
 
 def steps(exchange: Exchange, ids: Telemetry, mode: BrokerMode) -> Iterator[tuple[str, str]]:
@@ -106,8 +106,8 @@ def _exchange(exchange: Exchange) -> Iterator[tuple[str, str]]:
         yield "note", note
     if exchange.used is None:
         return
-    for label, sent in (("sent", True), ("not sent", False)):
-        fields = _fields(exchange, sent=sent)
+    for label, is_sent in (("sent", True), ("not sent", False)):
+        fields = _fields(exchange, is_sent=is_sent)
         if fields:
             yield label, fields
     if exchange.checked:
@@ -121,13 +121,15 @@ def _error(exchange: Exchange) -> str:
     return f" with {UNSUPPORTED_VERSION}{supported}"
 
 
-def _fields(exchange: Exchange, *, sent: bool) -> str:
+def _fields(exchange: Exchange, *, is_sent: bool) -> str:
     parts = []
-    if exchange.client_software is sent:
+    if exchange.client_software is is_sent:
         parts.append("ClientSoftwareName and ClientSoftwareVersion (KIP-511)")
-    both = [name for name, there in (("ClusterId", exchange.cluster_id), ("NodeId", exchange.node_id)) if there is sent]
+    both = [
+        name for name, there in (("ClusterId", exchange.cluster_id), ("NodeId", exchange.node_id)) if there is is_sent
+    ]
     if both:
-        later = ", once bootstrapped" if sent else ""
+        later = ", once bootstrapped" if is_sent else ""
         parts.append(f"{' and '.join(both)} (KIP-1242{later})")
     return ", ".join(parts)
 

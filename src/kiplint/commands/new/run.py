@@ -11,7 +11,7 @@ import msgspec
 from kiplint.commands.kip.drafts import read_kip
 from kiplint.engine.config import Configuration, configure
 from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import offered
+from kiplint.engine.rule import offered_values
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes import new_message
 from kiplint.fixes.new_version import BadField, FieldToAdd, parse_fields
@@ -72,10 +72,10 @@ def new_rpc(options: RpcCommand) -> NewResult:
     listeners = comma_parts(options.listeners)
 
     def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
-        usual = offered(configure(options.schemas).rules().known, "listeners")
-        served = {*usual, *(("zkBroker",) if schema_set.has_zookeeper else ())}
-        if unknown := next((listener for listener in listeners if listener not in served), None):
-            raise UsageError(f"there is no listener {unknown}{did_you_mean(unknown, served)}")
+        usual = offered_values(configure(options.schemas).rules().all_rules, "listeners")
+        all_listeners = {*usual, *(("zkBroker",) if schema_set.has_zookeeper else ())}
+        if unknown := next((listener for listener in listeners if listener not in all_listeners), None):
+            raise UsageError(f"there is no listener {unknown}{did_you_mean(unknown, all_listeners)}")
         return new_message.new_rpc(
             options.name,
             schema_set,
@@ -86,7 +86,7 @@ def new_rpc(options: RpcCommand) -> NewResult:
             response=_fields(options.response),
         )
 
-    return _written(options.schemas, ("request", "response"), "requests", make, dry_run=options.dry_run)
+    return _write(options.schemas, ("request", "response"), "requests", make, dry_run=options.dry_run)
 
 
 def new_record(options: RecordCommand) -> NewResult:
@@ -96,7 +96,7 @@ def new_record(options: RecordCommand) -> NewResult:
         fields = _fields(options.fields)
         return new_message.new_record(options.name, schema_set, api_key=options.api_key, fields=fields)
 
-    return _written(options.schemas, ("metadata",), "metadata records", make, dry_run=options.dry_run)
+    return _write(options.schemas, ("metadata",), "metadata records", make, dry_run=options.dry_run)
 
 
 def new_coordinator(options: CoordinatorCommand) -> NewResult:
@@ -110,7 +110,7 @@ def new_coordinator(options: CoordinatorCommand) -> NewResult:
         return new_message.new_coordinator(options.name, schema_set, api_key=options.api_key, key=key, value=value)
 
     kinds = ("coordinator-key", "coordinator-value")
-    return _written(options.schemas, kinds, "coordinator records", make, dry_run=options.dry_run)
+    return _write(options.schemas, kinds, "coordinator records", make, dry_run=options.dry_run)
 
 
 def new_from_kip(options: FromKipCommand) -> NewResult:
@@ -135,7 +135,7 @@ def new_from_kip(options: FromKipCommand) -> NewResult:
         return new_message.in_manner({name: new_message.indented(text) for name, text in texts.items()}, schema_set)
 
     noun = "messages of these types"
-    result = _written(options.schemas, kinds, noun, make, dry_run=options.dry_run)
+    result = _write(options.schemas, kinds, noun, make, dry_run=options.dry_run)
     if not present:
         return result
     verb = "is" if len(present) == 1 else "are"
@@ -147,7 +147,7 @@ def _fields(text: str) -> tuple[FieldToAdd, ...]:
     return parse_fields(text) if text else ()
 
 
-def _written(
+def _write(
     path: str,
     kinds: Sequence[str],
     noun: str,
@@ -169,12 +169,12 @@ def _written(
     fresh = {os.path.join(files.directory, file): data for file, data in definitions.items()}
     rules = all_rules(configuration)
 
-    def checked(data: Files) -> CheckedFiles:
+    def check(data: Files) -> CheckedFiles:
         inputs = (Input(name, text) for name, text in data.items())
         return CheckedFiles(data, check_set(inputs, rules, directory=files.directory).findings)
 
     before = {file.path: file.data for file in files.files}
-    worse = list(regressions(checked(before), checked(before | fresh)))
+    worse = list(regressions(check(before), check(before | fresh)))
     notes = tuple(f"{item.path}: {item.severity}: {item}" for item in worse)
     if any(item.severity == "error" for item in worse):
         return NewResult(status="findings", notes=(*notes, "nothing was written"))

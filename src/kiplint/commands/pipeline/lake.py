@@ -13,7 +13,7 @@ from warnings import catch_warnings
 
 import msgspec
 
-from kiplint.cli.process import CLEAN, Ended, unguarded
+from kiplint.cli.process import CLEAN, EndSignal, unguarded
 from kiplint.engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,27 +38,27 @@ def one_session(cluster: Cluster) -> Iterator[Callable[[], SparkSession]]:
     from kiplint.pipeline.run import read_conf
 
     conf = read_conf(cluster.conf)
-    made: list[SparkSession] = []
+    sessions: list[SparkSession] = []
 
     def session() -> SparkSession:
         from kiplint.pipeline.session import make_session
 
-        if not made:
+        if not sessions:
             logging.getLogger().addHandler(logging.NullHandler())
-            made.append(make_session(cluster.master, cluster.remote, conf))
+            sessions.append(make_session(cluster.master, cluster.remote, conf))
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return made[0]
+        return sessions[0]
 
     try:
         yield session
-    except (KeyboardInterrupt, Ended):
-        while made:
+    except (KeyboardInterrupt, EndSignal):
+        while sessions:
             # The terminal has sent Ctrl-C to the JVM too: it may have ended, or have an answer that nobody awaits.
             with suppress(Exception), catch_warnings(action="ignore"):
-                made.pop().stop()
+                sessions.pop().stop()
         raise
     finally:
-        for running in made:
+        for running in sessions:
             running.stop()
 
 

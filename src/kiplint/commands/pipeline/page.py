@@ -12,13 +12,13 @@ from kiplint.commands.pipeline.text import (
     LISTS,
     alike,
     by,
-    called,
     called_forks,
     day,
     first_release,
     fork_note,
     forked,
     is_tags,
+    line_name,
     line_of,
     open_findings,
     short,
@@ -94,15 +94,15 @@ def moment(state: RevisionState) -> float:
 
 def _steps(points: Sequence[tuple[int, int]]) -> str:
     """The points of a line that stays level until the next one; those that change nothing are left out."""
-    kept: list[tuple[int, int]] = []
+    corners: list[tuple[int, int]] = []
     for x, y in points:
-        if not kept or kept[-1][1] != y:
-            if kept:
-                kept.append((x, kept[-1][1]))
-            kept.append((x, y))
-    if points and kept[-1][0] != WIDTH:
-        kept.append((WIDTH, kept[-1][1]))
-    return " ".join(f"{x},{y}" for x, y in kept)
+        if not corners or corners[-1][1] != y:
+            if corners:
+                corners.append((x, corners[-1][1]))
+            corners.append((x, y))
+    if points and corners[-1][0] != WIDTH:
+        corners.append((WIDTH, corners[-1][1]))
+    return " ".join(f"{x},{y}" for x, y in corners)
 
 
 SECTIONS = {
@@ -179,7 +179,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     released = {row.source for row in document.sources if is_tags(row)}
     names = sorted({event.line for event in events})
     sections = _sections(events)
-    drift = {fork: {row.status: row.layouts for row in rows} for fork, rows in groupby(document.drift, key=called)}
+    drift = {fork: {row.status: row.layouts for row in rows} for fork, rows in groupby(document.drift, key=line_name)}
     write_page(
         "commands/pipeline/page.html",
         out,
@@ -188,7 +188,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         addresses={row.source: repository_address(row.location) for row in document.sources if row.location},
         newest=open_findings(document.findings),
         sections=sections,
-        charts=[chart(called(some[0]), sorted(some, key=moment)) for some in lines.values() if len(some) > 1],
+        charts=[chart(line_name(some[0]), sorted(some, key=moment)) for some in lines.values() if len(some) > 1],
         events=events,
         packed=to_pack(len(events)),
         rows=[],
@@ -207,7 +207,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
         problems=document.problems,
         day=day,
         shipped=lambda row: first_release(row, released) or "no release",
-        titled=called,
+        titled=line_name,
         by=by,
         marks=MARKS,
         titles=STATES,
@@ -217,7 +217,7 @@ def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
 def write_forks(result: ForksAnswer, out: TextIO, *, color: bool) -> None:
     """Write the page of forks: a row for each group of forks, and below it the messages that its numbers count."""
     document = result.document
-    groups = [(called_forks(some), list(map(called, some)), some[0]) for some in alike(document)]
+    groups = [(called_forks(some), list(map(line_name, some)), some[0]) for some in alike(document)]
     names = anchors([name for name, *_ in groups])
     write_page(
         "commands/pipeline/forks.html",
@@ -246,7 +246,7 @@ def _events(
         start = axis.place(_seconds(row.introduced_time, row.introduced_position), LIFE)
         stop = LIFE if state == "open" else axis.place(_seconds(row.fixed_time, row.fixed_position), LIFE)
         length = max(2, (stop if state != "break" else start + 2) - start)
-        yield Event(row, anchor, state, called(row), (min(start, LIFE - 2), length))
+        yield Event(row, anchor, state, line_name(row), (min(start, LIFE - 2), length))
 
 
 def _newest_first(row: SpanRow) -> tuple[Any, ...]:

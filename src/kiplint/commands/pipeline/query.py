@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from kiplint.cli.options import Argument, ColorOption, Command, LakeArgument, Option
 
-SHOWN = 1000
+DEFAULT_ROWS = 1000
 """The number of rows that are shown by default."""
 
 
@@ -44,5 +44,5 @@ class QueryCommand(Command, frozen=True):
         if self.output_format in ("csv", "parquet"):
             with stream(reader, self.sql, self.timeout) as batches:
                 return write_rows(batches, self.output_format, self.limit)
-        answer = query(reader, self.sql, self.limit or SHOWN, self.timeout)
+        answer = query(reader, self.sql, self.limit or DEFAULT_ROWS, self.timeout)
         return present_answer(answer, self.output_format, self.color)

@@ -42,7 +42,7 @@ class BlameCommand(Command, frozen=True):
         reader = open_lake(self.lake)
         from kiplint.pipeline.answers.history import blame
 
-        rules = [rule.id for rule in configure(config={}).known()]
+        rules = [rule.id for rule in configure(config={}).all_rules()]
         answer = blame(reader, self.subject, rules, reviewers=self.reviewers)
         return present_answer(answer, self.output_format, self.color)
 
@@ -95,7 +95,7 @@ class MatrixCommand(Command, frozen=True):
             other = without_missing_pairs(reader, result.other) if result.other else None
             result = replace(result, matrix=without_missing_pairs(reader, result.matrix), other=other, status="ok")
             form = "html" if self.open and "=" not in self.output_format else self.output_format
-            return present(result, form, self.color, opened=self.open)
+            return present(result, form, self.color, in_browser=self.open)
         answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, self.mode)
         return present_answer(answer, self.output_format, self.color)
 
@@ -192,7 +192,7 @@ class ForksCommand(Command, frozen=True):
 
         answer = ForksAnswer(document=forks(reader, self.source, self.merging or ""))
         form = "html" if self.open and "=" not in self.output_format else self.output_format
-        return present(answer, form, self.color, opened=self.open)
+        return present(answer, form, self.color, in_browser=self.open)
 
 
 class OptimizeCommand(Command, frozen=True):
@@ -216,9 +216,9 @@ class OptimizeCommand(Command, frozen=True):
         upkeep = optimize(lake, self.keep)
         if not self.quiet:
             since = f"{upkeep.oldest.published:%Y-%m-%d %H:%M}"
-            compacted, removed = plural(upkeep.tables, "table"), plural(upkeep.files, "file")
+            tables, files = plural(upkeep.tables, "table"), plural(upkeep.files, "file")
             states = f"states since {since} (number {upkeep.oldest.number}) are there"
-            print(f"{compacted} compacted, {removed} removed; {states}")
+            print(f"{tables} compacted, {files} removed; {states}")
         return CLEAN
 
 

@@ -73,7 +73,7 @@ class RunCommand(Command, frozen=True):
         from kiplint.commands.pipeline.lake import need_spark, one_session
 
         need_spark()
-        from kiplint.cli.process import CLEAN, FINDINGS, Ended
+        from kiplint.cli.process import CLEAN, FINDINGS, EndSignal
         from kiplint.engine.config import configure
         from kiplint.pipeline.lake.lake import Lake
         from kiplint.pipeline.run import Request, Watcher, check_stages, make_request
@@ -93,7 +93,7 @@ class RunCommand(Command, frozen=True):
                 watcher = Watcher(lambda: console.started(len(request.sources), self.out), console.begun, console.done)
                 engine = Engine.of(configuration.rules(), configuration.config.released)
                 run_stages(lake, request, engine, session, watcher, stages, repair=self.resume)
-        except (KeyboardInterrupt, Ended):
+        except (KeyboardInterrupt, EndSignal):
             console.interrupted(lake)
             raise
         finally:
@@ -108,7 +108,7 @@ class Console:
         self._quiet = quiet
         self._color = use_color("auto", sys.stdout)
         self._progress: Progress | None = None
-        self._begun = False
+        self._has_begun = False
 
     def started(self, sources: int, lake: str) -> None:
         """Print what the run is about, at once: its first stage may take long."""
@@ -117,7 +117,7 @@ class Console:
 
     def begun(self, stage: str, spark: SparkSession) -> None:
         """Show that a stage begins."""
-        self._begun = True
+        self._has_begun = True
         if not self._quiet:
             self._progress = Progress(spark, stage, sys.stderr)
 
@@ -143,7 +143,7 @@ class Console:
     def interrupted(self, lake: Lake) -> None:
         """Print how to continue, once a stage has begun."""
         self.close()
-        if self._begun:
+        if self._has_begun:
             warn(f"interrupted: `kiplint pipeline run --resume --out {lake}` continues")
 
     def finish(self, lake: Lake) -> bool:
@@ -154,10 +154,10 @@ class Console:
         problems = lake.rows(parts, Problems.COLUMNS)
         if problems and not self._quiet:
             warn(f"warning: {plural(len(problems), 'problem')}: `kiplint pipeline report {lake}` says which")
-        lost = [row for row in problems if row["stage"] == "sources"]
-        for row in lost:
+        failures = [row for row in problems if row["stage"] == "sources"]
+        for row in failures:
             warn(f"warning: {row['subject']} could not be read, and stays as it was: {row['problem']}")
-        return bool(lost)
+        return bool(failures)
 
 
 EVERY = 0.3

@@ -21,9 +21,9 @@ from kiplint.text.words import plural
 
 EARLY = "before the first release"
 UNRELEASED = "never: between no two releases, as the versions were not out yet, or it was taken back"
-NAMED = 3
+MOST_NAMES = 3
 """How many names a line shows before it only counts."""
-RELEASES_NAMED = 4
+MOST_RELEASES = 4
 
 
 class Grid(NamedTuple):
@@ -67,7 +67,7 @@ def grids_of(result: LakeAnswer | LakeReport) -> Iterable[Grid]:
     return grids(result.document)
 
 
-def shown(value: object) -> str:
+def text_of(value: object) -> str:
     """A value as text: numbers with their thousands, nothing for null."""
     if value is None:
         return ""
@@ -95,16 +95,16 @@ def titled(*line: str) -> str:
     return " ".join(filter(None, line))
 
 
-def called(row: Any) -> str:
+def line_name(row: Any) -> str:
     """The source and the line of a row; one word where both are called the same."""
     return titled(*dict.fromkeys(line_of(row)))
 
 
-def few(names: Iterable[str], most: int = NAMED) -> str:
+def few(names: Iterable[str], most: int = MOST_NAMES) -> str:
     """The first names, and how many more there are."""
-    known = list(names)
-    more = f" and {len(known) - most} more" if len(known) > most + 1 else ""
-    return ", ".join(known[: most if more else most + 1]) + more
+    all_names = list(names)
+    more = f" and {len(all_names) - most} more" if len(all_names) > most + 1 else ""
+    return ", ".join(all_names[: most if more else most + 1]) + more
 
 
 def line_of(row: Any) -> tuple[str, str]:
@@ -136,7 +136,7 @@ def _cell(value: object) -> str:
 def _blame(document: documents.BlameDocument) -> Iterator[Grid]:
     columns = ("when", "commit", "by", "release", "what", "rule", "message", "")
     if document.reviewers is not None:
-        people = [(person.author, shown(person.commits), day(person.last)) for person in document.reviewers]
+        people = [(person.author, text_of(person.commits), day(person.last)) for person in document.reviewers]
         note = "" if people else "nobody changed it in the last year of the lake"
         yield Grid(f"Reviewers for {document.of}", ("author", "commits", "last"), people, note)
     for line, events in groupby(document.events, key=line_of):
@@ -189,7 +189,7 @@ def _steps(states: list[RevisionState]) -> Iterator[RevisionState]:
 
 def _adopted(state: RevisionState) -> tuple[str, ...]:
     share = f"{state.adopted / state.rpcs:.0%}" if state.rpcs else ""
-    counts = shown(state.rpcs), shown(state.adopted)
+    counts = text_of(state.rpcs), text_of(state.adopted)
     return (day(state.time), short(state.commit), state.release or "", *counts, share)
 
 
@@ -197,7 +197,7 @@ def _adopted(state: RevisionState) -> tuple[str, ...]:
 def _pairs(document: documents.PairsDocument) -> Iterator[Grid]:
     names = Counter(document.releases)
 
-    def called(source: str, release: str) -> str:
+    def label(source: str, release: str) -> str:
         return release if names[release] == 1 else f"{source}:{release}"
 
     rows = []
@@ -205,9 +205,9 @@ def _pairs(document: documents.PairsDocument) -> Iterator[Grid]:
         document.pairs, key=lambda pair: (pair.client_source, pair.client, pair.trouble)
     ):
         if trouble:  # brokers next to each other with the same trouble for one client, as one line
-            brokers = [called(pair.broker_source, pair.broker) for pair in some]
+            brokers = [label(pair.broker_source, pair.broker) for pair in some]
             span = brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
-            rows.append((called(source, client), span, str(len(trouble)), few(trouble, RELEASES_NAMED)))
+            rows.append((label(source, client), span, str(len(trouble)), few(trouble, MOST_RELEASES)))
     fine, count = sum(not pair.trouble for pair in document.pairs), len(document.pairs)
     note = f"{fine:,} of {count:,} pairs agree on every RPC of clients that both have."
     if document.undefined:
@@ -229,7 +229,7 @@ def _cells(document: documents.CellsDocument) -> Iterator[Grid]:
             str(cell.api_key),
             cell.name + (f" (the broker's is {cell.broker_name})" if cell.broker_name not in (None, cell.name) else ""),
             ranged(cell.lowest, cell.highest),
-            shown(cell.chosen),
+            text_of(cell.chosen),
             "" if cell.request_header is None else f"{cell.request_header}/{cell.response_header}",
             cell.status + (", deprecated" if cell.deprecated else ""),
         )
@@ -297,7 +297,7 @@ def _fixed(row: documents.ForkFinding) -> tuple[str, ...]:
 
 def called_forks(rows: Sequence[ForkRow]) -> str:
     """The names of forks with the same definitions."""
-    return few(map(called, rows), 1)
+    return few(map(line_name, rows), 1)
 
 
 def fork_note(row: documents.ForkMessage) -> str:
@@ -313,7 +313,7 @@ def forked(row: ForkRow, messages: int) -> tuple[str, ...]:
     whole = sum(message.whole for message in row.lacks)
     grave = sum(finding.severity != "info" for finding in row.fixed_upstream)
     counts = (len(row.lacks) - whole, len(row.own), len(row.collisions), grave, len(row.breaks))
-    return base, day(row.base_time), shown(row.behind), f"{whole} of {messages}", *map(shown, counts)
+    return base, day(row.base_time), text_of(row.behind), f"{whole} of {messages}", *map(text_of, counts)
 
 
 def is_tags(row: Any) -> bool:
@@ -329,22 +329,22 @@ def _report(document: documents.ReportDocument, severity: str) -> Iterator[Grid]
         """The rows without duplicates: releases repeat the rows of their branch."""
         return [row for row in rows if not (is_tags(row) and row.source in branched)]
 
-    lines = [(row.source, row.lineage, row.kind, shown(row.sets), _place(row)) for row in document.sources]
+    lines = [(row.source, row.lineage, row.kind, text_of(row.sets), _place(row)) for row in document.sources]
     numbers = ", ".join(f"{count:,} {name}" for name, count in document.counts.items())
     yield Grid("Sources", ("source", "line", "kind", "sets", "location"), lines, f"Distinct: {numbers}")
     yield open_findings(document.findings)
     severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
     heading = f"{' and '.join(severities).capitalize()} findings in time"
     spans = [row for row in once(document.findings) if row.severity in severities]
-    yield from _in_time(heading, spans, released, FOUND)
-    yield from _in_time("What broke bytes or records", once(document.breaks), released, BROKE)
-    statuses = [(name, shown(count), "trouble" if name in TROUBLE else "") for name, count in document.matrix.items()]
+    yield from _in_time(heading, spans, released, FINDING_CELLS)
+    yield from _in_time("What broke bytes or records", once(document.breaks), released, BREAK_CELLS)
+    statuses = [(name, text_of(count), "trouble" if name in TROUBLE else "") for name, count in document.matrix.items()]
     note = (
         "`kiplint pipeline matrix LAKE` says which releases." if statuses else "No releases: name a source with #tags."
     )
     yield Grid("RPCs between all releases, as client and broker", ("status", "pairs and RPCs", ""), statuses, note)
     if document.drift:
-        counts = [(row.source, row.lineage, row.status, shown(row.layouts)) for row in document.drift]
+        counts = [(row.source, row.lineage, row.status, text_of(row.layouts)) for row in document.drift]
         yield Grid("Forks beside upstream", ("source", "line", "status", "layouts"), counts)
     if document.collisions:
         columns = ("fork", "message", "versions", "file", "what", "upstream's own is in")
@@ -366,12 +366,12 @@ def open_findings(findings: Iterable[SpanRow]) -> Grid:
     for row in findings:
         counts.setdefault(line_of(row), Counter())[row.severity if row.open else "fixed"] += 1
     names = (*SEVERITIES, "fixed")
-    rows = [(*line, *(shown(numbers[name]) for name in names)) for line, numbers in sorted(counts.items())]
+    rows = [(*line, *(text_of(numbers[name]) for name in names)) for line, numbers in sorted(counts.items())]
     return Grid("Findings in the newest set of each line", ("source", "line", *SEVERITIES, "fixed before"), rows)
 
 
 Cell = Callable[[SpanRow], str]
-FOUND: dict[str, Cell] = {
+FINDING_CELLS: dict[str, Cell] = {
     "introduced": lambda row: day(row.introduced_time),
     "commit": lambda row: short(row.introduced_commit),
     "by": by,
@@ -381,7 +381,7 @@ FOUND: dict[str, Cell] = {
     "fixed in": lambda row: row.fixed_release or "",
     "rule": lambda row: row.rule,
 }
-BROKE: dict[str, Cell] = {
+BREAK_CELLS: dict[str, Cell] = {
     "when": lambda row: day(row.introduced_time),
     "commit": lambda row: short(row.introduced_commit),
     "by": by,
@@ -400,16 +400,16 @@ def _in_time(heading: str, spans: Iterable[SpanRow], released: set[str], cells: 
             release = first_release(some[0], released)
             values = [release if name == "first release" else cell(some[0]) for name, cell in cells.items()]
             rows.append((*values, few(sorted({row.message_name or row.path for row in some}))))
-        never = cells is BROKE and any("never" in row for row in rows)
+        never = cells is BREAK_CELLS and any("never" in row for row in rows)
         yield Grid(
             f"{heading}: {titled(*line)}", [*map(str.strip, cells), "messages"], rows, UNRELEASED if never else ""
         )
 
 
 def _ends(row: SpanRow) -> tuple[Any, ...]:
-    begun = (row.introduced_position, row.introduced_commit, row.rule, row.breaks or "", row.fixed_commit or "")
+    start = (row.introduced_position, row.introduced_commit, row.rule, row.breaks or "", row.fixed_commit or "")
     releases = (row.first_release or "", row.fixed_release or "", row.before_first_release, row.backports or ())
-    return (*begun, *releases)
+    return (*start, *releases)
 
 
 def first_release(row: SpanRow, released: Iterable[str]) -> str:
@@ -423,7 +423,7 @@ def first_release(row: SpanRow, released: Iterable[str]) -> str:
 def _collision(row: DriftRow) -> tuple[str, ...]:
     what = (ranged(row.lowest, row.highest), row.path, row.difference or "")
     return (
-        called(row),
+        line_name(row),
         row.message_name,
         *what,
         row.upstream_release or short(row.upstream_commit),

@@ -36,8 +36,8 @@ from kiplint.compat.negotiation.sides import (
     Side,
     broker_side,
     client_side,
+    drop_unserved,
     offered_set,
-    served,
 )
 from kiplint.limits import ANSWER_ROWS
 from kiplint.model.error_codes import error_of
@@ -120,7 +120,7 @@ class Client:
 
     def message(self, api_key: int) -> Message:
         """The request of that API key. Raises ProbeError."""
-        for message in self.catalog.keyed("request", api_key):
+        for message in self.catalog.with_key("request", api_key):
             if message.valid:
                 return message
         raise ProbeError(f"the set has no request with the API key {api_key}")
@@ -132,7 +132,7 @@ class Client:
 
 
 def api_versions(
-    client: Client, version: int, identity: ClientIdentity, tried: tuple[int, ...] = ()
+    client: Client, version: int, identity: ClientIdentity, versions: tuple[int, ...] = ()
 ) -> ApiVersionsAnswer:
     """Send ApiVersions in a version, and on UNSUPPORTED_VERSION in the version that the broker names, else in 0.
 
@@ -140,22 +140,22 @@ def api_versions(
     """
     problems: tuple[ByteProblem, ...] = ()
     while True:
-        tried = (*tried, version)
+        versions = (*versions, version)
         values = _api_versions_values(client.message(API_VERSIONS), version, identity)
         frame, data = client.ask(API_VERSIONS, version, values)
         problems = (*problems, *frame.problems)
         if data[4:6] != UNSUPPORTED_VERSION.to_bytes(2, "big") or version == 0:
-            placed = decode_response(client.catalog, API_VERSIONS, version, data, spans=True)
-            return ApiVersionsAnswer(tried, version, placed, problems)
-        version = _named(frame, version) if len(tried) < MOST_TRIED else 0
+            full_frame = decode_response(client.catalog, API_VERSIONS, version, data, spans=True)
+            return ApiVersionsAnswer(versions, version, full_frame, problems)
+        version = _choose_version(frame, version) if len(versions) < MOST_TRIED else 0
 
 
-def _named(frame: Frame, refused: int) -> int:
+def _choose_version(frame: Frame, version: int) -> int:
     """The next version to try, below the refused version."""
     # Only the error code is reliable (KIP-511); what follows may name the highest version.
     rows = (frame.value or {}).get("apiKeys") or []
     highest = [row.get("maxVersion", 0) for row in rows if row.get("apiKey") == API_VERSIONS]
-    return max(min(highest[-1], refused - 1), 0) if highest else 0
+    return max(min(highest[-1], version - 1), 0) if highest else 0
 
 
 def error_text(code: int) -> str:
@@ -228,14 +228,14 @@ class KnownSets(NamedTuple):
     @property
     def client(self) -> Side:
         """The client."""
-        request = self.catalog.keyed("request", API_VERSIONS)[0]
+        request = self.catalog.with_key("request", API_VERSIONS)[0]
         return client_side(self.name, request.schemas)
 
-    def known(self, api_key: int) -> tuple[str, VersionRange]:
+    def find_rpc(self, api_key: int) -> tuple[str, VersionRange]:
         """The name of an RPC, empty where no set has it, and the versions of all sets."""
         requests = [
-            *self.catalog.keyed("request", api_key),
-            *(self.also.keyed("request", api_key) if self.also else ()),
+            *self.catalog.with_key("request", api_key),
+            *(self.also.with_key("request", api_key) if self.also else ()),
         ]
         versions = VersionRange(interval for request in requests for interval in request.valid.intervals)
         return (requests[0].base_name if requests else ""), versions
@@ -243,11 +243,11 @@ class KnownSets(NamedTuple):
 
 def apis_of(sets: KnownSets, address: str, answer: ApiVersionsAnswer, *, sasl: bool) -> tuple[Api, ...]:
     """The RPCs of an answer, by API key. Over SASL no RPC is refused: the first request has no instance id."""
-    rpcs = {row["apiKey"]: sets.known(row["apiKey"]) for row in _rows(answer)}
+    rpcs = {row["apiKey"]: sets.find_rpc(row["apiKey"]) for row in _rows(answer)}
     offers = [Offered(row["apiKey"], rpcs[row["apiKey"]][0], *_versions(row)) for row in _rows(answer)]
     client = sets.client
-    broker = broker_side(address, offered_set(served(offers), client.schemas), unstable=True)
-    header = header_of(sets.catalog.keyed("request", API_VERSIONS)[0], answer.version)
+    broker = broker_side(address, offered_set(drop_unserved(offers), client.schemas), unstable=True)
+    header = header_of(sets.catalog.with_key("request", API_VERSIONS)[0], answer.version)
     exchange = Exchange(address, answer.tried[0], used=answer.version, checked=header >= WITH_INSTANCE_ID and not sasl)
     apis = {
         offer.api_key: _api(offer, rpcs[offer.api_key], agree(offer.api_key, client, broker, exchange))
@@ -271,9 +271,11 @@ def _api(offer: Offered, rpc: tuple[str, VersionRange], agreed: Agreement) -> Ap
     )
 
 
-def answer_problems(answer: ApiVersionsAnswer, sent: dict[str, Any], server: ServerIdentity) -> tuple[ByteProblem, ...]:
+def answer_problems(
+    answer: ApiVersionsAnswer, values: dict[str, Any], server: ServerIdentity
+) -> tuple[ByteProblem, ...]:
     """What an answer to ApiVersions with these values breaks of the rules about connections."""
-    request = replace(answer.frame, header=None, value=sent)
+    request = replace(answer.frame, header=None, value=values)
     call = RpcCall(API_VERSIONS, answer.version, request, answer.frame)
     return problems_of((breach for breach in judge((call,), {"": server}) if breach.side == "response"), answer.frame)
 
@@ -373,7 +375,7 @@ def _answers(
         raise ProbeError(f"ApiVersions {answer.version} is answered with {error_text(value['errorCode'])}")
     apis = apis_of(questions.sets, address, answer, sasl=questions.sasl is not None)
     cluster, problems, complaints = _cluster(client, apis, questions, mechanisms)
-    sent = _api_versions_values(client.message(API_VERSIONS), answer.version, questions.identity)
+    request_values = _api_versions_values(client.message(API_VERSIONS), answer.version, questions.identity)
     server = identity_of(cluster, address)
     return ProbedBroker(
         address=address,
@@ -387,7 +389,7 @@ def _answers(
         ),
         features=_levels(value.get("supportedFeatures"), "minVersion", "maxVersion"),
         finalized=_levels(value.get("finalizedFeatures"), "minVersionLevel", "maxVersionLevel"),
-        problems=problem_objects((*answer.problems, *answer_problems(answer, sent, server), *problems)),
+        problems=problem_objects((*answer.problems, *answer_problems(answer, request_values, server), *problems)),
         complaints=complaints,
     )
 
@@ -410,11 +412,13 @@ def _cluster(
     if cluster.get("errorCode"):
         complaints.append(f"Metadata {api.use} is answered with {error_text(cluster['errorCode'])}")
     elif questions.expect_cluster is not None and cluster.get("clusterId") != questions.expect_cluster:
-        known = cluster.get("clusterId")
-        complaints.append(f"the cluster is {known}, not {questions.expect_cluster}" if known else "no cluster id")
-    known = cluster.get("clusterId")
-    if known is not None and not CLUSTER_ID.fullmatch(known):
-        complaints.append(f'the cluster id "{known}" is malformed: it has letters, digits, _ and - only (KIP-78)')
+        cluster_id = cluster.get("clusterId")
+        complaints.append(
+            f"the cluster is {cluster_id}, not {questions.expect_cluster}" if cluster_id else "no cluster id"
+        )
+    cluster_id = cluster.get("clusterId")
+    if cluster_id is not None and not CLUSTER_ID.fullmatch(cluster_id):
+        complaints.append(f'the cluster id "{cluster_id}" is malformed: it has letters, digits, _ and - only (KIP-78)')
     return cluster, frame.problems, tuple(complaints)
 
 

@@ -103,10 +103,10 @@ class BrokerConnection:
             self.close()
             raise ProbeError(f"no TLS handshake within {self._deadline.seconds:g} s") from None
         except (ssl.SSLError, OSError) as error:
-            refused = _refusal(error, tls, answered=self._is_agreed())
+            refusal = _refusal(error, tls, answered=self._is_agreed())
             self.close()
-            if refused:
-                raise ProbeError(refused) from None
+            if refusal:
+                raise ProbeError(refusal) from None
             raise NoTlsError(f"no TLS: {_reason(error)}") from None
 
     def _is_agreed(self) -> bool:
@@ -141,11 +141,11 @@ class BrokerConnection:
             if not parts:
                 answer = f"no answer to {title}" if self._is_answering else "connected, but no answer"
                 raise ProbeError(f"{answer} {within}") from None
-            raise ProbeError(f"the answer to {title} is incomplete {within} ({_received(parts)})") from None
+            raise ProbeError(f"the answer to {title} is incomplete {within} ({_measure(parts)})") from None
         except (ssl.SSLError, OSError) as error:
-            refused = _refusal(error, self._tls, answered=True) if self._tls else ""
-            if refused:
-                raise ProbeError(refused) from None
+            refusal = _refusal(error, self._tls, answered=True) if self._tls else ""
+            if refusal:
+                raise ProbeError(refusal) from None
             about = "refuse the client's" if self._tls and self._tls.certificate else "require a client"
             hint = f"; the broker may {about} certificate" if self._tls and not self._is_answering else ""
             raise ClosedError(f"the connection broke before an answer to {title}: {_reason(error)}{hint}") from None
@@ -168,7 +168,7 @@ class BrokerConnection:
             if not chunk and not parts:
                 raise ClosedError("the connection was closed without an answer")
             if not chunk:
-                raise ClosedError(f"the connection was closed in the middle of an answer ({_received(parts)})")
+                raise ClosedError(f"the connection was closed in the middle of an answer ({_measure(parts)})")
             parts += chunk
 
     def _peek(self) -> bytes:
@@ -199,7 +199,7 @@ def _connected(host: str, port: int, deadline: Deadline) -> socket.socket:
     raise failure
 
 
-def _received(parts: bytearray) -> str:
+def _measure(parts: bytearray) -> str:
     """How much of a frame came."""
     if len(parts) < 4:
         return "inside a length"
@@ -300,7 +300,7 @@ def _scram(sasl: Sasl, nonce: str) -> Talk:
         raise ProbeError(
             f"the server requests {count} iterations of SCRAM; fewer than {FEWEST_ITERATIONS} are not safe"
         )
-    salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decoded(challenge["s"]), count)
+    salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decode(challenge["s"]), count)
     client = hmac.digest(salted, b"Client Key", name)
     without_proof = f"c=biws,r={challenge['r']}"
     signed = f"{bare},{first},{without_proof}".encode()
@@ -310,7 +310,7 @@ def _scram(sasl: Sasl, nonce: str) -> Talk:
     expected = hmac.digest(hmac.digest(salted, b"Server Key", name), signed, name)
     if "e" in last:
         raise ProbeError(f"the server refuses the password: {last['e']}")
-    if not hmac.compare_digest(_decoded(last.get("v", "")), expected):
+    if not hmac.compare_digest(_decode(last.get("v", "")), expected):
         raise ProbeError("the server does not know the password: its SCRAM signature is wrong")
 
 
@@ -318,7 +318,7 @@ def _attributes(text: str) -> dict[str, str]:
     return {part[0]: part[2:] for part in text.split(",") if part[1:2] == "="}
 
 
-def _decoded(text: str) -> bytes:
+def _decode(text: str) -> bytes:
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from kiplint.codec.exchange import ProblemObject
 from kiplint.codec.problems import RULES
-from kiplint.compat.negotiation.sides import Offered, offered_set, served
+from kiplint.compat.negotiation.sides import Offered, drop_unserved, offered_set
 from kiplint.engine.errors import UsageError
 from kiplint.limits import PROBE_BYTES
 from kiplint.model.schemas import SchemaSet
@@ -96,8 +96,8 @@ class ProbeResult(RunResult, frozen=True):
     @property
     def document(self) -> ProbeDocument:
         """The JSON document."""
-        failed = sum(broker.error is not None for broker in self.brokers)
-        return ProbeDocument(1, self.brokers, ProbeSummary(brokers=len(self.brokers), failed=failed))
+        failures = sum(broker.error is not None for broker in self.brokers)
+        return ProbeDocument(1, self.brokers, ProbeSummary(brokers=len(self.brokers), failed=failures))
 
 
 class _OfferRow(msgspec.Struct):
@@ -121,7 +121,7 @@ class ProbedOffers(msgspec.Struct, frozen=True):
 
     def sets(self, layouts: SchemaSet) -> list[tuple[str, SchemaSet]]:
         """The brokers as schema sets, with the layouts of another set."""
-        return [(address, offered_set(served(rows), layouts)) for address, rows in self.offers.items()]
+        return [(address, offered_set(drop_unserved(rows), layouts)) for address, rows in self.offers.items()]
 
 
 def read_offers(name: str) -> ProbedOffers | None:
@@ -153,8 +153,8 @@ def _offers(label: str, rows: Any) -> ProbedOffers:
         for broker in brokers
         if broker.error is None
     }
-    failed = {broker.address: broker.error for broker in brokers if broker.error is not None}
+    errors_by_address = {broker.address: broker.error for broker in brokers if broker.error is not None}
     if not offers:
-        errors = "; ".join(f"{address}: {error}" for address, error in failed.items())
+        errors = "; ".join(f"{address}: {error}" for address, error in errors_by_address.items())
         raise UsageError(f"{label} has no broker that answered{f' ({errors})' if errors else ''}")
-    return ProbedOffers(offers, failed)
+    return ProbedOffers(offers, errors_by_address)

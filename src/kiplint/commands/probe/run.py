@@ -47,11 +47,11 @@ def probe(
     if expect_node is not None and expect_cluster is None:
         raise UsageError("a node is expected with its cluster: brokers refuse one without the other (KIP-1242)")
     catalog = open_catalog([client], repository)
-    if not catalog.keyed("request", API_VERSIONS) or not catalog.named("RequestHeader"):
+    if not catalog.with_key("request", API_VERSIONS) or not catalog.with_name("RequestHeader"):
         raise UsageError(f"{client} has no ApiVersionsRequest, or no RequestHeader")
     others = open_catalog(also, repository) if also else None
-    for opened in filter(None, (catalog, others)):
-        opened.api_keys  # noqa: B018 (reads all definitions before threads do)
+    for each_catalog in filter(None, (catalog, others)):
+        each_catalog.api_keys  # noqa: B018 (reads all definitions before threads do)
     expected = (expect_cluster, expect_node) if expect_node is not None else (None, NO_NODE)
     questions = Questions(
         KnownSets(os.fspath(client), catalog, others),

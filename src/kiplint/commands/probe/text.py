@@ -25,13 +25,13 @@ def _broker(broker: ProbedBroker, color: bool, width: int | None) -> Iterator[st
         yield f"{printable(broker.address)}: {label}: {printable(broker.error)}"
         return
     cluster = f"cluster {broker.cluster_id}" if broker.cluster_id else "no cluster id"
-    tried = " -> ".join(map(str, broker.tried))
-    yield title(f"{broker.address}: {cluster}, ApiVersions {tried}", color)
+    versions = " -> ".join(map(str, broker.tried))
+    yield title(f"{broker.address}: {cluster}, ApiVersions {versions}", color)
     yield from table(HEAD, [_row(api) for api in broker.apis], color, width)
-    refused = [f"{api.name} {api.use}" for api in broker.apis if api.refused]
-    if refused:
+    refused_rpcs = [f"{api.name} {api.use}" for api in broker.apis if api.refused]
+    if refused_rpcs:
         yield "  refused with INVALID_REQUEST, as the connection began with request header 3 (KIP-1313):"
-        yield from paragraph(refused, "    ", width)
+        yield from paragraph(refused_rpcs, "    ", width)
     for label, levels in (("features", broker.features), ("finalized", broker.finalized)):
         if levels:
             yield f"  {label}:"
@@ -52,6 +52,6 @@ def _problems(broker: ProbedBroker, color: bool) -> Iterator[str]:
 
 
 def _row(api: Api) -> list[tuple[str, str]]:
-    offered = str(api.lowest) if api.lowest == api.highest else f"{api.lowest}-{api.highest}"
-    used = "-" if api.use is None else f"{api.use}, refused" if api.refused else str(api.use)
-    return [(api.name or "?", ""), (str(api.api_key), ""), (offered, ""), (used, ""), (api.unknown, "")]
+    offer = str(api.lowest) if api.lowest == api.highest else f"{api.lowest}-{api.highest}"
+    use = "-" if api.use is None else f"{api.use}, refused" if api.refused else str(api.use)
+    return [(api.name or "?", ""), (str(api.api_key), ""), (offer, ""), (use, ""), (api.unknown, "")]

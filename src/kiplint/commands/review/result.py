@@ -107,7 +107,7 @@ class ReviewResult(Report, frozen=True):
     """The releases; empty where the base counts as released."""
     rollout: tuple[RolloutRow, ...] = ()
     """The RPCs with their request headers, once a definition has headerVersions."""
-    touched: frozenset[str] = frozenset()
+    touched_rpcs: frozenset[str] = frozenset()
     """The names of the RPCs that the change touches."""
     ignores: int = 0
     """The number of comments that ignore findings, and that the base does not have."""
@@ -129,7 +129,7 @@ class ReviewResult(Report, frozen=True):
     @property
     def lagging(self) -> tuple[RolloutRow, ...]:
         """The RPCs that the change touches, and that have no version with the header that brokers offer."""
-        return tuple(row for row in self.rollout if row.name in self.touched and row.status in FAILING)
+        return tuple(row for row in self.rollout if row.name in self.touched_rpcs and row.status in FAILING)
 
     @property
     def verdict(self) -> Verdict:
@@ -144,9 +144,9 @@ class ReviewResult(Report, frozen=True):
     def others(self) -> str:
         """What is not shown, and how much is only added."""
         verb = "breaks" if len(self.additions) == 1 else "break"
-        added = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
+        additions = f"; {plural(len(self.additions), 'change')} that {verb} nothing" if self.additions else ""
         ignores = f"; {plural(self.ignores, 'new ignore comment')}" if self.ignores else ""
-        return added + ignores + super().others
+        return additions + ignores + super().others
 
     @property
     def fix_commands(self) -> tuple[str, str]:

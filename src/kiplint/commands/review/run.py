@@ -63,7 +63,7 @@ def review(options: ReviewCommand) -> ReviewResult:
             raise SourceError(f"no such file or directory: {name}")
     changed_since = since.revision if since.revision and not options.older else None
     check = CheckCommand(sets=names, changed_since=changed_since, fix=options.fix)
-    checked = check_sets([CheckPart(names, check)], configuration, strict=True)
+    check_result = check_sets([CheckPart(names, check)], configuration, strict=True)
     comparison = _compared(names, since.revision, options.released, configuration)  # with what was fixed
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
@@ -72,12 +72,12 @@ def review(options: ReviewCommand) -> ReviewResult:
         rows = comparison.rollout(configuration)
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change.breaks != "none" or change.severity != "info"]
-    rules = [*configuration.known(), *configuration.rules().rules]
+    rules = [*configuration.all_rules(), *configuration.rules().rules]
     topics = {rule.id: rule.spec.topics for rule in rules}
     lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
     folders = {*names, *map(os.path.dirname, comparison.after_sources)}
     changed = changed_configuration(base_files, folders, trusts_head=options.trust_head) if has_base else ()
-    items: list[Item] = [(finding, "check") for finding in (*checked.findings, *changed)]
+    items: list[Item] = [(finding, "check") for finding in (*check_result.findings, *changed)]
     items += [(change, "diff") for change in worse]
     items += [(finding, "rollout") for finding in lagging]
     findings = entries_of(items, topics)
@@ -89,22 +89,22 @@ def review(options: ReviewCommand) -> ReviewResult:
         patch = check_sets([part], configuration, strict=True).patch or b""
     return ReviewResult(
         findings=findings,
-        files=checked.files,
-        messages=checked.messages,
-        sources={**comparison.sources, **checked.sources},
+        files=check_result.files,
+        messages=check_result.messages,
+        sources={**comparison.sources, **check_result.sources},
         status="findings" if grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
         rules=rule_infos(rules, (*findings, *additions), IGNORE) | rule_infos([CONFIGURATION_CHANGED], findings, ""),
-        paths=checked.paths,
-        notes=(*since.notes, *comparison.notes, *checked.notes),
-        left_out=checked.left_out,
+        paths=check_result.paths,
+        notes=(*since.notes, *comparison.notes, *check_result.notes),
+        left_out=check_result.left_out,
         harmless=("info",),
-        older=checked.older,
+        older=check_result.older,
         additions=additions,
         base=since.revision,
         released=comparison.releases.names if comparison.releases else (),
         rollout=rows,
-        touched=frozenset(change.rpc for change in changes),
+        touched_rpcs=frozenset(change.rpc for change in changes),
         ignores=new_ignores(comparison.before_sources, comparison.after_sources),
         patch=patch,
         proofs=options.proofs,
@@ -192,7 +192,7 @@ class Comparison(NamedTuple):
 
     def rollout(self, configuration: Configuration) -> tuple[RolloutRow, ...]:
         """The RPCs with their request headers."""
-        rules = rollout_rules(WITH_INSTANCE_ID, configuration.config, configuration.rules().known)
+        rules = rollout_rules(WITH_INSTANCE_ID, configuration.config, configuration.rules().all_rules)
         return tuple(
             row
             for before, after in self.trees

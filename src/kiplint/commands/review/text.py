@@ -84,9 +84,9 @@ def _rollout(result: ReviewResult) -> list[str]:
 
 def _folded(patch: str) -> str:
     """A patch as a collapsed block of Markdown, in a fence that no line of the patch can close."""
-    shown = patch if len(patch) <= MOST_OF_PATCH else patch[: patch.rfind("\n", 0, MOST_OF_PATCH) + 1]
-    left_out = patch.count("\n") - shown.count("\n")
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", shown)), default=2))
+    text = patch if len(patch) <= MOST_OF_PATCH else patch[: patch.rfind("\n", 0, MOST_OF_PATCH) + 1]
+    left_out = patch.count("\n") - text.count("\n")
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=2))
     rest = f"{plural(left_out, 'more line')} left out.\n\n" if left_out else ""
     head = "What <code>kiplint review --fix</code> would change"
-    return f"<details><summary>{head}</summary>\n\n{fence}diff\n{shown}{fence}\n\n{rest}</details>\n"
+    return f"<details><summary>{head}</summary>\n\n{fence}diff\n{text}{fence}\n\n{rest}</details>\n"

@@ -68,7 +68,7 @@ def rollout(options: RolloutCommand) -> RolloutResult:
     head = load(sets[-1], repository, configuration.keeps)
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
     configured = configuration.rules()
-    rules = rollout_rules(header, configuration.config, configured.known)
+    rules = rollout_rules(header, configuration.config, configured.all_rules)
     old = sets[0] if base else ""
     releases = releases_of(configuration, old, options.released, repository, sets[-1])
     rows = tuple(rows_of(head.main, base.main if base else None, header, rules, releases))
@@ -83,7 +83,7 @@ def rollout(options: RolloutCommand) -> RolloutResult:
         sources=sources,
         status="error" if unread else "findings" if failing else "ok",
         sets=tuple(reversed(sets)),
-        rules=rule_infos(configuration.known(), findings, "") if findings else {},
+        rules=rule_infos(configuration.all_rules(), findings, "") if findings else {},
         paths=tuple(head.sources),
         broken=unread,
         rows=rows,

@@ -75,4 +75,4 @@ class ShowCommand(Command, frozen=True):
             raise UsageError("show takes one set; several go with --history")
         else:
             result = show(self.message, *sets, repository=self.repository)
-        return present(result, form, self.color, opened=self.open)
+        return present(result, form, self.color, in_browser=self.open)

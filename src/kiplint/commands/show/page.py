@@ -132,11 +132,11 @@ def _change(before: LayoutRow | None, row: LayoutRow) -> str:
     was_tagged, is_tagged = (":" in each.name for each in (before, row))
     words = [word for word in row.encoding.split() if word not in before.encoding.split()]
     now = ["tagged"] * (is_tagged and not was_tagged) + words
-    gone = ["tagged"] * (was_tagged and not is_tagged)
-    gone += [
+    losses = ["tagged"] * (was_tagged and not is_tagged)
+    losses += [
         word for word in ("compact", "nullable") if word in before.encoding.split() and word not in row.encoding.split()
     ]
-    return ", ".join([f"now {' '.join(now)}"] * bool(now) + [f"no longer {' or '.join(gone)}"] * bool(gone))
+    return ", ".join([f"now {' '.join(now)}"] * bool(now) + [f"no longer {' or '.join(losses)}"] * bool(losses))
 
 
 def _rows(

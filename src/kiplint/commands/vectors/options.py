@@ -43,7 +43,7 @@ class VectorsCommand(Command, frozen=True):
         from kiplint.cli.output import finish
         from kiplint.cli.process import warn
         from kiplint.commands.vectors.run import vectors
-        from kiplint.render.findings.json import encoded
+        from kiplint.render.findings.json import as_json
         from kiplint.render.report import RunResult
 
         broken: list[str] = []
@@ -51,7 +51,7 @@ class VectorsCommand(Command, frozen=True):
         for vector in vectors(
             *self.sets, repository=self.repository, messages=self.messages, broken=broken, left_out=left_out
         ):
-            sys.stdout.write(encoded(vector) + "\n")
+            sys.stdout.write(as_json(vector) + "\n")
         for line in left_out:
             warn(f"warning: {line}")
         return finish(RunResult(status="error" if broken else "ok", broken=tuple(broken)))

@@ -104,7 +104,7 @@ def vectors(
         if name not in catalog.names:
             raise UsageError(f"no set has {name}{did_you_mean(name, catalog.names)}")
     for name in sorted({*messages} or catalog.names):
-        for message in catalog.named(name)[:1]:
+        for message in catalog.with_name(name)[:1]:
             if message.file in catalog.context and not messages:
                 continue
             remaining = Counter(VECTOR_BYTES)

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.compat.negotiation.exchange import SOFTWARE
-from kiplint.compat.negotiation.negotiate import Named, negotiate
+from kiplint.compat.negotiation.negotiate import NamedSet, negotiate
 from kiplint.compat.negotiation.result import Loss, Negotiation
 from kiplint.compat.negotiation.sides import Habits, Need, Side, ranged_side
 from kiplint.compat.roles import Mode
@@ -220,7 +220,7 @@ class ClientRow(msgspec.Struct, frozen=True):
 
 def use_of_clients(
     named_releases: Sequence[ClientRelease],
-    brokers: Sequence[Named],
+    brokers: Sequence[NamedSet],
     *,
     unstable: bool = False,
     mode: Mode | None = None,
@@ -235,7 +235,9 @@ def use_of_clients(
     )
 
 
-def _cell(broker: Named, sides: Sequence[tuple[ClientRelease, Side]], unstable: bool, mode: Mode | None) -> ClientCell:
+def _cell(
+    broker: NamedSet, sides: Sequence[tuple[ClientRelease, Side]], unstable: bool, mode: Mode | None
+) -> ClientCell:
     uses = tuple(
         client_use(release, negotiate(side, [broker], unstable=unstable, mode=mode)) for release, side in sides
     )
@@ -245,7 +247,7 @@ def _cell(broker: Named, sides: Sequence[tuple[ClientRelease, Side]], unstable: 
 
 def client_use(release: ClientRelease, negotiation: Negotiation) -> ClientUse:
     """What a release can do with the brokers that it negotiates with."""
-    lost = tuple(
+    lost_rpcs = tuple(
         LostRpc(
             row.name,
             row.name in CORE,
@@ -257,6 +259,6 @@ def client_use(release: ClientRelease, negotiation: Negotiation) -> ClientUse:
         if row.in_trouble
     )
     status: Literal["works", "core", "fails"] = (
-        "fails" if any(rpc.core for rpc in lost) else "core" if lost else "works"
+        "fails" if any(rpc.core for rpc in lost_rpcs) else "core" if lost_rpcs else "works"
     )
-    return ClientUse(release.client, release.version, release.released, status, lost, negotiation.losses)
+    return ClientUse(release.client, release.version, release.released, status, lost_rpcs, negotiation.losses)

@@ -81,20 +81,20 @@ def exchange(client: Side, broker: Side, *, sasl: bool = False) -> Exchange:
 
 
 def _without_sasl(client: Side, ours: Offer, broker: Side, theirs: Offer | None) -> Exchange:
-    tried = ours.versions.highest
-    header = header_of(ours.request, tried)
+    version = ours.versions.highest
+    header = header_of(ours.request, version)
     if theirs is None:
         note = "the broker has no ApiVersions: it closes the connection, so the client must be configured for it"
-        return Exchange(broker.name, tried, header, notes=(note,))
-    if tried in theirs.versions:
-        return _agreed((client, broker), Exchange(broker.name, tried, header, tried), tried)
+        return Exchange(broker.name, version, header, notes=(note,))
+    if version in theirs.versions:
+        return _agreed((client, broker), Exchange(broker.name, version, header, version), version)
     supported = str(theirs.versions) if _names_software(theirs) else ""
-    notes = tuple(_notes(client, ours, theirs, tried))
-    first = Exchange(broker.name, tried, header, 0, "UNSUPPORTED_VERSION", supported, notes=notes)
-    shared = ours.versions & theirs.versions
+    notes = tuple(_notes(client, ours, theirs, version))
+    first = Exchange(broker.name, version, header, 0, "UNSUPPORTED_VERSION", supported, notes=notes)
+    common = ours.versions & theirs.versions
     if not (supported and _names_software(ours)):
-        shared &= VersionRange.of(0, 0)
-    return _agreed((client, broker), first, shared.highest if shared else None)
+        common &= VersionRange.of(0, 0)
+    return _agreed((client, broker), first, common.highest if common else None)
 
 
 def _over_sasl(plain: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
@@ -127,15 +127,15 @@ def _agreed(sides: tuple[Side, Side], first: Exchange, version: int | None) -> E
     )
 
 
-def _notes(client: Side, ours: Offer, theirs: Offer, tried: int) -> Iterator[str]:
+def _notes(client: Side, ours: Offer, theirs: Offer, version: int) -> Iterator[str]:
     if not _names_software(theirs):
         yield "the answer does not name the broker's range (before KIP-511): the client goes back to version 0"
     elif not _names_software(ours):
         yield "the client does not read the range in the answer (before KIP-511): it goes back to version 0"
-    written, read = header_of(ours.request, tried), header_of(theirs.request, tried)
-    if written < WITH_INSTANCE_ID or read != 2:  # a reader of header 1 stops before the new field
+    client_header, broker_header = header_of(ours.request, version), header_of(theirs.request, version)
+    if client_header < WITH_INSTANCE_ID or broker_header != 2:  # a reader of header 1 stops before the new field
         return
-    begin = f"the broker reads the header of ApiVersions {tried} as version 2"
+    begin = f"the broker reads the header of ApiVersions {version} as version 2"
     if sends_instance_id_tagged(client.schemas):
         yield f"{begin}, and skips ClientInstanceId, a tagged field that it does not know"
     else:

@@ -44,7 +44,7 @@ from kiplint.text.words import did_you_mean
 from kiplint.versions import NONE, InvalidRange, VersionRange
 
 
-def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
+def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     """The agreement of client and broker on an RPC, over a connection that began with the exchange.
 
     The version is the highest that both have (KIP-35, "Proposed Changes", 5); for ApiVersions the one of the
@@ -58,31 +58,31 @@ def agree(key: int, client: Side, broker: Side, begun: Exchange) -> Agreement:
     if ours is None:
         return Agreement(broker.name, versions, status="broker-only")
     common = ours.versions & theirs.versions
-    version = begun.used if key == API_VERSIONS and begun.tried is not None else ours.choice(common)
+    version = opening.used if key == API_VERSIONS and opening.tried is not None else ours.choice(common)
     if not common or version is None:
         return Agreement(broker.name, versions, status="no-common-version")
-    written = header_of(ours.request, version)
+    header = header_of(ours.request, version)
     deprecated = ours.request.deprecated | theirs.request.deprecated
     current = common - deprecated
     return Agreement(
         broker.name,
         versions,
         version,
-        written,
+        header,
         header_of(ours.response, version),
-        _status(key, (ours, theirs), version, written, begun),
+        _status(key, (ours, theirs), version, header, opening),
         version in deprecated,
         current.highest if current and version in deprecated else None,
     )
 
 
-def _status(key: int, sides: tuple[Offer, Offer], version: int, written: int, begun: Exchange) -> Outcome:
+def _status(key: int, sides: tuple[Offer, Offer], version: int, header: int, opening: Exchange) -> Outcome:
     ours, theirs = sides
     answers = header_of(ours.response, version), header_of(theirs.response, version)
-    if written != header_of(theirs.request, version) or answers[0] != answers[1]:
+    if header != header_of(theirs.request, version) or answers[0] != answers[1]:
         return "header-differs"
     exempt = key in (API_VERSIONS, SASL_HANDSHAKE)
-    return "refused" if begun.checked and written < WITH_INSTANCE_ID and not exempt else "agreed"
+    return "refused" if opening.checked and header < WITH_INSTANCE_ID and not exempt else "agreed"
 
 
 def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agreement, ...]) -> RpcRow:
@@ -103,7 +103,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
     notes = [
         _message(status, ours, brokers, agreements, key),
         _sent_anyway(status, ours, client, brokers, key),
-        _kept(ours, brokers, key),
+        _note_kept_versions(ours, brokers, key),
         _on_other_paths(paths, version),
         *(f"it also sends {versions} without negotiation, which {name} refuses" for name, versions in unserved.items()),
     ]
@@ -186,9 +186,9 @@ def _sent_anyway(status: Outcome, ours: Offer | None, client: Side, brokers: Seq
     if ours is None or status != "no-common-version":
         return ""
     theirs = [broker.offers[key] for broker in brokers if key in broker.offers]
-    listed = reduce(VersionRange.__and__, (offer.advertised for offer in theirs)) & ours.versions
-    if listed:
-        return f"brokers list version {listed} for old clients, and refuse it (KAFKA-18659)"
+    listed_versions = reduce(VersionRange.__and__, (offer.advertised for offer in theirs)) & ours.versions
+    if listed_versions:
+        return f"brokers list version {listed_versions} for old clients, and refuse it (KAFKA-18659)"
     if client.habits.ignores_lowest:
         highest = min(ours.versions.highest, *(offer.versions.highest for offer in theirs))
         return f"it sends version {highest} anyway, and the broker refuses it"
@@ -205,14 +205,14 @@ def losses(client: Side, brokers: Sequence[Side]) -> Iterator[Loss]:
                     need.what, f"the client tests for {need.rpc} {need.version}, and {broker.name} lists {there}"
                 )
                 break
-    refused = [
+    refusals = [
         f"{offer.name} {versions}"
         for key, offer in sorted(client.offers.items())
         if (versions := _refused_by_default(client, offer, [broker.offers.get(key) for broker in brokers]))
     ]
-    if refused:
-        names = ", ".join(text.partition(" ")[0] for text in refused)
-        yield Loss(f"{names} by default", f"with {client.habits.setting} the client sends {', '.join(refused)}")
+    if refusals:
+        names = ", ".join(text.partition(" ")[0] for text in refusals)
+        yield Loss(f"{names} by default", f"with {client.habits.setting} the client sends {', '.join(refusals)}")
 
 
 def _refused_by_default(client: Side, offer: Offer, theirs: Sequence[Offer | None]) -> VersionRange:
@@ -220,12 +220,12 @@ def _refused_by_default(client: Side, offer: Offer, theirs: Sequence[Offer | Non
 
     A client that negotiates goes below what its settings say, and never above.
     """
-    refused = NONE
+    refused_versions = NONE
     for broker in theirs:
         if broker and offer.versions & broker.versions:
-            sent = offer.usual & VersionRange.of(0, broker.versions.lowest) if client.habits.negotiates else offer.usual
-            refused |= sent - broker.versions
-    return refused
+            own = offer.usual & VersionRange.of(0, broker.versions.lowest) if client.habits.negotiates else offer.usual
+            refused_versions |= own - broker.versions
+    return refused_versions
 
 
 def _deprecated(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
@@ -244,13 +244,13 @@ def _deprecated(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
     )
 
 
-def _kept(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
+def _note_kept_versions(ours: Offer | None, brokers: Sequence[Side], key: int) -> str:
     """A note where brokers keep versions for themselves that both sides have; else empty."""
-    if ours is None or not ours.kept:
+    if ours is None or not ours.reserved_versions:
         return ""
-    offered = (broker.offers[key].versions for broker in brokers if key in broker.offers)
-    shared = reduce(VersionRange.__or__, (ours.kept & versions for versions in offered), NONE)
-    return f"clients leave {shared} to brokers, which use it among themselves" if shared else ""
+    ranges = (broker.offers[key].versions for broker in brokers if key in broker.offers)
+    common = reduce(VersionRange.__or__, (ours.reserved_versions & versions for versions in ranges), NONE)
+    return f"clients leave {common} to brokers, which use it among themselves" if common else ""
 
 
 def _paths(key: int, ours: Offer | None, brokers: Sequence[Side], usable: VersionRange | None) -> dict[str, int]:
@@ -308,26 +308,26 @@ def use_of(name: str, needs: Needs, client: Side, brokers: Sequence[Side]) -> Fe
     return FeatureUse(name, all(rpc.version is not None for rpc in rpcs), rpcs)
 
 
-def _judge_rpc(name: str, needed: VersionRange, client: Side, brokers: Sequence[Side]) -> FeatureRpc:
+def _judge_rpc(name: str, versions: VersionRange, client: Side, brokers: Sequence[Side]) -> FeatureRpc:
     sides = (client, *brokers)
     names = {offer.name: key for side in reversed(sides) for key, offer in side.rpcs.items()}
     key = names.get(name, names.get(name.removesuffix("Request")))
     if key is None and re.fullmatch("[0-9]{1,5}", name):
         key = int(name)
     if key is None or not any(key in side.rpcs for side in sides):
-        return FeatureRpc(name, str(needed), None, None, f"neither side has {name}{did_you_mean(name, names)}")
+        return FeatureRpc(name, str(versions), None, None, f"neither side has {name}{did_you_mean(name, names)}")
     usable = usable_range(key, client, brokers)
-    shared = needed & usable if usable else None
-    if shared:
-        return FeatureRpc(name, str(needed), str(usable), shared.highest)
-    lacking = [text for side in sides if (text := _lacking(key, needed, side, side is client))]
+    common = versions & usable if usable else None
+    if common:
+        return FeatureRpc(name, str(versions), str(usable), common.highest)
+    lacking = [text for side in sides if (text := _lacking(key, versions, side, side is client))]
     message = "; ".join(lacking) or f"together they have {usable if usable else 'no version'}"
-    return FeatureRpc(name, str(needed), None if usable is None else str(usable), None, message)
+    return FeatureRpc(name, str(versions), None if usable is None else str(usable), None, message)
 
 
-def _lacking(key: int, needed: VersionRange, side: Side, is_client: bool) -> str:
+def _lacking(key: int, versions: VersionRange, side: Side, is_client: bool) -> str:
     offer = side.offers.get(key)
-    if offer and offer.versions & needed:
+    if offer and offer.versions & versions:
         return ""
     return f"{'the client' if is_client else side.name} has {offer.versions if offer else 'none of it'}"
 
@@ -365,12 +365,12 @@ def _range(place: str, text: object) -> VersionRange:
         raise UsageError(f'{place}: "{text}" {error}; write "3", "0-2" or "3+"') from None
 
 
-Named = tuple[str, SchemaSet]
+NamedSet = tuple[str, SchemaSet]
 
 
 def negotiate(
-    client: Named | Side,
-    brokers: Sequence[Named],
+    client: NamedSet | Side,
+    brokers: Sequence[NamedSet],
     features: Mapping[str, Needs] | None = None,
     *,
     unstable: bool = False,
@@ -387,12 +387,12 @@ def negotiate(
         check_mode(name, schemas, mode)
     ours = client if isinstance(client, Side) else client_side(*client)
     theirs = [broker_side(name, schemas, unstable=unstable, mode=mode) for name, schemas in brokers]
-    begun = (exchange(ours, broker, sasl=sasl) for broker in theirs)
+    openings = (exchange(ours, broker, sasl=sasl) for broker in theirs)
     note = ours.habits.note
-    exchanges = tuple(replace(first, notes=(*first.notes, note)) if note else first for first in begun)
+    exchanges = tuple(replace(first, notes=(*first.notes, note)) if note else first for first in openings)
     connections = list(zip(theirs, exchanges, strict=True))
     rows = tuple(
-        _row(key, ours, theirs, tuple(agree(key, ours, broker, begun) for broker, begun in connections))
+        _row(key, ours, theirs, tuple(agree(key, ours, broker, opening) for broker, opening in connections))
         for key in sorted({*ours.offers, *(key for broker in theirs for key in broker.offers)})
     )
     return Negotiation(
@@ -401,8 +401,8 @@ def negotiate(
         brokers=tuple(broker.name for broker in theirs),
         exchanges=exchanges,
         telemetry=tuple(
-            telemetry(ours, broker, agree(GET_TELEMETRY_SUBSCRIPTIONS, ours, broker, begun))
-            for broker, begun in connections
+            telemetry(ours, broker, agree(GET_TELEMETRY_SUBSCRIPTIONS, ours, broker, opening))
+            for broker, opening in connections
         ),
         rpcs=rows,
         features=tuple(use_of(name, needs, ours, theirs) for name, needs in (features or {}).items()),

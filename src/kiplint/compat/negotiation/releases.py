@@ -20,7 +20,7 @@ from kiplint.compat.roles import TITLES, Mode, is_between_nodes, modes_of
 from kiplint.model.headers import API_VERSIONS, header_map
 from kiplint.model.schemas import SchemaSet
 
-NAMED = 4
+MOST_NAMED = 4
 """How many RPCs a line names; it counts the others."""
 
 Pair = tuple[str, str]
@@ -66,18 +66,18 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
     def note(self) -> str:
         """How many pairs have no trouble, and in which mode the brokers are that can run in two."""
         fine = len(self.pairs) - len(self.trouble)
-        counted = f"{fine:,} of {len(self.pairs):,} pairs agree on every RPC of clients that both have."
+        summary = f"{fine:,} of {len(self.pairs):,} pairs agree on every RPC of clients that both have."
         both = (release for release in self.releases if len(release.modes) > 1)
         spans = [
             (mode, _span([release.name.removesuffix(":") for release in group]))
             for mode, group in groupby(both, key=lambda release: release.mode)
         ]
         if not spans:
-            return counted
+            return summary
         modes = ", those of ".join(f"{span} are in {TITLES[mode]} mode" for mode, span in spans)
         others = [other for other in TITLES if {mode for mode, _ in spans} != {other}]
         choices = " and ".join(f"for {TITLES[other]} mode: --mode {other}" for other in others)
-        return f"{counted} Brokers of {modes}; {choices}."
+        return f"{summary} Brokers of {modes}; {choices}."
 
     def has(self, client: str, broker: str) -> bool:
         """Whether the pair is known."""
@@ -91,7 +91,7 @@ class ReleaseMatrix(msgspec.Struct, frozen=True, dict=True):
             for trouble, some in groupby(brokers, key=lambda broker: self.trouble.get((client, broker), [])):
                 if trouble:
                     span = list(some)
-                    yield client, _span(span), str(len(trouble)), _named(trouble)
+                    yield client, _span(span), str(len(trouble)), _join_names(trouble)
 
 
 def release_matrix(
@@ -131,9 +131,9 @@ def in_trouble(cell: RpcCell) -> bool:
 
 
 def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
-    begun = exchange(client, broker)
+    opening = exchange(client, broker)
     for key in sorted({*client.offers, *broker.offers}):
-        agreed = agree(key, client, broker, begun)
+        agreed = agree(key, client, broker, opening)
         name = (client.offers.get(key) or broker.offers[key]).name
         yield RpcCell(key, name, agreed.status, agreed.chosen)
 
@@ -160,6 +160,6 @@ def _span(brokers: Sequence[str]) -> str:
     return brokers[0] if len(brokers) == 1 else f"{brokers[0]} to {brokers[-1]}"
 
 
-def _named(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED + 1 else ""
-    return ", ".join(names[: NAMED if rest else NAMED + 1]) + rest
+def _join_names(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED + 1 else ""
+    return ", ".join(names[: MOST_NAMED if rest else MOST_NAMED + 1]) + rest

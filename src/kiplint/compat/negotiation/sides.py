@@ -47,7 +47,7 @@ Clients of librdkafka compress only for a broker with Produce 0 (KAFKA-18659).
 """
 
 
-def served(offers: Iterable[Offered]) -> Iterator[Offered]:
+def drop_unserved(offers: Iterable[Offered]) -> Iterator[Offered]:
     """The rows of a broker's answer without the versions that it only advertises."""
     rows = list(offers)
     modern = any(row.api_key == FETCH and row.lowest > 3 for row in rows)
@@ -95,8 +95,8 @@ MAIN_PATHS = ("consumer", "producer", "admin")
 class Offer(NamedTuple):
     """The versions of one RPC that a side can use.
 
-    When a broker has the RPC but offers no version, `versions` are none and `hidden` is the reason. `kept` are the
-    versions of a client that it does not use, because brokers keep them for themselves. `fixed` are versions that a
+    When a broker has the RPC but offers no version, `versions` are none and `hidden` is the reason. `reserved_versions`
+    are those of a client that it does not use, because brokers keep them for themselves. `fixed` are versions that a
     client sends on some path without negotiation, of `picks` the highest that is not above the broker's highest, and
     `usual` are the versions that its default settings send. `paths` are the versions on each path of a client, where
     they differ.
@@ -107,7 +107,7 @@ class Offer(NamedTuple):
     response: Message
     versions: VersionRange
     hidden: Hidden = ""
-    kept: VersionRange = NONE
+    reserved_versions: VersionRange = NONE
     fixed: VersionRange = NONE
     picks: VersionRange = NONE
     usual: VersionRange = NONE
@@ -121,25 +121,25 @@ class Offer(NamedTuple):
 
     def unserved(self, theirs: VersionRange) -> VersionRange:
         """The versions that a client sends on some path although a broker with these versions does not serve them."""
-        sent = self.fixed
+        sent_versions = self.fixed
         for versions in self.paths.values():
-            sent |= versions if not versions & theirs else NONE
+            sent_versions |= versions if not versions & theirs else NONE
         if self.picks:
             fitting = self.picks & VersionRange.of(0, theirs.highest)
             pick = fitting.highest if fitting else self.picks.lowest
-            sent |= VersionRange.of(pick, pick)
-        return sent - theirs
+            sent_versions |= VersionRange.of(pick, pick)
+        return sent_versions - theirs
 
-    def on_paths(self, shared: VersionRange) -> dict[str, int]:
+    def on_paths(self, common: VersionRange) -> dict[str, int]:
         """The version on each path, where the paths differ and share a version with the broker."""
-        return {path: (versions & shared).highest for path, versions in self.paths.items() if versions & shared}
+        return {path: (versions & common).highest for path, versions in self.paths.items() if versions & common}
 
-    def choice(self, shared: VersionRange) -> int | None:
+    def choice(self, common: VersionRange) -> int | None:
         """The version that a client takes of those that it shares with a broker: the highest, on the main path."""
-        if not shared:
+        if not common:
             return None
-        paths = self.on_paths(shared)
-        return next((paths[path] for path in MAIN_PATHS if path in paths), shared.highest)
+        paths = self.on_paths(common)
+        return next((paths[path] for path in MAIN_PATHS if path in paths), common.highest)
 
     @property
     def between_nodes(self) -> bool:
@@ -193,15 +193,15 @@ def client_side(name: str, schemas: SchemaSet) -> Side:
     for rpc in schemas.rpcs:
         if offer := _offer(rpc, unstable=True):
             reserved = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
-            offers[rpc.api_key] = offer._replace(versions=offer.versions - reserved, kept=reserved)
+            offers[rpc.api_key] = offer._replace(versions=offer.versions - reserved, reserved_versions=reserved)
     return Side(name, schemas, offers)
 
 
 def ranged_side(name: str, versions: Mapping[int, VersionRange], layouts: SchemaSet, note: str = "") -> Side:
     """A client with these versions by API key, and the layouts and names of a set."""
-    rows = [Offered(key, "", sent.lowest, sent.highest) for key, sent in sorted(versions.items())]
+    rows = [Offered(key, "", span.lowest, span.highest) for key, span in sorted(versions.items())]
     side = client_side(name, offered_set(rows, layouts))
-    offers = {key: offer._replace(versions=versions[key] - offer.kept) for key, offer in side.rpcs.items()}
+    offers = {key: offer._replace(versions=versions[key] - offer.reserved_versions) for key, offer in side.rpcs.items()}
     return Side(name, side.schemas, offers, habits=Habits(note))
 
 

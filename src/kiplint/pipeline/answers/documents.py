@@ -40,7 +40,7 @@ else:
     CellRow = _struct("CellRow", dict(list(Matrix.COLUMNS.items())[2:]))
 
 
-def typed(kind: type[Any], rows: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]:
+def as_structs(kind: type[Any], rows: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]:
     """Rows as Structs of a kind: times in ISO 8601, fields that it has not left out."""
     names = kind.__struct_fields__
     return tuple(kind(**{name: plain(row[name]) for name in names if name in row}) for row in rows)

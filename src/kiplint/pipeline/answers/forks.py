@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.answers.documents import ForkFinding, ForkMessage, ForkRow, ForksDocument, Row, typed
+from kiplint.pipeline.answers.documents import ForkFinding, ForkMessage, ForkRow, ForksDocument, Row, as_structs
 from kiplint.pipeline.answers.points import NEXT, Point, point
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.tables import COLLISION, RPC, Drift, Layouts, Messages, Spans
@@ -33,7 +33,7 @@ SELECT source, lineage, message_name, type, status, difference AS reason, max(up
 FROM (SELECT *, bool_and(status = 'only-in-fork') OVER (PARTITION BY source, lineage, message_name, type) AS alone
   FROM drift) WHERE status <> 'same' GROUP BY ALL ORDER BY message_name, type, reason
 """
-_HELD: Final = f"""
+_PARTS: Final = f"""
 WITH pairs AS (
   SELECT unnest($1) AS root, unnest($2) AS base
 ), parts AS (
@@ -45,7 +45,7 @@ WITH pairs AS (
 )
 """
 _GAPS: Final = f"""
-{_HELD}, held AS (
+{_PARTS}, held AS (
   SELECT root, kind, claim, any_value(message_name) AS message_name, any_value(type) AS type, min(lowest) AS lowest,
     max(highest) AS highest
   FROM parts GROUP BY root, kind, claim
@@ -66,7 +66,7 @@ WHERE lowest <= highest AND (known_lowest IS NULL OR lowest < known_lowest OR hi
 ORDER BY message_name, type
 """
 _CLASHES: Final = f"""
-{_HELD}, laid AS (
+{_PARTS}, laid AS (
   SELECT root, kind, claim, p.message_name, p.type, l.lowest, l.highest, layout, tags
   FROM parts p JOIN layouts l USING (blob)
 )
@@ -108,10 +108,10 @@ def forks(reader: Reader, sources: Iterable[str] = (), merging: str = "") -> For
             "breaks": [] if is_merged else breaks[row["root"]],
         }
         rows.append(
-            {**row, **messages, "content": row["root"], "fixed_upstream": typed(ForkFinding, fixed[_line(row)])}
+            {**row, **messages, "content": row["root"], "fixed_upstream": as_structs(ForkFinding, fixed[_line(row)])}
         )
     return ForksDocument(
-        1, reader.upstream, target.name, target_row["messages"], typed(ForkRow, sorted(rows, key=_worst))
+        1, reader.upstream, target.name, target_row["messages"], as_structs(ForkRow, sorted(rows, key=_worst))
     )
 
 

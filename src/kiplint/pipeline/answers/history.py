@@ -14,7 +14,7 @@ from kiplint.pipeline.answers.documents import (
     RecentDocument,
     Reviewer,
     RevisionState,
-    typed,
+    as_structs,
 )
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.answers.views import TAGS
@@ -42,10 +42,10 @@ def blame(reader: Reader, subject: str, rules: list[str], *, reviewers: bool = F
     else:
         hint = did_you_mean(subject, names) or did_you_mean(subject, rules)
         raise UsageError(f"no message and no rule is called {subject}{hint}")
-    events = typed(HistoryEvent, reader.duck.rows(_OF_SUBJECT.format(column), [subjects]))
+    events = as_structs(HistoryEvent, reader.duck.rows(_OF_SUBJECT.format(column), [subjects]))
     released = _distinct(reader, "SELECT DISTINCT source FROM revisions WHERE release <> ''")
     messages = subjects if column == "message_name" else sorted({event.message_name for event in events})
-    people = typed(Reviewer, reader.duck.rows(_REVIEWERS, [messages])) if reviewers else None
+    people = as_structs(Reviewer, reader.duck.rows(_REVIEWERS, [messages])) if reviewers else None
     return BlameDocument(1, subject, events, tuple(released), people)
 
 
@@ -87,7 +87,7 @@ def changes(reader: Reader, since: str | None = None) -> RecentDocument:
     except ValueError:
         raise UsageError(f"--since takes a date (2026-01-31) or a time (2026-01-31T12:00), not {since}") from None
     reader.require(Spans, Revisions)
-    return RecentDocument(1, begin.isoformat(), typed(HistoryEvent, reader.duck.rows(_RECENT, [begin])))
+    return RecentDocument(1, begin.isoformat(), as_structs(HistoryEvent, reader.duck.rows(_RECENT, [begin])))
 
 
 _ADOPTED = """
@@ -117,4 +117,4 @@ def rollout(reader: Reader, header: int = 3) -> AdoptionDocument:
 def states(reader: Reader, header: int = 3) -> AdoptionDocument:
     """The same for any header."""
     rows = reader.duck.rows(_ADOPTED, [header])
-    return AdoptionDocument(1, header, tuple(typed(RevisionState, rows)))
+    return AdoptionDocument(1, header, tuple(as_structs(RevisionState, rows)))

@@ -16,7 +16,7 @@ from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.compat.roles import Mode, is_between_nodes
 from kiplint.engine.errors import UsageError
 from kiplint.model.schemas import SchemaSet
-from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, typed
+from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, as_structs
 from kiplint.pipeline.answers.points import Point, tree_at
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.tables import Blobs, Matrix, Revisions
@@ -39,7 +39,7 @@ WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 
 """
 _ORDERED: Final = "SELECT source, release FROM releases WHERE root {} (SELECT root FROM trees) ORDER BY ALL"
 _ROOTS: Final = "SELECT source, release, root FROM releases"
-_DEFINED: Final = _ORDERED.format("IN").replace("ORDER BY ALL", "ORDER BY source, lineage, position")
+_DEFINED_RELEASES: Final = _ORDERED.format("IN").replace("ORDER BY ALL", "ORDER BY source, lineage, position")
 _UNDEFINED: Final = _ORDERED.format("NOT IN")
 
 
@@ -60,13 +60,13 @@ def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
     for a mode that no release has.
     """
     reader.require(Matrix, Revisions)
-    called = _names(reader)
-    order = {release: at for at, release in enumerate(called)}
+    labels = _names(reader)
+    order = {release: at for at, release in enumerate(labels)}
     pairs: dict[Pair, Mapping[str, int]] = {}
     trouble: dict[Pair, tuple[str, ...]] = {}
     if mode:
         result = without_missing_pairs(reader, release_matrix(definitions(reader), mode=mode))
-        names = {name: release for release, name in called.items()}
+        names = {name: release for release, name in labels.items()}
         for (client, broker), cells in result.pairs.items():
             pair = names[client], names[broker]
             pairs[pair] = Counter(cell.status for cell in cells)
@@ -88,39 +88,39 @@ def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
         for client, broker in sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
     )
     undefined = tuple(row["release"] for row in reader.duck.rows(_UNDEFINED))
-    return PairsDocument(1, tuple(release.name for release in called), tuple(rows), undefined)
+    return PairsDocument(1, tuple(release.name for release in labels), tuple(rows), undefined)
 
 
 def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
     """The version of each RPC that a pair uses; raises UsageError for a release that is in no source, or in several."""
     reader.require(Matrix, Revisions)
-    called = _names(reader)
-    ours, theirs = (_release(reader, called, name) for name in (client, broker))
+    labels = _names(reader)
+    ours, theirs = (_release(reader, labels, name) for name in (client, broker))
     rows = reader.duck.rows(_CELLS, [*ours, *theirs])
     if not rows and ours.source != theirs.source:
         raise UsageError(
-            f"the lake has no pairs of releases across sources, such as {called[ours]} of {ours.source} and "
-            f"{called[theirs]} of {theirs.source}: `kiplint pipeline run --across` makes them"
+            f"the lake has no pairs of releases across sources, such as {labels[ours]} of {ours.source} and "
+            f"{labels[theirs]} of {theirs.source}: `kiplint pipeline run --across` makes them"
         )
-    return CellsDocument(1, ours.name, theirs.name, ours.source, theirs.source, typed(CellRow, rows))
+    return CellsDocument(1, ours.name, theirs.name, ours.source, theirs.source, as_structs(CellRow, rows))
 
 
 def definitions(reader: Reader) -> list[tuple[str, SchemaSet]]:
     """The definitions of every release, each with what it is called."""
     reader.require(Revisions, Blobs)
-    called = _names(reader)
+    labels = _names(reader)
     roots = {Release(row["source"], row["release"]): row["root"] for row in reader.duck.rows(_ROOTS)}
     return [
-        (name, tree_at(reader, Point(name, release.source, roots[release])).main) for release, name in called.items()
+        (name, tree_at(reader, Point(name, release.source, roots[release])).main) for release, name in labels.items()
     ]
 
 
 def without_missing_pairs(reader: Reader, matrix: ReleaseMatrix) -> ReleaseMatrix:
     """A matrix without the pairs that the lake has not, which are those across sources unless it was made with them."""
     reader.require(Matrix, Revisions)
-    called = _names(reader)
+    labels = _names(reader)
     pairs = map(_pair_of, reader.duck.rows(f"SELECT DISTINCT {_PAIR} FROM release_matrix"))
-    pairs_there = {(called[client], called[broker]) for client, broker in pairs}
+    pairs_there = {(labels[client], labels[broker]) for client, broker in pairs}
     return msgspec.structs.replace(
         matrix, pairs={pair: some for pair, some in matrix.pairs.items() if pair in pairs_there}
     )
@@ -134,7 +134,7 @@ def between_nodes(reader: Reader) -> list[str]:
 
 def _names(reader: Reader) -> dict[Release, str]:
     """The releases that have definitions in the order of their lines, with what they are called."""
-    rows = reader.duck.rows(_DEFINED)
+    rows = reader.duck.rows(_DEFINED_RELEASES)
     releases = list(dict.fromkeys(Release(row["source"], row["release"]) for row in rows))
     count = Counter(release.name for release in releases)
     return {
@@ -143,18 +143,18 @@ def _names(reader: Reader) -> dict[Release, str]:
     }
 
 
-def _release(reader: Reader, called: dict[Release, str], name: str) -> Release:
+def _release(reader: Reader, labels: dict[Release, str], name: str) -> Release:
     matching = [
         release
-        for release, label in called.items()
+        for release, label in labels.items()
         if name in (label, release.name, f"{release.source}:{release.name}")
     ]
     if not matching:
         if any(name in (row["release"], f"{row['source']}:{row['release']}") for row in reader.duck.rows(_UNDEFINED)):
             raise UsageError(f"release {name} has no definitions")
-        raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, called.values(), numbered=False)}")
+        raise UsageError(f"there is no release {name} in the lake{did_you_mean(name, labels.values(), numbered=False)}")
     if len(matching) > 1:
-        choices = " or ".join(called[release] for release in matching)
+        choices = " or ".join(labels[release] for release in matching)
         raise UsageError(f"several sources have a release {name}: say {choices}")
     return matching[0]
 

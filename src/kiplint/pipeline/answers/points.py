@@ -16,7 +16,7 @@ from kiplint.text.words import did_you_mean
 NEXT: Final = "next"
 SHORTEST: Final = 7
 """The characters of a commit's id that name it."""
-_FOUND: Final = """
+_MATCHES: Final = """
 SELECT DISTINCT source, root, root IN (SELECT root FROM trees) AS is_defined FROM revisions
 WHERE release = $1 OR length($1) >= $2 AND starts_with(commit, $1) ORDER BY source
 """
@@ -65,7 +65,7 @@ def point(reader: Reader, name: str, source: str = "") -> Point:
         raise UsageError(f"there is no source {before} in the lake{did_you_mean(before, sources)}")
     if last == NEXT:
         before = before or source or reader.upstream
-    points = reader.duck.rows(_NEWEST) if last == NEXT else reader.duck.rows(_FOUND, [last, SHORTEST])
+    points = reader.duck.rows(_NEWEST) if last == NEXT else reader.duck.rows(_MATCHES, [last, SHORTEST])
     points = [row for row in points if before in ("", row["source"])]
     if not points and last == NEXT:
         raise UsageError(f"{before} has releases only: {NEXT} is the newest revision of a branch")

@@ -14,7 +14,7 @@ from kiplint.pipeline.answers.documents import (
     Row,
     SourceRow,
     SpanRow,
-    typed,
+    as_structs,
 )
 from kiplint.pipeline.answers.history import states
 from kiplint.pipeline.answers.matrix import between_nodes
@@ -35,7 +35,7 @@ from kiplint.pipeline.tables import (
     Trees,
 )
 
-COUNTED = (Blobs, Trees, Files, Messages, Findings, Changes)
+COUNT_TABLES = (Blobs, Trees, Files, Messages, Findings, Changes)
 _OF_CLIENTS = """
 SELECT status, sum(count)::BIGINT AS cells FROM release_pairs JOIN (
   SELECT client_root, broker_root, status, count(*) AS count FROM matrix
@@ -65,14 +65,14 @@ def report(reader: Reader) -> ReportDocument:
     cells = reader.duck.rows(_OF_CLIENTS, [between_nodes(reader)])
     return ReportDocument(
         version=1,
-        sources=typed(SourceRow, sources),
-        counts={kind.NAME: reader.count(kind) for kind in COUNTED},
-        findings=typed(SpanRow, (row for row in spans if row["what"] == FINDING)),
-        breaks=typed(SpanRow, (row for row in spans if row["what"] != FINDING)),
+        sources=as_structs(SourceRow, sources),
+        counts={kind.NAME: reader.count(kind) for kind in COUNT_TABLES},
+        findings=as_structs(SpanRow, (row for row in spans if row["what"] == FINDING)),
+        breaks=as_structs(SpanRow, (row for row in spans if row["what"] != FINDING)),
         matrix={row["status"]: row["cells"] for row in cells},
-        drift=typed(DriftCount, reader.duck.rows(_DRIFT)),
-        collisions=typed(DriftRow, collisions),
-        problems=typed(ProblemRow, problems),
+        drift=as_structs(DriftCount, reader.duck.rows(_DRIFT)),
+        collisions=as_structs(DriftRow, collisions),
+        problems=as_structs(ProblemRow, problems),
         history=states(reader).sets if reader.count(Offers) else (),
     )
 

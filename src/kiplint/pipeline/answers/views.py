@@ -11,8 +11,8 @@ _STEPS: Final = STEPS.format(revisions="revisions", trees="trees")
 _OF_SET: Final = "s.source, s.lineage, s.position, s.commit, s.time, s.release"
 _PATH: Final = "CASE WHEN t.directory = '' THEN f.name ELSE concat(t.directory, '/', f.name) END AS path"
 _FILES: Final = "revisions s JOIN trees t ON t.root = s.root JOIN files f ON f.tree = t.tree"
-_FOUND: Final = ", ".join(f"g.{name}" for name in list(Findings.COLUMNS)[6:-1])
-_CHANGED: Final = ", ".join(f"c.{name}" for name in list(Changes.COLUMNS)[2:])
+_FINDING_COLUMNS: Final = ", ".join(f"g.{name}" for name in list(Findings.COLUMNS)[6:-1])
+_CHANGE_COLUMNS: Final = ", ".join(f"c.{name}" for name in list(Changes.COLUMNS)[2:])
 
 _SET_FINDINGS: Final = f"""
 WITH elsewhere AS (  -- where another set of a revision has the half of an RPC that is missing
@@ -25,12 +25,12 @@ SELECT {_OF_SET}, s.root, {_PATH}, g.rule, g.severity,
   concat(g.message, CASE WHEN e.place.directory <> t.directory
     THEN concat('; ', replace(e.other_half, '.json', ''), ' is in ', e.place.path, ', which is another set')
     END) AS message,
-  {_FOUND}, t.tree, f.blob
+  {_FINDING_COLUMNS}, t.tree, f.blob
 FROM {_FILES} JOIN findings g ON g.blob = f.blob AND g.name = f.name AND (g.tree IS NULL OR g.tree = f.tree)
 LEFT JOIN elsewhere e ON e.root = s.root AND e.other_half = g.other_half
 """
 _SET_CHANGES: Final = f"""
-SELECT s.source, s.lineage, s.position, s.old_commit, s.commit, s.old_release, s.release, s.time, {_CHANGED}
+SELECT s.source, s.lineage, s.position, s.old_commit, s.commit, s.old_release, s.release, s.time, {_CHANGE_COLUMNS}
 FROM ({_STEPS}) s JOIN changes c ON c.old_root = s.old_root AND c.root = s.root
 """
 _SET_MESSAGES: Final = f"""

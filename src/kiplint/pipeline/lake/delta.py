@@ -239,12 +239,12 @@ def _statistics(kind: type[TableFrame], footer: pq.FileMetaData) -> dict[str, An
             filled = [statistics for statistics in of_groups if statistics.num_values]
             has_bounds = filled and all(statistics.has_min_max for statistics in filled)
             if has_bounds and kind.COLUMNS[name] in ("string", "int", "bigint", "timestamp"):
-                lowest[name] = _bound(min(statistics.min for statistics in filled), highest=False)
-                highest[name] = _bound(max(statistics.max for statistics in filled), highest=True)
+                lowest[name] = _as_bound(min(statistics.min for statistics in filled), highest=False)
+                highest[name] = _as_bound(max(statistics.max for statistics in filled), highest=True)
     return {"numRecords": footer.num_rows, "minValues": lowest, "maxValues": highest, "nullCount": nulls}
 
 
-def _bound(value: Any, *, highest: bool) -> Any:
+def _as_bound(value: Any, *, highest: bool) -> Any:
     """A value that JSON has, not above the lowest or not below the highest."""
     if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
         return value[:_MOST_CHARACTERS] + ("\U0010ffff" if highest else "")
@@ -321,7 +321,7 @@ def stage_frame(df: DataFrame, storage: Storage, run: str, tasks: int) -> DataFr
     return df.sparkSession.read.schema(ddl(columns)).parquet(_literal(storage, f"{STAGING}/{run}"))
 
 
-WRITTEN: Columns = columns("name, source")
+FILE_COLUMNS: Columns = columns("name, source")
 
 
 def _write_in_tasks(df: DataFrame, columns: Columns, storage: Storage, stem: str, *, by_source: bool) -> Parts:
@@ -330,9 +330,11 @@ def _write_in_tasks(df: DataFrame, columns: Columns, storage: Storage, stem: str
         rows = pa.concat_tables(
             [schema.empty_table(), *(pa.Table.from_batches([some]).cast(schema) for some in batches)]
         )
-        yield batch(WRITTEN, _write_files(rows, storage, stem, by_source=by_source))
+        yield batch(FILE_COLUMNS, _write_files(rows, storage, stem, by_source=by_source))
 
-    return parts_named(storage, {row["name"]: row["source"] for row in df.mapInArrow(write, ddl(WRITTEN)).collect()})
+    return parts_named(
+        storage, {row["name"]: row["source"] for row in df.mapInArrow(write, ddl(FILE_COLUMNS)).collect()}
+    )
 
 
 def read_frame(spark: SparkSession, storage: Storage, parts: Parts, columns: Columns, tasks: int) -> DataFrame:

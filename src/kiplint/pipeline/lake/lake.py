@@ -56,8 +56,8 @@ from kiplint.pipeline.lake.storage import (
 from kiplint.pipeline.tables import TABLES, Runs
 from kiplint.text.words import did_you_mean
 
-BEGUN: Final = "begin"
-ENDED: Final = "end"
+BEGIN: Final = "begin"
+END: Final = "end"
 OPTIMIZED: Final = "optimize"
 STATE: Final = re.compile(r"[0-9]{8}-[0-9a-f]{12}\.parquet")
 """The name of a file with a state."""
@@ -262,15 +262,15 @@ class Lake:
         something meanwhile; when this is not a place for a lake, or is full. A new lake in which nothing was begun is
         none afterwards.
         """
-        claimed = Claim(False, False)
+        own_claim = Claim(False, False)
         try:
-            claimed = claim(self.storage, tuple(TABLES))
+            own_claim = claim(self.storage, tuple(TABLES))
             with alone(self.storage) as is_alone:
                 if not is_alone:
                     raise UsageError(f"{self} is being written by {self._writer()}; wait for it")
                 yield
                 if self._last:
-                    self._append(replace(self._last, stage=ENDED))
+                    self._append(replace(self._last, stage=END))
         except ConflictError:
             raise UsageError(f"{self} was written by another process meanwhile: run it again") from None
         except OSError as error:
@@ -281,7 +281,7 @@ class Lake:
                 if self._last:
                     self._clear()
                 else:
-                    unclaim(self.storage, claimed)
+                    unclaim(self.storage, own_claim)
             self._last = None
 
     def ticket(self) -> str:
@@ -358,11 +358,11 @@ class Lake:
 
     def _writer(self) -> str:
         last = self.snapshot()
-        return "another process" if last.stage in ("", ENDED) else f"process {last.writer.rpartition(' ')[2]}"
+        return "another process" if last.stage in ("", END) else f"process {last.writer.rpartition(' ')[2]}"
 
     def _begin(self) -> None:
         if self._last is None:
-            self._last = self._append(replace(self.snapshot(), stage=BEGUN))
+            self._last = self._append(replace(self.snapshot(), stage=BEGIN))
 
     def _append(self, snapshot: Snapshot) -> Snapshot:
         previous = self._last or snapshot

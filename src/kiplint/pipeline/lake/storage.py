@@ -186,7 +186,9 @@ def local_path(text: str) -> Path:
 
 
 MARK: Final = "KIPLINT-LAKE"
-MARKED: Final = b"This is a lake of `kiplint pipeline`: Delta tables, and `runs` says which versions belong together.\n"
+MARK_TEXT: Final = (
+    b"This is a lake of `kiplint pipeline`: Delta tables, and `runs` says which versions belong together.\n"
+)
 STAGING: Final = "staging"
 RUNS: Final = "runs"
 LOG: Final = "_delta_log"
@@ -212,13 +214,13 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
     there = set(storage.list())
     if not there:
         try:
-            storage.write(MARK, MARKED)
+            storage.write(MARK, MARK_TEXT)
         except OSError:
             if storage.path and new_directory:  # on a full disk a directory can be made, and no file in it
                 with suppress(OSError):
                     storage.path.rmdir()
             raise
-    elif MARK not in there or _mark(storage) != MARKED:
+    elif MARK not in there or _mark(storage) != MARK_TEXT:
         own = {MARK, STAGING, RUNS, *tables}
         raise UsageError(f"{storage} is neither empty nor a lake: it has {min(there - own or there)}")
     elif RUNS not in there and (tables_there := there & {*tables}):
@@ -229,16 +231,16 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
     return Claim(not there, new_directory)
 
 
-def unclaim(storage: Storage, claimed: Claim) -> None:
+def unclaim(storage: Storage, own_claim: Claim) -> None:
     """Leave a place as it was before it was claimed, if nothing has come to be there but empty folders."""
-    if claimed.new_lake and storage.path:
+    if own_claim.new_lake and storage.path:
         for folder, _, _ in os.walk(storage.path, topdown=False):
             if folder != str(storage.path):
                 with suppress(OSError):  # it is not empty
                     os.rmdir(folder)
-    if claimed.new_lake and storage.list() == [MARK]:
+    if own_claim.new_lake and storage.list() == [MARK]:
         remove(storage, MARK)
-        if storage.path and claimed.new_directory:
+        if storage.path and own_claim.new_directory:
             with suppress(OSError):
                 storage.path.rmdir()
 
@@ -247,11 +249,11 @@ def require_own(storage: Storage, files: Iterable[str]) -> None:
     """Raise UsageError where a file of a lake, or a folder above it, is a link or a device; one may not be there."""
     if storage.path is None:
         return
-    checked: set[str] = set()
+    names: set[str] = set()
     for file in files:
         folders = [file[: slash.start()] for slash in _SLASH.finditer(file)]
-        for name in (*(folder for folder in folders if folder not in checked), file):
-            checked.add(name)
+        for name in (*(folder for folder in folders if folder not in names), file):
+            names.add(name)
             with suppress(FileNotFoundError):
                 mode = os.lstat(f"{storage.path}/{name}").st_mode
                 if not (stat.S_ISDIR(mode) or (name is file and stat.S_ISREG(mode))):

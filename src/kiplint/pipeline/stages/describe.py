@@ -31,7 +31,7 @@ def _without(columns: Columns, *names: str) -> Columns:
     return {name: kind for name, kind in columns.items() if name not in names}
 
 
-DESCRIBED: Columns = {
+DESCRIPTIONS: Columns = {
     "blob": "string",
     "message": struct(_without(Messages.COLUMNS, "blob")),
     "fields": array(_without(Fields.COLUMNS, "blob", "message_name")),
@@ -46,30 +46,30 @@ def run(work: Work, _: Context) -> None:
     if anew:
         work.clear(Messages, Fields, Layouts)
     texts = work.table(Blobs, "blob", "data", parts=parts).where("data IS NOT NULL")
-    described = work.stage(work.spread(texts, rows_in(parts)).mapInArrow(describe_in_arrow, ddl(DESCRIBED)))
-    messages = described.where("problem IS NULL")
+    descriptions = work.stage(work.spread(texts, rows_in(parts)).mapInArrow(describe_in_arrow, ddl(DESCRIPTIONS)))
+    messages = descriptions.where("problem IS NULL")
     work.append(Messages, messages.select("blob", "message.*"))
     work.append(Fields, messages.selectExpr("blob", "message.message_name", "inline(fields)"))
     work.append(Layouts, messages.selectExpr("blob", "message.message_name", "message.type", "inline(layouts)"))
-    problems = described.where("problem IS NOT NULL").select("blob", "problem").collect()
+    problems = descriptions.where("problem IS NOT NULL").select("blob", "problem").collect()
     work.note({"describe": [(row["blob"], row["problem"]) for row in problems]}, anew=anew)
 
 
 def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Batches of (blob, data) to what they define, rows of `DESCRIBED`; definitions without a message have none."""
+    """Batches of (blob, data) to what they define, rows of `DESCRIPTIONS`; definitions without a message have none."""
     without_collector()
     for rows in batches:
-        described: list[tuple[object, ...]] = []
+        descriptions: list[tuple[object, ...]] = []
         for blob, data in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             message = load("", data).message
             if message is None:
                 continue
             try:
-                described.append((blob, *describe(message), None))
+                descriptions.append((blob, *describe(message), None))
             except (UsageError, RecursionError) as error:
-                described.append((blob, None, None, None, str(error)))
+                descriptions.append((blob, None, None, None, str(error)))
             take_apart(SchemaSet((message,)))
-        yield batch(DESCRIBED, described)
+        yield batch(DESCRIPTIONS, descriptions)
 
 
 def describe(message: Message) -> tuple[Mapping[str, Any], list[Mapping[str, Any]], list[Mapping[str, Any]]]:

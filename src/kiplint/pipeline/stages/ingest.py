@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.fetching import TO_READ, TO_WALK, WALKED, read_in_arrow, walk_in_arrow
 from kiplint.pipeline.lake.schema import ddl
-from kiplint.pipeline.listing import LINES, LISTED, Line, list_in_arrow
+from kiplint.pipeline.listing import LINES, LISTING, Line, list_in_arrow
 from kiplint.pipeline.stage import Context, Problem, no_source
 from kiplint.pipeline.tables import Blobs, Files, Revisions, Roots, Sources, Trees
 from kiplint.pipeline.work import Work
@@ -99,47 +99,47 @@ def run(work: Work, context: Context) -> None:
         work.clear(Blobs, Files, Trees, Roots)
     previous = {(row["source"], row["lineage"]): row for row in work.rows_of(Sources)}
     lines = [line for line in context.lines if anew or previous.get(line[:2], {}).get("state") != line.state]
-    listed = work.stage(_list(work, lines, mail=context.mail))
-    ends = {(row["source"], row["lineage"]): row.asDict() for row in listed.where("position IS NULL").collect()}
+    listing = work.stage(_list(work, lines, mail=context.mail))
+    ends = {(row["source"], row["lineage"]): row.asDict() for row in listing.where("position IS NULL").collect()}
     failures = {place: row["problem"] for place, row in ends.items() if row["problem"] is not None}
     problems = [*context.problems, *((source, problem) for (source, _), problem in sorted(failures.items()))]
     if len(failures) == len(context.lines):
         raise UsageError(no_source(problems))
-    revisions = listed.where("position IS NOT NULL")
+    revisions = listing.where("position IS NOT NULL")
     count = sum(row["revisions"] or 0 for row in ends.values())
     unreadable = _read_contents(work, revisions, count, context.paths) if count else []
-    lost = {*context.lost, *failures}
-    there = {line[:2] for line in context.lines} | lost
+    lost_lines = {*context.lost_lines, *failures}
+    there = {line[:2] for line in context.lines} | lost_lines
     _put_revisions(work, revisions, ends.keys() - failures, previous.keys() - there)
     _put_sources(
-        work, context.lines, previous, {place: row for place, row in ends.items() if place not in failures}, lost
+        work, context.lines, previous, {place: row for place, row in ends.items() if place not in failures}, lost_lines
     )
     cut_off = sorted({source for (source, _), row in ends.items() if row["cut_off"]})
     work.note({"sources": problems, "history": [(name, CUT_OFF) for name in cut_off]}, anew=True)
     work.note({"ingest": unreadable}, anew=anew)
     if candidates := {source: row["candidates"] for (source, _), row in sorted(ends.items()) if row["candidates"]}:
         names = next(iter(candidates)) + (f" and {len(candidates) - 1} more" if len(candidates) > 1 else "")
-        excluded = f"{plural(sum(candidates.values()), 'tag')} of release candidates, alphas and betas"
-        work.remarks.append(f"{names}: {excluded} left out; #tags=* takes all")
+        tags = f"{plural(sum(candidates.values()), 'tag')} of release candidates, alphas and betas"
+        work.remarks.append(f"{names}: {tags} left out; #tags=* takes all")
 
 
 def _list(work: Work, lines: Iterable[Line], *, mail: bool) -> DataFrame:
-    """The revisions of lines, listed by executors: rows of `LISTED`."""
+    """The revisions of lines, listed by executors: rows of `LISTING`."""
     rows = [tuple(line) for line in lines]
     if not rows:
-        return work.local(LISTED, ())
-    return work.spread(work.local(LINES, rows), len(rows)).mapInArrow(list_in_arrow(mail=mail), ddl(LISTED))
+        return work.local(LISTING, ())
+    return work.spread(work.local(LINES, rows), len(rows)).mapInArrow(list_in_arrow(mail=mail), ddl(LISTING))
 
 
-def _read_contents(work: Work, listed: DataFrame, revisions: int, patterns: tuple[str, ...]) -> list[Problem]:
+def _read_contents(work: Work, listing: DataFrame, revisions: int, patterns: tuple[str, ...]) -> list[Problem]:
     """Add the contents of revisions that are new, and return what cannot be read.
 
     What folders hold is only known when their files are read.
     """
-    to_walk = work.sql(TO_WALK_SQL, listed=listed, roots=work.table(Roots, "key")).select(*TO_WALK)
+    to_walk = work.sql(TO_WALK_SQL, listed=listing, roots=work.table(Roots, "key")).select(*TO_WALK)
     walked = work.stage(work.spread(to_walk, revisions).mapInArrow(walk_in_arrow(patterns), ddl(WALKED)))
     folders = work.sql(FOLDERS_SQL, walked=walked)
-    to_read = work.sql(TO_READ_SQL, folders=folders, blobs=work.table(Blobs, "blob"), listed=listed).select(*TO_READ)
+    to_read = work.sql(TO_READ_SQL, folders=folders, blobs=work.table(Blobs, "blob"), listed=listing).select(*TO_READ)
     parts = work.append(Blobs, work.spread(to_read, revisions).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS)))
     blobs, trees = work.table(Blobs, "blob", "kind"), work.table(Trees, "root", "tree")
     definitions = work.stage(work.sql(DEFINITIONS_SQL, folders=folders, blobs=blobs))
@@ -153,14 +153,14 @@ def _read_contents(work: Work, listed: DataFrame, revisions: int, patterns: tupl
 
 
 def _put_revisions(
-    work: Work, listed: DataFrame, lines: Set[tuple[str, str]], removed_lines: Set[tuple[str, str]]
+    work: Work, listing: DataFrame, lines: Set[tuple[str, str]], removed_lines: Set[tuple[str, str]]
 ) -> None:
     """Give changed lines their revisions, and take those of removed lines; others of their sources stay."""
     if not lines and not removed_lines:
         return
     sources = {source for source, _ in {*lines, *removed_lines}}
     others = work.local({"source": "string", "lineage": "string"}, sorted({*lines, *removed_lines}))
-    rows = listed.join(work.table(Roots), "key").select(*Revisions.COLUMNS)
+    rows = listing.join(work.table(Roots), "key").select(*Revisions.COLUMNS)
     stay = work.of_sources(Revisions, sources).join(others.hint("broadcast"), ["source", "lineage"], "left_anti")
     work.replace_sources(Revisions, rows.union(stay.select(*Revisions.COLUMNS)), sources)
 
@@ -169,16 +169,16 @@ def _put_sources(
     work: Work,
     lines: Iterable[Line],
     previous: Mapping[tuple[str, str], Mapping[str, Any]],
-    listed: Mapping[tuple[str, str], Mapping[str, Any]],
-    lost: Set[tuple[str, str]],
+    ends: Mapping[tuple[str, str], Mapping[str, Any]],
+    lost_lines: Set[tuple[str, str]],
 ) -> None:
     """Give the lake its lines: those that can be read, and those that cannot as they were."""
     rows = [
-        (*line[:4], (listed.get(line[:2]) or previous[line[:2]])["revisions"], None, line.state)
+        (*line[:4], (ends.get(line[:2]) or previous[line[:2]])["revisions"], None, line.state)
         for line in lines
-        if line[:2] not in lost
+        if line[:2] not in lost_lines
     ]
-    for place in sorted(lost & previous.keys()):
+    for place in sorted(lost_lines & previous.keys()):
         row = {**previous[place], "as_of": previous[place]["as_of"] or work.snapshot.published}
         rows.append(tuple(row.values()))
     work.put_rows(Sources, rows)

@@ -17,7 +17,7 @@ from kiplint.pipeline.stage import Context, Engine
 from kiplint.pipeline.tables import Blobs, Files, Findings, Revisions, Trees
 from kiplint.pipeline.work import Work
 from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts, without_collector
-from kiplint.render.findings.json import encoded
+from kiplint.render.findings.json import as_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -95,7 +95,7 @@ def _both(tree: str, files: Sequence[Use], fresh: set[str], rules: Scopes) -> It
     blobs = {use.name: use.blob for use in files}
     texts = [(use.name, use.data) for use in files]
     try:
-        checked = check_both(texts, fresh, rules, make_fixes)
+        result = check_both(texts, fresh, rules, make_fixes)
     except (UsageError, RecursionError):
         for use in files:
             if use.name in fresh:
@@ -106,9 +106,9 @@ def _both(tree: str, files: Sequence[Use], fresh: set[str], rules: Scopes) -> It
         except (UsageError, RecursionError) as error:
             yield _problem(f"set {tree}", error)
         return
-    for finding in checked.alone:
+    for finding in result.alone:
         yield _row(None, blobs[finding.path], finding, rules)
-    for finding in checked.together:
+    for finding in result.together:
         yield _row(tree, blobs[finding.path], finding, rules)
 
 
@@ -127,7 +127,7 @@ def _row(tree: str | None, blob: str, finding: Finding, rules: Scopes) -> tuple[
         "name": finding.path,
         "blob": blob,
         "rule_source": finding.source,
-        "fix": encoded(finding.fix) if finding.fix else "",
+        "fix": as_json(finding.fix) if finding.fix else "",
         "other_half": _other_half(finding.message_name) if finding.rule in halves else None,
         "problem": None,
     }

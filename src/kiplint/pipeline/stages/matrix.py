@@ -53,8 +53,8 @@ SELECT root, min_by(halves, struct(-rpcs, split(directory, '/'))) AS halves
 FROM {{trees}} JOIN sets USING (tree) GROUP BY root
 """
 """The requests and responses of the set of each content that has the most RPCs, of several the first."""
-OFFERED: Columns = {name: kind for name, kind in Offers.COLUMNS.items() if name != "root"}
-OFFERED_OF: Columns = {"digest": "string", **OFFERED}
+OFFER_COLUMNS: Columns = {name: kind for name, kind in Offers.COLUMNS.items() if name != "root"}
+OFFERS_BY_DIGEST: Columns = {"digest": "string", **OFFER_COLUMNS}
 PAIRS_SQL = """
 WITH defined AS (
   SELECT DISTINCT source, root FROM {revisions} WHERE release IS NOT NULL AND root IN (SELECT root FROM {trees})
@@ -64,7 +64,7 @@ LEFT ANTI JOIN {matrix} k ON k.client_root = c.root AND k.broker_root = b.root
 """
 SIDES_SQL = f"""
 WITH offers AS (
-  SELECT root, array_sort(collect_list(struct({", ".join(OFFERED)}))) AS offers FROM {{offers}}
+  SELECT root, array_sort(collect_list(struct({", ".join(OFFER_COLUMNS)}))) AS offers FROM {{offers}}
   LEFT SEMI JOIN (SELECT client_root AS root FROM {{pairs}} UNION SELECT broker_root FROM {{pairs}}) USING (root)
   GROUP BY root
 )
@@ -76,7 +76,7 @@ SELECT client, broker, any_value(broker_offers) AS broker_offers FROM (
   FROM {pairs} JOIN {sides} c ON c.root = client_root JOIN {sides} b ON b.root = broker_root
 ) GROUP BY client, broker
 """
-AGREED: Columns = {
+AGREEMENTS: Columns = {
     **columns("client, broker"),
     **{name: kind for name, kind in Matrix.COLUMNS.items() if not name.endswith("_root")},
 }
@@ -109,7 +109,7 @@ def _offers(work: Work, trees: DataFrame) -> DataFrame:
         ).selectExpr("root", "halves", "sha2(to_json(halves), 256) AS digest")
     )
     distinct = halves.dropDuplicates(["digest"]).select("digest", "halves")
-    offers = work.spread(distinct, work.parallelism * A_HANDFUL).mapInArrow(offers_in_arrow, ddl(OFFERED_OF))
+    offers = work.spread(distinct, work.parallelism * A_HANDFUL).mapInArrow(offers_in_arrow, ddl(OFFERS_BY_DIGEST))
     return halves.select("root", "digest").join(offers, "digest").select(*Offers.COLUMNS)
 
 
@@ -127,51 +127,51 @@ def _put_agreements(work: Work, *, across: bool) -> None:
         work.append_none(Matrix)
         return
     sides = work.stage(work.sql(SIDES_SQL, pairs=pairs, offers=work.table(Offers)))
-    met = work.sql(MET_SQL, pairs=pairs, sides=sides)
+    brokers = work.sql(MET_SQL, pairs=pairs, sides=sides)
     clients = sides.selectExpr("digest AS client", "offers AS client_offers").dropDuplicates(["client"])
-    by_client = [work.spread(df, work.parallelism * A_HANDFUL, "client").groupBy("client") for df in (clients, met)]
-    agreed = by_client[0].cogroup(by_client[1]).applyInArrow(agree_in_arrow, ddl(AGREED))
+    by_client = [work.spread(df, work.parallelism * A_HANDFUL, "client").groupBy("client") for df in (clients, brokers)]
+    agreed = by_client[0].cogroup(by_client[1]).applyInArrow(agree_in_arrow, ddl(AGREEMENTS))
     work.append(Matrix, work.sql(AGREED_SQL, pairs=pairs, sides=sides, agreed=agreed))
 
 
 def offers_in_arrow(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of (digest, halves) to rows of `OFFERED_OF`."""
+    """Batches of (digest, halves) to rows of `OFFERS_BY_DIGEST`."""
     for rows in batches:
         for row in rows.to_pylist():
-            yield batch(OFFERED_OF, ((row["digest"], *offer) for offer in _offered(row["halves"])))
+            yield batch(OFFERS_BY_DIGEST, ((row["digest"], *offer) for offer in _make_offers(row["halves"])))
 
 
-def _offered(halves: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    """Rows of `OFFERED`: what a set with these requests and responses offers."""
+def _make_offers(halves: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of `OFFER_COLUMNS`: what a set with these requests and responses offers."""
     software = {half["api_key"] for half in halves if half["software"]}
     schemas = SchemaSet(tuple(_message(half) for half in halves))
     client, broker = client_side("", schemas), broker_side("", schemas)
-    described = {(half["type"], half["message_name"], half["api_key"]): half for half in halves}
+    halves_by_key = {(half["type"], half["message_name"], half["api_key"]): half for half in halves}
     for key, offer in sorted(client.rpcs.items()):
-        request, response = (described[half.type, half.name, key] for half in (offer.request, offer.response))
-        lowest = (offer.versions | offer.kept).lowest
-        offered = broker.rpcs[key].versions
+        request, response = (halves_by_key[half.type, half.name, key] for half in (offer.request, offer.response))
+        lowest = (offer.versions | offer.reserved_versions).lowest
+        versions = broker.rpcs[key].versions
         yield (
             *(key, offer.name, lowest, offer.versions.highest if offer.versions else lowest - 1),
-            *(offered.highest if offered else None, request["headers"], response["headers"], request["deprecated"]),
+            *(versions.highest if versions else None, request["headers"], response["headers"], request["deprecated"]),
             *(key == API_VERSIONS and key in software, broker.mode if modes_of(schemas) else None),
         )
 
 
-def agree_in_arrow(clients: pa.Table, met: pa.Table) -> pa.Table:
-    """A client and its offers, and the brokers that it meets with theirs, to rows of `AGREED`."""
+def agree_in_arrow(clients: pa.Table, brokers: pa.Table) -> pa.Table:
+    """A client and its offers, and the brokers that it meets with theirs, to rows of `AGREEMENTS`."""
     rows: list[tuple[Any, ...]] = []
     for digest, offers in rows_of(clients):
         ours = {offer["api_key"]: offer for offer in offers}
         client = _side(offers, "highest")
-        for _, broker_digest, others in rows_of(met):
+        for _, broker_digest, others in rows_of(brokers):
             theirs = {offer["api_key"]: offer for offer in others}
             rows += (
-                tuple(cell.get(name) for name in AGREED)
+                tuple(cell.get(name) for name in AGREEMENTS)
                 for cell in _cells(client, ours, _side(others, "offered"), theirs)
                 for cell in [{**cell, "client": digest, "broker": broker_digest}]
             )
-    return table(AGREED, rows)
+    return table(AGREEMENTS, rows)
 
 
 def _cells(
@@ -181,7 +181,7 @@ def _cells(
     for key in sorted({*client.offers, *broker.offers}):
         agreement = agree(key, client, broker, connection)
         mine, other = ours.get(key, {}), theirs.get(key, {})
-        offered = other.get("offered")
+        broker_highest = other.get("offered")
         offers = client.offers.get(key), broker.offers.get(key)
         common = offers[0].versions & offers[1].versions if offers[0] and offers[1] else NONE
         yield {
@@ -198,8 +198,8 @@ def _cells(
             "broker_name": other.get("name"),
             "client_lowest": mine.get("lowest"),
             "client_highest": mine.get("highest"),
-            "broker_lowest": None if offered is None else other["lowest"],
-            "broker_highest": offered,
+            "broker_lowest": None if broker_highest is None else other["lowest"],
+            "broker_highest": broker_highest,
             "mode": other.get("mode"),
             "reason": _reason(agreement, offers, mine.get("name"), other.get("name")),
         }
@@ -232,7 +232,7 @@ REASONS = {
 
 
 def _side(offers: Iterable[Mapping[str, Any]], highest: str) -> Side:
-    """A client (with versions up to `highest`) or a broker (up to `offered`), out of rows of `OFFERED`."""
+    """A client (with versions up to `highest`) or a broker (up to `offered`), out of rows of `OFFER_COLUMNS`."""
     rpcs = {}
     for offer in offers:
         valid = {"lowest": offer["lowest"], "highest": max(offer["highest"], offer["offered"] or 0)}

@@ -60,11 +60,11 @@ FROM {{ordered}} JOIN claims USING (root) GROUP BY source, type, api_key
 HAVING count(DISTINCT message_name) > 1 AND count(DISTINCT message_name, root) = count(DISTINCT root)
 """
 """By source and API key the name that a message has in the end, unless two messages claim the key at once."""
-RENAMED_SQL = f"""
+RENAMES_SQL = f"""
 SELECT source, time, position, get_json_object(old, '$.name') AS old, message_name AS new
 FROM {{changed}} WHERE kind = 'message-renamed' AND message_type NOT IN {RPC!r}
 """
-RENAMED: Columns = columns("source, time timestamp, position int, old, new")
+RENAMES: Columns = columns("source, time timestamp, position int, old, new")
 LAST_NAMES: Columns = columns("source, who, last")
 """By source: the name that a message has in the end, by what it is known by."""
 PATH = "if(directory = '', f.name, concat(directory, '/', f.name))"
@@ -232,12 +232,12 @@ def _spans(work: Work, sources: set[str], lines: Iterable[tuple[str, str, str]])
     }
     ranks = work.stage(sql(ORDERED_SQL, revisions=revisions, trees=tables["trees"]))
     changes = work.stage(sql(CHANGED_SQL, ordered=ranks, changes=work.table(Changes)))
-    renamed = sql(RENAMED_SQL, changed=changes).groupBy("source").applyInArrow(last_names, ddl(LAST_NAMES))
-    names: DataFrame = work.stage(sql(LAST_NAMES_SQL, **tables, ordered=ranks).union(renamed))
+    new_names = sql(RENAMES_SQL, changed=changes).groupBy("source").applyInArrow(last_names, ddl(LAST_NAMES))
+    names: DataFrame = work.stage(sql(LAST_NAMES_SQL, **tables, ordered=ranks).union(new_names))
     findings = work.table(Findings)
     lives = work.stage(sql(LIVES_SQL, **tables, ordered=ranks, changed=changes, names=names, findings=findings))
     endings = work.stage(sql(GONE_SQL, **tables, lives=lives, changed=changes))
-    ended = sql(ENDED_SQL, gone=endings, blobs=work.table(Blobs, "blob", "data"))
+    reasons = sql(ENDED_SQL, gone=endings, blobs=work.table(Blobs, "blob", "data"))
     merges = sql(MERGED_SQL, lives=lives, revisions=revisions)
     steps = sql(REVISIONS_SQL, revisions=revisions, trees=tables["trees"])
     by_source = [
@@ -247,17 +247,17 @@ def _spans(work: Work, sources: set[str], lines: Iterable[tuple[str, str, str]])
         SPANS_SQL,
         lives=lives,
         revisions=revisions,
-        ended=ended,
+        ended=reasons,
         inner=by_source[0].cogroup(by_source[2]).applyInArrow(inner_commits, ddl(INNER)),
         bases=work.stage(by_source[1].cogroup(by_source[2]).applyInArrow(bases, ddl(BASES))),
     )
 
 
-def last_names(renamed: pa.Table) -> pa.Table:
-    """The renames of messages without an API key in a source, `RENAMED`, to `LAST_NAMES`."""
+def last_names(renames: pa.Table) -> pa.Table:
+    """The renames of messages without an API key in a source, `RENAMES`, to `LAST_NAMES`."""
     import networkx as nx
 
-    rows = sorted(rows_of(renamed.select(list(RENAMED))), key=lambda row: (row[1] is not None, *row[1:]))
+    rows = sorted(rows_of(renames.select(list(RENAMES))), key=lambda row: (row[1] is not None, *row[1:]))
     newest = {new: at for at, (*_, new) in enumerate(rows)}
     names: nx.Graph[str] = nx.Graph([row[3:] for row in rows])
     return table(

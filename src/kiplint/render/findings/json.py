@@ -19,7 +19,7 @@ def write(result: RunResult, out: TextIO, *, color: bool) -> None:
 def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
     """Write a line for each item of the document's listing, and nothing else."""
     for item in result.items:
-        out.write(encoded(item) + "\n")
+        out.write(as_json(item) + "\n")
 
 
 def write_rows(opening: str, rows: Iterable[object], closing: str, out: TextIO) -> None:
@@ -27,12 +27,12 @@ def write_rows(opening: str, rows: Iterable[object], closing: str, out: TextIO) 
     out.write(opening)
     separator = ""
     for row in rows:
-        out.write(f"{separator}\n{encoded(row)}")
+        out.write(f"{separator}\n{as_json(row)}")
         separator = ","
     out.write(f"\n{closing}" if separator else closing)
 
 
-def encoded(value: object) -> str:
+def as_json(value: object) -> str:
     """JSON on one line; characters that could act on a terminal are escaped as JSON escapes them."""
     try:
         data = msgspec.json.encode(value)
@@ -51,4 +51,4 @@ def _encodable(value: Any) -> Any:
 
 def pretty(value: object) -> str:
     """The same, indented by two blanks."""
-    return msgspec.json.format(encoded(value), indent=2)
+    return msgspec.json.format(as_json(value), indent=2)

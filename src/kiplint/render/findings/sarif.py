@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Severity, Span
-from kiplint.render.findings.json import encoded, write_rows
+from kiplint.render.findings.json import as_json, write_rows
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report, RuleInfo, fingerprints
 from kiplint.text.lines import Places
@@ -86,7 +86,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         "invocations": [_invocation(report, len(findings))],
     }
     opening = f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[\n'
-    write_rows(f'{opening}{encoded(head)[:-1]},"results":[', _results(report, findings, rules), "]}\n]}\n", out)
+    write_rows(f'{opening}{as_json(head)[:-1]},"results":[', _results(report, findings, rules), "]}\n]}\n", out)
 
 
 def _worst(report: Report) -> Sequence[Finding]:
@@ -141,8 +141,8 @@ def _replacement(edit: FileEdit, places: Places) -> dict[str, Any]:
     line, column = places.position(edit.path, edit.start)
     end_line, end_column = places.position(edit.path, edit.end)
     region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
-    inserted = {"insertedContent": {"text": edit.text}} if edit.text else {}
-    return {"deletedRegion": region, **inserted}
+    content = {"insertedContent": {"text": edit.text}} if edit.text else {}
+    return {"deletedRegion": region, **content}
 
 
 def _related(report: Report, path: str, span: Span) -> dict[str, Any]:

@@ -33,10 +33,10 @@ def negotiate_clients(
     named_releases = releases_named(clients)
     if not brokers:
         raise UsageError("released clients need at least one broker")
-    opened = open_brokers(brokers, repository)
-    sets, notes = broker_sets(opened, known_rpcs())
+    sources = open_brokers(brokers, repository)
+    sets, notes = broker_sets(sources, known_rpcs())
     rows = use_of_clients(named_releases, sets, unstable=unstable, mode=mode)
-    unread = broken(*(broker for broker in opened if isinstance(broker, Tree)))
+    unread = broken(*(broker for broker in sources if isinstance(broker, Tree)))
     works = all(use.status == "works" for row in rows for cell in row.brokers for use in cell.releases)
     status: Status = "error" if unread or notes else "ok" if works else "findings"
     names = tuple(name for name, _ in sets)
