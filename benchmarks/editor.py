@@ -154,7 +154,7 @@ def _edit(server: Server, edits: int) -> dict[str, list[float]]:
         else:
             path = random.choice(sorted(server.texts))
             before = path, server.texts[path]
-            text, at = _edited(before[1], random)
+            text, at = _edit_text(before[1], random)
         place = {
             "textDocument": {"uri": path.as_uri()},
             "position": {"line": text.count("\n", 0, at), "character": at - text.rfind("\n", 0, at) - 1},
@@ -170,7 +170,7 @@ def _edit(server: Server, edits: int) -> dict[str, list[float]]:
     return times
 
 
-def _edited(text: str, random: Random) -> tuple[str, int]:
+def _edit_text(text: str, random: Random) -> tuple[str, int]:
     """The text after an edit, and the offset behind what was typed."""
     old, new = random.choice([pair for pair in REPLACEMENTS if pair[0] in text])
     places = [at for at in range(len(text)) if text.startswith(old, at)]

@@ -48,8 +48,8 @@ def _choose_keys(schemas: Sequence[Schema]) -> list[int]:
 def _grow(schema: Schema, old: str, new: str) -> tuple[str, str]:
     """A new version, in which the request and the response have one more field."""
     lowest, highest = _versions(new)
-    bumped = _VALID.sub(rf'\g<1>{lowest}-{highest + 1}"', new, count=1)
-    return old, _with_field(bumped, f"{highest + 1}+", schema)
+    next_text = _VALID.sub(rf'\g<1>{lowest}-{highest + 1}"', new, count=1)
+    return old, _with_field(next_text, f"{highest + 1}+", schema)
 
 
 def _lose(schema: Schema, old: str, new: str) -> tuple[str, str]:

@@ -61,14 +61,14 @@ def main() -> int:
     start = time.monotonic()
     pipeline(*words, "--out", where / "undisturbed", cache=where)
     whole = time.monotonic() - start
-    undisturbed = Undisturbed(words, where, content(where / "undisturbed"))
+    reference = Undisturbed(words, where, content(where / "undisturbed"))
     print(
-        f"seed {options.seed}: undisturbed {whole:.1f} s, {sum(map(len, undisturbed.rows.values())):,} rows", flush=True
+        f"seed {options.seed}: undisturbed {whole:.1f} s, {sum(map(len, reference.rows.values())):,} rows", flush=True
     )
     draw = random.Random(options.seed)
-    killed = same = 0
+    kills = same = 0
     for number in range(options.moments * DRAWS):
-        if killed == options.moments:
+        if kills == options.moments:
             break
         lake, moment = where / f"lake-{number}", _moment(draw, number, whole)
         beside = plant(where / f"beside-{number}")
@@ -76,15 +76,15 @@ def main() -> int:
         if not _killed_run(*words, "--out", lake, cache=where, moment=moment, lake=lake):
             print(f"    done before {moment.description}: another moment instead", flush=True)
             continue
-        killed += 1
+        kills += 1
         wrong = [
-            *_resume(undisturbed, lake, f"{killed:2}  killed {moment.description}"),
+            *_resume(reference, lake, f"{kills:2}  killed {moment.description}"),
             *["beside"] * (state(beside) != before),
         ]
         print(f"{'NOT THE SAME: ' + ', '.join(wrong) if wrong else 'same'}", flush=True)
         same += not wrong
-    print(f"{same} of {killed} the same, nothing orphaned, nothing else touched")
-    return 0 if same == killed == options.moments else 1
+    print(f"{same} of {kills} the same, nothing orphaned, nothing else touched")
+    return 0 if same == kills == options.moments else 1
 
 
 def _moment(draw: random.Random, number: int, whole: float) -> Moment:
@@ -102,24 +102,24 @@ def _data_files(place: Path) -> list[Path]:
     return [file for file in place.rglob("*.parquet") if LOG not in file.parts]
 
 
-def _resume(undisturbed: Undisturbed, lake: Path, title: str) -> list[str]:
+def _resume(reference: Undisturbed, lake: Path, title: str) -> list[str]:
     """What is wrong with the lake after it was resumed and tidied up."""
     stage = _stage_of(lake)
     inside = {place: state(plant(place)) for place in (lake / name for name in INSIDE) if (lake / RUNS).exists()}
-    loose = len(_unnamed(lake))
+    loose = len(_find_orphans(lake))
     start = time.monotonic()
-    pipeline(*undisturbed.words, "--out", lake, cache=undisturbed.where)
+    pipeline(*reference.words, "--out", lake, cache=reference.where)
     took = time.monotonic() - start
-    wrong = [] if content(lake) == undisturbed.rows else ["content"]
-    pipeline("optimize", lake, "--keep", "0", cache=undisturbed.where)
-    wrong += [] if content(lake) == undisturbed.rows else ["content after optimize"]
-    wrong += [f"orphans {sorted(left)[:3]}"] if (left := _unnamed(lake)) else []
+    wrong = [] if content(lake) == reference.rows else ["content"]
+    pipeline("optimize", lake, "--keep", "0", cache=reference.where)
+    wrong += [] if content(lake) == reference.rows else ["content after optimize"]
+    wrong += [f"orphans {sorted(orphans)[:3]}"] if (orphans := _find_orphans(lake)) else []
     wrong += [f"canary {place.name}" for place, before in inside.items() if state(place) != before]
     print(f"{title}, before the end of {stage}, {loose} loose files: resumed in {took:.1f} s, ", end="")
     return wrong
 
 
-def _unnamed(path: Path) -> set[str]:
+def _find_orphans(path: Path) -> set[str]:
     """The data files in a lake that no state of it names, but for those of others."""
     lake = Lake(path)
     if not lake.exists:

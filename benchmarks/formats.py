@@ -22,10 +22,10 @@ def formats(lab: Lab) -> Iterator[Outcome]:
         count = len(json.loads(output(_check(lab, directory, "json")))["findings"])
         if count != findings:
             raise CommandError(f"formats: {count} findings, not {findings}")
-    started = median_cpu(repeat(start, lab.plan.scaling[10]))
+    startup_cpu = median_cpu(repeat(start, lab.plan.scaling[10]))
     for name in format_names():
         comparison = compare(_check(lab, many, name), _check(lab, few, name), lab.plan.scaling[10])
-        above = [median_cpu(runs) - started for runs in (comparison.ours, comparison.theirs)]
+        above = [median_cpu(runs) - startup_cpu for runs in (comparison.ours, comparison.theirs)]
         measure = f"{name}: {MANY:,} / {FEW:,} findings"
         few_cpu, many_cpu = milliseconds(above[1]), milliseconds(above[0])
         yield ratio_row(f"{measure}, CPU above start-up", many_cpu, few_cpu, above[0] / above[1], 10.0)

@@ -130,8 +130,8 @@ def git(repository: Path, *words: str, stdin: bytes | None = None) -> str:
     """What git prints."""
     env = {**WHO, "PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(repository)}
     command = ["git", "-C", str(repository), *words]
-    done = subprocess.run(command, input=stdin, env=env, capture_output=True, check=True)
-    return done.stdout.decode().strip()
+    process = subprocess.run(command, input=stdin, env=env, capture_output=True, check=True)
+    return process.stdout.decode().strip()
 
 
 def clone(bundle: Path, place: Path) -> Path:

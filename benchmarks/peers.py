@@ -66,8 +66,8 @@ def _installed_buf(package: Path) -> str | None:
 
 def _install(name: str, command: Sequence[str | Path]) -> None:
     try:
-        done = subprocess.run(command, capture_output=True, timeout=_INSTALL_SECONDS, check=False)
+        process = subprocess.run(command, capture_output=True, timeout=_INSTALL_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SkipError(f"{name}: installing it failed ({type(error).__name__})") from error
-    if done.returncode != 0:
-        raise SkipError(f"{name}: installing it failed (`{Path(command[0]).name}` exited with {done.returncode})")
+    if process.returncode != 0:
+        raise SkipError(f"{name}: installing it failed (`{Path(command[0]).name}` exited with {process.returncode})")

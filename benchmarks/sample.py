@@ -86,8 +86,8 @@ def _git(repository: Path, *words: str, when: str = "", by: str = "") -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env = {**environment, **WHO, **plain, **dates, **author}
     command = ["git", "-C", str(repository), *words]
-    done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    process = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+    return process.stdout.strip()
 
 
 if __name__ == "__main__":

@@ -60,12 +60,12 @@ def clean_files(lab: Lab) -> list[Path]:
         directory = empty_scratch("scale", "clean")
         for schema in schemas:
             shutil.copy(schema.path, directory)
-        blamed = {Path(finding["path"]).name for finding in lab.findings(directory)}
-        if not blamed:
+        names = {Path(finding["path"]).name for finding in lab.findings(directory)}
+        if not names:
             return [schema.path for schema in schemas]
-        keys = {schema.body.get("apiKey") for schema in schemas if schema.path.name in blamed} - {None}
+        keys = {schema.body.get("apiKey") for schema in schemas if schema.path.name in names} - {None}
         others = (schema for schema in schemas if schema.body.get("apiKey") not in keys)
-        schemas = [schema for schema in others if schema.path.name not in blamed]
+        schemas = [schema for schema in others if schema.path.name not in names]
     raise SkipError("scaling: no part of the set is without findings")
 
 

@@ -13,10 +13,10 @@ def main(arguments: list[str]) -> None:
     """Print `wall cpu peak status`: seconds, seconds, the unit of ru_maxrss, negative for a signal."""
     nothing = os.open(os.devnull, os.O_RDWR)
     silence = [(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, nothing, 1)]
-    started = time.perf_counter()
+    start = time.perf_counter()
     pid = os.posix_spawn(arguments[0], arguments, os.environ, file_actions=silence)
     _, status, usage = os.wait4(pid, 0)
-    wall = time.perf_counter() - started
+    wall = time.perf_counter() - start
     print(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss, os.waitstatus_to_exitcode(status))
 
 

@@ -68,25 +68,27 @@ def run(command: Command) -> Run:
 
 def run_to_end(command: Command) -> tuple[Run, int]:
     """Run a command once as `run` does; also its exit status."""
-    watched = (sys.executable, "-I", "-S", _STOPWATCH, *command.arguments)
-    done = subprocess.run(watched, cwd=command.cwd, env=environment(), capture_output=True, check=False)
-    if done.returncode != 0:
+    arguments = (sys.executable, "-I", "-S", _STOPWATCH, *command.arguments)
+    process = subprocess.run(arguments, cwd=command.cwd, env=environment(), capture_output=True, check=False)
+    if process.returncode != 0:
         raise CommandError(f"`{command}` cannot be started")
-    wall, cpu, peak, status = done.stdout.split()
+    wall, cpu, peak, status = process.stdout.split()
     if int(status) not in command.expected:
-        raise CommandError(_failure(command, int(status), done.stderr))
+        raise CommandError(_failure(command, int(status), process.stderr))
     return Run(float(wall), float(cpu), int(peak) / _PEAK_UNITS), int(status)
 
 
 def output(command: Command) -> str:
     """Run a command once, untimed, and return its standard output; raises CommandError as `run` does."""
     try:
-        done = subprocess.run(command.arguments, cwd=command.cwd, env=environment(), capture_output=True, check=False)
+        process = subprocess.run(
+            command.arguments, cwd=command.cwd, env=environment(), capture_output=True, check=False
+        )
     except OSError as error:
         raise CommandError(f"`{command}` cannot be started: {error.strerror}") from error
-    if done.returncode not in command.expected:
-        raise CommandError(_failure(command, done.returncode, done.stderr or done.stdout))
-    return done.stdout.decode("utf-8", "replace")
+    if process.returncode not in command.expected:
+        raise CommandError(_failure(command, process.returncode, process.stderr or process.stdout))
+    return process.stdout.decode("utf-8", "replace")
 
 
 def repeat(command: Command, times: int) -> list[Run]:

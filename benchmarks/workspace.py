@@ -32,8 +32,8 @@ def find_corpus() -> Corpus:
     if (root / _SET).is_dir():
         history = root / _HISTORY
         return Corpus(str(_SET), (root / _SET).resolve(), history.resolve() if history.is_file() else None)
-    bundled = [path for path in (REPOSITORY / "fixtures" / "sets").rglob("*") if path.is_dir()]
-    largest = max(bundled, key=lambda path: len(list(path.glob("*.json"))), default=None)
+    sets = [path for path in (REPOSITORY / "fixtures" / "sets").rglob("*") if path.is_dir()]
+    largest = max(sets, key=lambda path: len(list(path.glob("*.json"))), default=None)
     if largest is None:
         raise SystemExit("benchmarks: nothing to measure on: set KIPLINT_CORPUS to the corpus directory")
     return Corpus(f"{largest.relative_to(REPOSITORY)} (no corpus: set KIPLINT_CORPUS)", largest, None)

@@ -67,23 +67,23 @@ class Picture(NamedTuple):
 def pictures(history: Path, lake: Path, guide: Path) -> list[Picture]:
     """All but that of the editor. The lake is of the history; `guide` has a folder with the examples of each page."""
     repo = ("--repo", str(history))
-    colored = ("--color", "always")
+    color = ("--color", "always")
     examples = {page: str(guide / page) for page in GUIDE}
     return [
         Picture(
             "terminal",
-            ("check", "kip-1313/DeleteGroupsResponse.json", "tags/gap/bad", "--isolated", *colored),
+            ("check", "kip-1313/DeleteGroupsResponse.json", "tags/gap/bad", "--isolated", *color),
             height=430,
         ),
         Picture(
             "decode",
-            ("decode", "--set", "example/new", "--body", "PauseFetchRequest@0", WITNESS, *colored),
+            ("decode", "--set", "example/new", "--body", "PauseFetchRequest@0", WITNESS, *color),
             height=170,
             folder=examples["reading-a-diff"],
         ),
         Picture(
             "kip",
-            ("kip", "example/KIP-9012.txt", "--base", "example/released", *colored),
+            ("kip", "example/KIP-9012.txt", "--base", "example/released", *color),
             height=760,
             folder=examples["kips"],
         ),
@@ -109,10 +109,10 @@ def make_page(picture: Picture) -> str:
     if not terminal:
         return out
     line = " ".join(word for word in picture.words[:-2] if word != "--isolated")
-    return TERMINAL + _painted(f"$ kiplint {line}\n{out}")
+    return TERMINAL + _to_html(f"$ kiplint {line}\n{out}")
 
 
-def _painted(text: str) -> str:
+def _to_html(text: str) -> str:
     """Text with escape sequences for colours as HTML."""
     parts = re.split("\x1b\\[([0-9;]*)m", text)
     spans = [html.escape(parts[0])]

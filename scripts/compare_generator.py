@@ -102,9 +102,9 @@ class Verdict(NamedTuple):
     @property
     def surplus(self) -> list[str]:
         """The rules with errors that the generator does not have, and that it is not expected to have."""
-        excused = [pattern for patterns in STRICTER.values() for pattern in patterns]
+        stricter_patterns = [pattern for patterns in STRICTER.values() for pattern in patterns]
         errors = self.errors if self.refusal is None else ()
-        return [rule for rule in errors if not any(fnmatchcase(rule, pattern) for pattern in excused)]
+        return [rule for rule in errors if not any(fnmatchcase(rule, pattern) for pattern in stricter_patterns)]
 
 
 def main() -> int:

@@ -91,10 +91,10 @@ def _packet(
     sequence: int,
     payload: bytes,
     flags: int = dpkt.tcp.TH_ACK,
-    acknowledged: int = 0,
+    ack: int = 0,
 ) -> bytes:
     ports = {"sport": source[1], "dport": target[1]}
-    segment = dpkt.tcp.TCP(**ports, seq=sequence, ack=acknowledged, flags=flags, data=payload)
+    segment = dpkt.tcp.TCP(**ports, seq=sequence, ack=ack, flags=flags, data=payload)
     packet = dpkt.ip.IP(src=source[0], dst=target[0], p=dpkt.ip.IP_PROTO_TCP, ttl=64, data=segment)
     packet.len = len(packet)
     return bytes(packet)

@@ -155,8 +155,8 @@ def commands(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
 
 def git(repository: Path, *words: str) -> str:
     """The output of git."""
-    done = subprocess.run(["git", "-C", str(repository), *words], check=True, capture_output=True, text=True)
-    return done.stdout
+    process = subprocess.run(["git", "-C", str(repository), *words], check=True, capture_output=True, text=True)
+    return process.stdout
 
 
 def write(name: str, text: str, into: Path, scratch: Path, source: Path) -> None:
@@ -165,7 +165,7 @@ def write(name: str, text: str, into: Path, scratch: Path, source: Path) -> None
     words = text.replace(place[0], "").split() if place else text.split()
     env = {key: value for key, value in os.environ.items() if not key.startswith(("GITHUB_", "CI"))}
     env |= {"COLUMNS": "120", "NO_COLOR": "", "SOURCE_DATE_EPOCH": "1", "PYTHONPATH": str(source)}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", "-m", "kiplint", *words],
         check=False,
         cwd=scratch / place[1] if place else scratch,
@@ -173,8 +173,8 @@ def write(name: str, text: str, into: Path, scratch: Path, source: Path) -> None
         env=env,
         stdin=subprocess.DEVNULL,
     )
-    head = f"$ kiplint {' '.join(words)}\nexit code {done.returncode}\n--- stderr\n".encode()
-    (into / name).write_bytes(head + done.stderr + b"--- stdout\n" + done.stdout)
+    head = f"$ kiplint {' '.join(words)}\nexit code {process.returncode}\n--- stderr\n".encode()
+    (into / name).write_bytes(head + process.stderr + b"--- stdout\n" + process.stdout)
 
 
 def write_all(into: Path, source: Path, only: str) -> None:

@@ -113,7 +113,7 @@ class Checker:
 
     def __init__(self, rules: RuleSet) -> None:
         self._rules = rules
-        self._done: dict[FrozenFiles, dict[Key, Finding]] = {}
+        self._cache: dict[FrozenFiles, dict[Key, Finding]] = {}
         self.infos: set[Key] = set()
         """The findings that are infos, for which no verdict is required."""
 
@@ -122,12 +122,12 @@ class Checker:
         findings: dict[Key, Finding] = {}
         for directory, files in repository.directories(revision).items():
             frozen_files = frozen(files)
-            if frozen_files not in self._done:
+            if frozen_files not in self._cache:
                 inputs = [Input(name, data) for name, data in sorted(repository.contents(files).items())]
                 result = check_set(inputs, self._rules, directory=directory)
-                self._done[frozen_files] = {key_of(finding): finding for finding in result.findings}
-                self.infos |= {key for key, finding in self._done[frozen_files].items() if finding.severity == "info"}
-            findings |= self._done[frozen_files]
+                self._cache[frozen_files] = {key_of(finding): finding for finding in result.findings}
+                self.infos |= {key for key, finding in self._cache[frozen_files].items() if finding.severity == "info"}
+            findings |= self._cache[frozen_files]
         return findings
 
 
@@ -203,9 +203,11 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-def verdict_on(key: Key, judged: list[Verdict]) -> str:
+def verdict_on(key: Key, entries: list[Verdict]) -> str:
     """How a finding was judged: right, wrong, or unread; what is said of it alone counts before what is said of all."""
-    verdicts = sorted((verdict for verdict in judged if verdict.is_about(key)), key=lambda verdict: not verdict.message)
+    verdicts = sorted(
+        (verdict for verdict in entries if verdict.is_about(key)), key=lambda verdict: not verdict.message
+    )
     return "unread" if not verdicts else "right" if verdicts[0].true else "wrong"
 
 
@@ -219,9 +221,9 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
     history = History(kafka, [*tags, "trunk"], checker)
     fates = {key: history.fate(key) for key in history.last}
     fates |= {key: "forks" for head in heads for key in checker.findings(forks, head) if key not in fates}
-    judged = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
-    judged = [verdict for verdict in judged if not verdict.commit]
-    stale = [verdict for verdict in judged if not any(verdict.is_about(key) for key in fates)]
+    all_verdicts = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
+    all_verdicts = [verdict for verdict in all_verdicts if not verdict.commit]
+    stale = [verdict for verdict in all_verdicts if not any(verdict.is_about(key) for key in fates)]
     if stale:
         raise SystemExit(f"nothing is found that {stale[0]} is about; take it out of docs/judged.json")
     records: dict[str, dict[str, int | str]] = {}
@@ -229,7 +231,7 @@ def measure(corpus: Path, folder: Path) -> dict[str, Any]:
         if rule.each not in ("change", "reading"):
             keys = {key: value for key, value in fates.items() if key.rule == rule.id}
             counts = Counter(keys.values())
-            verdicts = {key: verdict_on(key, judged) for key, value in keys.items() if value != "corrected"}
+            verdicts = {key: verdict_on(key, all_verdicts) for key, value in keys.items() if value != "corrected"}
             read = Counter(
                 verdict for key, verdict in verdicts.items() if verdict != "unread" or key not in checker.infos
             )

@@ -32,7 +32,7 @@ RELEASE_BELOW = {"automq": "3.9.0-rc3", "linkedin": "2.4.1"}
 def main(count: str = "150") -> int:
     """Print the errors and warnings that are wrong or not judged, and write how many each rule has."""
     corpus = Path(os.environ.get("KIPLINT_CORPUS", ROOT.parent / "shared/corpus")).resolve()
-    judged = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
+    verdicts = msgspec.json.decode(JUDGED.read_bytes(), type=list[Verdict])
     counts: dict[tuple[str, str], dict[str, int]] = {}
     failing = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -46,10 +46,10 @@ def main(count: str = "150") -> int:
             for entry in entries:
                 if entry.severity == "info":
                     continue
-                ours = [verdict for verdict in judged if verdict.commit == commit[:10]]
+                ours = [verdict for verdict in verdicts if verdict.commit == commit[:10]]
                 verdict = verdict_on(key_of(entry), ours)
                 if verdict == "unread":
-                    verdict = verdict_on(key_of(entry), [item for item in judged if not item.commit])
+                    verdict = verdict_on(key_of(entry), [item for item in verdicts if not item.commit])
                 by_verdict = counts.setdefault((entry.severity, entry.rule), {"right": 0, "wrong": 0, "unread": 0})
                 by_verdict[verdict] += 1
                 if verdict != "right":
@@ -74,7 +74,7 @@ def _releases_before(commit: str) -> list[str]:
     """The tags of releases that are older than a commit."""
     date = int(_git("log", "-1", "--format=%ct", commit))
     tags = (line.split() for line in _git("tag", "--format=%(creatordate:unix) %(refname:short)").splitlines())
-    return [tag for created, tag in tags if int(created) < date]
+    return [tag for tag_date, tag in tags if int(tag_date) < date]
 
 
 def _complaints(counts: dict[tuple[str, str], dict[str, int]]) -> Iterator[str]:

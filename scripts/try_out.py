@@ -55,13 +55,15 @@ def _distributions(directory: Path) -> list[Path]:
 
 
 def _run(place: Path, program: str, *words: str | Path, code: int = 0) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         [place / "env" / "bin" / program, *words], cwd=place, capture_output=True, text=True, check=False
     )
-    if done.returncode != code:
+    if process.returncode != code:
         command = " ".join([program, *map(str, words)])
-        raise TryError(f"`{command}` exited with {done.returncode}, not {code}: {(done.stderr or done.stdout).strip()}")
-    return done.stdout
+        raise TryError(
+            f"`{command}` exited with {process.returncode}, not {code}: {(process.stderr or process.stdout).strip()}"
+        )
+    return process.stdout
 
 
 def _options(words: Sequence[str] | None) -> argparse.Namespace:

@@ -17,7 +17,7 @@ FILES = {
 }
 """Names that kiplint and its pipeline have a liking for."""
 
-PLANTED = sorted({"link", *FILES, *(str(folder) for name in FILES for folder in Path(name).parents[:-1])})
+PATHS = sorted({"link", *FILES, *(str(folder) for name in FILES for folder in Path(name).parents[:-1])})
 """All paths below the place; a directory changes with the names in it."""
 
 LONG_AGO = 1_000_000_000
@@ -41,7 +41,7 @@ def state(place: Path) -> list[object]:
 
     Each change to a file, directory or link below the place changes this state.
     """
-    return [sorted(os.listdir(place)), *map(_properties, (os.path.join(place, name) for name in PLANTED))]
+    return [sorted(os.listdir(place)), *map(_properties, (os.path.join(place, name) for name in PATHS))]
 
 
 def _properties(path: str) -> tuple[str, int, int, int, int, int] | None:

@@ -157,7 +157,7 @@ OWN = {"request", "cache", "canary", "tmp_path_factory"}
 
 
 @pytest.fixture(scope="session")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, ...]]:
+def canary_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, ...]]:
     """A home directory, which every run of kiplint has, and a tree beside the directories of the tests."""
     top = tmp_path_factory.getbasetemp()
     places = (plant(top / "home"), plant(top / "canary"))
@@ -180,7 +180,7 @@ def canary(request: pytest.FixtureRequest) -> Iterator[None]:
     if OWN.issuperset(request.fixturenames) or "install" in request.path.parts:
         yield
         return
-    places = request.getfixturevalue("planted")
+    places = request.getfixturevalue("canary_places")
     before = [state(place) for place in places]
     yield
     assert [state(place) for place in places] == before, "this test has touched what is not its own"

@@ -9,12 +9,12 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.conjecture.providers import HypothesisProvider
 from hypothesis.internal.constants_ast import Constants
 
-TIMED = [HealthCheck.too_slow]
+TIME_CHECKS = [HealthCheck.too_slow]
 """The check that fails where a machine is busy."""
 
-settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50, suppress_health_check=TIMED)
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50, suppress_health_check=TIME_CHECKS)
 settings.register_profile(
-    "explore", deadline=None, derandomize=False, max_examples=2000, suppress_health_check=TIMED, print_blob=True
+    "explore", deadline=None, derandomize=False, max_examples=2000, suppress_health_check=TIME_CHECKS, print_blob=True
 )
 settings.load_profile("ci")
 

@@ -41,20 +41,20 @@ class Log:
         self.matchers: list[str] = []
         self.groups: list[str] = []
         self.lines: list[str] = []
-        self._stopped = ""
+        self._stop_token = ""
         for line in output.split("\n"):
             self._read(line)
 
     def _read(self, line: str) -> None:
         result = next(self._commands(line), None)
-        if result is None or (self._stopped and result[0] != self._stopped):
+        if result is None or (self._stop_token and result[0] != self._stop_token):
             self.lines.append(line)
             return
         name, properties, data = result
-        if name == self._stopped:
-            self._stopped = ""
+        if name == self._stop_token:
+            self._stop_token = ""
         elif name == "stop-commands":
-            self._stopped = data
+            self._stop_token = data
         elif name in ("error", "warning", "notice"):
             self.annotations.append(Annotation(name, _place(properties), properties.get("title", ""), data))
         elif name == "add-matcher":
@@ -66,7 +66,7 @@ class Log:
 
     def _commands(self, line: str) -> Iterator[tuple[str, dict[str, str], str]]:
         """The command that a line is: `::name k=v,k=v::data` at its beginning, or `##[name k=v;k=v]data` anywhere."""
-        names = {*COMMANDS, "stop-commands", *([self._stopped] if self._stopped else [])}
+        names = {*COMMANDS, "stop-commands", *([self._stop_token] if self._stop_token else [])}
         new = re.match(r"\s*::([^ :]+)(?: (.*?))?::(.*)", line)
         old = re.search(r"##\[([^ \]]+)(?: ([^\]]*))?\](.*)", line)
         for match, between in ((new, ","), (old, ";")):
@@ -87,7 +87,7 @@ def _place(properties: Mapping[str, str]) -> str:
     return f"{start}-" + ":".join(properties[name] for name in ("endLine", "endColumn") if name in properties)
 
 
-class Finished(NamedTuple):
+class Outcome(NamedTuple):
     """A run of the action: how its last step ended, what it printed, and what it left in the files that it was given."""
 
     code: int
@@ -113,7 +113,7 @@ class Runner:
 
     def run(
         self, event: str = "push", payload: Mapping[str, Any] | None = None, sha: str = "", **options: str
-    ) -> Finished:
+    ) -> Outcome:
         """Run the last step of the action for an event, with inputs (`_` for `-`)."""
         inputs = {name: str(definition.get("default", "")) for name, definition in self.action["inputs"].items()}
         overrides = {name.replace("_", "-"): value for name, value in options.items()}
@@ -121,13 +121,13 @@ class Runner:
         env = {"GITHUB_EVENT_NAME": event, "GITHUB_SHA": sha}
         return self.step(self.action["runs"]["steps"][-1], {**inputs, **overrides}, env, payload or {})
 
-    def install(self) -> Finished:
+    def install(self) -> Outcome:
         """Run the step that installs kiplint, which reaches for an index: without the guard of the tests."""
         return self.step(self.action["runs"]["steps"][-2], {}, {"PYTHONPATH": ""}, {})
 
     def step(
         self, step: Mapping[str, Any], inputs: Mapping[str, str], env: Mapping[str, str], payload: Mapping[str, Any]
-    ) -> Finished:
+    ) -> Outcome:
         """Run one step."""
         files = {name: self.machine / name for name in ("event.json", "output", "summary", "script.sh")}
         files["event.json"].write_text(json.dumps(payload), "utf-8")
@@ -135,11 +135,11 @@ class Runner:
         for name in ("output", "summary"):
             files[name].write_text("", "utf-8")
         assert step["shell"] == "bash"
-        code, output = self._started(
+        code, output = self._run_script(
             step["run"],
             files["script.sh"],
             environment(
-                **{name: _evaluated(value, inputs) for name, value in step.get("env", {}).items()},
+                **{name: _evaluate(value, inputs) for name, value in step.get("env", {}).items()},
                 **env,
                 CI="true",
                 GITHUB_ACTIONS="true",
@@ -154,14 +154,14 @@ class Runner:
         )
         assert "Traceback" not in output, output
         outputs = dict(line.split("=", 1) for line in files["output"].read_text("utf-8").splitlines())
-        return Finished(code, Log(output), files["summary"].read_text("utf-8"), outputs)
+        return Outcome(code, Log(output), files["summary"].read_text("utf-8"), outputs)
 
-    def _started(self, run: str, script: Path, env: Mapping[str, str]) -> tuple[int, str]:
+    def _run_script(self, run: str, script: Path, env: Mapping[str, str]) -> tuple[int, str]:
         """The exit code and the output of a step; the action's script is forked where a test does not ask for more."""
         if self.forks and run == RUN:
             code, out, err = zygote(()).run((), str(self.workspace), env, script=str(self.clone / SCRIPT))
             return code, (out + err).decode()
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
             cwd=self.workspace,
             env=env,
@@ -169,10 +169,10 @@ class Runner:
             stderr=subprocess.STDOUT,
             check=False,
         )
-        return done.returncode, done.stdout.decode()
+        return process.returncode, process.stdout.decode()
 
 
-def _evaluated(text: str, inputs: Mapping[str, str]) -> str:
+def _evaluate(text: str, inputs: Mapping[str, str]) -> str:
     if text == "${{ toJSON(inputs) }}":
         return json.dumps(inputs)
     if not text.startswith("${{"):

@@ -14,12 +14,12 @@ import pytest
 from conftest import ROOT
 from sources.support import git
 
-PINNED = ROOT / "constraints.txt"
+PINS = ROOT / "constraints.txt"
 
 
 def environment(**others: str) -> dict[str, str]:
     """The environment of an installation: exact versions, for what it builds with too, and nothing about this Python."""
-    pins = {"PIP_CONSTRAINT": str(PINNED), "PIP_BUILD_CONSTRAINT": str(PINNED), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    pins = {"PIP_CONSTRAINT": str(PINS), "PIP_BUILD_CONSTRAINT": str(PINS), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "GIT_", "VIRTUAL_ENV"))}
     return {**env, **pins, **others}
 
@@ -47,5 +47,7 @@ def _missing() -> str:
     """Why the build backend cannot be found on an index, in whatever version; empty when it can."""
     command = ["install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", "--retries=0", "hatchling"]
     env = {name: value for name, value in environment().items() if not name.endswith("_CONSTRAINT")}
-    done = subprocess.run([sys.executable, "-m", "pip", *command], env=env, capture_output=True, text=True, check=False)
-    return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["pip fails"])[-1]
+    process = subprocess.run(
+        [sys.executable, "-m", "pip", *command], env=env, capture_output=True, text=True, check=False
+    )
+    return "" if process.returncode == 0 else (process.stderr.strip().splitlines() or ["pip fails"])[-1]

@@ -17,7 +17,7 @@ import yaml
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
 from conftest import ROOT
-from github_runner import Annotation, Finished, Runner
+from github_runner import Annotation, Outcome, Runner
 from render.rdjson_schema import assert_rdjson
 from render.sarif_schema import valid_run
 from sources.support import git, make_repository, write
@@ -70,7 +70,7 @@ def processes(runner: Runner) -> None:
     runner.forks = False
 
 
-def pull_request(runner: Runner, base: str = "", **inputs: str) -> Finished:
+def pull_request(runner: Runner, base: str = "", **inputs: str) -> Outcome:
     """A run for a pull request that goes into a base, the first commit unless another is given."""
     base = base or git(runner.workspace, "rev-list", "--max-parents=0", "HEAD")
     return runner.run("pull_request", {"pull_request": {"base": {"sha": base}}}, **inputs)
@@ -90,14 +90,14 @@ def change(workspace: Path, files: Mapping[str, bytes]) -> str:
 
 
 def test_nothing_is_wrong(runner: Runner) -> None:
-    done = pull_request(runner)
-    assert done.code == 0
-    assert done.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
-    assert done.log.annotations == []
-    assert done.log.groups == ["kiplint review"]
-    assert "2 files checked, no findings" in done.log.lines
+    outcome = pull_request(runner)
+    assert outcome.code == 0
+    assert outcome.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
+    assert outcome.log.annotations == []
+    assert outcome.log.groups == ["kiplint review"]
+    assert "2 files checked, no findings" in outcome.log.lines
     base = git(runner.workspace, "rev-parse", "--short", "HEAD")
-    assert plain(done.summary) == f"## kiplint review\n\n### no findings in 2 files, compared with {base}.\n\n\n"
+    assert plain(outcome.summary) == f"## kiplint review\n\n### no findings in 2 files, compared with {base}.\n\n\n"
 
 
 GAP_SAID = "tag 1 of Size comes after a gap: no field of ThingRequest has tag 0; tags count up from 0 without gaps"
@@ -140,22 +140,22 @@ Breaks nothing:
 @pytest.mark.usefixtures("processes")
 def test_a_pull_request_with_faults(runner: Runner) -> None:
     change(runner.workspace, thing(request=GAP, response=UNTOLD))
-    done = pull_request(runner)
-    assert done.log.annotations == FAULTS
+    outcome = pull_request(runner)
+    assert outcome.log.annotations == FAULTS
     base = git(runner.workspace, "rev-parse", "--short", "HEAD~1")
-    assert plain(done.summary) == SUMMARY.replace("BASE", base)
-    assert done.outputs == {"errors": "2", "warnings": "1", "infos": "0", "status": "findings"}
-    assert done.code == 1
-    assert done.log.groups == ["kiplint review"]
-    assert done.log.matchers == [str(MATCHER)]
-    assert f"\x1b[1;31merror[tags/gap]\x1b[0m: \x1b[1m{GAP_SAID}\x1b[0m" in done.log.lines
+    assert plain(outcome.summary) == SUMMARY.replace("BASE", base)
+    assert outcome.outputs == {"errors": "2", "warnings": "1", "infos": "0", "status": "findings"}
+    assert outcome.code == 1
+    assert outcome.log.groups == ["kiplint review"]
+    assert outcome.log.matchers == [str(MATCHER)]
+    assert f"\x1b[1;31merror[tags/gap]\x1b[0m: \x1b[1m{GAP_SAID}\x1b[0m" in outcome.log.lines
 
 
 def test_a_push_is_only_checked(runner: Runner) -> None:
     change(runner.workspace, thing(request=GAP, response=UNTOLD))
-    done = runner.run("push")
-    assert done.log.annotations == [FAULTS[0], FAULTS[2]]
-    assert done.outputs == {"errors": "1", "warnings": "1", "infos": "0", "status": "findings"}
+    outcome = runner.run("push")
+    assert outcome.log.annotations == [FAULTS[0], FAULTS[2]]
+    assert outcome.outputs == {"errors": "1", "warnings": "1", "infos": "0", "status": "findings"}
 
 
 class TestBase:
@@ -170,8 +170,8 @@ class TestBase:
         return tmp_path / "origin.git"
 
     @staticmethod
-    def rules(done: Finished) -> list[str]:
-        return [annotation.title for annotation in done.log.annotations if annotation.title.startswith("compat/")]
+    def rules(outcome: Outcome) -> list[str]:
+        return [annotation.title for annotation in outcome.log.annotations if annotation.title.startswith("compat/")]
 
     @pytest.mark.parametrize(
         ("base", "expected"),
@@ -198,15 +198,15 @@ class TestBase:
         "base", ["origin/--upload-pack=./planted", "origin/x:refs/heads/trunk", "origin/*", "nowhere"]
     )
     def test_what_is_fetched_is_the_name_of_a_branch(self, origin: Path, runner: Runner, base: str) -> None:
-        planted = runner.workspace / "planted"
-        planted.write_text("#!/bin/sh\ntouch pwned\n")
-        planted.chmod(0o755)
+        script = runner.workspace / "planted"
+        script.write_text("#!/bin/sh\ntouch pwned\n")
+        script.chmod(0o755)
         git(runner.workspace, "remote", "add", "origin", f"file://{origin}")
         git(origin, "branch", "x", "1.0.0")
         before = git(runner.workspace, "for-each-ref")
-        done = runner.run("push", base=base)
-        assert (done.code, done.outputs["status"]) == (2, "error")
-        (output,) = (annotation.text for annotation in done.log.annotations if annotation.title == "kiplint")
+        outcome = runner.run("push", base=base)
+        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+        (output,) = (annotation.text for annotation in outcome.log.annotations if annotation.title == "kiplint")
         assert output.startswith(f"base: there is no revision {base}, and it cannot be fetched: ")
         assert not (runner.workspace / "pwned").exists()
         assert git(runner.workspace, "for-each-ref") == before
@@ -214,8 +214,8 @@ class TestBase:
     @pytest.mark.usefixtures("origin")
     def test_a_merge_queue(self, runner: Runner) -> None:
         base = git(runner.workspace, "rev-parse", "trunk~1")
-        done = runner.run("merge_group", {"merge_group": {"base_sha": base}})
-        assert self.rules(done) == ["compat/layout-changed"]
+        outcome = runner.run("merge_group", {"merge_group": {"base_sha": base}})
+        assert self.rules(outcome) == ["compat/layout-changed"]
 
     def test_a_merge_is_compared_with_its_first_parent(self, origin: Path, tmp_path: Path, workspace: Path) -> None:
         """As actions/checkout leaves it: one commit, the merge. The base in the event is older than the merge."""
@@ -251,18 +251,18 @@ class TestBase:
         ],
     )
     def test_a_mistake_is_an_error(self, runner: Runner, base: str, expected: str) -> None:
-        done = runner.run("push", base=base)
-        assert (done.code, done.outputs["status"]) == (2, "error")
-        (annotation,) = done.log.annotations
+        outcome = runner.run("push", base=base)
+        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+        (annotation,) = outcome.log.annotations
         assert (annotation.level, annotation.place, annotation.title) == ("error", "", "kiplint")
         assert annotation.text.startswith(expected)
 
     def test_a_place_that_is_not_a_repository(self, tmp_path: Path) -> None:
         here = write(tmp_path / "plain", thing())
         (here / ".git").write_text("gitdir: /nowhere\n")
-        done = Runner(here, tmp_path / "machine").run("push", base="HEAD")
-        assert (done.code, done.outputs["status"]) == (2, "error")
-        assert "not a git repository" in done.log.annotations[0].text
+        outcome = Runner(here, tmp_path / "machine").run("push", base="HEAD")
+        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+        assert "not a git repository" in outcome.log.annotations[0].text
 
 
 class TestPaths:
@@ -273,24 +273,24 @@ class TestPaths:
         git(runner.workspace, "add", "-A")
         git(runner.workspace, "commit", "-q", "--amend", "-m", "base")
         change(runner.workspace / "more here", thing(response=UNTOLD))
-        done = pull_request(runner, paths="schemas\n'more here'")
-        assert [annotation.place for annotation in done.log.annotations] == [
+        outcome = pull_request(runner, paths="schemas\n'more here'")
+        assert [annotation.place for annotation in outcome.log.annotations] == [
             "more here/schemas/ThingResponse.json:18:7-18:23",
             "more here/schemas/ThingResponse.json:16:7-16:21",
         ]
 
     def test_one_that_the_base_has_not(self, runner: Runner) -> None:
         change(runner.workspace / "more", thing(response=UNTOLD))
-        done = pull_request(runner, paths="more schemas")
-        assert [annotation.title for annotation in done.log.annotations] == ["style/about-missing"]
+        outcome = pull_request(runner, paths="more schemas")
+        assert [annotation.title for annotation in outcome.log.annotations] == ["style/about-missing"]
         base = git(runner.workspace, "rev-parse", "--short", "HEAD~1")
-        assert f"more is not in {base}, so there is nothing to compare it with" in done.log.lines
-        assert done.code == 0
+        assert f"more is not in {base}, so there is nothing to compare it with" in outcome.log.lines
+        assert outcome.code == 0
 
     def test_single_files(self, runner: Runner) -> None:
         change(runner.workspace, thing(request=GAP, response=UNTOLD))
-        done = pull_request(runner, paths="schemas/ThingResponse.json")
-        assert [annotation.title for annotation in done.log.annotations] == [
+        outcome = pull_request(runner, paths="schemas/ThingResponse.json")
+        assert [annotation.title for annotation in outcome.log.annotations] == [
             "compat/layout-changed",
             "style/about-missing",
         ]
@@ -304,16 +304,16 @@ class TestPaths:
         ],
     )
     def test_mistakes(self, runner: Runner, paths: str, title: str, expected: str) -> None:
-        done = runner.run("push", paths=paths)
-        assert (done.code, done.outputs["status"]) == (2, "error")
-        assert done.log.annotations == [Annotation("error", "", title, expected)]
+        outcome = runner.run("push", paths=paths)
+        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+        assert outcome.log.annotations == [Annotation("error", "", title, expected)]
 
 
 class TestChangedOnly:
     """Old findings do not stand in the way of a pull request that did not bring them."""
 
     @pytest.fixture
-    def aged(self, runner: Runner) -> Runner:
+    def faulty_runner(self, runner: Runner) -> Runner:
         """A base with a fault in the request, and a head with another in the response."""
         change(runner.workspace, thing(request=GAP))
         change(runner.workspace, thing(request=GAP, response=UNTOLD))
@@ -323,26 +323,31 @@ class TestChangedOnly:
     def find_titles(runner: Runner, event: str = "pull_request", **inputs: str) -> list[str]:
         base = git(runner.workspace, "rev-parse", "HEAD~1")
         payload = {"pull_request": {"base": {"sha": base}}} if event == "pull_request" else {}
-        done = runner.run(event, payload, fail_on_breaks="none", **inputs)
-        return [annotation.title for annotation in done.log.annotations if not annotation.title.startswith("compat/")]
+        outcome = runner.run(event, payload, fail_on_breaks="none", **inputs)
+        return [
+            annotation.title for annotation in outcome.log.annotations if not annotation.title.startswith("compat/")
+        ]
 
-    def test_a_pull_request_tells_what_it_brought_about(self, aged: Runner) -> None:
-        assert self.find_titles(aged) == ["style/about-missing"]
-        assert "; 1 older finding not shown." in pull_request(aged, git(aged.workspace, "rev-parse", "HEAD~1")).summary
+    def test_a_pull_request_tells_what_it_brought_about(self, faulty_runner: Runner) -> None:
+        assert self.find_titles(faulty_runner) == ["style/about-missing"]
+        assert (
+            "; 1 older finding not shown."
+            in pull_request(faulty_runner, git(faulty_runner.workspace, "rev-parse", "HEAD~1")).summary
+        )
 
-    def test_everything_can_be_requested(self, aged: Runner) -> None:
-        assert self.find_titles(aged, changed_only="false") == ["tags/gap", "style/about-missing"]
+    def test_everything_can_be_requested(self, faulty_runner: Runner) -> None:
+        assert self.find_titles(faulty_runner, changed_only="false") == ["tags/gap", "style/about-missing"]
 
-    def test_other_runs_report_everything_by_default(self, aged: Runner) -> None:
-        assert self.find_titles(aged, "push", base="HEAD~1") == ["tags/gap", "style/about-missing"]
-        assert self.find_titles(aged, "push", base="HEAD~1", changed_only="true") == ["style/about-missing"]
+    def test_other_runs_report_everything_by_default(self, faulty_runner: Runner) -> None:
+        assert self.find_titles(faulty_runner, "push", base="HEAD~1") == ["tags/gap", "style/about-missing"]
+        assert self.find_titles(faulty_runner, "push", base="HEAD~1", changed_only="true") == ["style/about-missing"]
 
-    def test_paths_outside_the_work_tree_are_shown_in_full(self, aged: Runner, tmp_path: Path) -> None:
+    def test_paths_outside_the_work_tree_are_shown_in_full(self, faulty_runner: Runner, tmp_path: Path) -> None:
         write(tmp_path / "elsewhere", thing(request=GAP))
-        assert "tags/gap" in self.find_titles(aged, paths=str(tmp_path / "elsewhere"))
+        assert "tags/gap" in self.find_titles(faulty_runner, paths=str(tmp_path / "elsewhere"))
 
-    def test_nothing_else_can_be_requested(self, aged: Runner) -> None:
-        assert self.find_titles(aged, changed_only="yes") == ["kiplint"]
+    def test_nothing_else_can_be_requested(self, faulty_runner: Runner) -> None:
+        assert self.find_titles(faulty_runner, changed_only="yes") == ["kiplint"]
 
 
 def test_annotations_of_all_commands_are_shared_out_fairly(runner: Runner) -> None:
@@ -371,17 +376,17 @@ class TestRollout:
         return runner
 
     def test_it_is_summed_up_once_there_are(self, runner_with_headers: Runner) -> None:
-        done = pull_request(runner_with_headers)
-        assert done.code == 0
-        assert done.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
-        assert done.log.annotations == []
-        assert "KIP-1313:\n" in done.summary
-        assert "- Request header 3: 1 missing." in done.summary
+        outcome = pull_request(runner_with_headers)
+        assert outcome.code == 0
+        assert outcome.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
+        assert outcome.log.annotations == []
+        assert "KIP-1313:\n" in outcome.summary
+        assert "- Request header 3: 1 missing." in outcome.summary
 
     def test_it_is_an_error_on_request(self, runner_with_headers: Runner) -> None:
-        done = pull_request(runner_with_headers, rollout="true")
-        assert (done.code, done.outputs["errors"], done.outputs["status"]) == (1, "1", "findings")
-        assert [(annotation.level, annotation.title) for annotation in done.log.annotations] == [
+        outcome = pull_request(runner_with_headers, rollout="true")
+        assert (outcome.code, outcome.outputs["errors"], outcome.outputs["status"]) == (1, "1", "findings")
+        assert [(annotation.level, annotation.title) for annotation in outcome.log.annotations] == [
             ("error", "kip-1313/v3-missing")
         ]
 
@@ -389,9 +394,9 @@ class TestRollout:
         assert "KIP-1313:" not in pull_request(runner_with_headers, rollout="false").summary
 
     def test_nothing_else_can_be_requested(self, runner_with_headers: Runner) -> None:
-        done = pull_request(runner_with_headers, rollout="yes")
-        assert done.log.annotations == [Annotation("error", "", "kiplint", "rollout: auto, true or false, not yes")]
-        assert done.code == 2
+        outcome = pull_request(runner_with_headers, rollout="yes")
+        assert outcome.log.annotations == [Annotation("error", "", "kiplint", "rollout: auto, true or false, not yes")]
+        assert outcome.code == 2
 
 
 class TestFailing:
@@ -400,30 +405,30 @@ class TestFailing:
     def test_warnings_can_fail_it(self, runner: Runner) -> None:
         change(runner.workspace, {"schemas/ThingResponse.json": thing(response=UNTOLD)["schemas/ThingResponse.json"]})
         assert runner.run("push").code == 0
-        done = runner.run("push", fail_on="warning")
-        assert (done.code, done.outputs["status"], done.outputs["warnings"]) == (1, "findings", "1")
+        outcome = runner.run("push", fail_on="warning")
+        assert (outcome.code, outcome.outputs["status"], outcome.outputs["warnings"]) == (1, "findings", "1")
 
     def test_nothing_need_fail_it(self, runner: Runner) -> None:
         change(runner.workspace, thing(request=GAP, response=UNTOLD))
-        done = pull_request(runner, fail_on="never")
-        assert (done.code, done.outputs["status"], done.outputs["errors"]) == (0, "ok", "2")
-        assert done.log.annotations == FAULTS
+        outcome = pull_request(runner, fail_on="never")
+        assert (outcome.code, outcome.outputs["status"], outcome.outputs["errors"]) == (0, "ok", "2")
+        assert outcome.log.annotations == FAULTS
 
     def test_the_configuration_counts(self, runner: Runner) -> None:
         config = b'ignore = ["tags", "compat/layout-changed"]\nfail-on = "warning"\n'
         files = {**thing(request=GAP, response=UNTOLD), "kiplint.toml": config + ABOUT_WARNING}
         base = change(runner.workspace, {"kiplint.toml": config + ABOUT_WARNING})
         change(runner.workspace, files)
-        done = pull_request(runner, base)
-        assert (done.code, done.outputs["errors"], done.outputs["warnings"]) == (1, "0", "1")
+        outcome = pull_request(runner, base)
+        assert (outcome.code, outcome.outputs["errors"], outcome.outputs["warnings"]) == (1, "0", "1")
 
     def test_that_of_the_pull_request_does_not(self, runner: Runner) -> None:
         change(runner.workspace, {**thing(request=GAP), "kiplint.toml": b'ignore = ["*"]\n'})
-        done = pull_request(runner)
-        assert (done.code, done.outputs["errors"], done.outputs["warnings"]) == (1, "1", "1")
+        outcome = pull_request(runner)
+        assert (outcome.code, outcome.outputs["errors"], outcome.outputs["warnings"]) == (1, "1", "1")
         assert [
             annotation.place.partition(":")[0]
-            for annotation in done.log.annotations
+            for annotation in outcome.log.annotations
             if "the change sets" in annotation.text
         ] == ["kiplint.toml"]
 
@@ -444,16 +449,16 @@ class TestFailing:
         ],
     )
     def test_mistakes_are_reported(self, runner: Runner, inputs: dict[str, str], expected: str) -> None:
-        done = pull_request(runner, **inputs)
-        assert (done.code, done.outputs["status"]) == (2, "error")
-        assert expected in done.log.annotations[0].text
+        outcome = pull_request(runner, **inputs)
+        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+        assert expected in outcome.log.annotations[0].text
 
     def test_what_cannot_be_read_is_an_error(self, runner: Runner) -> None:
         change(runner.workspace, {"kiplint.toml": b"selct = []\n"})
-        done = runner.run("push")
-        assert (done.code, done.outputs["status"]) == (2, "error")
-        assert "selct is not a key of the configuration; did you mean select?" in done.log.annotations[0].text
-        assert done.summary.startswith("## kiplint review\n\nIt could not run: ")
+        outcome = runner.run("push")
+        assert (outcome.code, outcome.outputs["status"]) == (2, "error")
+        assert "selct is not a key of the configuration; did you mean select?" in outcome.log.annotations[0].text
+        assert outcome.summary.startswith("## kiplint review\n\nIt could not run: ")
 
 
 def sarif_runs(file: Path) -> list[Any]:
@@ -466,9 +471,9 @@ def sarif_runs(file: Path) -> list[Any]:
 def test_reports_of_comparisons(runner: Runner) -> None:
     """Each report has the findings of all commands, one for each cause."""
     change(runner.workspace, thing(request=GAP, response=UNTOLD))
-    done = pull_request(runner, rollout="true", formats="junit=out/k.xml json=out/k.json")
-    assert done.code == 2
-    rows = [annotation.text for annotation in done.log.annotations if annotation.title.startswith("kiplint ")]
+    outcome = pull_request(runner, rollout="true", formats="junit=out/k.xml json=out/k.json")
+    assert outcome.code == 2
+    rows = [annotation.text for annotation in outcome.log.annotations if annotation.title.startswith("kiplint ")]
     assert rows == ["cannot write out/k.xml: No such file or directory"]
     (runner.workspace / "out").mkdir()
     pull_request(runner, rollout="true", sarif_file="all.sarif", formats="junit=out/k.xml json=out/k.json")
@@ -489,8 +494,8 @@ def test_reports_of_comparisons(runner: Runner) -> None:
 
 def test_reports_are_written_to_files(runner: Runner) -> None:
     change(runner.workspace, thing(request=GAP))
-    done = runner.run("push", sarif_file="kip lint.sarif", formats="junit=kiplint.xml\n'json=kip lint.json'")
-    assert done.log.annotations == [FAULTS[0]]
+    outcome = runner.run("push", sarif_file="kip lint.sarif", formats="junit=kiplint.xml\n'json=kip lint.json'")
+    assert outcome.log.annotations == [FAULTS[0]]
     (log,) = sarif_runs(runner.workspace / "kip lint.sarif")
     assert [result["ruleId"] for result in log["results"]] == ["tags/gap"]
     assert [
@@ -514,21 +519,21 @@ def test_a_name_cannot_forge_an_annotation(runner: Runner, name: str) -> None:
     both = definition(field("Id", "int32", about=name, tag=1), name=name, type="data", apiKey=None, about=name)
     folder = "".join(char for char in name if char not in "/\r")
     change(runner.workspace, {f"schemas/{folder}/X.json": both, **thing(response=field(name, "int64"))})
-    done = pull_request(runner)
-    for annotation in done.log.annotations:
+    outcome = pull_request(runner)
+    for annotation in outcome.log.annotations:
         assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", annotation.title), annotation
         assert annotation.place.startswith("schemas/"), annotation
         assert "\n" not in annotation.text
         assert "\n" not in annotation.place
-    assert "compat/layout-changed" in {annotation.title for annotation in done.log.annotations}
-    assert (done.log.groups, done.log.matchers) == (
+    assert "compat/layout-changed" in {annotation.title for annotation in outcome.log.annotations}
+    assert (outcome.log.groups, outcome.log.matchers) == (
         ["kiplint review"],
         [str(MATCHER)],
     )
-    assert set(done.outputs) == {"errors", "warnings", "infos", "status"}
-    count = sum(int(value) for key, value in done.outputs.items() if key != "status")
-    assert count == len(done.log.annotations)
-    assert not [line for line in done.summary.splitlines() if line.startswith(("::", "##["))]
+    assert set(outcome.outputs) == {"errors", "warnings", "infos", "status"}
+    count = sum(int(value) for key, value in outcome.outputs.items() if key != "status")
+    assert count == len(outcome.log.annotations)
+    assert not [line for line in outcome.summary.splitlines() if line.startswith(("::", "##["))]
 
 
 TRAPS = {
@@ -560,10 +565,10 @@ class TestMatcher:
         parts = [field("Kind", about="Which part."), field("size", about="How large.")]
         array = field("Parts", "[]Part", about="All parts.", fields=parts)
         write(workspace, thing(request=GAP, response=array))
-        ran = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
-        assert ("\x1b[" in ran.out) == (color == "always")
+        result = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
+        assert ("\x1b[" in result.out) == (color == "always")
         low = "size begins in lower case; fields of Kafka's messages begin with a capital letter"
-        assert [self.read(line) for line in ran.out.splitlines()] == [
+        assert [self.read(line) for line in result.out.splitlines()] == [
             [
                 {
                     "file": "schemas/ThingRequest.json",
@@ -595,8 +600,8 @@ def test_the_steps_are_safe() -> None:
     steps = ACTION["runs"]["steps"]
     assert [step["name"] for step in steps] == ["Set up Python", "Install kiplint", "Run kiplint"]
     assert [step for step in steps if "${{" in step.get("run", "")] == []
-    used = [step["uses"] for step in steps if "uses" in step]
-    assert [action for action in used if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action)] == []
+    actions = [step["uses"] for step in steps if "uses" in step]
+    assert [action for action in actions if not re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", action)] == []
     assert steps[0]["if"] == "inputs.python-version != ''"
 
 
@@ -612,8 +617,8 @@ def test_every_input_reaches_the_script_and_every_output_comes_from_it() -> None
 
 def test_github_takes_the_action() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-actions", "action.yml"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 GUIDE = (ROOT / "docs/guide/ci.md").read_text("utf-8")
@@ -636,8 +641,8 @@ def test_the_examples_of_readme_and_guide_are_taken(tmp_path: Path, schema: str)
         file.write_text(text, "utf-8")
     names = map(str, compress(files, theirs))
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, *names]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_the_examples_give_only_inputs_that_there_are() -> None:
@@ -651,7 +656,7 @@ def test_suggestions_for_a_review(runner: Runner, workspace: Path) -> None:
     lists = field("Sizes", "int64[]", versions="1+", ignorable=True, about="```\n<b>How large.")
     change(workspace, thing(request=lists))
     file = runner.workspace / "out.rdjson"
-    done = pull_request(runner, suggestions_file=str(file))
+    outcome = pull_request(runner, suggestions_file=str(file))
     (diagnostic,) = json.loads(file.read_text("utf-8"))["diagnostics"]
     assert_rdjson({"diagnostics": [diagnostic]})
     assert (diagnostic["code"]["value"], diagnostic["location"]["path"]) == (
@@ -660,7 +665,7 @@ def test_suggestions_for_a_review(runner: Runner, workspace: Path) -> None:
     )
     (suggestion,) = diagnostic["suggestions"]
     assert suggestion["text"] == '"[]int64"'
-    patch = done.summary.partition("<details>")[2].partition("</details>")[0]
+    patch = outcome.summary.partition("<details>")[2].partition("</details>")[0]
     head, fence, rest = patch.partition("````diff\n")
     assert (head, fence) == ("<summary>What <code>kiplint review --fix</code> would change</summary>\n\n", "````diff\n")
     git(workspace, "apply", "-", stdin=rest.partition("````\n")[0].encode())

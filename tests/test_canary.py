@@ -30,6 +30,6 @@ def test_it_is_noticed(tmp_path: Path, touch: Callable[[Path], object]) -> None:
     assert state(tmp_path) != before
 
 
-def test_runs_have_the_home_that_is_watched(tmp_path: Path, planted: tuple[Path, ...]) -> None:
-    assert environment()["HOME"] == str(planted[0])
-    assert tmp_path.parent == planted[1].parent
+def test_runs_have_the_home_that_is_watched(tmp_path: Path, canary_places: tuple[Path, ...]) -> None:
+    assert environment()["HOME"] == str(canary_places[0])
+    assert tmp_path.parent == canary_places[1].parent

@@ -50,58 +50,58 @@ def write(repository: Path, **files: str) -> None:
         (folder / f"{name}.json").write_text(text)
 
 
-def committed(repository: Path, **files: str) -> None:
+def commit_files(repository: Path, **files: str) -> None:
     write(repository, **files)
     git(repository, "add", "-A")
     git(repository, "commit", "-q", "-m", "before")
 
 
-def ran(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
+def run_hooks(repository: Path, *words: str) -> dict[str, tuple[bool, str]]:
     """By hook: whether it passes on the index, and its output."""
     git(repository, "add", "-A")
     env = {**environment(), "PRE_COMMIT_HOME": str(repository.parent / "pre-commit"), "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "pre_commit", "run", "--color", "never", *words]
-    done = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, cwd=repository, env=env, capture_output=True, text=True, check=False)
     names = {hook["name"]: hook["id"] for hook in HOOKS}
-    _, *parts = re.split(rf"(?m)^({'|'.join(map(re.escape, names))})\.+", done.stdout)
+    _, *parts = re.split(rf"(?m)^({'|'.join(map(re.escape, names))})\.+", process.stdout)
     outputs = {names[name]: text for name, text in zip(parts[::2], parts[1::2], strict=True)}
-    assert outputs.keys() == set(names.values()), done.stdout + done.stderr
+    assert outputs.keys() == set(names.values()), process.stdout + process.stderr
     return {hook: (not text.partition("\n")[0].endswith("Failed"), text) for hook, text in outputs.items()}
 
 
 def test_a_first_commit_of_schemas_passes_unless_it_has_a_mistake(repository: Path) -> None:
     write(repository, XRequest=half("request"), XResponse=half("response"))
-    assert all(success for success, _ in ran(repository).values())
+    assert all(success for success, _ in run_hooks(repository).values())
     write(repository, XResponse=half("response", "0-1"))
-    success, output = ran(repository)["kiplint-check"]
+    success, output = run_hooks(repository)["kiplint-check"]
     assert not success
     assert "rpc/versions-differ" in output
 
 
 def test_a_deleted_response_is_stopped_by_both(repository: Path) -> None:
-    committed(repository, XRequest=half("request"), XResponse=half("response"))
+    commit_files(repository, XRequest=half("request"), XResponse=half("response"))
     (repository / "schemas" / "XResponse.json").unlink()
-    result = ran(repository)
+    result = run_hooks(repository)
     assert not result["kiplint-check"][0]
     assert "rpc/response-missing" in result["kiplint-check"][1]
     assert not result["kiplint-diff"][0]
 
 
 def test_other_json_is_skipped(repository: Path) -> None:
-    committed(repository, XRequest=half("request"), XResponse=half("response"))
+    commit_files(repository, XRequest=half("request"), XResponse=half("response"))
     (repository / "package.json").write_text('{"name": "x", "type": "module"}')
     (repository / "data.json").write_text("[1, 2")
     write(repository, baseline='{"version": 1, "findings": []}')
-    assert all(success for success, _ in ran(repository).values())
+    assert all(success for success, _ in run_hooks(repository).values())
 
 
 def test_what_head_had_is_not_reported_but_with_all_files(repository: Path) -> None:
-    broken = half("response").replace('"string"', '"strnig"')
-    committed(repository, XRequest=half("request"), XResponse=broken)
-    write(repository, XResponse=broken.replace("One.", "Two."))
-    success, output = ran(repository)["kiplint-check"]
+    bad_response = half("response").replace('"string"', '"strnig"')
+    commit_files(repository, XRequest=half("request"), XResponse=bad_response)
+    write(repository, XResponse=bad_response.replace("One.", "Two."))
+    success, output = run_hooks(repository)["kiplint-check"]
     assert success, output
-    committed(repository)
-    success, output = ran(repository, "--all-files")["kiplint-check"]
+    commit_files(repository)
+    success, output = run_hooks(repository, "--all-files")["kiplint-check"]
     assert not success
     assert "fields/unknown-type" in output

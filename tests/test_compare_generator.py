@@ -57,27 +57,27 @@ def compare(kafka: Path, refuses: str, *words: str) -> tuple[int, list[str]]:
     source = kafka / "generator/src/main/java/org/apache/kafka/message/MessageGenerator.java"
     source.write_text(STAND_IN % refuses, "utf-8")
     command = [sys.executable, "scripts/compare_generator.py", str(kafka), str(kafka), *words]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.returncode, (done.stdout + done.stderr).splitlines()
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return process.returncode, (process.stdout + process.stderr).splitlines()
 
 
 def test_what_only_the_generator_refuses_is_listed(kafka: Path) -> None:
     code, lines = compare(kafka, "true", "--mutations", "60")
-    missed = [
+    refusals = [
         line
         for line in lines
         if line.endswith(": refused only by the generator: java.lang.IllegalStateException: inside")
     ]
     assert code == 1
-    assert missed[0].startswith("clients: ")
-    assert re.fullmatch(r"clients/\w+\.json: \w*: .+", missed[1].partition(": refused")[0])
+    assert refusals[0].startswith("clients: ")
+    assert re.fullmatch(r"clients/\w+\.json: \w*: .+", refusals[1].partition(": refused")[0])
     assert lines[-2] == "Errors where the generator has none: "
     summary = re.fullmatch(
         r"1 sets and 60 mutations, seed 1: the generator refuses 61, kiplint (\d+); (\d+) disagreements", lines[-1]
     )
     assert summary
     assert int(summary[1]) + int(summary[2]) == 61
-    assert len(missed) == int(summary[2])
+    assert len(refusals) == int(summary[2])
 
 
 def test_what_only_kiplint_refuses_is_listed_unless_it_is_meant_to_be_stricter(kafka: Path) -> None:
@@ -114,8 +114,8 @@ def test_a_generator_that_does_not_compile_is_reported(kafka: Path) -> None:
 
 def test_a_directory_without_definitions_is_refused(tmp_path: Path) -> None:
     command = [sys.executable, "scripts/compare_generator.py", str(tmp_path), str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (
         2,
         f"error: {tmp_path} has no definitions; name a checkout of Kafka\n",
     )

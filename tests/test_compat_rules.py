@@ -242,11 +242,12 @@ def test_a_custom_pack(tmp_path: Path) -> None:
     )
     for side_name in ("old", "new"):
         shutil.copytree(FIXTURES / "compat/new-tag" / side_name, tmp_path / "examples/no-tags" / side_name)
-    ran = kiplint("rules", "--verify", "house.json", "examples", cwd=tmp_path)
-    assert ran == (0, "1 rules hold against their examples\n", "")
-    ran = kiplint("diff", "examples/no-tags/old", "examples/no-tags/new", "--output-format", "concise", cwd=tmp_path)
+    result = kiplint("rules", "--verify", "house.json", "examples", cwd=tmp_path)
+    assert result == (0, "1 rules hold against their examples\n", "")
+    result = kiplint("diff", "examples/no-tags/old", "examples/no-tags/new", "--output-format", "concise", cwd=tmp_path)
     assert (
-        "error house/no-tags MoveProgressRecord 0, BytesPerSecond: we do not do that: BytesPerSecond comes" in ran.out
+        "error house/no-tags MoveProgressRecord 0, BytesPerSecond: we do not do that: BytesPerSecond comes"
+        in result.out
     )
     assert kiplint("explain", "house/no-tags", cwd=tmp_path).code == 0
 

@@ -60,14 +60,14 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 
 
 @cache
-def _generated() -> dict[str, str]:
+def _build_pages() -> dict[str, str]:
     """The generated pages by path below `docs`: those that are committed, and those of the site alone."""
-    committed = {page.relative_to(ROOT).as_posix(): text for page, text in generate.pages().items()}
-    return {path.removeprefix("docs/"): text for path, text in committed.items()} | site_pages.pages()
+    pages = {page.relative_to(ROOT).as_posix(): text for page, text in generate.pages().items()}
+    return {path.removeprefix("docs/"): text for path, text in pages.items()} | site_pages.pages()
 
 
 def _page(name: str) -> str:
-    return _generated()[f"reference/{name}.md"]
+    return _build_pages()[f"reference/{name}.md"]
 
 
 def _headings(page: str) -> list[str]:
@@ -185,8 +185,8 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_what_only_the_site_has_is_not_committed() -> None:
-    committed = {path.relative_to(DOCS).as_posix() for path in (DOCS / "reference").rglob("*.*")}
-    assert committed & {*site_pages.pages()} == {f"reference/schemas/{name}.json" for name in schemas.PUBLISHED}
+    paths = {path.relative_to(DOCS).as_posix() for path in (DOCS / "reference").rglob("*.*")}
+    assert paths & {*site_pages.pages()} == {f"reference/schemas/{name}.json" for name in schemas.PUBLISHED}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "github.com/kiplint" in page.read_text("utf-8")], ids=_name)
@@ -200,13 +200,13 @@ def test_every_page_is_reached_in_two_steps() -> None:
     """Every page is at most two links away from the README, and from the index of the documentation."""
     pages = set(DOCS.rglob("*.md"))
     for start in (ROOT / "README.md", DOCS / "index.md"):
-        reached = {start}
+        near_pages = {start}
         for _ in range(2):
             links = (
-                (page, link) for page in reached for link in re.findall(r"\]\(([^)\s#]+)", page.read_text("utf-8"))
+                (page, link) for page in near_pages for link in re.findall(r"\]\(([^)\s#]+)", page.read_text("utf-8"))
             )
-            reached |= {(page.parent / link).resolve() for page, link in links if link.endswith(".md")} & pages
-        assert sorted(map(str, pages - reached)) == []
+            near_pages |= {(page.parent / link).resolve() for page, link in links if link.endswith(".md")} & pages
+        assert sorted(map(str, pages - near_pages)) == []
 
 
 def test_no_error_or_warning_is_known_to_be_false_or_not_judged() -> None:

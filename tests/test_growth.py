@@ -50,7 +50,7 @@ SIZES = {
 
 
 @pytest.fixture(scope="module")
-def titled() -> dict[str, Case]:
+def cases_by_title() -> dict[str, Case]:
     return {case.title: case for case in cases()}
 
 
@@ -60,18 +60,18 @@ def _limit() -> None:
 
 
 @pytest.mark.parametrize("title", SIZES, ids=lambda title: title.partition(" (")[0].replace(" ", "-"))
-def test_terminates(title: str, titled: dict[str, Case], tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "kiplint", *place(titled[title], SIZES[title], tmp_path)],
+def test_terminates(title: str, cases_by_title: dict[str, Case], tmp_path: Path) -> None:
+    process = subprocess.run(
+        [sys.executable, "-P", "-m", "kiplint", *place(cases_by_title[title], SIZES[title], tmp_path)],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
         preexec_fn=_limit,
         check=False,
     )
-    assert done.returncode in (0, 1, 2), done.stderr or f"ended by signal {-done.returncode}"
-    assert (done.returncode == 2) == done.stderr.startswith(b"error: ")
-    assert done.stderr.count(b"\n") <= 1
+    assert process.returncode in (0, 1, 2), process.stderr or f"ended by signal {-process.returncode}"
+    assert (process.returncode == 2) == process.stderr.startswith(b"error: ")
+    assert process.stderr.count(b"\n") <= 1
 
 
 def calls(action: Callable[[], object]) -> int:
@@ -117,11 +117,11 @@ def test_a_field_of_a_long_layout_is_found_without_a_search() -> None:
 
 def test_each_listener_is_looked_up() -> None:
     class Listener(str):
-        compared = 0
+        comparisons = 0
         __hash__ = str.__hash__
 
         def __eq__(self, other: object) -> bool:
-            Listener.compared += 1
+            Listener.comparisons += 1
             return str.__eq__(self, other)
 
     old, new = (
@@ -129,11 +129,11 @@ def test_each_listener_is_looked_up() -> None:
         for side in ("a", "b")
     )
     assert [change.name for change in compare_messages(old, new)] == ["listener-removed", "listener-added"]
-    assert Listener.compared < 100
+    assert Listener.comparisons < 100
 
 
-def test_every_command_is_run_or_reads_nothing(titled: dict[str, Case]) -> None:
-    run = {case.words[0] for case in titled.values()}
+def test_every_command_is_run_or_reads_nothing(cases_by_title: dict[str, Case]) -> None:
+    run = {case.words[0] for case in cases_by_title.values()}
     assert sorted(run | {*NOT_RUN}) == sorted(names(commands))
 
 

@@ -42,8 +42,8 @@ def test_the_manifest_is_written_out_of_the_catalogue() -> None:
 
 def test_pre_commit_takes_the_manifest() -> None:
     command = [sys.executable, "-m", "pre_commit", "validate-manifest", ".pre-commit-hooks.yaml"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stdout) == (0, "")
 
 
 def test_the_hooks_are_what_they_have_to_be() -> None:

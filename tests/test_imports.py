@@ -13,16 +13,16 @@ import networkx
 import kiplint
 
 
-def circles(imported: Mapping[str, set[str]]) -> list[set[str]]:
+def circles(imports: Mapping[str, set[str]]) -> list[set[str]]:
     """The groups of modules that import one another in a circle."""
-    graph = networkx.DiGraph((module, other) for module, others in imported.items() for other in others)
+    graph = networkx.DiGraph((module, other) for module, others in imports.items() for other in others)
     return [group for group in networkx.strongly_connected_components(graph) if len(group) > 1]
 
 
 def test_there_are_no_circles() -> None:
     graph = grimp.build_graph("kiplint", exclude_type_checking_imports=True, cache_dir=None)
-    imported = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
-    assert [sorted(group) for group in circles(imported)] == []
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert [sorted(group) for group in circles(imports)] == []
 
 
 def test_a_circle_is_reported() -> None:

@@ -54,18 +54,18 @@ def read(data: bytes) -> dict[str, Any]:
     return {**json.loads(blank_comments(data)), "//": "\n".join(comments)}
 
 
-def edited(messages: Messages, edits: dict[str, Any]) -> Messages:
+def edit_messages(messages: Messages, edits: dict[str, Any]) -> Messages:
     """The messages with the edits of a row."""
-    changed = copy.deepcopy(messages)
+    result = copy.deepcopy(messages)
     for place, edit in edits.items():
         name, *path = place.split(".")
         if edit is None and not path:
-            del changed[name]
+            del result[name]
         elif not path:
-            merge(changed.setdefault(name, {"name": name}), edit)
+            merge(result.setdefault(name, {"name": name}), edit)
         else:
-            edit_field(changed[name]["fields"], path, edit)
-    return changed
+            edit_field(result[name]["fields"], path, edit)
+    return result
 
 
 def edit_field(fields: list[dict[str, Any]], path: list[str], edit: dict[str, Any] | None) -> None:
@@ -121,7 +121,7 @@ def test_the_rule_reports_what_breaks_the_sentence(
 ) -> None:
     rule = RULES[row["rule"]]
     assert not count_reports(rule, messages, messages) if rule.spec.each == "change" else rule.id not in before
-    assert count_reports(rule, messages, edited(messages, row["break"]))
+    assert count_reports(rule, messages, edit_messages(messages, row["break"]))
 
 
 @cache

@@ -47,7 +47,7 @@ from tools import definition
 
 PCAP = ROOT / "fixtures" / "bytes" / "client.pcap"
 KIP = f"```json\n{definition(name='XData', type='data', apiKey=None).decode()}\n```\n"
-PROBED = '{"brokers": [{"broker": "a:1", "error": "no", "apis": []}]}'
+OFFERS = '{"brokers": [{"broker": "a:1", "error": "no", "apis": []}]}'
 SET = ROOT / "fixtures" / "sets" / "broker"
 BASELINE = '{"version": 1, "findings": []}'
 
@@ -72,7 +72,7 @@ def test_every_limit_has_its_line() -> None:
     ("module", "name", "text", "read"),
     [
         (drafts, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
-        (probe, "PROBE_BYTES", PROBED, probe.read_offers),
+        (probe, "PROBE_BYTES", OFFERS, probe.read_offers),
         (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
         (inputs, "INPUT_BYTES", "00" * 40, decode),
         (encode, "VALUES_BYTES", '{"a": 1}', lambda file: encode.parse_object(file, "--json")),
@@ -98,7 +98,7 @@ def test_a_file(
     ("module", "name", "text", "read"),
     [
         (drafts, "KIP_BYTES", KIP, lambda: kip("-", config={})),
-        (probe, "PROBE_BYTES", PROBED, lambda: probe.read_offers("-")),
+        (probe, "PROBE_BYTES", OFFERS, lambda: probe.read_offers("-")),
         (inputs, "INPUT_BYTES", "00" * 40, lambda: decode("-")),
     ],
     ids=("kip", "probe", "decode"),
@@ -154,21 +154,21 @@ def test_a_frame(lower: Callable[..., None]) -> None:
 
 @pytest.mark.parametrize(("name", "enough"), [("PACKETS", 5 + 2 * 10), ("PAYLOAD", 368)])
 def test_packets_of_a_capture(name: str, enough: int, lower: Callable[..., None]) -> None:
-    for most, limited in ((enough, False), (enough - 1, True)):
+    for most, is_cut in ((enough, False), (enough - 1, True)):
         lower(capture, name, most)
         result = decode(str(PCAP), sets=[SET])
-        assert (result.limited, len(result.entries) < 5) == (limited, limited)
+        assert (result.limited, len(result.entries) < 5) == (is_cut, is_cut)
         entries: list[DecodedFrame] = []
-        assert decode_command(DecodeCommand((str(PCAP),), (str(SET),)), each=entries.append).limited is limited
+        assert decode_command(DecodeCommand((str(PCAP),), (str(SET),)), each=entries.append).limited is is_cut
         assert len(entries) == len(result.entries)
         notes = negotiate(PCAP, SET).negotiation.exchanges[0].notes
-        assert notes[-1].endswith("; the capture is too long, and its end is not read") is limited
+        assert notes[-1].endswith("; the capture is too long, and its end is not read") is is_cut
 
 
-@pytest.mark.parametrize(("limit", "count", "limited"), [(0, 0, True), (2, 2, True), (4, 4, True), (5, 5, False)])
-def test_frames_of_a_capture(*, limit: int, count: int, limited: bool) -> None:
+@pytest.mark.parametrize(("limit", "count", "is_cut"), [(0, 0, True), (2, 2, True), (4, 4, True), (5, 5, False)])
+def test_frames_of_a_capture(*, limit: int, count: int, is_cut: bool) -> None:
     result = capture.read_capture(open_catalog([SET], None), PCAP.read_bytes(), limit)
-    assert (len(result.frames), result.limited) == (count, limited)
+    assert (len(result.frames), result.limited) == (count, is_cut)
 
 
 def test_a_packet_of_many_frames(monkeypatch: pytest.MonkeyPatch) -> None:

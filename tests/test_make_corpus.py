@@ -28,11 +28,11 @@ OTHERS = ("README.md", "clients/src/main/resources/common/message/README.md", "c
 
 
 def git(repository: Path, *words: str, text: str = "") -> str:
-    done = subprocess.run(["git", *words], cwd=repository, input=text, capture_output=True, text=True, check=True)
-    return done.stdout
+    process = subprocess.run(["git", *words], cwd=repository, input=text, capture_output=True, text=True, check=True)
+    return process.stdout
 
 
-def unpacked(corpus: Path, directory: Path) -> Path:
+def unpack(corpus: Path, directory: Path) -> Path:
     """A repository with all that is in the bundles of a corpus."""
     directory.mkdir()
     git(directory, "init", "-q", "--bare")
@@ -49,7 +49,7 @@ def log(repository: Path, branch: str, *options: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def pool(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return unpacked(corpus, tmp_path_factory.mktemp("upstream") / "pool")
+    return unpack(corpus, tmp_path_factory.mktemp("upstream") / "pool")
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_what_it_makes_is_the_corpus(corpus: Path, pool: Path, copies: dict[str,
     assert len(files) == 292
     assert {path.relative_to(result): path.read_bytes() for path in result.rglob("*.json")} == files
     assert {path.name for path in result.iterdir()} == {TRUNK, *BUNDLES}
-    repository = unpacked(result, tmp_path / "repository")
+    repository = unpack(result, tmp_path / "repository")
     for name in BRANCHES:
         expected = "\n".join(log(pool, name, f"-{LATEST}"))
         for original, copy in copies.items():
@@ -102,9 +102,9 @@ def test_what_it_makes_is_the_corpus(corpus: Path, pool: Path, copies: dict[str,
     assert git(repository, "log", "--format=%s", "--no-walk=unsorted", *tags).splitlines() == [
         copy.message for copy in copies.values() if copy.tag
     ]
-    cloned = tmp_path / "clone"
-    git(tmp_path, "clone", "-q", str(result / "kafka-schema-history.bundle"), str(cloned))
-    assert git(cloned, "branch", "--show-current") == "trunk\n"
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(result / "kafka-schema-history.bundle"), str(clone))
+    assert git(clone, "branch", "--show-current") == "trunk\n"
 
 
 def test_a_definition_that_is_not_what_it_was_is_reported(

@@ -39,8 +39,8 @@ def test_this_machine_can_be_reached() -> None:
 def test_it_holds_in_other_processes(path: bool) -> None:
     env = environment() if path else {name: value for name, value in environment().items() if name != "PYTHONPATH"}
     program = f"import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.connect(('{FAR}', 9))"
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
-    assert ("a test reaches for the network" in done.stderr) is path
+    process = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
+    assert ("a test reaches for the network" in process.stderr) is path
 
 
 PACK = """\
@@ -58,11 +58,11 @@ def test_it_holds_in_runs_of_the_command(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[kiplint.packs]\nacme = acme_rules\n")
     env = {"PYTHONPATH": f"{environment()['PYTHONPATH']}:{tmp_path / 'site'}"}
-    ran = kiplint(
+    result = kiplint(
         "rules", cwd=tmp_path, env=env, command=(sys.executable, "-c", "from kiplint.cli import main; main()")
     )
-    assert ran.code == 2
-    assert "a test reaches for the network" in ran.err
+    assert result.code == 2
+    assert "a test reaches for the network" in result.err
 
 
 def test_the_working_directory_brings_no_rules(tmp_path: Path) -> None:
@@ -73,6 +73,6 @@ def test_the_working_directory_brings_no_rules(tmp_path: Path) -> None:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[kiplint.packs]\nacme = acme_rules\n")
     (tmp_path / "msgspec.py").write_text("raise SystemExit('it runs')\n")
-    ran = kiplint("rules", cwd=tmp_path, command=(sys.executable, "-m", "kiplint"))
-    assert (ran.code, ran.err) == (0, "")
-    assert "acme" not in ran.out
+    result = kiplint("rules", cwd=tmp_path, command=(sys.executable, "-m", "kiplint"))
+    assert (result.code, result.err) == (0, "")
+    assert "acme" not in result.out

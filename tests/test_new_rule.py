@@ -42,10 +42,10 @@ def test_new_rules_pass_the_test_of_all_rules(tree: Path) -> None:
     """One in a pack that is there, one in a pack of its own, one about a KIP, whose sentences are listed."""
     rules = ("tags/of-no-use", "acme/of-no-use", "kip-9999/of-no-use")
     for rule in rules:
-        done = begin(tree, rule)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert f"fixtures/{rule}/bad" in done.stdout
-        assert ("docs/kips.json" in done.stdout) is rule.startswith("kip-")
+        process = begin(tree, rule)
+        assert (process.returncode, process.stderr) == (0, "")
+        assert f"fixtures/{rule}/bad" in process.stdout
+        assert ("docs/kips.json" in process.stdout) is rule.startswith("kip-")
     assert "3 snapshots generated" in run_tests(tree, "of-no-use", "--snapshot-update").stdout
     last = run_tests(tree, "of-no-use")
     assert "15 passed" in last.stdout, last.stdout
@@ -75,6 +75,6 @@ REFUSALS = {
 def test_what_is_refused(tree: Path) -> None:
     before = texts(tree)
     for rule, expected in REFUSALS.items():
-        done = begin(tree, rule)
-        assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {expected}\n")
+        process = begin(tree, rule)
+        assert (process.returncode, process.stdout, process.stderr) == (1, "", f"error: {expected}\n")
     assert texts(tree) == before

@@ -55,8 +55,8 @@ def test_every_target_is_documented(repo: Path) -> None:
     makefile = (repo / "Makefile").read_text("utf-8")
     phony = re.search(r"^\.PHONY: (.+)$", makefile, re.MULTILINE)
     assert phony
-    documented = re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE)
-    assert sorted(documented) == sorted(phony[1].split())
+    targets = re.findall(r"^([a-z-]+):.*## \S", makefile, re.MULTILINE)
+    assert sorted(targets) == sorted(phony[1].split())
 
 
 def _pins(repo: Path) -> dict[str, str]:
@@ -86,7 +86,7 @@ def test_constraints_pin_what_the_project_asks_for(repo: Path) -> None:
     assert _unmet([*RUNTIME, *BACKEND, *chain(*OTHERS)], _pins(repo)) == []
 
 
-LOCKED = re.compile(r"(\S+)==(\S+)((?: ;.*?)?)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
+LOCK_ENTRY = re.compile(r"(\S+)==(\S+)((?: ;.*?)?)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
 
 
 @pytest.mark.parametrize(("name", "requirements"), [("run", RUNTIME), ("build", BACKEND)])
@@ -95,7 +95,7 @@ def test_the_lock_is_that_of_the_project(repo: Path, name: str, requirements: li
     text = (repo / "requirements" / f"{name}.txt").read_text("utf-8")
     head, _, body = text.partition("#    make lock\n")
     assert head.startswith("# ")
-    matches = list(LOCKED.finditer(body))
+    matches = list(LOCK_ENTRY.finditer(body))
     assert "".join(part[0] for part in matches) == body, "nothing but versions, markers and hashes"
     pins: dict[str, str] = {canonicalize_name(part[1]): part[2] for part in matches}
     assert _unmet(requirements, pins) == []

@@ -13,14 +13,14 @@ from typing import NamedTuple
 import pytest
 
 from verdict_exceptions import EXCEPTIONS
-from verdicts import Case, cases, unmutated
+from verdicts import Case, cases, undo_mutation
 
 NAMES = ("single", "header", "set")
 RECALL = 0.95
 """The least share of the generator's oversights that has to be found."""
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """A mutation and the rules that it breaks as errors."""
 
     case: Case
@@ -32,7 +32,7 @@ class Judged(NamedTuple):
         return f"{row['id']} {row['family']} {row['sub']}"
 
     @property
-    def excused(self) -> dict[str, str | tuple[str, str]]:
+    def excuses(self) -> dict[str, str | tuple[str, str]]:
         """The errors that are exceptions, and the entry that says so."""
         row = self.case.row
         entries = {
@@ -42,14 +42,14 @@ class Judged(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def judged(verdicts: Path, corpus: Path) -> dict[str, list[Judged]]:
-    return {name: [Judged(case, tuple(case.errors)) for case in cases(verdicts, corpus, name)] for name in NAMES}
+def judgements_by_name(verdicts: Path, corpus: Path) -> dict[str, list[Judgement]]:
+    return {name: [Judgement(case, tuple(case.errors)) for case in cases(verdicts, corpus, name)] for name in NAMES}
 
 
-def sound(judged: list[Judged], verdict: str) -> list[Judged]:
+def sound(judgements: list[Judgement], verdict: str) -> list[Judgement]:
     result = [
         judgement
-        for judgement in judged
+        for judgement in judgements
         if judgement.case.row["verdict"] == verdict and not judgement.case.row.get("oracle_suspect")
     ]
     assert result
@@ -57,41 +57,48 @@ def sound(judged: list[Judged], verdict: str) -> list[Judged]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_the_generator_refuses_is_an_error(judged: dict[str, list[Judged]], name: str) -> None:
-    assert [judgement.label for judgement in sound(judged[name], "reject") if not judgement.errors] == []
+def test_what_the_generator_refuses_is_an_error(judgements_by_name: dict[str, list[Judgement]], name: str) -> None:
+    assert [judgement.label for judgement in sound(judgements_by_name[name], "reject") if not judgement.errors] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_definitions_that_the_generator_accepts_have_no_error(judged: dict[str, list[Judged]], name: str) -> None:
-    judgements = sound(judged[name], "accept")
-    unexcused = {
-        judgement.label: [rule for rule in judgement.errors if rule not in judgement.excused]
+def test_definitions_that_the_generator_accepts_have_no_error(
+    judgements_by_name: dict[str, list[Judgement]], name: str
+) -> None:
+    judgements = sound(judgements_by_name[name], "accept")
+    errors = {
+        judgement.label: [rule for rule in judgement.errors if rule not in judgement.excuses]
         for judgement in judgements
     }
-    assert {label: rules for label, rules in unexcused.items() if rules} == {}
+    assert {label: rules for label, rules in errors.items() if rules} == {}
 
 
-def test_every_exception_is_needed_and_has_a_reason(judged: dict[str, list[Judged]]) -> None:
-    judgements = [judgement for name in NAMES for judgement in sound(judged[name], "accept")]
-    used = {entry for judgement in judgements for entry in judgement.excused.values()}
-    assert [entry for entry in EXCEPTIONS if entry not in used] == []
+def test_every_exception_is_needed_and_has_a_reason(judgements_by_name: dict[str, list[Judgement]]) -> None:
+    judgements = [judgement for name in NAMES for judgement in sound(judgements_by_name[name], "accept")]
+    entries = {entry for judgement in judgements for entry in judgement.excuses.values()}
+    assert [entry for entry in EXCEPTIONS if entry not in entries] == []
     assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
 
 
-def test_mistakes_that_the_generator_overlooks_are_reported(judged: dict[str, list[Judged]], corpus: Path) -> None:
+def test_mistakes_that_the_generator_overlooks_are_reported(
+    judgements_by_name: dict[str, list[Judgement]], corpus: Path
+) -> None:
     suspects = [
-        (name, judgement) for name in NAMES for judgement in judged[name] if judgement.case.row.get("oracle_suspect")
+        (name, judgement)
+        for name in NAMES
+        for judgement in judgements_by_name[name]
+        if judgement.case.row.get("oracle_suspect")
     ]
-    missed = [
+    labels = [
         judgement.label
         for name, judgement in suspects
-        if not _says_more(judgement.case, unmutated(judgement.case, corpus, name))
+        if not _says_more(judgement.case, undo_mutation(judgement.case, corpus, name))
     ]
     assert len(suspects) > 100
-    assert len(missed) <= (1 - RECALL) * len(suspects), missed
+    assert len(labels) <= (1 - RECALL) * len(suspects), labels
 
 
-def _says_more(mutated: Case, before: Case) -> bool:
+def _says_more(after: Case, before: Case) -> bool:
     """Whether some rule is broken more often than before the mutation."""
-    counts = [Counter(finding.rule for finding in result.findings) for result in (mutated, before)]
+    counts = [Counter(finding.rule for finding in result.findings) for result in (after, before)]
     return bool(counts[0] - counts[1])

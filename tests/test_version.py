@@ -19,9 +19,9 @@ def version(where: Path) -> str:
     """The version that a build of this directory would have."""
     command = [sys.executable, "-m", "hatchling", "metadata", "version"]
     env = {name: value for name, value in environment().items() if name != "PYTHONPATH"}
-    done = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    process = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.strip()
 
 
 def test_the_changelog_has_a_section_for_it() -> None:

@@ -31,14 +31,14 @@ def steps(name: str) -> Iterator[dict[str, Any]]:
 
 def test_they_are_valid() -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *NAMES]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("file", [*(FOLDER / name for name in NAMES), ROOT / "action.yml"], ids=lambda file: file.name)
 def test_actions_of_others_are_pinned_by_commit(file: Any) -> None:
-    used = re.findall(r"uses: (.*)", file.read_text("utf-8"))
-    strangers = [action for action in used if not action.startswith("./")]
+    actions = re.findall(r"uses: (.*)", file.read_text("utf-8"))
+    strangers = [action for action in actions if not action.startswith("./")]
     assert strangers
     assert [
         action for action in strangers if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action)
@@ -135,7 +135,7 @@ def test_issue_forms_have_what_github_asks_for(path: Any) -> None:
         assert set(result) == {"blank_issues_enabled", "contact_links"}
         return
     assert {"name", "description", "body"} <= set(result)
-    requested = [item for item in result["body"] if item["type"] != "markdown"]
-    assert requested
-    assert all({"label"} <= set(item["attributes"]) and item["id"] for item in requested)
-    assert len({item["id"] for item in requested}) == len(requested)
+    items = [item for item in result["body"] if item["type"] != "markdown"]
+    assert items
+    assert all({"label"} <= set(item["attributes"]) and item["id"] for item in items)
+    assert len({item["id"] for item in items}) == len(items)

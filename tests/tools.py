@@ -154,13 +154,13 @@ def complaint(action: Callable[[], object]) -> str:
     raise AssertionError("there was no usage error")
 
 
-class _Ran(NamedTuple):
+class _Output(NamedTuple):
     code: int
     out: str
     err: str
 
 
-class Ran(_Ran):
+class Ran(_Output):
     """What a run of the command came to; the line that closes a clean run stands apart from its standard error."""
 
     closing: str
@@ -201,12 +201,12 @@ def kiplint(
     surroundings = environment(**(env or {}))
     if command or not AVAILABLE:
         start = [*(command or (sys.executable, "-m", "kiplint")), *arguments]
-        done = subprocess.run(start, cwd=cwd, input=stdin, capture_output=True, env=surroundings, check=False)
-        code, out, err = done.returncode, done.stdout, done.stderr
+        process = subprocess.run(start, cwd=cwd, input=stdin, capture_output=True, env=surroundings, check=False)
+        code, out, err = process.returncode, process.stdout, process.stderr
     else:
         code, out, err = zygote(arguments).run(arguments, str(cwd), surroundings, stdin)
     text = err.decode()
-    ran = Ran(code, out.decode(), _CLOSING.sub("", text))
-    ran.closing = "".join(_CLOSING.findall(text))
-    assert "Traceback" not in ran.err, ran.err
-    return ran
+    result = Ran(code, out.decode(), _CLOSING.sub("", text))
+    result.closing = "".join(_CLOSING.findall(text))
+    assert "Traceback" not in result.err, result.err
+    return result

@@ -60,16 +60,16 @@ def edited_set(directory: str) -> EditedSet:
 
 def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:
     """The cases of one verdict file. What compiles to no Java is refused, and amendments replace the verdict."""
-    amended = json.loads((verdicts / "header-amended.json").read_text(encoding="utf-8"))
+    amendments = json.loads((verdicts / "header-amended.json").read_text(encoding="utf-8"))
     for line in (verdicts / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
-        row |= amended.get(row["id"], {})
+        row |= amendments.get(row["id"], {})
         if row.get("javac") == "error":
             row |= {"verdict": "reject", "reason": "the generated Java does not compile"}
         yield _MAKERS[name](row, corpus / TRUNK)
 
 
-def unmutated(case: Case, corpus: Path, name: str) -> Case:
+def undo_mutation(case: Case, corpus: Path, name: str) -> Case:
     """The case as it was before its mutation, of the same verdict file; in the same layout, without comments."""
     row = {**case.row, "patch": [], "remove": [], "copies": []}
     row["patches"] = dict.fromkeys(row.get("patches", {}), [])
@@ -79,11 +79,11 @@ def unmutated(case: Case, corpus: Path, name: str) -> Case:
 
 
 def _single(row: dict[str, Any], trunk: Path) -> Case:
-    return Case(row, {row["base"]: _mutated(row, trunk / row["base"])}, True, False)
+    return Case(row, {row["base"]: _mutate(row, trunk / row["base"])}, True, False)
 
 
 def _header(row: dict[str, Any], trunk: Path) -> Case:
-    files = {row["base"]: _mutated(row, trunk / row["base"])}
+    files = {row["base"]: _mutate(row, trunk / row["base"])}
     for name in row.get("with_files", []):
         files[name] = _dump(_add_headers(_json(trunk / name)))
     return Case(row, files, row["scope"] == "single", row["mode"] == "mandatory")
@@ -103,7 +103,7 @@ def _set(row: dict[str, Any], trunk: Path) -> Case:
 _MAKERS = {"single": _single, "header": _header, "set": _set}
 
 
-def _mutated(row: dict[str, Any], file: Path) -> bytes:
+def _mutate(row: dict[str, Any], file: Path) -> bytes:
     if "text_edit" in row:
         text = file.read_text()
         assert text.count(row["text_edit"]["find"]) >= 1, row["id"]

@@ -40,7 +40,7 @@ OF_LAKES = ("pyspark.sql", "pyarrow.dataset", "pyarrow.parquet", "duckdb", "kipl
 SECONDS, BYTES = 300, 4 << 30
 """What a run may take at most when it is asked to be limited."""
 STREAMS = ("stdin", "stdout", "stderr")
-STARTED = ["-P", "-m", "kiplint"]
+START_OPTIONS = ["-P", "-m", "kiplint"]
 """How a script starts kiplint; when it is run here, that is one more fork."""
 REDIRECTED = "ZYGOTE_STREAMS"
 """Streams that are redirected, as a shell is told it: `2>&-`, `>/dev/full`."""
@@ -49,8 +49,8 @@ REDIRECTED = "ZYGOTE_STREAMS"
 class Zygote:
     """The process, as a test sees it."""
 
-    def __init__(self, *imported: str) -> None:
-        command = [sys.executable, str(Path(__file__).resolve()), *imported]
+    def __init__(self, *modules: str) -> None:
+        command = [sys.executable, str(Path(__file__).resolve()), *modules]
         one_thread = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # others are not forked
         environment = {**os.environ, **one_thread, "PYTHONPATH": MODULES}
         self._process = subprocess.Popen(
@@ -92,8 +92,8 @@ def zygote(words: Sequence[str]) -> Zygote:
 
 
 @cache
-def _zygote(*imported: str) -> Zygote:
-    return Zygote(*imported)
+def _zygote(*modules: str) -> Zygote:
+    return Zygote(*modules)
 
 
 def import_all(*names: str) -> None:
@@ -116,10 +116,10 @@ def _serve() -> None:
     import_all(*sys.argv[1:])
     gc.freeze()  # what is there already is not looked at again, and so not copied, by every fork
     for line in sys.stdin:
-        print(_forked(json.loads(line)), flush=True)
+        print(_fork(json.loads(line)), flush=True)
 
 
-def _forked(request: Mapping[str, Any]) -> int:
+def _fork(request: Mapping[str, Any]) -> int:
     prepare(request["words"])
     child = os.fork()
     if child == 0:
@@ -128,14 +128,14 @@ def _forked(request: Mapping[str, Any]) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def _started(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
+def _start(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[bytes]:
     """What a script starts: kiplint as a fork, anything else as ever."""
-    if list(command[1:4]) != STARTED:
+    if list(command[1:4]) != START_OPTIONS:
         return SUBPROCESS(command, **options)
     assert (options["stdin"], options["capture_output"]) == (subprocess.DEVNULL, True)
     sys.stdout.flush()
     request = {"words": command[4:], "cwd": os.getcwd(), "environment": options["env"], "script": ""}
-    return subprocess.CompletedProcess(command, *_with_streams(request, b"", _forked))
+    return subprocess.CompletedProcess(command, *_with_streams(request, b"", _fork))
 
 
 SUBPROCESS: Callable[..., subprocess.CompletedProcess[bytes]] = subprocess.run
@@ -144,7 +144,7 @@ SUBPROCESS: Callable[..., subprocess.CompletedProcess[bytes]] = subprocess.run
 def _program(script: str) -> None:
     if script:
         sys.path.remove("")  # as with `python -P`
-        subprocess.run = _started  # type: ignore[assignment]
+        subprocess.run = _start  # type: ignore[assignment]
         runpy.run_path(script, run_name="__main__")
         return
     from kiplint.cli import main

@@ -23,10 +23,10 @@ class ActionError(Exception):
 
 def git(*words: str) -> str:
     """What git prints; raises ActionError when it fails."""
-    done = subprocess.run(["git", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
-    if done.returncode:
-        raise ActionError(done.stderr.decode(errors="replace").strip() or f"git {words[0]} failed")
-    return done.stdout.decode(errors="replace").strip()
+    process = subprocess.run(["git", *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if process.returncode:
+        raise ActionError(process.stderr.decode(errors="replace").strip() or f"git {words[0]} failed")
+    return process.stdout.decode(errors="replace").strip()
 
 
 def fetched(revision: str) -> str:
@@ -98,22 +98,22 @@ def review(options: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "text")
         formats = ["--output-format=github", f"--output-format=text={text}", "--color=always"]
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", "review", *formats, *options],
             env={**os.environ, "PYTHONPATH": str(Path(os.environ["RUNNER_TEMP"], "kiplint")), "PYTHONUTF8": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
         )
-        log = done.stderr.decode(errors="replace")
+        log = process.stderr.decode(errors="replace")
         report = text.read_text("utf-8", errors="replace") if text.is_file() else ""
     token = secrets.token_hex(16)
     print(f"::group::kiplint review\n::stop-commands::{token}\n{(report + log).rstrip()}\n::{token}::\n::endgroup::")
-    lines = [line for line in done.stdout.decode(errors="replace").split("\n") if line.startswith("::")]
+    lines = [line for line in process.stdout.decode(errors="replace").split("\n") if line.startswith("::")]
     print("\n".join(lines), end="\n" if lines else "")
-    if done.returncode > 1 and not lines:
-        fail(log.strip() or f"it ended with {done.returncode}")
-    return done.returncode
+    if process.returncode > 1 and not lines:
+        fail(log.strip() or f"it ended with {process.returncode}")
+    return process.returncode
 
 
 def fail(message: str) -> None:

@@ -48,13 +48,13 @@ def fuzz(surface: Surface, seconds: float, rng: random.Random) -> Fuzzed:
     """Read inputs of all kinds for so many seconds."""
     failures: dict[str, bytes] = {}
     made_of_json = surface.name in MADE_OF_JSON
-    guided = importlib.util.find_spec("atheris") is not None
-    shares = [3.0, 1.0 if made_of_json else 0.0, 2.0 if guided else 0.0]
+    has_atheris = importlib.util.find_spec("atheris") is not None
+    shares = [3.0, 1.0 if made_of_json else 0.0, 2.0 if has_atheris else 0.0]
     parts = [seconds * share / sum(shares) for share in shares]
     counts = (
-        _damaged(surface, parts[0], rng, failures),
+        _try_damaged_inputs(surface, parts[0], rng, failures),
         _documents(surface, parts[1], failures) if made_of_json else 0,
-        _guided(surface, parts[2], failures) if guided else 0,
+        _run_atheris(surface, parts[2], failures) if has_atheris else 0,
     )
     return Fuzzed(counts, failures)
 
@@ -84,7 +84,7 @@ def _set_alarms(cpu: float, clock: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, clock)
 
 
-def _damaged(surface: Surface, seconds: float, rng: random.Random, failures: dict[str, bytes]) -> int:
+def _try_damaged_inputs(surface: Surface, seconds: float, rng: random.Random, failures: dict[str, bytes]) -> int:
     seeds, count = surface.seeds(), 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -121,10 +121,10 @@ def _documents(surface: Surface, seconds: float, failures: dict[str, bytes]) -> 
     return count
 
 
-def _guided(surface: Surface, seconds: float, failures: dict[str, bytes]) -> int:
+def _run_atheris(surface: Surface, seconds: float, failures: dict[str, bytes]) -> int:
     with tempfile.TemporaryDirectory() as where:
         command = [sys.executable, "-m", "benchmarks.fuzz.guided", surface.name, str(max(1, round(seconds)))]
-        done = subprocess.run([*command, f"-artifact_prefix={where}/"], capture_output=True, text=True, check=False)
+        process = subprocess.run([*command, f"-artifact_prefix={where}/"], capture_output=True, text=True, check=False)
         for artifact in Path(where).iterdir():
             data = artifact.read_bytes()
             _note(
@@ -132,7 +132,9 @@ def _guided(surface: Surface, seconds: float, failures: dict[str, bytes]) -> int
                 data,
                 failures,
             )
-    match = re.search(r"number_of_executed_units: (\d+)", done.stderr) or re.search(r"Done (\d+) runs", done.stderr)
+    match = re.search(r"number_of_executed_units: (\d+)", process.stderr) or re.search(
+        r"Done (\d+) runs", process.stderr
+    )
     return int(match[1]) if match else 0
 
 

@@ -56,7 +56,7 @@ from kiplint.fixes.apply import fix_set
 from kiplint.fixes.bump import bump, release
 from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.new_version import FieldToAdd
-from kiplint.fixes.sets import Files, Goal, Migration, client_rpcs, load_set, proved
+from kiplint.fixes.sets import Files, Goal, Migration, client_rpcs, load_set, prove
 from kiplint.model.load import load
 from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.answers import query as lake_query
@@ -259,14 +259,14 @@ def migrate(data: bytes) -> None:
     files = SchemaFiles("", tuple(SchemaFile(name, part) for name, part in parts))
     schemas = load_set(files)[0]
     for migration, goal in _migrations(schemas):
-        edits = proved(files, migration, rules(), goal, schemas).files
+        edits = prove(files, migration, rules(), goal, schemas).files
         _require_readable({edit.path: edit.before for edit in edits}, {edit.path: edit.after for edit in edits})
 
     def findings(now: Files) -> Sequence[Finding]:
         return check_set([Input(path, now[path]) for path in now], rules(), fixer=make_fixes).findings
 
-    fixed = fix_set({file.path: file.data for file in files.files}, findings, unsafe=True)
-    _require_readable(fixed.before, fixed.after)
+    result = fix_set({file.path: file.data for file in files.files}, findings, unsafe=True)
+    _require_readable(result.before, result.after)
 
 
 COMMANDS: Final = (
@@ -418,17 +418,17 @@ def _archives() -> list[bytes]:
     import tarfile
     import zipfile
 
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as jar:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as jar:
         jar.writestr(f"a/{NAME}", definitions()[0])
-    result = [packed.getvalue()]
+    result = [buffer.getvalue()]
     for mode in ("w", "w:gz", "w:bz2", "w:xz"):
-        packed = io.BytesIO()
-        with tarfile.open(fileobj=packed, mode=mode) as tar:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode=mode) as tar:
             entry = tarfile.TarInfo(f"a/{NAME}")
             entry.size = len(definitions()[0])
             tar.addfile(entry, io.BytesIO(definitions()[0]))
-        result.append(packed.getvalue())
+        result.append(buffer.getvalue())
     return result
 
 

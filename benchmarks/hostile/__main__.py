@@ -220,7 +220,7 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
         if whole.run.cpu > MOST_SECONDS or growth(whole, half, start) < (CLEAR if at < ROUNDS else MOST_GROWTH):
             break
         whole, half = _least(whole, _run(case, n)), _least(half, _run(case, n // 2))
-    return whole, half
+    return None if whole.run.cpu - start.cpu < SLOW else (whole, half)
 
 
 def grows(quarter: Measured, eighth: Measured, least: Run) -> bool:
@@ -271,7 +271,7 @@ def growth(whole: Measured, half: Measured, start: Run) -> float:
 
 
 def _least(first: Measured, second: Measured) -> Measured:
-    return min(first, second, key=lambda measured: measured.run.cpu)
+    return min(first, second, key=lambda measurement: measurement.run.cpu)
 
 
 @lru_cache(maxsize=4)
@@ -305,9 +305,9 @@ def _scratch() -> Path:
 
 def _run(case: Case, n: int) -> Measured:
     directory = _scratch()
-    limited = ("/bin/sh", "-c", f'ulimit -t {LIMIT}; exec "$@"', "-", str(EXECUTABLE), *place(case, n, directory))
-    done, status = run_to_end(Command(limited, directory, frozenset({0, 1, 2, -9, -24})))
-    return Measured(n, done, status == 2)
+    command = ("/bin/sh", "-c", f'ulimit -t {LIMIT}; exec "$@"', "-", str(EXECUTABLE), *place(case, n, directory))
+    result, status = run_to_end(Command(command, directory, frozenset({0, 1, 2, -9, -24})))
+    return Measured(n, result, status == 2)
 
 
 def place(case: Case, n: int, directory: Path) -> list[str]:
@@ -341,10 +341,10 @@ def _import(directory: Path, trees: Sequence[Files]) -> None:
     stream: list[bytes] = []
     before: Files = {}
     for at, tree in enumerate(trees):
-        changed = {name: data for name, data in tree.items() if before.get(name) != data}
+        files = {name: data for name, data in tree.items() if before.get(name) != data}
         parts = [*(b"D %s\n" % name.encode() for name in before if name not in tree)]
         parts += [
-            b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data) for name, data in changed.items()
+            b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data) for name, data in files.items()
         ]
         stream.append(b"commit refs/heads/main\nmark :%d\ncommitter a <a@b> %d +0000\ndata 1\nc\n" % (at + 1, at))
         stream += [*parts, b"reset refs/tags/v%d\nfrom :%d\n\n" % (at, at + 1)]
@@ -425,24 +425,24 @@ def main() -> None:
     selection.sort(key=lambda case: places[case.input])
     number, parts = map(int, options.shard.split("/"))
     selection = selection[len(selection) * (number - 1) // parts : len(selection) * number // parts]
-    done = 0
+    case_count = 0
     sizes: dict[Case, tuple[Measured, Measured]] = {}
     by_input = [[case.title for case in some] for _, some in groupby(selection, key=lambda case: case.input)]
     with Pool(options.jobs) as pool:
         for results in pool.imap_unordered(partial(measure_all, start=start, end=end), by_input):
-            done += len(results)
-            for title, measured in results:
-                if measured:
+            case_count += len(results)
+            for title, pair in results:
+                if pair:
                     case = cases_by_title()[title]
-                    sizes[case] = measured
-                    print(f"{done:,} of {len(selection):,}", *row(case, *measured, start), sep="  ", flush=True)
+                    sizes[case] = pair
+                    print(f"{case_count:,} of {len(selection):,}", *row(case, *pair, start), sep="  ", flush=True)
     if options.jobs > 1:  # other jobs slow memory down
         slow = [case for case in sizes if exceeds(case, *sizes[case], start)]
-        sizes |= {case: measured for case in slow if (measured := measure(case, start))}
-    rows = [row(case, *measured, start) for case, measured in sizes.items()]
-    count = f"{done:,} of {len(selection):,} cases were run; {len(rows):,} take more than {SLOW} s"
+        sizes |= {case: pair for case in slow if (pair := measure(case, start))}
+    rows = [row(case, *pair, start) for case, pair in sizes.items()]
+    count = f"{case_count:,} of {len(selection):,} cases were run; {len(rows):,} take more than {SLOW} s"
     print(count)
-    if not options.only and not options.seed and done == len(selection):
+    if not options.only and not options.seed and case_count == len(selection):
         write_page(number, parts, count, rows)
     if excess := [case.title for case in sizes if exceeds(case, *sizes[case], start)]:
         raise SystemExit("\n".join(["failed, too slow, or too large:", *excess]))

@@ -34,8 +34,8 @@ RESPONSE = REQUEST | {
 
 WAYS: Mapping[str, Callable[[Any, int], Any]] = {
     "equal": lambda element, _: element,
-    "numbered": lambda element, at: _rename(element, lambda text: _numbered(text, at), at),
-    "cased": lambda element, at: _rename(element, lambda text: _cased(text, at), at),
+    "numbered": lambda element, at: _rename(element, lambda text: _add_number(text, at), at),
+    "cased": lambda element, at: _rename(element, lambda text: _change_case(text, at), at),
     "wrong": lambda _, at: at,
 }
 """How the copies of a list element differ from each other."""
@@ -79,7 +79,7 @@ def growths(seed: Any, schema: Shape | None = None) -> Iterator[Growth]:
 
 
 def _nodes(node: Node, root: Shape) -> Iterator[Node]:
-    path, name, value, shape = node._replace(shape=_resolved(node.shape, root, node.value))
+    path, name, value, shape = node._replace(shape=_resolve(node.shape, root, node.value))
     yield Node(path, name, value, shape)
     properties, more, items = (shape.get(key, {}) for key in ("properties", "additionalProperties", "items"))
     if isinstance(value, dict):
@@ -91,12 +91,12 @@ def _nodes(node: Node, root: Shape) -> Iterator[Node]:
             yield from _nodes(Node((*path, at), name, inner, items), root)
 
 
-def _resolved(shape: Shape, root: Shape, value: Any) -> Shape:
+def _resolve(shape: Shape, root: Shape, value: Any) -> Shape:
     """The part of a schema that a value is meant for."""
     if "$ref" in shape:
-        return _resolved(root["$defs"][shape["$ref"].rpartition("/")[2]], root, value)
+        return _resolve(root["$defs"][shape["$ref"].rpartition("/")[2]], root, value)
     kind = "string" if isinstance(value, str) else "array" if isinstance(value, list) else "object"
-    choices = (_resolved(choice, root, value) for choice in shape.get("anyOf", ()))
+    choices = (_resolve(choice, root, value) for choice in shape.get("anyOf", ()))
     return next((choice for choice in choices if choice.get("type") == kind), shape)
 
 
@@ -114,7 +114,7 @@ def _lacking(nodes: Sequence[Node], root: Shape) -> Iterator[tuple[Keys, str, An
 
 def _sample(shape: Shape, root: Shape) -> Any:
     shape = next(iter(shape.get("anyOf", ())), shape)
-    shape = _resolved(shape, root, None)
+    shape = _resolve(shape, root, None)
     if "enum" in shape:
         return shape["enum"][0]
     kind = shape.get("type")
@@ -151,7 +151,7 @@ def _elements(whole: Any, path: Keys, way: str, n: int, start: int) -> Any:
 
 
 def _entries(whole: Any, path: Keys, key: str, value: Any, n: int, start: int) -> Any:
-    return _with(whole, path, _at(whole, path) | {_numbered(key, start + at): value for at in range(n)})
+    return _with(whole, path, _at(whole, path) | {_add_number(key, start + at): value for at in range(n)})
 
 
 def _nested(whole: Any, path: Keys, n: int, start: int) -> Any:
@@ -175,13 +175,13 @@ def _with(whole: Any, path: Keys, value: Any) -> Any:
     return new
 
 
-def _numbered(text: str, at: int) -> str:
+def _add_number(text: str, at: int) -> str:
     if len(text) == 32:
         return f"{at:032x}"
     return str(at) if text.rstrip("+").isdigit() else f"{text}{at}"
 
 
-def _cased(text: str, at: int) -> str:
+def _change_case(text: str, at: int) -> str:
     return text + "".join(letter.upper() if at >> bit & 1 else letter for bit, letter in enumerate("abcdefghijklmnop"))
 
 
@@ -232,7 +232,7 @@ TEXTS: Mapping[str, Callable[[str, int], str]] = {
 """Text in a definition that its JSON Schema does not describe, such as comments and blanks, n times."""
 
 
-def _linked(types: Sequence[Sequence[str]]) -> bytes:
+def _link(types: Sequence[Sequence[str]]) -> bytes:
     """A definition whose common structs have fields of these types."""
     structs = [
         {
@@ -254,12 +254,12 @@ def _resembling(n: int) -> bytes:
 
 
 LINKS: Mapping[str, Callable[[int], bytes]] = {
-    "a chain of structs": lambda n: _linked([*([f"S{at}"] for at in range(1, n)), ["int32"]]),
-    "a cycle of structs": lambda n: _linked([[f"S{(at + 1) % n}"] for at in range(n)]),
-    "a star of structs": lambda n: _linked([[f"S{at}" for at in range(1, n)], *([["S0"]] * (n - 1))]),
-    "a chain with two branches": lambda n: _linked([*([f"S{at}"] * 2 for at in range(1, n.bit_length())), ["int32"]]),
+    "a chain of structs": lambda n: _link([*([f"S{at}"] for at in range(1, n)), ["int32"]]),
+    "a cycle of structs": lambda n: _link([[f"S{(at + 1) % n}"] for at in range(n)]),
+    "a star of structs": lambda n: _link([[f"S{at}" for at in range(1, n)], *([["S0"]] * (n - 1))]),
+    "a chain with two branches": lambda n: _link([*([f"S{at}"] * 2 for at in range(1, n.bit_length())), ["int32"]]),
     "types like structs": _resembling,
-    "structs that do not exist": lambda n: _linked([[f"No{at}" for at in range(n)]]),
+    "structs that do not exist": lambda n: _link([[f"No{at}" for at in range(n)]]),
     "a version for each field": lambda n: _json(
         REQUEST
         | {"validVersions": f"0-{n}", "fields": [FIELD | {"name": f"F{k}", "versions": f"{k}+"} for k in range(n)]}
@@ -463,14 +463,14 @@ def inputs() -> Iterator[Input]:
     """All inputs."""
     for growth in growths(REQUEST, schema("message")):
         for relation in RELATIONS if growth.name.startswith(("numbered", "entries", "nesting")) else ("changed",):
-            write = partial(_definition, partial(_dumped, growth.grow), relation)
+            write = partial(_definition, partial(_dump, growth.grow), relation)
             name = f"{growth.name}, {relation}"
             yield Input(name, write, most=growth.most, is_pair=relation != "changed", is_wide=name in WIDE)
     for name, text in TEXTS.items():
         make = partial(lambda text, n, _: text(_json(REQUEST).decode(), n).encode(), text)
         yield Input(name, partial(_definition, make, "changed"))
-    for name, linked in LINKS.items():
-        yield Input(name, partial(_definition, partial(lambda linked, n, _: linked(n), linked), "changed"))
+    for name, link in LINKS.items():
+        yield Input(name, partial(_definition, partial(lambda link, n, _: link(n), link), "changed"))
     for name, trees in SETS.items():
         write = partial(lambda trees, n: (trees(n), {}), trees)
         yield Input(name, write, most=MOST_FILES, is_wide=name in WIDE)
@@ -492,7 +492,7 @@ def inputs() -> Iterator[Input]:
 _RULE = SEEDS["pack"]["rules"][0]
 
 
-def _dumped(grow: Callable[[int, int], Any], n: int, start: int) -> bytes:
+def _dump(grow: Callable[[int, int], Any], n: int, start: int) -> bytes:
     return _json(grow(n, start))
 
 

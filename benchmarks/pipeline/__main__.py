@@ -31,9 +31,9 @@ def main() -> int:
         for size in sizes:
             _tell(f"the lint stage over {size:,} definitions")
             sample = Sample.of(rules, templates, min(size, SAMPLE))
-            done = runs.lint(templates, size, root, sample.take)
-            results.steps.append(runs.Step(done, sample))
-            print(f"{done.definitions:,} definitions: {done.seconds:,.1f} s, {done.output}", flush=True)
+            stage = runs.lint(templates, size, root, sample.take)
+            results.steps.append(runs.Step(stage, sample))
+            print(f"{stage.definitions:,} definitions: {stage.seconds:,.1f} s, {stage.output}", flush=True)
         results.worker = sample.worker()
         _tell(f"ingest of {SAMPLE:,} files")
         results.ingest = runs.ingest(templates, min(SAMPLE, sizes[-1]))

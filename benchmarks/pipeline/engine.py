@@ -52,7 +52,7 @@ class Sample:
         first = len(self.turns) * A_TURN
         turn = [self.variations[(first + more) % len(self.variations)] for more in range(-1, A_TURN)]
         self._check(turn[:1])
-        wall, cpu = _timed(lambda: self._check(turn[1:]))
+        wall, cpu = _time(lambda: self._check(turn[1:]))
         self.turns.append((sum(len(files) for variation in turn[1:] for files in variation.sets.values()), wall, cpu))
 
     @property
@@ -71,7 +71,7 @@ class Sample:
         lint = lint_in_arrow(engine)
         sums: Counter[str] = Counter()
         for variation in self.variations:
-            sums.update(_measured(variation, lint, engine.rules))
+            sums.update(_measure(variation, lint, engine.rules))
         each = {name: seconds / self.definitions for name, seconds in sums.items()}
         return {**each, "write": max(0.0, each["all"] - each["read"] - each["engine"])}
 
@@ -81,14 +81,14 @@ class Sample:
                 check_set([Input(name, data) for name, data in files], self.rules)
 
 
-def _measured(variation: Variation, lint: Callable[[pa.Table], pa.Table], rules: Scopes) -> dict[str, float]:
+def _measure(variation: Variation, lint: Callable[[pa.Table], pa.Table], rules: Scopes) -> dict[str, float]:
     group = _group(variation)
     works: dict[str, Callable[[], object]] = {
         "read": lambda: _sets(group),
         "engine": lambda: [check_both(files, {name for name, _ in files}, rules) for files in variation.sets.values()],
         "all": lambda: lint(group),
     }
-    rounds = [{name: _timed(work)[1] for name, work in works.items()} for _ in range(ROUNDS)]
+    rounds = [{name: _time(work)[1] for name, work in works.items()} for _ in range(ROUNDS)]
     return {name: min(times[name] for times in rounds) for name in works}
 
 
@@ -108,7 +108,7 @@ def _group(variation: Variation) -> pa.Table:
     return table({**columns("blob, data binary"), "uses": array(columns("tree, name, fresh boolean"))}, rows)
 
 
-def _timed(work: Callable[[], object]) -> tuple[float, float]:
+def _time(work: Callable[[], object]) -> tuple[float, float]:
     """Wall and CPU seconds, without the collector, as `kiplint check` and the workers run."""
     gc.collect()
     gc.disable()

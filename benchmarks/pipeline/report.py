@@ -57,7 +57,7 @@ class Results:
         yield self._where_it_goes()
         yield f"Spark's stages at {self.steps[-1].lint.definitions:,}", _SPARK, _spark(self.steps[-1].lint)
         if self.ingest:
-            yield "Ingesting one commit of a git repository", _INGESTS, [_ingested(self.ingest)]
+            yield "Ingesting one commit of a git repository", _INGESTS, [_ingest_row(self.ingest)]
 
     def _where_it_goes(self) -> Table:
         last = self.steps[-1].lint
@@ -149,5 +149,5 @@ def _spark(stage: Stage) -> list[Sequence[str]]:
     return [(row.what, f"{row.tasks}", *(f"{value:,.1f}" for value in row.figures)) for row in stage.stages]
 
 
-def _ingested(stage: Stage) -> Sequence[str]:
+def _ingest_row(stage: Stage) -> Sequence[str]:
     return f"{stage.definitions:,}", f"{stage.seconds:,.1f} s", f"{stage.rate:,.0f}", f"{stage.peaks[ALL]:,.0f}"

@@ -73,9 +73,9 @@ def lint(templates: Sequence[Template], definitions: int, corpus: Path, meanwhil
     lake = scratch("pipeline", "lake")
     count = write_lake(lake, templates, definitions)
     meanwhile()
-    done = _run("lint", count, lake, f"corpus={corpus}", meanwhile)
+    stage = _run("lint", count, lake, f"corpus={corpus}", meanwhile)
     meanwhile()
-    return done
+    return stage
 
 
 def ingest(templates: Sequence[Template], definitions: int) -> Stage:
@@ -103,20 +103,20 @@ def _run(stage: str, definitions: int, lake: Path, source: str, meanwhile: Calla
     settings = (argument for name, value in conf.items() for argument in ("--conf", f"{name}={value}"))
     kiplint = Path(sys.executable).with_name("kiplint")
     command: list[str | Path] = [kiplint, "pipeline", "run", "--source", source, "--out", lake, "--stages", stage]
-    done = watch([*command, "--master", f"local[{CORES}]", *settings], meanwhile)
-    end, seconds, output = _stage_of(done, stage)
-    cpu, threads = done.between(end - seconds, end)
-    worked = seconds - paused(done.pauses, end - seconds, end)
-    stages = read_stages(log, _by_the_calendar(done.pauses))
-    measured = Stage(definitions, output, worked, done.wall - worked, cpu, threads, dict(done.peaks), stages)
-    for used in (lake, log):
-        shutil.rmtree(used)
-    return measured
+    run = watch([*command, "--master", f"local[{CORES}]", *settings], meanwhile)
+    end, seconds, output = _stage_of(run, stage)
+    cpu, threads = run.between(end - seconds, end)
+    net_seconds = seconds - paused(run.pauses, end - seconds, end)
+    stages = read_stages(log, _by_the_calendar(run.pauses))
+    result = Stage(definitions, output, net_seconds, run.wall - net_seconds, cpu, threads, dict(run.peaks), stages)
+    for folder in (lake, log):
+        shutil.rmtree(folder)
+    return result
 
 
-def _stage_of(done: Watched, stage: str) -> tuple[float, float, str]:
+def _stage_of(run: Watched, stage: str) -> tuple[float, float, str]:
     """When the stage had ended, how long it took, and what it said."""
-    for when, line in done.lines:
+    for when, line in run.lines:
         match = _STAGE.match(line)
         if match and match["stage"] == stage:
             return when, float(match["seconds"]), match["told"]

@@ -69,7 +69,7 @@ class Watched:
 
 def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object] | None = None) -> Watched:
     """Run a command to its end, and do something in its pauses; raises CommandError when it fails."""
-    started = time.perf_counter()
+    start_time = time.perf_counter()
     lines: list[tuple[float, str]] = []
     pauses: list[tuple[float, float]] = []
     with subprocess.Popen(
@@ -79,15 +79,15 @@ def watch(arguments: Sequence[str | Path], meanwhile: Callable[[], object] | Non
         for reader in readers:
             reader.start()
         samples = _Samples(child.pid)
-        due = started + BETWEEN
+        due = start_time + BETWEEN
         while child.poll() is None:
             samples.take()
             with suppress(subprocess.TimeoutExpired):
-                child.wait(min(INTERVAL, FIRST + SHARE * (time.perf_counter() - started)))
+                child.wait(min(INTERVAL, FIRST + SHARE * (time.perf_counter() - start_time)))
             if meanwhile and time.perf_counter() >= due:
                 pauses.append(_pause(child.pid, meanwhile))
                 due = pauses[-1][1] + BETWEEN
-        wall = time.perf_counter() - started - sum(end - start for start, end in pauses)
+        wall = time.perf_counter() - start_time - sum(end - start for start, end in pauses)
         for reader in readers:
             reader.join()
     if child.returncode:
@@ -103,14 +103,14 @@ def paused(pauses: Pauses, start: float, end: float) -> float:
 
 
 def _pause(root: int, meanwhile: Callable[[], object]) -> tuple[float, float]:
-    started = time.perf_counter()
-    with _stopped(root):
+    start = time.perf_counter()
+    with _stop(root):
         meanwhile()
-    return started, time.perf_counter()
+    return start, time.perf_counter()
 
 
 @contextmanager
-def _stopped(root: int) -> Iterator[None]:
+def _stop(root: int) -> Iterator[None]:
     """A process and all below it stand still; those that were begun while they were stopped, too."""
     still: list[int] = []
     try:

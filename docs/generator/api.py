@@ -172,7 +172,7 @@ def _function(name: str, function: Any) -> str:
 def _class(kind: type, anchors: dict[str, str]) -> str:
     members = attributes(kind).values()
     rows = [
-        [code(member.name), _linked(member.type, anchors), prose(member.about)]
+        [code(member.name), _link(member.type, anchors), prose(member.about)]
         for member in members
         if not member.is_method
     ]
@@ -192,7 +192,7 @@ def _paragraphs(item: Any) -> str:
     return prose(inspect.getdoc(item) or "")
 
 
-def _linked(type_: str, anchors: dict[str, str]) -> str:
+def _link(type_: str, anchors: dict[str, str]) -> str:
     names = [name for name in re.findall(r"\w+", type_) if name in anchors]
     return f"[{code(type_)}](#{anchors[names[-1]]})" if names else code(type_)
 
@@ -205,11 +205,11 @@ def types() -> dict[str, type]:
         kind = waiting.pop(0)
         if kinds_by_name.setdefault(kind.__name__, kind) is not kind:
             raise ValueError(f"{kind.__name__} is a name of two public classes")
-        waiting += [related for related in _mentioned(kind) if related not in (*kinds_by_name.values(), *waiting)]
+        waiting += [other for other in _types_of(kind) if other not in (*kinds_by_name.values(), *waiting)]
     return kinds_by_name
 
 
-def _mentioned(kind: type) -> Iterator[type]:
+def _types_of(kind: type) -> Iterator[type]:
     for member in attributes(kind).values():
         if member.is_method or member.name == "document":
             continue

@@ -95,8 +95,8 @@ def play(page: str, checkout: Path, session: Path, commands: Path | None = None)
     """
     copy = session / "kiplint"
     if not copy.exists():
-        unused = () if "make test" in page else ("tests",)
-        shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED, *unused))
+        patterns = () if "make test" in page else ("tests",)
+        shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED, *patterns))
         _pretend_installed(copy)
     todo = list(steps(page))
     script = _PRELUDE + "".join(_line(step, session, number) for number, step in enumerate(todo))
@@ -137,13 +137,13 @@ def _pretend_installed(copy: Path) -> None:
 
 
 def _environment(session: Path, commands: Path | None) -> dict[str, str]:
-    inherited = {
+    environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTEST", "GITHUB"))
     }
     own = [session / "site/bin", *filter(None, [commands]), Path(sys.executable).parent]
-    path = [*own, inherited.get("PATH", os.defpath)]
+    path = [*own, environment.get("PATH", os.defpath)]
     return {
-        **{name: value for name, value in inherited.items() if not name.startswith("PIP_")},
+        **{name: value for name, value in environment.items() if not name.startswith("PIP_")},
         "SESSION": str(session),
         "HOME": str(session),
         "PYTHON": sys.executable,

@@ -35,8 +35,8 @@ def make() -> str:
 
 def _row(row: dict[str, Any]) -> list[str]:
     edits = row.get("break", {}).items()
-    broken = ", ".join(code(f"{place}: {json.dumps(edit, ensure_ascii=False)}") for place, edit in edits)
-    return [prose(row["section"]), prose(row["says"]), _holder(row), broken]
+    breaks = ", ".join(code(f"{place}: {json.dumps(edit, ensure_ascii=False)}") for place, edit in edits)
+    return [prose(row["section"]), prose(row["says"]), _holder(row), breaks]
 
 
 def _holder(row: dict[str, Any]) -> str:

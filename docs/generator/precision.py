@@ -55,9 +55,11 @@ def make() -> str:
     forks = ", ".join(data()["forks"])
     about = INTRODUCTION.format(tags=data()["tags"], count=len(data()["forks"]), forks=forks)
     verdicts = json.loads(JUDGED.read_text("utf-8"))
-    judged = table(["rule", "where", "", "reason"], [verdict(entry) for entry in verdicts if "commit" not in entry])
+    verdict_table = table(
+        ["rule", "where", "", "reason"], [verdict(entry) for entry in verdicts if "commit" not in entry]
+    )
     records = table(["rule", "severity", "findings", *COLUMNS], rows)
-    sections = f"## Judged\n\n{judged}", f"## Pull requests\n\n{_pull_requests(verdicts)}"
+    sections = f"## Judged\n\n{verdict_table}", f"## Pull requests\n\n{_pull_requests(verdicts)}"
     return page("Precision", about, records, *sections)
 
 
@@ -71,11 +73,11 @@ def _pull_requests(verdicts: list[dict[str, Any]]) -> str:
         for rule in record["rules"]
     ]
     rows = [[entry["commit"], *verdict(entry)] for entry in verdicts if "commit" in entry]
-    totals, judged = (
+    totals, verdict_table = (
         table(["rule", "severity", "true", "false"], counts),
         table(["change", "rule", "where", "", "reason"], rows),
     )
-    return f"{about}\n\n{totals}\n\n{judged}"
+    return f"{about}\n\n{totals}\n\n{verdict_table}"
 
 
 def verdict(record: dict[str, Any]) -> list[str]:

@@ -51,11 +51,11 @@ def _cell(kind: str, number: int) -> str:
     if what == "rule":
         breaks = rule.spec.breaks or "none"
         disk = rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)
-        broken = {"none": ""}.get(breaks, f": {breaks}" if disk == breaks else f": {breaks}, on disk {disk}")
+        suffix = {"none": ""}.get(breaks, f": {breaks}" if disk == breaks else f": {breaks}, on disk {disk}")
         severities = [
             rule.severity if rule.severity != "off" else f"{rule.spec.on}, if selected",
             *(level.severity for level in rule.spec.levels),
             *(case.severity for case in rule.spec.says),
         ]
-        return " or ".join(dict.fromkeys(severity for severity in severities if severity)) + broken
+        return " or ".join(dict.fromkeys(severity for severity in severities if severity)) + suffix
     return {"info": "info", "folded": "folded", "none": "-"}[what]

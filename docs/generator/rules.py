@@ -47,16 +47,16 @@ def make() -> dict[str, str]:
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
     titles = {**dict(pack_titles()), **PACKS_OF_CODE}
     index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), *PACKS_OF_CODE)]
-    protected = table(["API key", "RPC", "rules"], list(_protected()))
+    rpc_table = table(["API key", "RPC", "rules"], list(_protected_rpcs()))
     parts = (_pack(name, titles[name], rules) for name, rules in packs)
     index_page = page(
-        "Rules", INTRODUCTION, "\n".join(index), PROTECTION, protected, *parts, *map(_bytes, PACKS_OF_CODE)
+        "Rules", INTRODUCTION, "\n".join(index), PROTECTION, rpc_table, *parts, *map(_bytes, PACKS_OF_CODE)
     )
     pages = {f"reference/rules/{name}.md": _pack_page(name, titles[name], rules) for name, rules in packs}
     return {"reference/rules.md": index_page, **pages}
 
 
-def _protected() -> Iterator[list[str]]:
+def _protected_rpcs() -> Iterator[list[str]]:
     """The RPCs that rules protect, with the rules that name them."""
     for key, name in PROTECTED.items():
         rules = [rule.id for rule in shipped_rules() if re.search(rf"'{name}|\"{name}", _by_key(rule))]
@@ -148,12 +148,12 @@ def _judgement(rule: Rule) -> str:
     spec = rule.spec
     when = f" with {code(spec.when)}" if spec.when else ""
     if spec.expect:
-        broken = f"must have {code(spec.expect)}"
+        predicate = f"must have {code(spec.expect)}"
     elif spec.fields and not spec.says and not spec.message:
-        broken = "must carry the fields below"
+        predicate = "must carry the fields below"
     else:
-        broken = "breaks it in one of the cases below" if spec.says and spec.says[-1].when else "breaks it"
-    return f"Each [{rule.each}](../../guide/writing-rules.md#facts-and-functions){when} {broken}"
+        predicate = "breaks it in one of the cases below" if spec.says and spec.says[-1].when else "breaks it"
+    return f"Each [{rule.each}](../../guide/writing-rules.md#facts-and-functions){when} {predicate}"
 
 
 def _properties(requirement: FieldRequirement) -> dict[str, object]:
@@ -185,22 +185,22 @@ def _examples(rule: Rule) -> Iterator[str]:
     if files:
         yield "Right:"
     for file in files:
-        yield fence(_shortened(file.read_text("utf-8-sig")), "json", file.name)
+        yield fence(_shorten(file.read_text("utf-8-sig")), "json", file.name)
 
 
 def _telling(folder: Path) -> Iterable[Path]:
     """The good files in which the example differs from the wrong one; all of them when it lacks files instead."""
     good = sorted((folder / "good").glob("*.json"))
     wrong = folder / ("new" if (folder / "new").is_dir() else "bad")
-    changed = [file for file in good if not _same(file, wrong / file.name)]
-    return changed or good
+    changed_files = [file for file in good if not _same(file, wrong / file.name)]
+    return changed_files or good
 
 
 def _same(file: Path, other: Path) -> bool:
     return other.is_file() and file.read_bytes() == other.read_bytes()
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     lines = text.rstrip().splitlines()
     return "\n".join([*lines[:LONGEST], "..."] if len(lines) > LONGEST else lines)
 

@@ -84,8 +84,8 @@ def _top(schema: dict[str, Any]) -> str:
 def _schema(name: str, schema: dict[str, Any]) -> str:
     shapes = {shape: value for shape, value in schema["$defs"].items() if "properties" in value}
     top = _top(schema)
-    ordered = {top: shapes.pop(top), **shapes}
-    parts = [_shape(name, shape, value, shape == top) for shape, value in ordered.items()]
+    shapes = {top: shapes.pop(top), **shapes}
+    parts = [_shape(name, shape, value, shape == top) for shape, value in shapes.items()]
     intro = f"{prose(schema['title'])}: [{name}.json](schemas/{name}.json)."
     return "\n\n".join([f"## {name}", intro, *parts])
 

@@ -151,10 +151,10 @@ def _range(intervals: tuple[Interval, ...]) -> VersionRange:
 def boundaries(ranges: Iterable[VersionRange], within: VersionRange) -> Iterator[VersionRange]:
     """Cut `within` into the largest ranges on which membership in each of `ranges` is constant."""
     intervals = [interval for versions in ranges for interval in versions.intervals]
-    ordered = sorted({low for low, _ in intervals} | {high + 1 for _, high in intervals})
+    cuts = sorted({low for low, _ in intervals} | {high + 1 for _, high in intervals})
     for low, high in within.intervals:
         start = low
-        for cut in ordered[bisect_right(ordered, low) : bisect_right(ordered, high)]:
+        for cut in cuts[bisect_right(cuts, low) : bisect_right(cuts, high)]:
             yield _single(start, cut - 1)
             start = cut
         yield _single(start, high)
@@ -204,12 +204,12 @@ def _show(interval: Interval) -> str:
 
 @lru_cache(maxsize=65536)
 def _parse(text: str) -> VersionRange:
-    trimmed = text.strip(" \t\r\n")
-    if trimmed == "none":
+    text = text.strip(" \t\r\n")
+    if text == "none":
         return NONE
-    match = re.fullmatch(_RANGE, trimmed)
+    match = re.fullmatch(_RANGE, text)
     if not match:
-        raise InvalidRange(_explain(trimmed))
+        raise InvalidRange(_explain(text))
     low, plus, end = int(match[1]), match[2], match[3]
     high = MAX_VERSION if plus else int(end) if end else low
     if low > MAX_VERSION or high > MAX_VERSION:

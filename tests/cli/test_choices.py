@@ -12,7 +12,7 @@ from sources.support import write
 from tools import definition, field, kiplint
 
 PACK = '{"pack": "acme", "rules": [{"id": "x", "each": "%s", "severity": "%s", "expect": "name", "message": "m"}]}'
-PACKED = 'rule-packs = ["acme.json"]\n'
+PACK_CONFIG = 'rule-packs = ["acme.json"]\n'
 LEVELS = "error, warning, info"
 KINDS = ", ".join(get_args(Each))
 
@@ -35,10 +35,10 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_on_the_command_line(here: Path, words: tuple[str, ...], text: str) -> None:
-    ran = kiplint(*words, cwd=here)
-    assert (ran.code, ran.out) == (2, "")
-    assert text in ran.err
-    assert "Value error" not in ran.err
+    result = kiplint(*words, cwd=here)
+    assert (result.code, result.out) == (2, "")
+    assert text in result.err
+    assert "Value error" not in result.err
 
 
 @pytest.mark.parametrize(
@@ -47,19 +47,19 @@ def test_on_the_command_line(here: Path, words: tuple[str, ...], text: str) -> N
         ('fail-on = "bad"\n', ("field", "error"), f"kiplint.toml:1: fail-on: bad is none of {LEVELS}, never\n"),
         ('[severity]\ntags = "bad"\n', ("field", "error"), f"severity: bad is none of {LEVELS}, off\n"),
         (
-            PACKED,
+            PACK_CONFIG,
             ("bad", "error"),
             f"each: bad is none of {KINDS}\n",
         ),
-        (PACKED, ("field", "bad"), f"severity: bad is none of {LEVELS}, off\n"),
+        (PACK_CONFIG, ("field", "bad"), f"severity: bad is none of {LEVELS}, off\n"),
     ],
 )
 def test_in_files(here: Path, config: str, pack: tuple[str, str], text: str) -> None:
     write(here, {"kiplint.toml": config.encode(), "acme.json": (PACK % pack).encode()})
-    ran = kiplint("check", "XData.json", cwd=here)
+    result = kiplint("check", "XData.json", cwd=here)
     (here / "kiplint.toml").unlink()
-    assert (ran.code, ran.out) == (2, "")
-    assert text in ran.err
+    assert (result.code, result.out) == (2, "")
+    assert text in result.err
 
 
 @pytest.mark.parametrize(
@@ -70,5 +70,5 @@ def test_in_files(here: Path, config: str, pack: tuple[str, str], text: str) -> 
     ],
 )
 def test_in_a_definition(here: Path, property_: dict[str, object], text: str) -> None:
-    ran = kiplint("check", "-", "--output-format", "concise", cwd=here, stdin=definition(field("A"), **property_))
-    assert any(text in line for line in ran.out.splitlines())
+    result = kiplint("check", "-", "--output-format", "concise", cwd=here, stdin=definition(field("A"), **property_))
+    assert any(text in line for line in result.out.splitlines())

@@ -66,9 +66,9 @@ def verify_files(folder: Path) -> Path:
 def test_both_ways_to_start_it(tmp_path: Path, command: Sequence[str], words: list[str], code: int, begin: str) -> None:
     (tmp_path / "set").mkdir()
     (tmp_path / "set/XRequest.json").write_bytes(definition(field("A", "int3", about="An A.")))
-    ran = kiplint(*words, cwd=tmp_path, command=command)
-    assert (ran.code, ran.err) == (code, "")
-    assert ran.out.lstrip().startswith(begin)
+    result = kiplint(*words, cwd=tmp_path, command=command)
+    assert (result.code, result.err) == (code, "")
+    assert result.out.lstrip().startswith(begin)
 
 
 def test_the_entry_point() -> None:
@@ -84,16 +84,16 @@ def test_version(tmp_path: Path, word: str) -> None:
 @pytest.mark.parametrize("command", ["check", "rules", "explain", "schema"])
 @pytest.mark.parametrize("word", ["-h", "--help"])
 def test_help_of_each_command(tmp_path: Path, command: str, word: str) -> None:
-    ran = kiplint(command, word, cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")
-    assert f"Usage: kiplint {command} " in ran.out
-    assert "Example" in ran.out
+    result = kiplint(command, word, cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert f"Usage: kiplint {command} " in result.out
+    assert "Example" in result.out
 
 
 def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
-    ran = kiplint("--help", cwd=tmp_path)
+    result = kiplint("--help", cwd=tmp_path)
     for word in ("check", "rules", "explain", "schema", "0 clean", "1 findings"):
-        assert word in ran.out
+        assert word in result.out
 
 
 @pytest.mark.parametrize(
@@ -107,17 +107,17 @@ def test_help_names_the_commands_and_the_exit_codes(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_the_call(tmp_path: Path, words: list[str], expected: str) -> None:
-    ran = kiplint(*words, cwd=tmp_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert expected in ran.err
+    result = kiplint(*words, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert expected in result.err
 
 
 # rules
 
 
-def table(ran: Ran) -> list[tuple[str, str, str]]:
-    assert (ran.code, ran.err) == (0, "")
-    rows = (re.split(r" +", line, maxsplit=2) for line in ran.out.splitlines())
+def table(result: Ran) -> list[tuple[str, str, str]]:
+    assert (result.code, result.err) == (0, "")
+    rows = (re.split(r" +", line, maxsplit=2) for line in result.out.splitlines())
     return [(rule, severity, title) for rule, severity, title in rows]
 
 
@@ -142,8 +142,8 @@ def test_some_rules_are_listed(tmp_path: Path, selectors: list[str], ids: list[s
 
 
 def test_rules_that_do_not_exist(tmp_path: Path) -> None:
-    ran = kiplint("rules", "tags/gpa", cwd=tmp_path)
-    assert ran == (2, "", "error: no rule matches tags/gpa; did you mean tags/gap?\n")
+    result = kiplint("rules", "tags/gpa", cwd=tmp_path)
+    assert result == (2, "", "error: no rule matches tags/gpa; did you mean tags/gap?\n")
 
 
 # rules --verify
@@ -152,14 +152,14 @@ def test_rules_that_do_not_exist(tmp_path: Path) -> None:
 def test_a_pack_that_fails_its_examples(tmp_path: Path) -> None:
     verify_files(tmp_path)
     (tmp_path / "examples/no-uuid/bad/XRequest.json").write_bytes(definition(field("A")))
-    ran = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
-    assert ran == (1, "house/no-uuid: the bad example passes: it finds nothing\n", "")
+    result = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
+    assert result == (1, "house/no-uuid: the bad example passes: it finds nothing\n", "")
 
 
 def test_a_pack_without_examples(tmp_path: Path) -> None:
     (tmp_path / "house.json5").write_text(PACK)
-    ran = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
-    assert ran == (1, "house/no-uuid: no examples in examples/house/no-uuid\n", "")
+    result = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
+    assert result == (1, "house/no-uuid: no examples in examples/house/no-uuid\n", "")
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,9 @@ def test_a_pack_with_a_mistake(tmp_path: Path, pack: str | None, problem: str) -
 
 @pytest.mark.parametrize("pack", ["tags", "kip-511"])
 def test_shipped_packs_verify(tmp_path: Path, pack: str) -> None:
-    ran = kiplint("rules", "--verify", ROOT / f"rules/{pack}.json", ROOT / "fixtures", cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.endswith(" rules hold against their examples\n")
+    result = kiplint("rules", "--verify", ROOT / f"rules/{pack}.json", ROOT / "fixtures", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.endswith(" rules hold against their examples\n")
 
 
 # explain
@@ -205,11 +205,11 @@ To switch it off: --ignore tags/gap, or in kiplint.toml: ignore = ["tags/gap"]
 
 @pytest.mark.parametrize("name", ["tags/gap", "gap"])
 def test_explain(tmp_path: Path, name: str) -> None:
-    ran = kiplint("explain", name, cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(GAP)
-    assert ran.out.endswith(IGNORE)
-    wrong, right = ran.out.split("\n\nRight\n")
+    result = kiplint("explain", name, cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(GAP)
+    assert result.out.endswith(IGNORE)
+    wrong, right = result.out.split("\n\nRight\n")
     assert "^^^^^^^^" in wrong
     assert '"tag": 1' in right
 
@@ -242,18 +242,18 @@ def test_explain_a_rule_that_is_off_and_one_with_params(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None) -> None:
-    ran = kiplint("explain", name, cwd=tmp_path)
-    assert (ran.code, ran.out) == (2, "")
+    result = kiplint("explain", name, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
     if problem:
-        assert ran.err == f"error: {problem}\n"
+        assert result.err == f"error: {problem}\n"
     else:
-        assert ran.err.startswith(f"error: {name} means several rules; explain one of them: {name}/")
+        assert result.err.startswith(f"error: {name} means several rules; explain one of them: {name}/")
 
 
 def test_rules_about_bytes_are_explained_too(tmp_path: Path) -> None:
-    ran = kiplint("rules", "codec", "connection", cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")
-    assert [line.split()[0] for line in ran.out.splitlines()] == [*RULES]
+    result = kiplint("rules", "codec", "connection", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert [line.split()[0] for line in result.out.splitlines()] == [*RULES]
     output = kiplint("explain", "trailing-bytes", cwd=tmp_path).out
     assert output.startswith("codec/trailing-bytes  (error)\n")
     assert "nothing switches it off" in output and "kiplint: ignore" not in output
@@ -291,14 +291,14 @@ def test_the_schema_of_definitions_takes_the_real_ones(corpus: Path) -> None:
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 @pytest.mark.parametrize("words", [["--version"], ["check", "--help"]])
-@pytest.mark.parametrize("buffered", ["", "1"])
-def test_a_full_disk_is_reported(words: list[str], buffered: str) -> None:
-    env = environment(PYTHONUNBUFFERED=buffered)
+@pytest.mark.parametrize("setting", ["", "1"])
+def test_a_full_disk_is_reported(words: list[str], setting: str) -> None:
+    env = environment(PYTHONUNBUFFERED=setting)
     with open("/dev/full", "w") as full:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "kiplint", *words], stdout=full, stderr=subprocess.PIPE, env=env, check=False
         )
-    assert (done.returncode, done.stderr) == (2, b"error: standard output: No space left on device\n")
+    assert (process.returncode, process.stderr) == (2, b"error: standard output: No space left on device\n")
 
 
 # The end of a command's help: examples one a line, as they are to be typed
@@ -351,6 +351,6 @@ def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pyte
 
 
 def test_help_needs_no_spark(tmp_path: Path) -> None:
-    done = kiplint("pipeline", "--help", cwd=tmp_path)
-    assert (done.code, done.err) == (0, "")
-    assert "pip install 'kiplint[pipeline]'" in done.out
+    result = kiplint("pipeline", "--help", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert "pip install 'kiplint[pipeline]'" in result.out

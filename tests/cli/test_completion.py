@@ -54,9 +54,9 @@ def complete(*words: str, cwd: Path = ROOT) -> list[str]:
     env = environment(SCRIPT=script())
     env["PATH"] = os.pathsep.join((*FIRST, str(COMMAND.parent), env["PATH"]))
     command = ["bash", "--norc", "-c", PRESS_TAB, "bash", *words]
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout.split()
+    process = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
+    return process.stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -149,16 +149,16 @@ def test_tags_of_another_repository(kafka: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_script_for_each_shell(shell: str, begins: str) -> None:
-    ran = kiplint("--show-completion", shell, cwd=ROOT, command=[str(COMMAND)])
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(begins)
-    assert f"complete_{shell}" in ran.out
+    result = kiplint("--show-completion", shell, cwd=ROOT, command=[str(COMMAND)])
+    assert (result.code, result.err) == (0, "")
+    assert result.out.startswith(begins)
+    assert f"complete_{shell}" in result.out
 
 
 def test_other_shells_are_refused() -> None:
-    ran = kiplint("--show-completion", "tcsh", cwd=ROOT)
-    assert (ran.code, ran.out) == (2, "")
-    assert "'tcsh' is not one of 'bash', 'zsh', 'fish', 'powershell'" in ran.err
+    result = kiplint("--show-completion", "tcsh", cwd=ROOT)
+    assert (result.code, result.out) == (2, "")
+    assert "'tcsh' is not one of 'bash', 'zsh', 'fish', 'powershell'" in result.err
 
 
 @pytest.mark.parametrize(

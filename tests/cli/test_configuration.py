@@ -26,9 +26,9 @@ def check(here: Path, *words: str, config: str = "", name: str = "kiplint.toml",
     return kiplint("check", *words, "--output-format", "concise", cwd=here / cwd)
 
 
-def rules(ran: Ran) -> list[str]:
-    assert ran.err in ("", "1 warning not shown, which `kiplint check` lists\n")
-    return [" ".join(line.split()[1:3]) for line in ran.out.splitlines()]
+def rules(result: Ran) -> list[str]:
+    assert result.err in ("", "1 warning not shown, which `kiplint check` lists\n")
+    return [" ".join(line.split()[1:3]) for line in result.out.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -44,9 +44,9 @@ def rules(ran: Ran) -> list[str]:
     ],
 )
 def test_keys(here: Path, config: str, expected: list[str]) -> None:
-    ran = check(here, "sets", config=config)
-    assert rules(ran) == expected
-    assert ran.code == (1 if GAP in expected else 0)
+    result = check(here, "sets", config=config)
+    assert rules(result) == expected
+    assert result.code == (1 if GAP in expected else 0)
 
 
 def test_fail_on(here: Path) -> None:
@@ -61,9 +61,9 @@ def test_only_what_fails(here: Path) -> None:
     )
     warning = "warning shape/coerced-value"
     for words, expected in (((), [GAP]), (("--fail-on", "warning"), [warning, GAP]), (("--fail-on", "never"), [])):
-        ran = check(here, "sets", "--only-failing", *words)
-        assert rules(ran) == expected
-        assert ran.code == (1 if expected else 0)
+        result = check(here, "sets", "--only-failing", *words)
+        assert rules(result) == expected
+        assert result.code == (1 if expected else 0)
     assert rules(check(here, "sets")) == [warning, GAP]
     assert rules(check(here, "sets", "--only-failing", config='fail-on = "warning"')) == [warning, GAP]
     plain = kiplint("check", "--only-failing", "sets", cwd=here).out
@@ -135,11 +135,11 @@ def test_a_custom_rule(here: Path) -> None:
         """
     )
     config = 'select = ["acme"]\nrule-packs = ["my-rules.json5"]\nfail-on = "warning"\n'
-    ran = check(here, "sets", config=config)
-    assert ran == (1, "sets/a/Tags.json:2:3: warning acme/data-prefix Tags does not begin with Acme\n", "")
+    result = check(here, "sets", config=config)
+    assert result == (1, "sets/a/Tags.json:2:3: warning acme/data-prefix Tags does not begin with Acme\n", "")
     config += '[severity]\nacme = "error"\n[rules."acme/data-prefix".params]\nprefix = "Kip"\n'
-    ran = check(here, "sets", config=config)
-    assert ran == (1, "sets/a/Tags.json:2:3: error acme/data-prefix Tags does not begin with Kip\n", "")
+    result = check(here, "sets", config=config)
+    assert result == (1, "sets/a/Tags.json:2:3: error acme/data-prefix Tags does not begin with Kip\n", "")
     assert check(here, "sets", config=config.replace('"Kip"', '"Tag"')) == (0, "", "")
 
 
@@ -160,9 +160,9 @@ def test_a_custom_rule(here: Path) -> None:
 )
 def test_mistakes(here: Path, config: str, problem: str) -> None:
     (here / "typo.json5").write_text(PACK.replace("type ==", "tpye =="))
-    ran = check(here, "sets", config=config)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.replace(f"{here}/kiplint.toml", "kiplint.toml") == f"error: {problem.format(here)}\n"
+    result = check(here, "sets", config=config)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.replace(f"{here}/kiplint.toml", "kiplint.toml") == f"error: {problem.format(here)}\n"
 
 
 @pytest.mark.parametrize(
@@ -191,8 +191,8 @@ def test_exclude(here: Path, pattern: str, is_excluded: bool) -> None:
 
 
 def test_everything_excluded_is_nothing_to_check(here: Path) -> None:
-    ran = check(here, "sets", config='exclude = ["**"]')
-    assert ran == (
+    result = check(here, "sets", config='exclude = ["**"]')
+    assert result == (
         2,
         "",
         "error: nothing to check: no message definition in sets that is not excluded by the configuration\n",

@@ -104,9 +104,9 @@ def without_fingerprints(findings: list[dict[str, object]]) -> list[dict[str, ob
 
 @pytest.fixture(scope="module")
 def schema(tmp_path_factory: pytest.TempPathFactory) -> Draft202012Validator:
-    ran = kiplint("schema", "output", cwd=tmp_path_factory.mktemp("schema"))
-    assert ran.code == 0
-    return Draft202012Validator(json.loads(ran.out))
+    result = kiplint("schema", "output", cwd=tmp_path_factory.mktemp("schema"))
+    assert result.code == 0
+    return Draft202012Validator(json.loads(result.out))
 
 
 @pytest.mark.parametrize("words", [[], ["--output-format", "text"]])
@@ -119,22 +119,22 @@ def test_concise(here: Path) -> None:
 
 
 def test_json(here: Path, schema: Draft202012Validator) -> None:
-    ran = kiplint("check", "set", "--output-format", "json", cwd=here)
-    document = json.loads(ran.out)
+    result = kiplint("check", "set", "--output-format", "json", cwd=here)
+    document = json.loads(result.out)
     schema.validate(document)
-    assert (ran.code, ran.err) == (1, "")
+    assert (result.code, result.err) == (1, "")
     assert list(document) == ["version", "findings", "summary"]
     assert without_fingerprints(document["findings"]) == FINDINGS
     assert [list(finding) for finding in document["findings"]] == [list(finding) for finding in FINDINGS]
     assert (document["version"], document["summary"]) == (1, SUMMARY)
-    assert ran.out.startswith('{\n  "version": 1,\n')
-    assert ran.out.endswith("}\n")
+    assert result.out.startswith('{\n  "version": 1,\n')
+    assert result.out.endswith("}\n")
 
 
 def test_jsonl(here: Path) -> None:
-    ran = kiplint("check", "set", "--output-format", "jsonl", cwd=here)
-    lines = ran.out.splitlines()
-    assert (ran.code, ran.err, len(lines), ran.out[-1]) == (1, "", 2, "\n")
+    result = kiplint("check", "set", "--output-format", "jsonl", cwd=here)
+    lines = result.out.splitlines()
+    assert (result.code, result.err, len(lines), result.out[-1]) == (1, "", 2, "\n")
     assert without_fingerprints([json.loads(line) for line in lines]) == FINDINGS
 
 
@@ -156,8 +156,8 @@ def test_the_schema_refuses_other_documents(schema: Draft202012Validator) -> Non
 
 
 def test_to_a_file(here: Path) -> None:
-    ran = kiplint("check", "set", "--output-format", "json=out.json", cwd=here)
-    assert ran == (1, "", "")
+    result = kiplint("check", "set", "--output-format", "json=out.json", cwd=here)
+    assert result == (1, "", "")
     assert without_fingerprints(json.loads((here / "out.json").read_bytes())["findings"]) == FINDINGS
 
 
@@ -190,7 +190,7 @@ ESCAPE = "\x1b["
 
 
 @pytest.mark.parametrize(
-    ("words", "env", "colored"),
+    ("words", "env", "has_color"),
     [
         ([], {}, False),
         (["--color", "auto"], {}, False),
@@ -204,25 +204,25 @@ ESCAPE = "\x1b["
     ],
 )
 @pytest.mark.parametrize("output", ["text", "concise"])
-def test_colors(here: Path, output: str, words: list[str], env: dict[str, str], colored: bool) -> None:
-    ran = kiplint("check", "set", "--output-format", output, *words, cwd=here, env=env)
-    assert ran.code == 1
-    assert (ESCAPE in ran.out) is colored
-    plain = ran.out
+def test_colors(here: Path, output: str, words: list[str], env: dict[str, str], has_color: bool) -> None:
+    result = kiplint("check", "set", "--output-format", output, *words, cwd=here, env=env)
+    assert result.code == 1
+    assert (ESCAPE in result.out) is has_color
+    plain = result.out
     for code in ("1;31", "1;33", "1;34", "1", "2", "0"):
         plain = plain.replace(f"{ESCAPE}{code}m", "")
     assert plain == (TEXT if output == "text" else CONCISE)
 
 
 def test_errors_are_colored_too(here: Path) -> None:
-    ran = kiplint("check", "missing", cwd=here, env={"FORCE_COLOR": "1"})
-    assert ran == (2, "", f"{ESCAPE}1;31merror{ESCAPE}0m: no such file or directory: missing\n")
+    result = kiplint("check", "missing", cwd=here, env={"FORCE_COLOR": "1"})
+    assert result == (2, "", f"{ESCAPE}1;31merror{ESCAPE}0m: no such file or directory: missing\n")
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl"])
 def test_documents_have_no_color(here: Path, output: str) -> None:
-    ran = kiplint("check", "set", "--output-format", output, "--color", "always", cwd=here)
-    assert ESCAPE not in ran.out
+    result = kiplint("check", "set", "--output-format", output, "--color", "always", cwd=here)
+    assert ESCAPE not in result.out
 
 
 def test_a_file_has_color_only_on_request(here: Path) -> None:
@@ -255,8 +255,8 @@ def test_long_lines_are_cut(here: Path) -> None:
     )
     rows = SCHEMA.splitlines()
     (here / "set/Tags.json").write_bytes(b"\n".join([*rows[:8], line, *rows[9:]]))
-    ran = kiplint("check", "set", "--select", "tags", cwd=here)
-    _, _, _, source, marks, *_ = ran.out.splitlines()
+    result = kiplint("check", "set", "--select", "tags", cwd=here)
+    _, _, _, source, marks, *_ = result.out.splitlines()
     assert source.startswith("9 | ... xxx")
     assert len(source) < 160
     assert source[marks.index("^") : marks.rindex("^") + 1] == '"tag": 1'
@@ -265,8 +265,8 @@ def test_long_lines_are_cut(here: Path) -> None:
 def test_wide_characters_and_tabs_stay_above_their_marks(here: Path) -> None:
     wide = SCHEMA.replace(b'{ "name": "B"', '{\t"about": "世界", "name": "B"'.encode())
     (here / "set/Tags.json").write_bytes(wide)
-    ran = kiplint("check", "set", "--select", "tags/gap", cwd=here)
-    source, marks = ran.out.splitlines()[3:5]
+    result = kiplint("check", "set", "--select", "tags/gap", cwd=here)
+    source, marks = result.out.splitlines()[3:5]
     before = source[: source.index('"tag"')]
     assert marks.index("^") == len(before) + before.count("世") + before.count("界")
-    assert "\t" not in ran.out
+    assert "\t" not in result.out

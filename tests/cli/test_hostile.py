@@ -44,14 +44,14 @@ def nested(levels: int) -> bytes:
     return dump(document(*inner))
 
 
-def chained(levels: int) -> bytes:
+def chain_structs(levels: int) -> bytes:
     """A definition whose common structs are each the type of a field of the one before."""
     structs = [{"name": f"S{n}", "versions": "0+", "fields": [field("A", f"S{n + 1}")]} for n in range(levels)]
     structs.append({"name": f"S{levels}", "versions": "0+", "fields": [field("A")]})
     return dump(document(field("A", "S0"), commonStructs=structs))
 
 
-def layered(count: int) -> bytes:
+def make_layouts(count: int) -> bytes:
     """A definition with another layout in each of its versions."""
     return dump(document(*(field(f"F{n}", versions=f"{n}+") for n in range(count)), validVersions=f"0-{count}"))
 
@@ -69,8 +69,8 @@ CASES = [
     Case("deep-objects", b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "syntax/too-deep"),
     Case("deep-and-open", b"[" * 100_000, "syntax/too-deep"),
     Case("deep-unknown", definition(odd="HERE").replace(b'"HERE"', b"[" * 100 + b"]" * 100), "syntax/too-deep"),
-    Case("chain-of-structs", chained(UNFOLDED_LEVELS - 1), None),
-    Case("long-chain-of-structs", chained(UNFOLDED_LEVELS), "syntax/too-deep"),
+    Case("chain-of-structs", chain_structs(UNFOLDED_LEVELS - 1), None),
+    Case("long-chain-of-structs", chain_structs(UNFOLDED_LEVELS), "syntax/too-deep"),
     # numbers
     Case("huge-integer", with_text("1" + "0" * 30, apiKey="HERE"), "shape/wrong-type"),
     Case("huge-float", with_text("1e400", apiKey="HERE"), "syntax/invalid-json"),
@@ -93,8 +93,8 @@ CASES = [
     Case("megabytes-of-nothing", b" " * (DEFINITION_BYTES + 1), "syntax/too-large"),
     Case("megabytes-of-blanks", definition() + b"\n" * (DEFINITION_BYTES - 1000), None),
     Case("one-long-line", definition(field(about="a" * 500_000)), None),
-    Case("many-layouts", layered(300), "conventions/later-without-default"),
-    Case("many-layouts-too-large", layered(400), "syntax/too-large"),
+    Case("many-layouts", make_layouts(300), "conventions/later-without-default"),
+    Case("many-layouts-too-large", make_layouts(400), "syntax/too-large"),
     Case("many-fields", dump(document(*(field(f"F{n}") for n in range(2000)))), None),
     Case("many-wrong-fields", dump(document(*(field(f"F{n}", "int3") for n in range(1000)))), "fields/unknown-type"),
     Case("many-unknown-properties", dump({**document(), **{f"p{n}": n for n in range(20_000)}}), "shape/unknown-property"),
@@ -185,8 +185,8 @@ SMALL = Config(ignore=QUIET)
 
 
 def worst(findings: list[Finding]) -> str | None:
-    graded = [finding for severity in SEVERITIES for finding in findings if finding.severity == severity]
-    return graded[0].severity if graded else None
+    ranking = [finding for severity in SEVERITIES for finding in findings if finding.severity == severity]
+    return ranking[0].severity if ranking else None
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -238,8 +238,8 @@ def outputs(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     top = tmp_path_factory.mktemp("told")
     formats = ("concise", "json", "jsonl")
     files = (f"--output-format={form}={top / form}" for form in formats)
-    ran = kiplint("check", ".", "--output-format", "text", *files, cwd=folder)
-    return {"text": ran} | {form: ran._replace(out=(top / form).read_text("utf-8")) for form in formats}
+    result = kiplint("check", ".", "--output-format", "text", *files, cwd=folder)
+    return {"text": result} | {form: result._replace(out=(top / form).read_text("utf-8")) for form in formats}
 
 
 def raw(text: str) -> set[str]:
@@ -248,27 +248,31 @@ def raw(text: str) -> set[str]:
 
 
 def test_a_directory_of_all_of_them_as_text(outputs: dict[str, Ran]) -> None:
-    ran = outputs["text"]
-    assert (ran.code, ran.err) == (1, "")
-    assert raw(ran.out) == set()
+    result = outputs["text"]
+    assert (result.code, result.err) == (1, "")
+    assert raw(result.out) == set()
     # What begins a line is ours: no name of a file or field has broken one.
-    assert not [line for line in ran.out.splitlines() if line.startswith(("::", "\x1b", "<"))]
-    assert f" --> {ESCAPED_FILE}:10:" in ran.out
+    assert not [line for line in result.out.splitlines() if line.startswith(("::", "\x1b", "<"))]
+    assert f" --> {ESCAPED_FILE}:10:" in result.out
 
 
 def test_a_directory_of_all_of_them_in_one_line_each(outputs: dict[str, Ran]) -> None:
-    ran = outputs["concise"]
-    assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
+    result = outputs["concise"]
+    assert (result.code, result.err, raw(result.out)) == (1, "", set())
     names = {f"{case.name}.json" for case in CASES} | {ESCAPED_FILE}
-    assert {line.partition(".json:")[0] + ".json" for line in ran.out.splitlines()} <= names
-    assert f"{ESCAPED_FILE}:10:7: error fields/unknown-type " in ran.out
+    assert {line.partition(".json:")[0] + ".json" for line in result.out.splitlines()} <= names
+    assert f"{ESCAPED_FILE}:10:7: error fields/unknown-type " in result.out
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl"])
 def test_a_directory_of_all_of_them_as_json(outputs: dict[str, Ran], output: str) -> None:
-    ran = outputs[output]
-    assert (ran.code, ran.err, raw(ran.out)) == (1, "", set())
-    rows = json.loads(ran.out)["findings"] if output == "json" else [json.loads(line) for line in ran.out.splitlines()]
+    result = outputs[output]
+    assert (result.code, result.err, raw(result.out)) == (1, "", set())
+    rows = (
+        json.loads(result.out)["findings"]
+        if output == "json"
+        else [json.loads(line) for line in result.out.splitlines()]
+    )
     assert {row["path"] for row in rows} >= {f"{case.name}.json" for case in FILES if case.rule and is_walked(case)}
     assert ESCAPED_FILE in {row["path"] for row in rows}
 
@@ -297,23 +301,23 @@ def test_named_alone_it_is_checked_or_refused(case: Case, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["deep-arrays", "not-utf8", "megabytes-of-comments", "nul", "binary", "empty"])
 def test_on_standard_input(name: str, tmp_path: Path) -> None:
     case = BY_NAME[name]
-    ran = kiplint("check", "-", "--output-format", "concise", cwd=tmp_path, stdin=case.data)
-    if ran.code == 2:
-        assert ran.err == "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n"
+    result = kiplint("check", "-", "--output-format", "concise", cwd=tmp_path, stdin=case.data)
+    if result.code == 2:
+        assert result.err == "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n"
     else:
-        assert (ran.code, ran.err) == (1, "")
-        assert f" error {case.rule} " in ran.out
+        assert (result.code, result.err) == (1, "")
+        assert f" error {case.rule} " in result.out
 
 
 def test_names_of_files_in_errors(tmp_path: Path) -> None:
-    ran = kiplint("check", "a\nb\x1b[31m<b>\u202e", cwd=tmp_path)
-    assert ran == (2, "", "error: no such file or directory: a\\u000ab\\u001b[31m<b>\\u202e\n")
+    result = kiplint("check", "a\nb\x1b[31m<b>\u202e", cwd=tmp_path)
+    assert result == (2, "", "error: no such file or directory: a\\u000ab\\u001b[31m<b>\\u202e\n")
 
 
 @pytest.mark.parametrize("words", [["--select", "\x1b[31m"], ["--config", "\x1b[31m"], ["--output-format", "\x1b[31m"]])
 def test_options_in_errors(tmp_path: Path, words: list[str]) -> None:
-    ran = kiplint("check", ".", *words, cwd=tmp_path)
-    assert (ran.code, ran.out, raw(ran.err)) == (2, "", set())
+    result = kiplint("check", ".", *words, cwd=tmp_path)
+    assert (result.code, result.out, raw(result.err)) == (2, "", set())
 
 
 def test_a_reader_that_goes_away(folder: Path) -> None:
@@ -332,6 +336,6 @@ def test_a_reader_that_goes_away(folder: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
 def test_a_terminal_of_few_characters(tmp_path: Path, encoding: str) -> None:
-    ran = kiplint("check", write_case("latin-1", tmp_path), cwd=tmp_path, env={"PYTHONIOENCODING": encoding})
-    assert (ran.code, ran.err) == (1, "")
-    assert '"caf\\ufffd' in ran.out
+    result = kiplint("check", write_case("latin-1", tmp_path), cwd=tmp_path, env={"PYTHONIOENCODING": encoding})
+    assert (result.code, result.err) == (1, "")
+    assert '"caf\\ufffd' in result.out

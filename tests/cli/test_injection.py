@@ -28,7 +28,7 @@ from kiplint.cli.process import WorkflowLog
 from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
 from kiplint.pipeline.answers.documents import QueryDocument, ReportDocument
 from kiplint.render.formats import write
-from probe.support import framed, server
+from probe.support import frame, server
 from render.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint, sample_finding
 
@@ -244,14 +244,14 @@ def test_nothing_is_more_than_text(here: Path, command: str, words: tuple[str, .
     (here / "lines.jsonl").write_text(json.dumps({"message": NAMES[0], "version": 0, "hex": NAMES[0]}) + "\n")
     if "BROKER" in words:
         with server(broker) as address:
-            ran = run(here, tuple(address if word == "BROKER" else word for word in words), form)
+            result = run(here, tuple(address if word == "BROKER" else word for word in words), form)
     else:
-        ran = run(here, words, form)
-    lines_are_text(ran.out, form)
-    lines_are_text(ran.err)
-    assert "##[" not in ran.out + ran.err
-    assert "internal error" not in ran.err
-    means_the_same(ran.out, "text" if "--statistics" in words else form)
+        result = run(here, words, form)
+    lines_are_text(result.out, form)
+    lines_are_text(result.err)
+    assert "##[" not in result.out + result.err
+    assert "internal error" not in result.err
+    means_the_same(result.out, "text" if "--statistics" in words else form)
     if (here / "summary.md").exists():
         means_the_same((here / "summary.md").read_text("utf-8"), "markdown")
 
@@ -295,7 +295,7 @@ class _Page(HTMLParser):
         assert self.cdata_elem is None or "forged" not in data
 
 
-LINKED = re.compile(
+LINK = re.compile(
     r"(?i)@\w|#\d|\bgh-\d|\b[0-9a-f]{7,40}\b|://|\bwww\.|\bmailto:\S+@\w",
 )
 """What GitHub makes a link of in a text, or a person be told of."""
@@ -309,7 +309,7 @@ def is_plain(document: str) -> None:
             assert part.type not in ("link_open", "image", "s_open")
             assert part.type != "html_inline" or part.content == "<!-- -->"
             if part.type == "text":
-                assert LINKED.search(part.content) is None, part.content
+                assert LINK.search(part.content) is None, part.content
 
 
 def broker(connection: socket.socket) -> None:
@@ -323,9 +323,9 @@ def broker(connection: socket.socket) -> None:
         if key == 18:
             apis = b"\x03" + b"".join(bytes([0, n, 0, 0, 0, 5, 0]) for n in (18, 3))
             features = bytes([1, 0, 2, len(text) + 1]) + text + b"\0\0\0\1\0"
-            connection.sendall(framed(correlation + b"\0\0" + apis + b"\0\0\0\0" + features))
+            connection.sendall(frame(correlation + b"\0\0" + apis + b"\0\0\0\0" + features))
         else:
-            connection.sendall(framed(correlation + text * 3))
+            connection.sendall(frame(correlation + text * 3))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -348,7 +348,7 @@ def lakes() -> Iterator[tuple[str, str, str]]:
     lists = {**dict.fromkeys(("findings", "breaks", "drift", "collisions"), ()), "counts": counts, "matrix": counts}
     document = {"version": 1, **lists, "sources": rows, "problems": rows}
     report = LakeReport(findings=tuple(result), files=1, document=msgspec.convert(document, ReportDocument))
-    queried = QueryDocument(1, tuple(NAMES), (dict(zip(NAMES, cells, strict=False)),), truncated=False)
+    query = QueryDocument(1, tuple(NAMES), (dict(zip(NAMES, cells, strict=False)),), truncated=False)
     for form in sorted({*formats_of("pipeline report")} - {"html"}):  # a page takes a whole report apart
         out = io.StringIO()
         write(form, report, out)
@@ -357,7 +357,7 @@ def lakes() -> Iterator[tuple[str, str, str]]:
         if command.startswith("pipeline "):
             for form in sorted({*formats_of(command)} & {"text", "markdown", "json"}):
                 out = io.StringIO()
-                write(form, LakeAnswer(document=queried), out)
+                write(form, LakeAnswer(document=query), out)
                 yield command, form, out.getvalue()
 
 
@@ -383,8 +383,8 @@ def test_a_patch_on_a_terminal(here: Path) -> None:
     outside, inside = pty.openpty()
     with open(outside, "rb", buffering=0) as terminal:
         with open(inside, "wb", buffering=0) as end:
-            done = subprocess.run(words, cwd=here, env=environment(), stdout=end, stderr=subprocess.PIPE, check=False)
-        assert done.returncode == 1, done.stderr
+            child = subprocess.run(words, cwd=here, env=environment(), stdout=end, stderr=subprocess.PIPE, check=False)
+        assert child.returncode == 1, child.stderr
         patch = b"".join(_pieces(terminal)).decode().replace("\r\n", "\n")
     assert "+++ " in patch
     for line in patch.split("\n"):

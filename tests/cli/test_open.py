@@ -36,9 +36,9 @@ def find_page(browser: Path) -> Path:
 
 @pytest.mark.parametrize("words", [[], ["--output-format", "html"]])
 def test_a_page_of_its_own(browser: Path, words: list[str]) -> None:
-    ran = run(browser, "check", GAP, "--open", *words)
+    result = run(browser, "check", GAP, "--open", *words)
     page = find_page(browser)
-    assert (ran.code, ran.out, ran.err) == (1, "", f"the report is {page}\n")
+    assert (result.code, result.out, result.err) == (1, "", f"the report is {page}\n")
     assert (page.name, page.parent.parent) == ("check.html", browser.parent / "tmp")
     assert "tags/gap" in page.read_text("utf-8")
     assert page.parent.stat().st_mode & 0o777 == 0o700 or os.name == "nt"
@@ -49,46 +49,46 @@ def test_every_page_can_go_to_a_file(tmp_path: Path) -> None:
     some = ROOT / "fixtures/negotiate/kip-35"
     pages = {"show": ["--all"], "matrix": ["--matrix", str(some / "client")], "negotiate": [str(some / "client")]}
     for name, words in pages.items():
-        ran = kiplint("show" if name == "show" else "negotiate", *words, str(some / "B1"), *form, cwd=tmp_path)
-        assert ran.out == ""
+        result = kiplint("show" if name == "show" else "negotiate", *words, str(some / "B1"), *form, cwd=tmp_path)
+        assert result.out == ""
         assert f'<span class="command">{name}</span>' in (tmp_path / "page.html").read_text()
-    ran = kiplint("show", "--all", str(some / "B1"), "--output-format", "html=", cwd=tmp_path)
-    assert "'html=' is not one of 'text', 'json', 'markdown', 'html'" in ran.err
+    result = kiplint("show", "--all", str(some / "B1"), "--output-format", "html=", cwd=tmp_path)
+    assert "'html=' is not one of 'text', 'json', 'markdown', 'html'" in result.err
 
 
 def test_a_page_that_is_kept_beside_other_reports(browser: Path) -> None:
-    ran = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", "--output-format", "concise")
-    assert (ran.code, ran.err) == (1, f"the report is {browser.parent / 'page.html'}\n")
-    assert ran.out.count("\n") == 1
+    result = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", "--output-format", "concise")
+    assert (result.code, result.err) == (1, f"the report is {browser.parent / 'page.html'}\n")
+    assert result.out.count("\n") == 1
     assert find_page(browser) == browser.parent / "page.html"
     assert not any((browser.parent / "tmp").iterdir())
 
 
 def test_text_as_well(browser: Path) -> None:
-    ran = run(browser, "check", GAP, "--open", "--output-format", "concise", "--quiet")
-    assert (ran.code, ran.out, ran.err) == (1, "", "")
+    result = run(browser, "check", GAP, "--open", "--output-format", "concise", "--quiet")
+    assert (result.code, result.out, result.err) == (1, "", "")
     assert find_page(browser).is_file()
 
 
 def test_without_a_screen_it_says_where_the_page_is(browser: Path) -> None:
-    ran = run(browser, "rollout", str(ROOT / "fixtures/sets/broker"), "--open", browser="")
-    assert ran.out == ""
-    assert ran.err.startswith("warning: no browser could be opened; the report is ")
-    assert Path(ran.err.rpartition(" is ")[2].strip()).read_text("utf-8").startswith("<!doctype html>")
+    result = run(browser, "rollout", str(ROOT / "fixtures/sets/broker"), "--open", browser="")
+    assert result.out == ""
+    assert result.err.startswith("warning: no browser could be opened; the report is ")
+    assert Path(result.err.rpartition(" is ")[2].strip()).read_text("utf-8").startswith("<!doctype html>")
     assert not (browser.parent / "opened").exists()
 
 
 @pytest.mark.parametrize("command", ['"no end %s', "/nonexistent %s", "/", "::", "a\nb\x1b[31m"])
 def test_a_browser_that_is_not_a_command(browser: Path, command: str) -> None:
-    ran = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", browser=command)
+    result = run(browser, "check", GAP, "--open", "--output-format", "html=page.html", browser=command)
     page = browser.parent / "page.html"
-    assert (ran.code, ran.err) == (1, f"warning: no browser could be opened; the report is {page}\n")
+    assert (result.code, result.err) == (1, f"warning: no browser could be opened; the report is {page}\n")
 
 
 def test_the_name_of_a_page_is_one_line(browser: Path) -> None:
     here = browser.parent / "a\n::error::\x1b[31m\u202e"
     here.mkdir()
-    ran = run(here / "x", "check", GAP, "--open", "--output-format", "html=page.html", browser=str(browser))
-    assert ran.code == 1
-    assert ran.err.rstrip("\n").isprintable()
-    assert ran.err.endswith("/a\\u000a::error::\\u001b[31m\\u202e/page.html\n")
+    result = run(here / "x", "check", GAP, "--open", "--output-format", "html=page.html", browser=str(browser))
+    assert result.code == 1
+    assert result.err.rstrip("\n").isprintable()
+    assert result.err.endswith("/a\\u000a::error::\\u001b[31m\\u202e/page.html\n")

@@ -75,11 +75,11 @@ def pieces(parameter: Parameter) -> st.SearchStrategy[list[str]]:
 
 
 def lines(params: list[Parameter]) -> st.SearchStrategy[list[str]]:
-    required = [pieces(parameter) for parameter in params if parameter.is_required]
+    required_pieces = [pieces(parameter) for parameter in params if parameter.is_required]
     some = st.lists(st.one_of([ODD.map(lambda word: [word]), *map(pieces, params), *map(pieces, params)]), max_size=4)
-    all_of = st.tuples(st.tuples(*required).map(list), some).map(lambda both: both[0] + both[1])
-    ordered = st.one_of(some, all_of, all_of)
-    return st.one_of(ordered, ordered.flatmap(st.permutations)).map(
+    all_of = st.tuples(st.tuples(*required_pieces).map(list), some).map(lambda both: both[0] + both[1])
+    in_order = st.one_of(some, all_of, all_of)
+    return st.one_of(in_order, in_order.flatmap(st.permutations)).map(
         lambda parts: [word for part in parts for word in part]
     )
 
@@ -87,7 +87,7 @@ def lines(params: list[Parameter]) -> st.SearchStrategy[list[str]]:
 @pytest.mark.parametrize("words", ALL, ids=" ".join)
 def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, ...]) -> None:
     params = parameters(ALL[words])
-    answered = 0
+    count = 0
 
     @seed(7)
     @settings(
@@ -96,17 +96,17 @@ def test_where_the_small_reader_answers_typer_gives_the_same(words: tuple[str, .
     )  # fmt: skip
     @given(lines(params))
     def law(rest: list[str]) -> None:
-        nonlocal answered
+        nonlocal count
         command = read([*words, *rest])
         if command is not None:
-            answered += 1
+            count += 1
             CALLS.clear()
             APP.main(args=[*words, *rest], prog_name="kiplint", standalone_mode=False)
             assert [command] == CALLS
 
     law()
-    assert answered
-    print(f"{' '.join(words)}: {answered:,} of {max(1, EXAMPLES // len(ALL)):,} command lines answered without typer")
+    assert count
+    print(f"{' '.join(words)}: {count:,} of {max(1, EXAMPLES // len(ALL)):,} command lines answered without typer")
 
 
 @pytest.mark.parametrize("words", ALL, ids=" ".join)

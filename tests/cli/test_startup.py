@@ -56,8 +56,8 @@ def _modules_of_msgspec() -> set[str]:
 
 def _run(program: str, *words: str, cwd: Path) -> tuple[int, set[str]]:
     command = [sys.executable, "-c", program, *words]
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=True)
-    code, names = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, cwd=cwd, capture_output=True, text=True, env=environment(), check=True)
+    code, names = json.loads(process.stdout.splitlines()[-1])
     return code, set(names)
 
 

@@ -118,10 +118,10 @@ def kinds(command: str, parameter: Parameter, metavar: str) -> list[str]:
 
 
 def try_command(here: Path, words: list[str]) -> None:
-    ran = kiplint(*words, cwd=here, env={"ZYGOTE_LIMITS": "1", "GIT_CEILING_DIRECTORIES": str(here.parent)})
-    assert ran.code in (0, 1, 2), (words, ran)
-    assert "internal error" not in ran.err, (words, ran.err)
-    assert ran.err.count("\n") <= 3 or "Usage" in ran.err or "Try" in ran.err, (words, ran.err)
+    result = kiplint(*words, cwd=here, env={"ZYGOTE_LIMITS": "1", "GIT_CEILING_DIRECTORIES": str(here.parent)})
+    assert result.code in (0, 1, 2), (words, result)
+    assert "internal error" not in result.err, (words, result.err)
+    assert result.err.count("\n") <= 3 or "Usage" in result.err or "Try" in result.err, (words, result.err)
 
 
 @pytest.mark.parametrize(("command", "name"), TEXT_PARAMETERS, ids=str)
@@ -149,6 +149,6 @@ def test_what_the_environment_names(here: Path, variable: str, strange: str) -> 
     if strange == "device":
         pytest.skip("what is written to a device is gone, and that is what it is for")
     env = {variable: str(here / strange), "ZYGOTE_LIMITS": "1"}
-    ran = kiplint("check", "set", "--output-format", "github", cwd=here, env=env)
-    assert ran.code in (1, 2)
-    assert ran.err.count("\n") <= 1
+    result = kiplint("check", "set", "--output-format", "github", cwd=here, env=env)
+    assert result.code in (1, 2)
+    assert result.err.count("\n") <= 1

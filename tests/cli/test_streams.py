@@ -110,7 +110,7 @@ def redirections(number: int, name: str) -> tuple[str, ...]:
 CASES = [(name, redirection) for at, name in enumerate(COMMANDS) for redirection in redirections(at, name)]
 
 
-STARTED = {(name, REDIRECTIONS[at % len(REDIRECTIONS)]) for at, name in enumerate([*COMMANDS][: 2 * len(REDIRECTIONS)])}
+STARTS = {(name, REDIRECTIONS[at % len(REDIRECTIONS)]) for at, name in enumerate([*COMMANDS][: 2 * len(REDIRECTIONS)])}
 """The cases that run in a shell, two for each redirection. The others run in a fork, which takes a tenth of the time."""
 
 
@@ -133,13 +133,13 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shell(
-    words: Sequence[str], redirection: str, cwd: Path, *, forked: bool = False
+    words: Sequence[str], redirection: str, cwd: Path, *, fork: bool = False
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command as a shell does that redirects its streams."""
     env = environment(PYTHONUNBUFFERED="") | {"KIPLINT_DEBUG": ""}
-    if forked and AVAILABLE:
-        done = zygote(words).run(words, str(cwd), env | {REDIRECTED: redirection}, b"")
-        return subprocess.CompletedProcess(words, *done)
+    if fork and AVAILABLE:
+        result = zygote(words).run(words, str(cwd), env | {REDIRECTED: redirection}, b"")
+        return subprocess.CompletedProcess(words, *result)
     line = f"{shlex.join((*START, *words))} {redirection}"
     return subprocess.run(["sh", "-c", line], cwd=cwd, env=env, capture_output=True, timeout=600, check=False)
 
@@ -147,24 +147,24 @@ def shell(
 @cache
 def codes(cwd: Path, name: str) -> int:
     """The exit code of a command whose streams are fine."""
-    return shell(COMMANDS[name], "</dev/null", cwd, forked=True).returncode
+    return shell(COMMANDS[name], "</dev/null", cwd, fork=True).returncode
 
 
 @pytest.mark.parametrize(("name", "redirection"), CASES)
 def test_streams_that_are_closed_or_full(here: Path, name: str, redirection: str) -> None:
     expected = codes(here, name)
     streams = redirection if "<" in redirection else f"</dev/null {redirection}"
-    done = shell(COMMANDS[name], streams, here, forked=(name, redirection) not in STARTED)
+    result = shell(COMMANDS[name], streams, here, fork=(name, redirection) not in STARTS)
     out = redirection.replace("2>", "")
     told_there = name == "encode-wrong" and redirection == "2>/dev/full"
     fails = told_there or (">" in out and name in NEEDS_STDOUT) or (redirection == "<&-" and name in READERS)
     nothing = name in {*READERS, "bump-patch"}  # what has nothing to write may find out that it could not
-    assert done.returncode in ((2,) if fails else (expected, 2) if nothing else (expected,)), done.stderr
-    assert b"Traceback" not in done.stderr
-    assert b"Error:" not in done.stderr or name in ("check-option", "unknown")
+    assert result.returncode in ((2,) if fails else (expected, 2) if nothing else (expected,)), result.stderr
+    assert b"Traceback" not in result.stderr
+    assert b"Error:" not in result.stderr or name in ("check-option", "unknown")
     if fails and "2>" not in redirection:
-        assert done.stderr.startswith(b"error: standard output: ") or name in READERS
-        assert done.stderr.count(b"\n") == 1
+        assert result.stderr.startswith(b"error: standard output: ") or name in READERS
+        assert result.stderr.count(b"\n") == 1
 
 
 def test_a_closed_stream_is_not_a_file_that_is_opened(here: Path) -> None:
@@ -178,14 +178,14 @@ def test_a_closed_stream_is_not_a_file_that_is_opened(here: Path) -> None:
 def test_a_working_directory_that_is_gone(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     line = f"rmdir ../gone; exec {shlex.join((*START, 'check', '.'))}"
-    done = subprocess.run(
+    result = subprocess.run(
         ["sh", "-c", line], cwd=tmp_path / "gone", env=environment(), capture_output=True, timeout=600, check=False
     )
     text = b"error: the working directory is gone: it was removed, or moved elsewhere\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, b"", text)
+    assert (result.returncode, result.stdout, result.stderr) == (2, b"", text)
 
 
-INTERRUPTED = """
+INTERRUPTED_RUN = """
 import os, signal, sys
 left = int(sys.argv.pop(1))
 settled = False
@@ -208,9 +208,9 @@ What comes before the first module of kiplint's own is Python's to end.
 
 @pytest.mark.parametrize("number", [1, 2, 5, 10, 20, 40, 80, 120])
 def test_an_early_interrupt_is_silent(here: Path, number: int) -> None:
-    command = [sys.executable, "-c", INTERRUPTED, str(number), "check", "-"]
-    done = subprocess.run(command, cwd=here, env=environment(), input=b"{}", capture_output=True, check=False)
-    assert (done.returncode in (130, -signal.SIGINT), done.stdout, done.stderr) == (True, b"", b"")
+    command = [sys.executable, "-c", INTERRUPTED_RUN, str(number), "check", "-"]
+    result = subprocess.run(command, cwd=here, env=environment(), input=b"{}", capture_output=True, check=False)
+    assert (result.returncode in (130, -signal.SIGINT), result.stdout, result.stderr) == (True, b"", b"")
 
 
 @pytest.mark.parametrize(

@@ -18,16 +18,16 @@ def test_negotiate_takes_the_mode_and_says_it(history: Path, tmp_path: Path) -> 
     assert "Not offered to clients" not in zookeeper.out
     kraft = kiplint(*words, "--mode", "kraft", cwd=tmp_path)
     assert "  mode         KRaft\n               only ZooKeeper mode serves InitProducerId" in kraft.out
-    assumed = kiplint(*words, cwd=tmp_path)
-    assert "  mode         ZooKeeper; for KRaft mode: --mode kraft\n" in assumed.out
+    default = kiplint(*words, cwd=tmp_path)
+    assert "  mode         ZooKeeper; for KRaft mode: --mode kraft\n" in default.out
     too_old = kiplint("negotiate", "2.4.0:", "2.7.0:", "--repo", history, "--mode", "kraft", cwd=tmp_path)
     assert (too_old.code, too_old.out) == (2, "")
     assert "2.7.0: cannot run in KRaft mode, only in ZooKeeper mode; leave --mode kraft out" in too_old.err
 
 
 def test_negotiate_over_sasl(history: Path, tmp_path: Path) -> None:
-    ran = kiplint("negotiate", "2.4.0:", "3.5.0:", "--repo", history, "--sasl", cwd=tmp_path)
-    assert "  SASL         first ApiVersions 0 (request header 1), then SaslHandshake" in ran.out
+    result = kiplint("negotiate", "2.4.0:", "3.5.0:", "--repo", history, "--sasl", cwd=tmp_path)
+    assert "  SASL         first ApiVersions 0 (request header 1), then SaslHandshake" in result.out
     document = json.loads(
         kiplint(
             "negotiate", "2.4.0:", "3.5.0:", "--repo", history, "--sasl", "--output-format", "json", cwd=tmp_path
@@ -45,8 +45,8 @@ def test_rollout_is_about_the_working_directory_by_default(repo: Path) -> None:
 def test_what_is_left_out_is_counted_in_the_summary(tmp_path: Path) -> None:
     (tmp_path / "XRequest.json").write_bytes(DEFINITION)
     (tmp_path / "package.json").write_text('{"name": "x", "type": "module"}')
-    ran = kiplint("check", ".", cwd=tmp_path)
-    assert "in 1 file; 1 file that is not a definition: package.json; " in ran.out
+    result = kiplint("check", ".", cwd=tmp_path)
+    assert "in 1 file; 1 file that is not a definition: package.json; " in result.out
     summary = json.loads(kiplint("check", ".", "--output-format", "json", cwd=tmp_path).out)["summary"]
     assert (summary["files"], summary["left_out"]) == (1, 1)
 
@@ -55,10 +55,10 @@ def test_an_empty_directory_beside_a_good_one_is_reported(tmp_path: Path) -> Non
     (tmp_path / "empty").mkdir()
     (tmp_path / "good").mkdir()
     (tmp_path / "good" / "XRequest.json").write_bytes(DEFINITION)
-    ran = kiplint("check", "empty", "good", "--output-format", "concise", cwd=tmp_path)
-    assert ran.code == 1
-    assert "good/XRequest.json" in ran.out
-    assert "nothing to check: no message definition in empty" in ran.err
+    result = kiplint("check", "empty", "good", "--output-format", "concise", cwd=tmp_path)
+    assert result.code == 1
+    assert "good/XRequest.json" in result.out
+    assert "nothing to check: no message definition in empty" in result.err
     alone = kiplint("check", "empty", cwd=tmp_path)
     assert (alone.code, alone.err) == (2, "error: nothing to check: no message definition in empty\n")
     both = kiplint("check", "empty", "empty/.", cwd=tmp_path)

@@ -46,11 +46,11 @@ class Proxy:
                 threading.Thread(target=self._pass_on, args=(*ends, frames), daemon=True).start()
 
     def _pass_on(self, source: socket.socket, target: socket.socket, frames: list[bytes]) -> None:
-        own, proxied = (HOST + port.to_bytes(4, "big") for port in (self._broker[1], self.port))
+        own, other = (HOST + port.to_bytes(4, "big") for port in (self._broker[1], self.port))
         try:
             with source.makefile("rb") as incoming:
                 while len(head := incoming.read(4)) == 4:
-                    frame = incoming.read(int.from_bytes(head, "big")).replace(own, proxied)
+                    frame = incoming.read(int.from_bytes(head, "big")).replace(own, other)
                     if len(frame) < int.from_bytes(head, "big"):
                         break  # who sends it is being ended
                     frames.append(frame)

@@ -174,7 +174,7 @@ def test_a_length_that_cannot_be_is_a_problem_and_the_next_frame_is_found() -> N
     ]
 
 
-def captured(*, six: bool = False, vlan: bool = False) -> bytes:
+def make_capture(*, six: bool = False, vlan: bool = False) -> bytes:
     """A pcap file of one request and its response over Ethernet."""
     out = io.BytesIO()
     writer = dpkt.pcap.Writer(out)
@@ -198,7 +198,7 @@ def captured(*, six: bool = False, vlan: bool = False) -> bytes:
 @pytest.mark.parametrize("six", [False, True])
 @pytest.mark.parametrize("vlan", [False, True])
 def test_packets_of_the_internet_and_its_successor(six: bool, vlan: bool) -> None:
-    result = read_capture(echo(), captured(six=six, vlan=vlan))
+    result = read_capture(echo(), make_capture(six=six, vlan=vlan))
     assert [(frame.direction, frame.correlation_id, frame.server[1]) for frame in result.frames] == [
         ("request", 5, 9092),
         ("response", 5, 9092),
@@ -209,7 +209,7 @@ def test_packets_of_the_internet_and_its_successor(six: bool, vlan: bool) -> Non
 @pytest.mark.parametrize("size", [0, 3, 23, 24, 30, 60, 100])
 def test_a_capture_that_was_cut_off_is_read_as_far_as_it_goes(size: int) -> None:
     try:
-        result = read_capture(echo(), captured()[:size])
+        result = read_capture(echo(), make_capture()[:size])
     except UnreadableCapture as error:
         assert "cannot read the capture" in str(error)
     else:
@@ -218,7 +218,7 @@ def test_a_capture_that_was_cut_off_is_read_as_far_as_it_goes(size: int) -> None
 
 def test_captures_are_hostile() -> None:
     rng = random.Random(4)
-    good = captured()
+    good = make_capture()
     for _ in range(300):
         data = bytearray(good)
         for _ in range(rng.randint(1, 6)):
@@ -242,8 +242,8 @@ def test_an_address_that_serves_others_is_the_server() -> None:
     """Only a response of the connection was captured, and it reads as a request."""
     like = struct.pack(">ihhih", 10, 0, 5, 0, 0)  # also: correlation id 5, throttle time 0, error 0
     alone = [Segment(9.0, SERVER, ("10.0.0.9", 1), 5, 0, like)]
-    turned = conversations(flexible(), connections(alone))
-    assert [frame.client for conversation in turned.spoken for frame in conversation.frames] == [SERVER]
+    result = conversations(flexible(), connections(alone))
+    assert [frame.client for conversation in result.spoken for frame in conversation.frames] == [SERVER]
     talks = conversations(flexible(), connections([*segments_of(3, random.Random(0)), *alone]))
     assert [len(conversation.frames) for conversation in talks.spoken] == [6, 0]
 
@@ -309,7 +309,7 @@ def test_an_empty_option_of_pcapng(option: int) -> None:
 
 def test_interfaces_of_pcapng() -> None:
     """Each has its link type, and the unit and the offset of its times: here Ethernet in ns, and IP in s from 100 on."""
-    first, second = list(dpkt.pcap.Reader(io.BytesIO(captured())))
+    first, second = list(dpkt.pcap.Reader(io.BytesIO(make_capture())))
     interfaces = block(1, bytes.fromhex("0100 0000 00000000 0900 0100 09000000"))
     interfaces += block(1, bytes.fromhex("6500 0000 00000000 0900 0100 00000000 0e00 0800 6400000000000000"))
     packets = b""

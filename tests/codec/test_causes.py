@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import dpkt
 import pytest
 
-from codec.test_connection import BROKEN, write_capture
+from codec.test_connection import BREACHES, write_capture
 from conftest import ROOT
 from kiplint import decode
 from kiplint.codec.catalog import Catalog, open_catalog
@@ -324,7 +324,7 @@ def test_each_failure_has_a_cause(schemas: Path, tmp_path: Path, name: str) -> N
 
 def test_every_rule_has_a_script() -> None:
     rules = {rule.partition("/")[2] for rule in RULES if rule.startswith("connection/")}
-    assert rules == {rule for rule, *_ in BROKEN} | {case.rule for case in CASES.values()} | {"two-clusters"}
+    assert rules == {rule for rule, *_ in BREACHES} | {case.rule for case in CASES.values()} | {"two-clusters"}
 
 
 def causes(schemas: Path, file: str, **options: Any) -> list[str]:
@@ -350,9 +350,9 @@ def test_a_broker_that_hangs_up_on_every_request(schemas: Path, tmp_path: Path) 
     assert causes(schemas, file) == [f"{expected}, 90 times"]
     result = decode(file, sets=[schemas], where="not answered")
     assert [len(result.rows), {row.api for row in result.rows}] == [90, {"DeleteGroups"}]
-    ran = kiplint("decode", "--set", schemas, file, cwd=tmp_path)
-    lines = ran.out.splitlines()
-    assert (ran.code, lines[1]) == (1, f"error[connection/unanswered]: {expected}, 90 times")
+    output = kiplint("decode", "--set", schemas, file, cwd=tmp_path)
+    lines = output.out.splitlines()
+    assert (output.code, lines[1]) == (1, f"error[connection/unanswered]: {expected}, 90 times")
     place = next(place for place, line in enumerate(lines) if line.split()[:1] == ["connection"])
     assert [line.split()[0] for line in lines[place + 1 : place + 4]] == ["10", "11", "12"]  # failing ones first
     assert lines[place + 1].endswith("me 1      3            broker")
@@ -415,9 +415,9 @@ def test_a_capture_without_kafka_is_an_error(schemas: Path, tmp_path: Path, pack
         writer = dpkt.pcap.Writer(out, linktype=dpkt.pcap.DLT_RAW)
         for data in packets:
             writer.writepkt(data, ts=1.0)
-    ran = kiplint("decode", "--set", schemas, "talk.pcap", cwd=tmp_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: talk.pcap: the capture has no request of Kafka: {says}")
+    result = kiplint("decode", "--set", schemas, "talk.pcap", cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: talk.pcap: the capture has no request of Kafka: {says}")
 
 
 def test_encrypted_connections_alone_are_an_error(schemas: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from codec.support import encode, random_body, random_message
 from kiplint.codec.build import build
-from kiplint.codec.codec import Codec, UnusableLayout, filled
+from kiplint.codec.codec import Codec, UnusableLayout, fill_defaults
 from kiplint.codec.problems import RULES, Malformed
 from kiplint.codec.values import UNKNOWN_TAGS, defaults_of
 from tools import USUAL, field, message
@@ -23,7 +23,7 @@ def random_codec(rng: random.Random) -> Codec:
     return Codec(random_message(rng), rng.randint(0, 5))
 
 
-def damaged(data: bytes, rng: random.Random) -> bytes:
+def damage(data: bytes, rng: random.Random) -> bytes:
     """Bytes with something wrong: cut off, flipped, a length made larger, bytes put in or left out."""
     result = bytearray(data or b"\0")
     place = rng.randrange(len(result))
@@ -53,12 +53,12 @@ def test_what_is_written_is_read_again(seed: int) -> None:
         data = encode(codec, value)
         result = codec.decode(data)
         assert result.problems == () and result.end == len(data)
-        assert filled(codec.body, result.value) == filled(codec.body, value)
+        assert fill_defaults(codec.body, result.value) == fill_defaults(codec.body, value)
         assert build(codec.body, codec.message, value) == (data, ())
-        explained = codec.decode(data, spans=True)
-        assert (explained.value, explained.problems, explained.end) == (result.value, (), len(data))
-        assert [span.offset for span in explained.spans] == sorted(span.offset for span in explained.spans)
-        assert sum(span.length for span in explained.spans) == len(data)
+        explanation = codec.decode(data, spans=True)
+        assert (explanation.value, explanation.problems, explanation.end) == (result.value, (), len(data))
+        assert [span.offset for span in explanation.spans] == sorted(span.offset for span in explanation.spans)
+        assert sum(span.length for span in explanation.spans) == len(data)
 
 
 @settings(max_examples=3 * USUAL)
@@ -67,15 +67,15 @@ def test_the_explaining_reader_has_problems_where_the_fast_one_fails(seed: int) 
     rng = random.Random(seed)
     codec = random_codec(rng)
     for _ in range(8):
-        data = damaged(encode(codec, random_body(codec.body, rng)), rng)
-        explained = codec.decode(data, spans=True)
+        data = damage(encode(codec, random_body(codec.body, rng)), rng)
+        explanation = codec.decode(data, spans=True)
         try:
             value = codec.read(data)
         except Malformed:
-            assert explained.problems
-            assert all(0 <= problem.offset <= len(data) and problem.rule in RULES for problem in explained.problems)
+            assert explanation.problems
+            assert all(0 <= problem.offset <= len(data) and problem.rule in RULES for problem in explanation.problems)
         else:
-            assert (explained.problems, explained.value) == ((), value)
+            assert (explanation.problems, explanation.value) == ((), value)
             assert codec.decode(encode(codec, value)).problems == ()
 
 
@@ -85,7 +85,7 @@ def test_what_is_left_out_gets_its_default(seed: int) -> None:
     codec = random_codec(rng)
     data, problems = codec.encode({})
     assert problems == ()
-    assert filled(codec.body, codec.read(data)) == defaults_of(codec.body)
+    assert fill_defaults(codec.body, codec.read(data)) == defaults_of(codec.body)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from conftest import ROOT
 from kiplint import decode
 from kiplint.codec.capture import read_capture
 from kiplint.codec.connection import RpcCall, ServerIdentity, judge, judge_capture, problems_of
-from kiplint.codec.conversation import conversations, numbered
+from kiplint.codec.conversation import conversations, number_frames
 from kiplint.codec.frames import Frame
 from kiplint.codec.problems import RULES
 from kiplint.codec.tcp import SYN, Segment, connections
@@ -46,14 +46,14 @@ def talk(*steps: Step, opening: bool = True) -> list[RpcCall]:
             key,
             version,
             frame(
-                version, 2 if instance is None else 3, requested, **({"clientInstanceId": instance} if instance else {})
+                version, 2 if instance is None else 3, values, **({"clientInstanceId": instance} if instance else {})
             ),
             None if answer is None else frame(0 if answer is REFUSAL else version, 0, answer),
             sent=float(place),
             answered=place + 0.5,
             opening=opening and not place,
         )
-        for place, (key, version, instance, requested, answer) in enumerate(steps)
+        for place, (key, version, instance, values, answer) in enumerate(steps)
     ]
 
 
@@ -85,7 +85,7 @@ IN_ORDER = {
     "misrouted": talk(api_versions(clusterId="xyz", nodeId=4, answer={"errorCode": 129, "apiKeys": []})),
     "from the middle": talk(NEW, PLAIN, opening=False),
 }  # fmt: skip
-BROKEN = [
+BREACHES = [
     ("instance-id-zero", talk(api_versions(instance=ZERO_UUID)), 0, "request"),
     ("instance-id-changed", talk(api_versions(), NEW, (METADATA, 14, OTHER, {}, {})), 2, "request"),
     ("instance-id-missing", talk(api_versions(), NEW, PLAIN), 2, "request"),
@@ -126,7 +126,7 @@ def test_conversations_in_order(name: str) -> None:
     assert list(judge(IN_ORDER[name], US)) == []
 
 
-@pytest.mark.parametrize(("rule", "calls", "place", "side"), BROKEN)
+@pytest.mark.parametrize(("rule", "calls", "place", "side"), BREACHES)
 def test_each_rule_is_broken(rule: str, calls: list[RpcCall], place: int, side: str) -> None:
     breaches = list(judge(calls, US))
     assert [(breach.rule, breach.place, breach.side) for breach in breaches] == [(rule, place, side)]
@@ -140,7 +140,7 @@ def test_requests_before_the_answer_are_not_judged_by_it() -> None:
     assert [breach.rule for breach in judge([first, second], US)] == ["version-not-offered"]
 
 
-def captured(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment]:
+def transmit(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment]:
     """Connections of a client to one server: direction, API key, version and values of each frame."""
     catalog = load_catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
     segments: list[Segment] = []
@@ -161,12 +161,12 @@ def captured(*talks: list[tuple[str, int, int, dict[str, Any]]]) -> list[Segment
     return segments
 
 
-def judged(segments: list[Segment]) -> list[tuple[int, str, str]]:
+def find_breaches(segments: list[Segment]) -> list[tuple[int, str, str]]:
     catalog = load_catalog(str(ROOT / "fixtures" / "sets" / "broker" / "clients"))
     frames = [
         frame for conversation in conversations(catalog, connections(segments)).spoken for frame in conversation.frames
     ]
-    numbers = list(numbered(sorted(frames, key=lambda frame: frame.time), 0.0))
+    numbers = list(number_frames(sorted(frames, key=lambda frame: frame.time), 0.0))
     breaches = judge_capture([(item, item.decode(catalog)) for item in numbers])
     return [(number, breach.rule, breach.message) for number, group in breaches.items() for breach in group]
 
@@ -180,15 +180,15 @@ def cluster(name: str) -> list[tuple[str, int, int, dict[str, Any]]]:
 
 
 def test_two_clusters_behind_one_address() -> None:
-    assert judged(captured(cluster("a"), cluster("a"))) == []
-    assert judged(captured(cluster("a"), cluster("b"))) == [
+    assert find_breaches(transmit(cluster("a"), cluster("a"))) == []
+    assert find_breaches(transmit(cluster("a"), cluster("b"))) == [
         (8, "two-clusters", "the cluster is b; before, 10.0.0.2:9092 was in cluster a")
     ]
 
 
 def test_a_capture_is_judged() -> None:
     talk = [HELLO, WELCOME, ("request", 3, 13, {"topics": []}), ("response", 3, 13, {"clusterId": "a b"})]
-    assert judged(captured(talk)) == [
+    assert find_breaches(transmit(talk)) == [
         (3, "version-not-offered", "version 13 was not offered; the broker offers 0 to 12"),
         (4, "cluster-id", 'the cluster id "a b" is malformed: it has letters, digits, _ and - only'),
     ]
@@ -197,7 +197,7 @@ def test_a_capture_is_judged() -> None:
 def test_an_honest_capture_breaks_no_rule(corpus: Path, shared_bytes: Path) -> None:
     catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
     capture = read_capture(catalog, (shared_bytes / "capture.pcapng").read_bytes())
-    assert judge_capture((captured, captured.decode(catalog)) for captured in capture.frames) == {}
+    assert judge_capture((raw_frame, raw_frame.decode(catalog)) for raw_frame in capture.frames) == {}
 
 
 def write_capture(segments: list[Segment], file: Path) -> str:
@@ -219,7 +219,7 @@ def write_capture(segments: list[Segment], file: Path) -> str:
 
 def test_breaches_are_problems_of_their_frames(tmp_path: Path) -> None:
     talk = [HELLO, WELCOME, ("request", 3, 13, {"topics": []})]
-    result = decode(write_capture(captured(talk), tmp_path / "talk.pcap"), sets=[ROOT / "fixtures/sets/broker/clients"])
+    result = decode(write_capture(transmit(talk), tmp_path / "talk.pcap"), sets=[ROOT / "fixtures/sets/broker/clients"])
     assert result.status == "findings"
     assert [(finding.rule, finding.severity) for finding in result.findings] == [
         ("connection/version-not-offered", "error")
@@ -227,11 +227,11 @@ def test_breaches_are_problems_of_their_frames(tmp_path: Path) -> None:
     (problem,) = result.entries[2].frame.problems
     assert (problem.offset, problem.path) == (2, "requestApiVersion")
     assert result.capture is not None
-    assert [broken.number for broken in result.capture.problems] == [3]
+    assert [row.number for row in result.capture.problems] == [3]
 
 
 def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
-    file = write_capture(captured(cluster("a"), cluster("b")), tmp_path / "talk.pcap")
+    file = write_capture(transmit(cluster("a"), cluster("b")), tmp_path / "talk.pcap")
     result = decode(file, sets=[ROOT / "fixtures/sets/broker/clients"])
     assert [(finding.rule, finding.severity) for finding in result.findings] == [("connection/two-clusters", "warning")]
     assert result.status == "ok"

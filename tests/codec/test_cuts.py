@@ -70,7 +70,7 @@ def read_talks(shared_bytes: Path) -> Iterator[list[Turn]]:
     yield from talks.values()
 
 
-def spoken(talk: Talk) -> list[Turn]:
+def turns_of(talk: Talk) -> list[Turn]:
     """Each request and its response."""
     answers = {data[:4]: data for data in talk.responses}
     pairs = ((("request", data), ("response", answers.get(data[4:8], b""))) for data in talk.requests)
@@ -82,38 +82,38 @@ def captures(shared_bytes: Path, talks: list[Talk]) -> Mapping[str, Sequence[Seg
     return {
         "clients and Tansu": read_packets((shared_bytes / "capture.pcapng").read_bytes()).segments,
         "recorded frames of six clients": segments_of(read_talks(shared_bytes), 536),
-        "librdkafka and its mock cluster": segments_of(map(spoken, talks), 1448),
+        "librdkafka and its mock cluster": segments_of(map(turns_of, talks), 1448),
     }
 
 
 class Reading(NamedTuple):
     """What is read of a frame, and of the request that it answers."""
 
-    captured: Captured
+    raw_frame: Captured
     frame: Frame
     request: bytes | None
 
 
-def identity(captured: Captured) -> tuple[object, ...]:
-    return captured.client, captured.server, captured.direction, captured.data
+def identity(raw_frame: Captured) -> tuple[object, ...]:
+    return raw_frame.client, raw_frame.server, raw_frame.direction, raw_frame.data
 
 
 def readings(catalog: Catalog, segments: Sequence[Segment]) -> list[Reading]:
     capture = read_segments(catalog, Packets(segments, [segment.time for segment in segments], Counter()))
-    frames = [captured.decode(catalog, spans=True) for captured in capture.frames]
+    frames = [raw_frame.decode(catalog, spans=True) for raw_frame in capture.frames]
     breaches = judge_capture(zip(capture.frames, frames, strict=True), capture.states)
-    by_number = {captured.number: captured.data for captured in capture.frames}
+    by_number = {raw_frame.number: raw_frame.data for raw_frame in capture.frames}
     return [
         Reading(
-            captured,
-            replace(frame, problems=(*frame.problems, *problems_of(breaches.get(captured.number, ()), frame))),
-            by_number.get(captured.request or 0),
+            raw_frame,
+            replace(frame, problems=(*frame.problems, *problems_of(breaches.get(raw_frame.number, ()), frame))),
+            by_number.get(raw_frame.request or 0),
         )
-        for captured, frame in zip(capture.frames, frames, strict=True)
+        for raw_frame, frame in zip(capture.frames, frames, strict=True)
     ]
 
 
-def divided(segment: Segment, size: int) -> list[Segment]:
+def divide(segment: Segment, size: int) -> list[Segment]:
     """A segment as the pieces that a path with small packets makes of it."""
     data, sequence = segment.data, segment.sequence
     if len(data) <= size:
@@ -126,7 +126,7 @@ def divided(segment: Segment, size: int) -> list[Segment]:
 
 def lossy(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
     """All segments in pieces of 37 bytes, of which a tenth is lost."""
-    return [piece for segment in segments for piece in divided(segment, 37) if chance.random() > 0.1]
+    return [piece for segment in segments for piece in divide(segment, 37) if chance.random() > 0.1]
 
 
 def part(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
@@ -134,7 +134,7 @@ def part(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
     ends = sorted(chance.choices(range(len(segments)), k=2))
     rest = list(segments[ends[0] if chance.random() < 0.8 else 0 : ends[1] + 1 if chance.random() < 0.5 else None])
     if chance.random() < 0.5:
-        rest = [piece for segment in rest for piece in divided(segment, chance.choice([37, 100]))]
+        rest = [piece for segment in rest for piece in divide(segment, chance.choice([37, 100]))]
     if chance.random() < 0.7:
         share = chance.choice([0.01, 0.1, 0.4])
         rest = [segment for segment in rest if chance.random() > share]
@@ -150,30 +150,30 @@ def part(segments: Sequence[Segment], chance: random.Random) -> list[Segment]:
 
 def faults(whole: Mapping[tuple[object, ...], Reading], wholes: Sequence[Reading], part: Reading) -> Iterator[str]:
     """What a part says of a frame that the whole does not say."""
-    captured, frame, request = part
-    if not captured.whole:
+    raw_frame, frame, request = part
+    if not raw_frame.whole:
         near = [
             reading
             for reading in wholes
-            if identity(reading.captured)[:3] == identity(captured)[:3]
-            and reading.captured.data.startswith(captured.data)
+            if identity(reading.raw_frame)[:3] == identity(raw_frame)[:3]
+            and reading.raw_frame.data.startswith(raw_frame.data)
         ]
-        kinds = {(reading.captured.api_key, reading.captured.api_version) for reading in near}
-        if len(captured.data) >= 8 and (captured.api_key, captured.api_version) not in kinds:
+        kinds = {(reading.raw_frame.api_key, reading.raw_frame.api_version) for reading in near}
+        if len(raw_frame.data) >= 8 and (raw_frame.api_key, raw_frame.api_version) not in kinds:
             yield "incomplete frame that the whole does not have"
         return
-    reading = whole.get(identity(captured))
+    reading = whole.get(identity(raw_frame))
     if reading is None:
         yield "a frame that the whole does not have"
-    elif (replace(frame, problems=()), captured.api_key, captured.api_version) != (
-        replace(reading.frame, problems=()), reading.captured.api_key, reading.captured.api_version,
+    elif (replace(frame, problems=()), raw_frame.api_key, raw_frame.api_version) != (
+        replace(reading.frame, problems=()), reading.raw_frame.api_key, reading.raw_frame.api_version,
     ):  # fmt: skip
         yield "read otherwise"
     elif not {*frame.problems} <= {*reading.frame.problems}:
         yield f"other problems: {frame.problems} for {reading.frame.problems}"
     elif request and not (reading.request or b"").startswith(request):
         yield "the answer of another request"
-    elif captured.answered is False and not captured.pending and reading.captured.answered is not False:
+    elif raw_frame.answered is False and not raw_frame.pending and reading.raw_frame.answered is not False:
         yield "not answered"
 
 
@@ -185,14 +185,14 @@ def test_a_part_says_nothing_that_the_whole_does_not_say(
 ) -> None:
     catalog, segments = load_catalog(str(corpus / "kafka-trunk-2026-08")), captures[name]
     wholes = readings(catalog, segments)
-    whole = {identity(reading.captured): reading for reading in wholes}
+    whole = {identity(reading.raw_frame): reading for reading in wholes}
     count = 0
     parts = [lossy(segments, random.Random("lossy"))]
     parts += [part(segments, random.Random(f"cut {number}")) for number in range(CUTS)]
     for number, rest in enumerate(parts):
         result = readings(catalog, rest)
         assert [
-            (fault, number, reading.captured) for reading in result for fault in faults(whole, wholes, reading)
+            (fault, number, reading.raw_frame) for reading in result for fault in faults(whole, wholes, reading)
         ] == []
         count += len(result)
     print(f"{name}: {len(segments)} segments, {len(wholes)} frames; {count} frames of {CUTS} parts")

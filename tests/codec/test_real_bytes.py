@@ -12,7 +12,7 @@ import pytest
 
 from codec.support import load_catalog
 from kiplint.codec.catalog import Catalog, having
-from kiplint.codec.codec import filled
+from kiplint.codec.codec import fill_defaults
 from kiplint.codec.frames import Frame, decode_body, decode_request, decode_response
 from kiplint.model.layout import Layout, Slot
 
@@ -78,7 +78,7 @@ def test_what_kio_wrote(corpus: Path, shared_bytes: Path) -> None:
         result = decode_body(catalog, name, version, data)
         assert result.problems == ()
         assert result.value is not None
-        assert filled(body_of(catalog, name, version), result.value) == expected
+        assert fill_defaults(body_of(catalog, name, version), result.value) == expected
         assert rewritten(catalog, name, version, expected) == data
 
 
@@ -104,9 +104,9 @@ def test_real_traffic_without_faults(corpus: Path, shared_bytes: Path) -> None:
         assert header is not None
         data = header.encode(frame.header)[0] + catalog.codec(message, frame.version).encode(frame.value)[0]
         again += data.hex() == row["hex"]
-        explained = read_frame(catalog, row, spans=True)
-        assert (explained.value, explained.header, explained.problems) == (frame.value, frame.header, ())
-        assert_covers(explained)
+        explanation = read_frame(catalog, row, spans=True)
+        assert (explanation.value, explanation.header, explanation.problems) == (frame.value, frame.header, ())
+        assert_covers(explanation)
     # Two writers put tagged fields on the wire that have their defaults.
     assert again >= len(frames) - 2
 

@@ -23,13 +23,13 @@ FAULTS = {
 def read(set_path: Path, talks: list[Talk]) -> Iterator[Frame]:
     catalog = load_catalog(str(set_path))
     for talk in talks:
-        requested = {}
+        apis_by_id = {}
         for data in talk.requests:
             request = decode_request(catalog, data, spans=True)
-            requested[data[4:8]] = (int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big"))
+            apis_by_id[data[4:8]] = (int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big"))
             yield request
         for data in talk.responses:
-            yield decode_response(catalog, *requested[data[:4]], data, spans=True)
+            yield decode_response(catalog, *apis_by_id[data[:4]], data, spans=True)
 
 
 def test_every_frame_is_read(corpus: Path, talks: list[Talk]) -> None:
@@ -68,7 +68,7 @@ def test_no_rule_about_connections_is_broken(corpus: Path, talks: list[Talk]) ->
             api = int.from_bytes(data[:2], "big"), int.from_bytes(data[2:4], "big")
             request, answer = decode_request(catalog, data), answers.get(data[4:8])
             response = decode_response(catalog, *api, answer) if answer else None
-            requested = None if request.problems else request
-            answered = None if response is None or response.problems else response
-            calls.append(RpcCall(*api, requested, answered, float(number), number + 0.5, opening=not number))
+            good_request = None if request.problems else request
+            good_response = None if response is None or response.problems else response
+            calls.append(RpcCall(*api, good_request, good_response, float(number), number + 0.5, opening=not number))
         assert [*judge(calls, {})] == []

@@ -30,19 +30,19 @@ def signed(value: int) -> bytes:
     return varint((value << 1) ^ (value >> 63))
 
 
-def sized(data: bytes | None) -> bytes:
+def pack(data: bytes | None) -> bytes:
     return signed(-1) if data is None else signed(len(data)) + data
 
 
 def record(
     offset: int, key: bytes | None, value: bytes | None, headers: dict[str, bytes | None] | None = None
 ) -> bytes:
-    own = b"".join(sized(name.encode()) + sized(header) for name, header in (headers or {}).items())
-    body = b"\0" + signed(5 * offset) + signed(offset) + sized(key) + sized(value) + signed(len(headers or {})) + own
+    own = b"".join(pack(name.encode()) + pack(header) for name, header in (headers or {}).items())
+    body = b"\0" + signed(5 * offset) + signed(offset) + pack(key) + pack(value) + signed(len(headers or {})) + own
     return signed(len(body)) + body
 
 
-def packed(codec: int, data: bytes) -> bytes:
+def compress(codec: int, data: bytes) -> bytes:
     if codec == 2:
         raw = bytes(cramjam.snappy.compress_raw(data))
         return XERIAL + struct.pack(">iii", 1, 1, len(raw)) + raw
@@ -51,7 +51,7 @@ def packed(codec: int, data: bytes) -> bytes:
 
 
 def batch(records: list[bytes], codec: int = 0, flags: int = 0, crc: int | None = None) -> bytes:
-    data = packed(codec, b"".join(records))
+    data = compress(codec, b"".join(records))
     body = struct.pack(">hiqqqhii", codec | flags, len(records) - 1, 1000, 2000, -1, -1, -1, len(records)) + data
     check = crc32c(body) if crc is None else crc
     return struct.pack(">qiibI", 40, len(body) + 9, 3, 2, check) + body
@@ -110,7 +110,7 @@ def test_records_that_are_damaged(data: bytes, rule: str, offset: int) -> None:
 def test_bombs_are_not_unpacked(codec: str) -> None:
     bomb = b"\0" * (UNPACKED_BYTES + 1)
     number = ("none", "gzip", "snappy", "lz4", "zstd").index(codec)
-    for data in (packed(number, bomb), packed(number, b"abc" * 100)[:-7]):
+    for data in (compress(number, bomb), compress(number, b"abc" * 100)[:-7]):
         with read_together(), pytest.raises(Unpackable):
             unpack(codec, data)
 
@@ -162,9 +162,9 @@ def test_random_bytes_are_not_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_records_of_the_real_capture(corpus: Path, shared_bytes: Path) -> None:
     catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
     packings: Counter[str] = Counter()
-    for captured in read_capture(catalog, (shared_bytes / "capture.pcapng").read_bytes()).frames:
-        frame = captured.decode(catalog, spans=True)
-        message = having(catalog.with_key(captured.direction, captured.api_key), frame.version)
+    for raw_frame in read_capture(catalog, (shared_bytes / "capture.pcapng").read_bytes()).frames:
+        frame = raw_frame.decode(catalog, spans=True)
+        message = having(catalog.with_key(raw_frame.direction, raw_frame.api_key), frame.version)
         assert message is not None and frame.value is not None
         body = catalog.codec(message, frame.version).body
         value, problems = with_records(Meaning(catalog), body, frame.value, frame.spans)
@@ -182,7 +182,7 @@ def batches_in(value: Any) -> list[dict[str, Any]]:
     return own + [batch for item in value.values() for batch in batches_in(item)]
 
 
-def explained(catalog: Catalog, topic: str, key: bytes | None, value: bytes | None, flags: int = 0) -> dict[str, Any]:
+def explain(catalog: Catalog, topic: str, key: bytes | None, value: bytes | None, flags: int = 0) -> dict[str, Any]:
     batches, problems = read_batches(batch([record(0, key, value)], flags=flags))
     assert problems == ()
     Meaning(catalog).explain(topic, batches)
@@ -203,9 +203,9 @@ def test_records_of_the_metadata_log(corpus: Path) -> None:
     data, expected = encode_random(catalog, "TopicRecord", 0)
     kind = catalog.with_name("TopicRecord")[0].api_key or 0
     prefix = varint(1) + varint(kind) + varint(0)
-    assert explained(catalog, "__cluster_metadata", None, prefix + data)["valueMessage"] == expected
-    assert "valueMessage" not in explained(catalog, "__cluster_metadata", None, prefix + data + b"\0")
-    assert "valueMessage" not in explained(catalog, "plain", None, prefix + data)
+    assert explain(catalog, "__cluster_metadata", None, prefix + data)["valueMessage"] == expected
+    assert "valueMessage" not in explain(catalog, "__cluster_metadata", None, prefix + data + b"\0")
+    assert "valueMessage" not in explain(catalog, "plain", None, prefix + data)
 
 
 @pytest.mark.parametrize(
@@ -223,23 +223,23 @@ def test_records_of_coordinators(corpus: Path, topic: str, name: str, version: i
     key, wanted_key = encode_random(catalog, f"{name}Key", 0)
     value, expected = encode_random(catalog, f"{name}Value", version)
     kind = struct.pack(">h", catalog.with_name(f"{name}Key")[0].api_key or 0)
-    result = explained(catalog, topic, kind + key, struct.pack(">h", version) + value)
+    result = explain(catalog, topic, kind + key, struct.pack(">h", version) + value)
     assert (result["keyMessage"], result["valueMessage"]) == (wanted_key, expected)
-    assert explained(catalog, topic, kind + key, None)["keyMessage"] == wanted_key
+    assert explain(catalog, topic, kind + key, None)["keyMessage"] == wanted_key
 
 
 def test_records_of_coordinators_before_keys_had_types(corpus: Path) -> None:
     catalog = load_catalog("3.3.2:", corpus / "kafka-schema-history.bundle")
     key, expected = encode_random(catalog, "GroupMetadataKey", 2)
     value, wanted_value = encode_random(catalog, "GroupMetadataValue", 3)
-    result = explained(catalog, "__consumer_offsets", struct.pack(">h", 2) + key, struct.pack(">h", 3) + value)
+    result = explain(catalog, "__consumer_offsets", struct.pack(">h", 2) + key, struct.pack(">h", 3) + value)
     assert (result["keyMessage"], result["valueMessage"]) == (expected, wanted_value)
 
 
 def test_control_records(corpus: Path) -> None:
     catalog = load_catalog(str(corpus / "kafka-trunk-2026-08"))
-    result = explained(catalog, "any", struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 9), flags=32)
+    result = explain(catalog, "any", struct.pack(">hh", 0, 1), struct.pack(">hi", 0, 9), flags=32)
     assert result["valueMessage"] == {"message": "EndTxnMarker", "version": 0, "value": {"coordinatorEpoch": 9}}
     data, _ = encode_random(catalog, "LeaderChangeMessage", 0)
-    result = explained(catalog, "any", struct.pack(">hh", 0, 2), b"\0\0" + data[2:], flags=32)
+    result = explain(catalog, "any", struct.pack(">hh", 0, 2), b"\0\0" + data[2:], flags=32)
     assert result["valueMessage"]["message"] == "LeaderChangeMessage"

@@ -154,10 +154,10 @@ def test_versions_and_headers_without_a_layout_are_left_out(tmp_path: Path) -> N
     header = definition(field("Odd", "int23"), name="RequestHeader", type="header", apiKey=None, listeners=None)
     (tmp_path / "RequestHeader.json").write_bytes(header)
     (tmp_path / "XRequest.json").write_bytes(definition(field("Name", "string"), field("Late", "Missing", "3+")))
-    broken: list[str] = []
-    rows = {(vector.message, vector.version, vector.header_hex) for vector in vectors(tmp_path, broken=broken)}
+    broken_files: list[str] = []
+    rows = {(vector.message, vector.version, vector.header_hex) for vector in vectors(tmp_path, broken=broken_files)}
     assert rows == {("XRequest", version, None) for version in range(3)}
-    assert [Path(file).name for file in broken] == ["RequestHeader.json", "XRequest.json"]
+    assert [Path(file).name for file in broken_files] == ["RequestHeader.json", "XRequest.json"]
 
 
 def test_output_grows_with_the_message_and_not_with_its_square() -> None:

@@ -45,16 +45,16 @@ def hook(repository: Path, *words: str) -> Ran:
     return run_kiplint("check", "--as-hook", *words, *options, cwd=repository)
 
 
-def rules(ran: Ran) -> list[str]:
-    return [" ".join([line.partition(":")[0], line.split()[2]]) for line in ran.out.splitlines()]
+def rules(result: Ran) -> list[str]:
+    return [" ".join([line.partition(":")[0], line.split()[2]]) for line in result.out.splitlines()]
 
 
 @pytest.mark.parametrize("words", [[], ["notes.json"], [FILE], [FILE, "--diff"], ["notes.json", "--fix"]])
 @pytest.mark.parametrize("revision", ["nosuchrev", "-O/nowhere"])
 def test_an_unknown_revision_is_refused(repository: Path, words: list[str], revision: str) -> None:
     output = ["--output-format", "concise"] if "--diff" not in words else []
-    ran = run_kiplint("check", "--as-hook", *words, f"--changed-since={revision}", *output, cwd=repository)
-    assert ran == (2, "", f"error: no such revision: {revision}\n")
+    result = run_kiplint("check", "--as-hook", *words, f"--changed-since={revision}", *output, cwd=repository)
+    assert result == (2, "", f"error: no such revision: {revision}\n")
 
 
 def test_it_compares_with_the_revision_instead_of_head(repository: Path) -> None:
@@ -104,8 +104,8 @@ def test_all_parts_have_one_baseline(repository: Path) -> None:
     assert hook(repository, *words) == (0, "", "")
     assert json.loads((repository / "known.json").read_text())["checked"] == ["others", FILE]
     change(repository, "Boolean", "string")
-    ran = hook(repository, *words, "--update-baseline")
-    assert ran.err == "known.json holds 1 finding: 0 new, 1 dropped\n"
+    result = hook(repository, *words, "--update-baseline")
+    assert result.err == "known.json holds 1 finding: 0 new, 1 dropped\n"
     assert hook(repository, *words) == (0, "", "")
 
 
@@ -117,8 +117,8 @@ def test_what_is_older_is_not_stale(repository: Path) -> None:
     file.write_text(file.read_text() + "\n")
     for more in (("--changed-since", "HEAD"), ()):
         assert hook(repository, *words, *more) == (0, "", "")
-        ran = hook(repository, *words, *more, "--update-baseline")
-        assert ran.err == "known.json holds 1 finding: 0 new, 0 dropped\n"
+        result = hook(repository, *words, *more, "--update-baseline")
+        assert result.err == "known.json holds 1 finding: 0 new, 0 dropped\n"
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_what_is_older_is_not_stale(repository: Path) -> None:
     ],
 )
 def test_options_count_where_nothing_is_checked_too(repository: Path, words: list[str], says: str) -> None:
-    ran = run_kiplint("check", "--as-hook", "notes.json", *words, cwd=repository)
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    result = run_kiplint("check", "--as-hook", "notes.json", *words, cwd=repository)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
 
 
 def test_nothing_to_check_says_nothing(repository: Path) -> None:

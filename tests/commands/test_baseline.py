@@ -80,25 +80,27 @@ def test_one_fixed_finding_is_stale(folder: Path) -> None:
 
 def test_many_stale_entries_are_counted(folder: Path) -> None:
     write(folder, "b", *fields(60))
-    ran = run(folder)
-    assert ran.err.startswith(
+    result = run(folder)
+    assert result.err.startswith(
         "warning: known.json: 40 of 200 recorded findings are stale, --update-baseline drops them\n"
     )
-    assert ran.err.endswith("  ... and 20 more\n")
-    assert len(ran.err.splitlines()) == 22
+    assert result.err.endswith("  ... and 20 more\n")
+    assert len(result.err.splitlines()) == 22
 
 
 def test_stale_lines_are_coloured_on_demand(folder: Path) -> None:
     write(folder, "b", *fields(99))
-    ran = kiplint("check", "a", "b", "--select", RULE, "--baseline", "known.json", cwd=folder, env={"FORCE_COLOR": "1"})
-    assert ran.err.startswith("\x1b[1;33mwarning\x1b[0m: known.json")
+    result = kiplint(
+        "check", "a", "b", "--select", RULE, "--baseline", "known.json", cwd=folder, env={"FORCE_COLOR": "1"}
+    )
+    assert result.err.startswith("\x1b[1;33mwarning\x1b[0m: known.json")
 
 
 def test_an_update_drops_fixed_entries_and_adds_nothing(folder: Path) -> None:
     write(folder, "b", *fields(99), *fields(2, first=200))
-    ran = run(folder, "--update-baseline")
-    assert (ran.code, ran.err) == (1, "known.json holds 199 findings: 0 new, 1 dropped\n")
-    assert re.findall(r"Field\d+", ran.out) == ["Field200", "Field201"]
+    result = run(folder, "--update-baseline")
+    assert (result.code, result.err) == (1, "known.json holds 199 findings: 0 new, 1 dropped\n")
+    assert re.findall(r"Field\d+", result.out) == ["Field200", "Field201"]
     assert count_findings(folder) == 199
     assert run(folder, *MAKE) == (0, "", "known.json holds 201 findings: 2 new, 0 dropped\n")
     assert run(folder) == (0, "", "")
@@ -126,8 +128,8 @@ def test_a_single_file_is_not_blamed_for_the_others(folder: Path) -> None:
     write(folder, "b", *fields(99))
     assert run(folder, sets=("b",)) == (0, "", "")
     assert "1 of 200 recorded findings is stale" in run(folder, sets=(".",)).err
-    ran = run(folder, "--update-baseline", sets=("b",))
-    assert ran == (2, "", "error: known.json is about a too: nothing can be dropped from it without checking that\n")
+    result = run(folder, "--update-baseline", sets=("b",))
+    assert result == (2, "", "error: known.json is about a too: nothing can be dropped from it without checking that\n")
     assert run(folder, *MAKE, sets=("b",)).err == "known.json holds 200 findings: 0 new, 0 dropped\n"
 
 
@@ -155,9 +157,9 @@ def test_a_file_that_cannot_be_read_is_not_fixed(folder: Path) -> None:
     file = folder / "b/BRequest.json"
     whole = file.read_bytes()
     file.write_bytes(whole.replace(b'"apiKey": 1,', b'"apiKey": 1'))
-    ran = run(folder, "--select", "syntax", "--update-baseline")
-    assert ran.out.startswith("b/BRequest.json:4:13: error syntax/invalid-json ")
-    assert ran.err == "known.json holds 200 findings: 0 new, 0 dropped\n"
+    result = run(folder, "--select", "syntax", "--update-baseline")
+    assert result.out.startswith("b/BRequest.json:4:13: error syntax/invalid-json ")
+    assert result.err == "known.json holds 200 findings: 0 new, 0 dropped\n"
     file.write_bytes(whole)
     assert run(folder) == (0, "", "")
 
@@ -181,8 +183,8 @@ def test_the_configuration_may_name_it(folder: Path) -> None:
     words = ("check", "a", "b", "--config", "conf/kiplint.toml", "--output-format", "concise")
     assert kiplint(*words, cwd=folder) == (0, "", "")
     write(folder, "b", *fields(99), *fields(1, first=200))
-    ran = kiplint(*words, cwd=folder)
-    assert (ran.code, ran.out.count("\n"), ran.err.splitlines()[0]) == (
+    result = kiplint(*words, cwd=folder)
+    assert (result.code, result.out.count("\n"), result.err.splitlines()[0]) == (
         1,
         1,
         "warning: known.json: 1 of 200 recorded findings is stale, --update-baseline drops it",
@@ -248,8 +250,8 @@ def test_mistakes(here: Path, words: tuple[str, ...], message: str) -> None:
 
 
 def test_there_must_be_a_file_to_update(here: Path) -> None:
-    ran = kiplint("check", "a", *MAKE, cwd=here)
-    assert ran == (2, "", "error: --update-baseline rewrites a baseline: name it by --baseline FILE\n")
+    result = kiplint("check", "a", *MAKE, cwd=here)
+    assert result == (2, "", "error: --update-baseline rewrites a baseline: name it by --baseline FILE\n")
 
 
 def test_no_entry_is_stale_because_a_rule_reports_less_with_a_base(tmp_path: Path) -> None:

@@ -35,8 +35,8 @@ error[codec/trailing-bytes] at byte 18: 1 byte follows after the end of the mess
 
 
 def test_a_frame_is_drawn(tmp_path: Path) -> None:
-    ran = kiplint("decode", "--set", SET, BAD.hex(), cwd=tmp_path)
-    assert (ran.code, ran.out, ran.err) == (1, DRAWING, "")
+    result = kiplint("decode", "--set", SET, BAD.hex(), cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (1, DRAWING, "")
 
 
 def forms(folder: Path) -> list[tuple[list[str], bytes]]:
@@ -63,9 +63,9 @@ def forms(folder: Path) -> list[tuple[list[str], bytes]]:
 @pytest.mark.parametrize("number", range(11))
 def test_bytes_are_given_in_many_ways(tmp_path: Path, number: int) -> None:
     words, stdin = forms(tmp_path)[number]
-    ran = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path, stdin=stdin)
-    assert (ran.code, ran.err) == (0, "")
-    (frame,) = map(json.loads, ran.out.splitlines())
+    result = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path, stdin=stdin)
+    assert (result.code, result.err) == (0, "")
+    (frame,) = map(json.loads, result.out.splitlines())
     assert (frame["message"], frame["version"], frame["header"]["clientId"]) == ("MetadataRequest", 12, "abc")
 
 
@@ -77,9 +77,9 @@ def test_json_lines_answer_in_order(tmp_path: Path) -> None:
     ]
     stdin = "\n".join(map(json.dumps, lines)).encode()
     words = ["--input-format", "jsonl", "-", "--output-format", "jsonl"]
-    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=stdin)
-    assert ran.code == 1
-    first, second, third = map(json.loads, ran.out.splitlines())
+    result = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=stdin)
+    assert result.code == 1
+    first, second, third = map(json.loads, result.out.splitlines())
     assert list(first) == ["message", "version", "header_version", "header", "value", "length", "problems"]
     value = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": True}
     assert (first["header"], first["value"], first["length"], first["problems"]) == (None, value, 4, [])
@@ -90,26 +90,26 @@ def test_json_lines_answer_in_order(tmp_path: Path) -> None:
 def test_findings_go_into_every_format(tmp_path: Path) -> None:
     (tmp_path / "bad.bin").write_bytes(BAD)
     for form in ("concise", "github", "sarif", "junit", "gitlab", "markdown", "json"):
-        ran = kiplint("decode", "--set", SET, "bad.bin", "--output-format", form, cwd=tmp_path)
-        assert (ran.code, ran.err) == (1, "")
-        assert "codec/trailing-bytes" in ran.out
-    ran = kiplint("decode", "--set", SET, "bad.bin", "--output-format", "concise", cwd=tmp_path)
+        result = kiplint("decode", "--set", SET, "bad.bin", "--output-format", form, cwd=tmp_path)
+        assert (result.code, result.err) == (1, "")
+        assert "codec/trailing-bytes" in result.out
+    result = kiplint("decode", "--set", SET, "bad.bin", "--output-format", "concise", cwd=tmp_path)
     text = "1 byte follows after the end of the message (byte 18)"
-    assert ran.out == f"bad.bin:1:19: error codec/trailing-bytes MetadataRequest 12: {text}\n"
+    assert result.out == f"bad.bin:1:19: error codec/trailing-bytes MetadataRequest 12: {text}\n"
 
 
 def test_responses_and_bodies_are_given_their_message(tmp_path: Path) -> None:
-    ran = kiplint(
+    result = kiplint(
         "encode", "SaslHandshakeResponse@1", "--set", SET, "--value", 'mechanisms=["PLAIN"]', "--header", cwd=tmp_path
     )
     for name in ("17@1", "SaslHandshake@1", "SaslHandshakeResponse@1"):
-        words = ["--response", name, ran.out.strip(), "--output-format", "jsonl"]
-        result = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
-        assert result["value"] == {"errorCode": 0, "mechanisms": ["PLAIN"]}
-    ran = kiplint(
+        words = ["--response", name, result.out.strip(), "--output-format", "jsonl"]
+        row = json.loads(kiplint("decode", "--set", SET, *words, cwd=tmp_path).out)
+        assert row["value"] == {"errorCode": 0, "mechanisms": ["PLAIN"]}
+    result = kiplint(
         "decode", "--set", SET, "--body", "MetadataRequest@12", "00010100", "--output-format", "json", cwd=tmp_path
     )
-    document = json.loads(ran.out)
+    document = json.loads(result.out)
     assert document["summary"] == {"frames": 1, "problems": 0}
 
 
@@ -128,16 +128,16 @@ def test_responses_and_bodies_are_given_their_message(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_understood(tmp_path: Path, words: list[str], expected: str) -> None:
     (tmp_path / "plain.txt").write_text("hello, world!\n")
-    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: {expected}")
+    result = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: {expected}")
 
 
 def test_the_summary_of_the_real_capture(corpus: Path, shared_bytes: Path, tmp_path: Path) -> None:
     capture = shared_bytes / "capture.pcapng"
-    ran = kiplint("decode", "--set", corpus / "kafka-trunk-2026-08" / "clients", capture, cwd=tmp_path)
-    lines = ran.out.splitlines()
-    assert ran.code == 1
+    result = kiplint("decode", "--set", corpus / "kafka-trunk-2026-08" / "clients", capture, cwd=tmp_path)
+    lines = result.out.splitlines()
+    assert result.code == 1
     assert lines[0] == "739 frames in 58 connections to 127.0.0.1:29092: 372 requests, 367 responses, 73.5 s"
     assert "2 frames with problems" in lines
     assert [line.partition(":")[0] for line in lines if line.startswith("error")] == [
@@ -162,21 +162,21 @@ def test_records_of_a_log(corpus: Path, shared_bytes: Path, tmp_path: Path) -> N
 def test_records_are_counted_over_the_run(tmp_path: Path, limit: int, counts: list[int]) -> None:
     from codec.test_records import batch, record
 
-    packed = batch([record(0, None, None)] * 3, codec=1)
+    data = batch([record(0, None, None)] * 3, codec=1)
     for name in ("a", "b"):
-        (tmp_path / name).write_bytes(packed * 2)
+        (tmp_path / name).write_bytes(data * 2)
     words = ["--input-format", "records", "a", "b", "--limit", str(limit), "--output-format", "json"]
-    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
-    frames = json.loads(ran.out)["frames"]
+    result = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
+    frames = json.loads(result.out)["frames"]
     read = [len(batch["records"]) for frame in frames for batch in frame["value"]["batches"]]
     problems = [problem["message"] for frame in frames for problem in frame["problems"]]
     whole = limit == 12
-    assert (ran.code, [count for count in read if count]) == (int(not whole), counts)
+    assert (result.code, [count for count in read if count]) == (int(not whole), counts)
     assert set(problems) == (
         set() if whole else {f"more than {limit} records in all; this and what follows is not read"}
     )
     note = f"warning: not all was decoded: --limit {limit} was reached; a larger one decodes more\n"
-    assert ran.err == ("" if whole else note)
+    assert result.err == ("" if whole else note)
 
 
 def test_frames_are_counted_over_the_run(tmp_path: Path) -> None:
@@ -194,29 +194,29 @@ def test_frames_of_a_capture_are_counted(tmp_path: Path) -> None:
     capture = str(ROOT / "fixtures" / "bytes" / "client.pcap")
     words = ("decode", "--set", SET, capture, "--output-format", "json", "--limit")
     some, whole = kiplint(*words, "3", cwd=tmp_path), kiplint(*words, "5", cwd=tmp_path)
-    assert [len(json.loads(ran.out)["frames"]) for ran in (some, whole)] == [3, 5]
-    assert [bool(ran.err) for ran in (some, whole)] == [True, False]
+    assert [len(json.loads(result.out)["frames"]) for result in (some, whole)] == [3, 5]
+    assert [bool(result.err) for result in (some, whole)] == [True, False]
 
 
 def test_elements_are_counted_over_the_run(tmp_path: Path) -> None:
     body = b"\0\0\0\x0f" + b"\0\1a" * 15
     words = ["--body", "MetadataRequest@0", body.hex(), body.hex(), "--limit", "2"]
-    ran = kiplint("decode", "--set", SET, *words, "--output-format", "json", cwd=tmp_path)
-    assert [[problem["rule"] for problem in frame["problems"]] for frame in json.loads(ran.out)["frames"]] == [
+    result = kiplint("decode", "--set", SET, *words, "--output-format", "json", cwd=tmp_path)
+    assert [[problem["rule"] for problem in frame["problems"]] for frame in json.loads(result.out)["frames"]] == [
         [],
         ["codec/too-many-elements"],
     ]
-    assert "--limit 2 was reached" in ran.err
-    ran = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")  # each frame is forgotten when it is written
+    assert "--limit 2 was reached" in result.err
+    result = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")  # each frame is forgotten when it is written
 
 
 def test_lines_are_written_as_they_are_decoded(tmp_path: Path) -> None:
     (tmp_path / "lines").write_text(f"{GOOD.hex()}\nxyz\n")
     words = ["--input-format", "hex", "lines", "--output-format", "jsonl"]
-    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
-    assert (ran.code, ran.err) == (2, "error: lines, line 2: not pairs of hexadecimal digits\n")
-    assert json.loads(ran.out)["message"] == "MetadataRequest"
+    result = kiplint("decode", "--set", SET, *words, cwd=tmp_path)
+    assert (result.code, result.err) == (2, "error: lines, line 2: not pairs of hexadecimal digits\n")
+    assert json.loads(result.out)["message"] == "MetadataRequest"
 
 
 # encode
@@ -233,21 +233,21 @@ def test_lines_are_written_as_they_are_decoded(tmp_path: Path) -> None:
     ],
 )
 def test_values_become_bytes(tmp_path: Path, words: list[str], out: str) -> None:
-    ran = kiplint("encode", "MetadataRequest@12", "--set", SET, *words, cwd=tmp_path)
-    assert (ran.code, ran.out, ran.err) == (0, f"{out}\n", "")
+    result = kiplint("encode", "MetadataRequest@12", "--set", SET, *words, cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (0, f"{out}\n", "")
 
 
 def test_values_that_have_no_bytes(tmp_path: Path) -> None:
-    ran = kiplint("encode", "MetadataRequest@12", "--set", SET, "--value", "topic=1", cwd=tmp_path)
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err == "error[codec/unknown-field]: MetadataRequest has no field topic; did you mean topics?\n"
+    result = kiplint("encode", "MetadataRequest@12", "--set", SET, "--value", "topic=1", cwd=tmp_path)
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "error[codec/unknown-field]: MetadataRequest has no field topic; did you mean topics?\n"
 
 
 def test_lines_of_values_become_lines_of_bytes(tmp_path: Path) -> None:
     first = {"message": "MetadataRequest", "version": 12, "value": {"topics": None}}
-    ran = kiplint("encode", "-", "--set", SET, cwd=tmp_path, stdin=f"{json.dumps(first)}\n7\n".encode())
-    result = [json.loads(line) for line in ran.out.splitlines()]
-    assert (ran.code, [row["hex"] for row in result]) == (1, ["00010000", None])
+    result = kiplint("encode", "-", "--set", SET, cwd=tmp_path, stdin=f"{json.dumps(first)}\n7\n".encode())
+    rows = [json.loads(line) for line in result.out.splitlines()]
+    assert (result.code, [row["hex"] for row in rows]) == (1, ["00010000", None])
 
 
 def test_lines_of_frames_are_those_that_decode_reads(tmp_path: Path) -> None:
@@ -261,20 +261,18 @@ def test_lines_of_frames_are_those_that_decode_reads(tmp_path: Path) -> None:
     words = ["--set", SET, "--input-format", "jsonl", "frames", "--output-format", "jsonl"]
     read = [json.loads(line) for line in kiplint("decode", *words, cwd=tmp_path).out.splitlines()]
     assert [row["problems"] for row in read] == [[], [], []]
-    lines = [
-        {**row, "header": result["header"], "value": result["value"]} for row, result in zip(rows, read, strict=True)
-    ]
+    lines = [{**row, "header": frame["header"], "value": frame["value"]} for row, frame in zip(rows, read, strict=True)]
     for objects in (lines, read):
         (tmp_path / "frames").write_text("\n".join(map(json.dumps, objects)))
-        ran = kiplint("encode", *words, cwd=tmp_path)
-        assert (ran.code, ran.err) == (0, "")
-        assert [json.loads(line)["hex"] for line in ran.out.splitlines()] == [row["hex"] for row in rows]
+        result = kiplint("encode", *words, cwd=tmp_path)
+        assert (result.code, result.err) == (0, "")
+        assert [json.loads(line)["hex"] for line in result.out.splitlines()] == [row["hex"] for row in rows]
 
 
 def test_options_of_one_message_are_not_for_lines(tmp_path: Path) -> None:
     for words in (["--length"], ["--output-format", "hex"]):
-        ran = kiplint("encode", "-", "--set", SET, *words, cwd=tmp_path)
-        assert (ran.code, ran.out) == (2, "")
+        result = kiplint("encode", "-", "--set", SET, *words, cwd=tmp_path)
+        assert (result.code, result.out) == (2, "")
 
 
 # vectors
@@ -291,9 +289,9 @@ def test_vectors_are_stable_and_read_by_decode(tmp_path: Path) -> None:
     messages = {path.stem for path in Path(SET).rglob("*.json")}
     assert {row["message"] for row in rows} | {"LeaderAndIsrRequest", "LeaderAndIsrResponse"} == messages
     words = ["--input-format", "jsonl", "-", "--output-format", "jsonl"]
-    ran = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=first.encode())
-    assert ran.code == 1
-    for row, line in zip(rows, map(json.loads, ran.out.splitlines()), strict=True):
+    result = kiplint("decode", "--set", SET, *words, cwd=tmp_path, stdin=first.encode())
+    assert result.code == 1
+    for row, line in zip(rows, map(json.loads, result.out.splitlines()), strict=True):
         if row["must"] == "read":
             assert (line["value"], line["problems"]) == (row["value"], [])
         else:
@@ -324,9 +322,9 @@ def test_of_very_many_values_only_the_first_are_drawn(tmp_path: Path) -> None:
     count = MOST_ROWS
     (tmp_path / "body").write_bytes(b"\0\0" + count.to_bytes(4, "big") + b"\0\x12\0\0\0\3" * count + b"x")
     words = ("decode", "--set", SET, "--body", "ApiVersionsResponse@0", "--input-format", "frame", "body")
-    ran = kiplint(*words, cwd=tmp_path)
-    lines = ran.out.splitlines()
-    assert (ran.code, len(lines)) == (1, 2 + MOST_ROWS + 2)
+    result = kiplint(*words, cwd=tmp_path)
+    lines = result.out.splitlines()
+    assert (result.code, len(lines)) == (1, 2 + MOST_ROWS + 2)
     assert lines[-2] == "... and more: of these values only the first 10,000 are shown; JSON has all"
     assert lines[-1].startswith("error[codec/trailing-bytes] at byte ")
 
@@ -351,15 +349,15 @@ def test_definitions_that_cannot_be_read_are_named(tmp_path: Path, words: tuple[
     (tmp_path / "Y.json").write_bytes(b'{"name": "MetadataRequest", ')
     for name in ("MetadataRequest", "RequestHeader"):
         (tmp_path / f"{name}.json").write_bytes(Path(SET, "clients", f"{name}.json").read_bytes())
-    ran = kiplint(*words, "--set", ".", cwd=tmp_path, stdin=stdin)
-    assert (ran.code, ran.out != "") == (2, True)
-    assert ran.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
+    result = kiplint(*words, "--set", ".", cwd=tmp_path, stdin=stdin)
+    assert (result.code, result.out != "") == (2, True)
+    assert result.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
 
 
 def test_one_byte_is_one(tmp_path: Path) -> None:
-    ran = kiplint("decode", "--set", SET, "00", cwd=tmp_path)
+    result = kiplint("decode", "--set", SET, "00", cwd=tmp_path)
     text = "error[codec/truncated] at byte 0: the frame has 1 byte; API key and version take 4"
-    assert (ran.out.splitlines()[0], ran.out.splitlines()[-1]) == ("unknown frame, 1 byte", text)
+    assert (result.out.splitlines()[0], result.out.splitlines()[-1]) == ("unknown frame, 1 byte", text)
 
 
 def test_vectors_of_a_very_large_message_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,8 +393,8 @@ def test_vectors_of_very_many_versions_end(tmp_path: Path, monkeypatch: pytest.M
 
 def test_what_vectors_leave_out_is_a_warning(tmp_path: Path) -> None:
     (tmp_path / "XRequest.json").write_bytes(definition(field("A"), validVersions="0-1001"))
-    ran = kiplint("vectors", ".", cwd=tmp_path)
-    assert (ran.code, ran.err) == (
+    result = kiplint("vectors", ".", cwd=tmp_path)
+    assert (result.code, result.err) == (
         0,
         "warning: XRequest has not all vectors of the versions 1001, as it is too large\n",
     )

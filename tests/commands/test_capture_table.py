@@ -24,9 +24,9 @@ class Row:
 
 
 def decode(tmp_path: Path, *words: str, file: str = CLIENT) -> str:
-    ran = kiplint("decode", "--set", SET, file, *words, cwd=tmp_path)
-    assert ran.code in (0, 1), ran.err
-    return ran.out
+    result = kiplint("decode", "--set", SET, file, *words, cwd=tmp_path)
+    assert result.code in (0, 1), result.err
+    return result.out
 
 
 def numbers(tmp_path: Path, where: str) -> list[int]:
@@ -74,9 +74,9 @@ def test_a_condition_selects_frames(tmp_path: Path, where: str, expected: list[i
     ],
 )
 def test_what_selects_nothing(tmp_path: Path, words: list[str], text: str) -> None:
-    ran = kiplint("decode", "--set", SET, CLIENT, *words, cwd=tmp_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert text in ran.err
+    result = kiplint("decode", "--set", SET, CLIENT, *words, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert text in result.err
 
 
 def test_a_condition_has_a_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +106,8 @@ def test_json_lines_have_what_the_table_has(tmp_path: Path) -> None:
 
 def test_error_codes_have_names(tmp_path: Path) -> None:
     words = ["--body", "ApiVersionsResponse@0", "002300000000"]
-    ran = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path)
-    assert json.loads(ran.out)["errors"] == [
+    result = kiplint("decode", "--set", SET, *words, "--output-format", "jsonl", cwd=tmp_path)
+    assert json.loads(result.out)["errors"] == [
         {"code": 35, "name": "UNSUPPORTED_VERSION", "retriable": False, "field": "errorCode"}
     ]
     text = kiplint("decode", "--set", SET, *words, cwd=tmp_path).out
@@ -128,8 +128,8 @@ def test_percentiles_are_nearest_ranks() -> None:
 
 def test_the_summary_has_errors_and_connections(corpus: Path, shared_bytes: Path, tmp_path: Path) -> None:
     words = ["--set", str(corpus / "kafka-trunk-2026-08" / "clients"), str(shared_bytes / "capture.pcapng")]
-    ran = kiplint("decode", *words, "--output-format", "json", "--where", "error != 'NONE'", cwd=tmp_path)
-    document = json.loads(ran.out)
+    result = kiplint("decode", *words, "--output-format", "json", "--where", "error != 'NONE'", cwd=tmp_path)
+    document = json.loads(result.out)
     summary = document["capture"]
     assert [(error["name"], error["count"]) for error in summary["errors"]] == [
         ("MEMBER_ID_REQUIRED", 4),

@@ -32,9 +32,9 @@ def pretty(data: bytes) -> bytes:
 
 
 def check(repository: Path, *words: str, cwd: str = "") -> list[str]:
-    ran = kiplint("check", *words, "--select", "fields", "--output-format", "jsonl", cwd=repository / cwd)
-    assert ran.code in (0, 1), ran.err
-    return [f"{row['path']} {row['rule']}" for row in map(json.loads, ran.out.splitlines())]
+    result = kiplint("check", *words, "--select", "fields", "--output-format", "jsonl", cwd=repository / cwd)
+    assert result.code in (0, 1), result.err
+    return [f"{row['path']} {row['rule']}" for row in map(json.loads, result.out.splitlines())]
 
 
 def test_what_was_there_before_is_left_out(repository: Path) -> None:
@@ -93,23 +93,25 @@ def test_a_whole_that_lost_a_part_is_reported(repository: Path) -> None:
     (repository / "schemas" / "ZRequest.json").write_bytes(
         pretty(definition(field("A", "string", about="One."), **base))
     )
-    ran = kiplint("check", "--select", "rpc", "--changed-since", "HEAD", "--output-format", "concise", cwd=repository)
-    assert (ran.code, "rpc/response-missing" in ran.out) == (1, True)
+    result = kiplint(
+        "check", "--select", "rpc", "--changed-since", "HEAD", "--output-format", "concise", cwd=repository
+    )
+    assert (result.code, "rpc/response-missing" in result.out) == (1, True)
 
 
 @pytest.mark.parametrize(("words", "says"), [(["."], "no such revision: nowhere"), (["HEAD:"], "not HEAD:")])
 def test_usage(repository: Path, words: list[str], says: str) -> None:
     revision = "HEAD" if words == ["HEAD:"] else "nowhere"
-    ran = kiplint("check", *words, "--changed-since", revision, cwd=repository)
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    result = kiplint("check", *words, "--changed-since", revision, cwd=repository)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
 
 
 def test_without_a_repository(tmp_path: Path) -> None:
     (tmp_path / "XRequest.json").write_bytes(OLD)
-    ran = kiplint("check", ".", "--changed-since", "HEAD", cwd=tmp_path)
-    assert ran.code == 2
-    assert "needs a git repository" in ran.err
+    result = kiplint("check", ".", "--changed-since", "HEAD", cwd=tmp_path)
+    assert result.code == 2
+    assert "needs a git repository" in result.err
 
 
 def test_since_is_the_same_option(repository: Path) -> None:
@@ -137,39 +139,37 @@ def released(repository: Path) -> Path:
     return repository
 
 
-def blamed(repository: Path, *words: str) -> list[str]:
-    ran = kiplint("check", *words, "--select", "rpc,tags", "--output-format", "jsonl", cwd=repository)
-    return [f"{Path(row['path']).stem}: {row['message']}" for row in map(json.loads, ran.out.splitlines())]
+def blame(repository: Path, *words: str) -> list[str]:
+    result = kiplint("check", *words, "--select", "rpc,tags", "--output-format", "jsonl", cwd=repository)
+    return [f"{Path(row['path']).stem}: {row['message']}" for row in map(json.loads, result.out.splitlines())]
 
 
 def test_a_taken_api_key_is_the_fault_of_the_rpc_that_the_base_lacks(released: Path) -> None:
     rpc_files(released / "schemas", "Add", 94)  # before the released one in the order of files
     both = [f"{name}{half}: apiKey 94 also belongs to {other}{half}; 95 is free for the newer of the two"
             for name, other in (("Add", "Old"), ("Old", "Add")) for half in ("Request", "Response")]  # fmt: skip
-    assert [row for row in blamed(released) if "apiKey 94" in row] == both
-    assert blamed(released, "schemas/AddRequest.json", "schemas/AddResponse.json") == both[:2]
+    assert [row for row in blame(released) if "apiKey 94" in row] == both
+    assert blame(released, "schemas/AddRequest.json", "schemas/AddResponse.json") == both[:2]
     newer = [f"Add{half}: apiKey 94 already belongs to Old{half}; 95 is free" for half in ("Request", "Response")]
-    assert blamed(released, "--changed-since", "HEAD") == newer
+    assert blame(released, "--changed-since", "HEAD") == newer
     git(released, "add", "-A")
-    assert blamed(released, "schemas/AddRequest.json", "schemas/AddResponse.json", "--as-hook") == newer
+    assert blame(released, "schemas/AddRequest.json", "schemas/AddResponse.json", "--as-hook") == newer
     before = {path: path.read_bytes() for path in (released / "schemas").iterdir()}
     kiplint("check", "--fix", "--unsafe-fixes", "--select", "rpc", cwd=released)
     assert {path: path.read_bytes() for path in before} == before  # without a base nobody knows whose key it is
     words = ("check", "--fix", "--unsafe-fixes", "--select", "rpc", "--changed-since", "HEAD")
     assert kiplint(*words, cwd=released).code == 0
-    changed = {
-        path.stem: json.loads(path.read_text())["apiKey"] for path in before if path.read_bytes() != before[path]
-    }
-    assert changed == {"AddRequest": 95, "AddResponse": 95}
+    keys = {path.stem: json.loads(path.read_text())["apiKey"] for path in before if path.read_bytes() != before[path]}
+    assert keys == {"AddRequest": 95, "AddResponse": 95}
 
 
 def test_a_taken_tag_is_the_fault_of_the_field_that_the_base_lacks(released: Path) -> None:
     new = field("New", tag=0, taggedVersions="0+", about="The second.")
     rpc_files(released / "schemas", "Old", 94, new, field("A", tag=0, taggedVersions="0+", about="The first."))
     later = [f"{half}: tag 0 of A already belongs to New" for half in ("OldRequest", "OldResponse")]
-    assert [row for row in blamed(released) if "tag 0 of" in row] == later
+    assert [row for row in blame(released) if "tag 0 of" in row] == later
     newer = [f"{half}: tag 0 of New already belongs to A" for half in ("OldRequest", "OldResponse")]
-    assert blamed(released, "--changed-since", "HEAD") == newer
+    assert blame(released, "--changed-since", "HEAD") == newer
     kiplint("check", "--fix", "--unsafe-fixes", "--select", "tags", "--changed-since", "HEAD", cwd=released)
     fields = json.loads((released / "schemas" / "OldRequest.json").read_text())["fields"]
     assert [(x["name"], x["tag"]) for x in fields] == [("New", 1), ("A", 0)]
@@ -178,4 +178,4 @@ def test_a_taken_tag_is_the_fault_of_the_field_that_the_base_lacks(released: Pat
 def test_a_half_that_became_flexible_alone_is_the_one_to_blame(released: Path) -> None:
     file = released / "schemas" / "OldRequest.json"
     file.write_text(file.read_text().replace('"flexibleVersions": "0+"', '"flexibleVersions": "none"'))
-    assert [row[:10] for row in blamed(released, "--changed-since", "HEAD") if " flexible in " in row] == ["OldRequest"]
+    assert [row[:10] for row in blame(released, "--changed-since", "HEAD") if " flexible in " in row] == ["OldRequest"]

@@ -106,8 +106,8 @@ def test_nothing_changed(pair: Path) -> None:
 
 
 def test_breaks_are_reported_and_are_not_a_failure() -> None:
-    ran = changelog("old", "new", cwd=COMPAT / "layout-changed")
-    assert ran == (
+    result = changelog("old", "new", cwd=COMPAT / "layout-changed")
+    assert result == (
         0,
         "# From old to new\n"
         "\n"
@@ -149,11 +149,11 @@ def test_revisions(tmp_path: Path) -> None:
 
 def test_an_unreadable_definition_is_named(pair: Path) -> None:
     (pair / "new/BRequest.json").write_bytes(b'{"validVersions": ')
-    ran = changelog("old", "new", cwd=pair)
+    result = changelog("old", "new", cwd=pair)
     warning = "new/BRequest.json cannot be read, so it is not compared; see `kiplint check`"
-    assert (ran.code, ran.err) == (2, f"warning: {warning}\n")
-    assert "BRequest" not in ran.out
-    assert "**GRequest**" in ran.out
+    assert (result.code, result.err) == (2, f"warning: {warning}\n")
+    assert "BRequest" not in result.out
+    assert "**GRequest**" in result.out
 
 
 def test_one_clear_line(pair: Path) -> None:
@@ -163,9 +163,9 @@ def test_one_clear_line(pair: Path) -> None:
 def test_excluded_files_are_skipped_and_all_others_reported(pair: Path) -> None:
     whole = changelog("old", "new", cwd=pair).out
     (pair / "kiplint.toml").write_text('exclude = ["*/BRequest.json"]\nignore = ["compat"]\n')
-    ran = changelog("old", "new", cwd=pair)
+    result = changelog("old", "new", cwd=pair)
     assert "**BRequest**" in whole
-    assert ran == (0, "".join(line for line in whole.splitlines(True) if "**BRequest**" not in line), "")
+    assert result == (0, "".join(line for line in whole.splitlines(True) if "**BRequest**" not in line), "")
 
 
 def test_names_mean_nothing_to_markdown(tmp_path: Path) -> None:

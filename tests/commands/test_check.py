@@ -36,9 +36,9 @@ def check(*words: str | bytes | Path, cwd: Path, **others: Any) -> Ran:
     return kiplint("check", *words, "--ignore", QUIET, "--output-format", "concise", cwd=cwd, **others)
 
 
-def rules(ran: Ran) -> list[tuple[str, str]]:
+def rules(result: Ran) -> list[tuple[str, str]]:
     """The file and the rule of each finding."""
-    rows = [line.split() for line in ran.out.splitlines()]
+    rows = [line.split() for line in result.out.splitlines()]
     return [(row[0].split(":")[0], row[2]) for row in rows]
 
 
@@ -129,8 +129,8 @@ def test_a_file_beside_others_misses_its_other_half(tmp_path: Path) -> None:
 
 def test_files_of_several_directories(tmp_path: Path) -> None:
     write(tmp_path, {f"{folder}/{name}": data for folder in ("a", "b") for name, data in PAIR.items()})
-    ran = check("b/XResponse.json", "a/XResponse.json", "a/XRequest.json", cwd=tmp_path)
-    assert rules(ran) == [("a/XResponse.json", DIFFER), ("b/XResponse.json", DIFFER)]
+    result = check("b/XResponse.json", "a/XResponse.json", "a/XRequest.json", cwd=tmp_path)
+    assert rules(result) == [("a/XResponse.json", DIFFER), ("b/XResponse.json", DIFFER)]
 
 
 def test_the_summary_counts_requested_files(tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_the_summary_counts_requested_files(tmp_path: Path) -> None:
 
 
 def test_standard_input(tmp_path: Path) -> None:
-    ran = check("-", cwd=tmp_path, stdin=definition(field("A", "int3")))
-    assert rules(ran) == [("<stdin>", "fields/unknown-type")]
+    result = check("-", cwd=tmp_path, stdin=definition(field("A", "int3")))
+    assert rules(result) == [("<stdin>", "fields/unknown-type")]
     assert check("-", cwd=tmp_path, stdin=request()) == (0, "", "")
 
 
@@ -164,8 +164,8 @@ def test_the_configuration_is_that_of_the_file_name(tmp_path: Path) -> None:
 
 
 def test_standard_input_that_is_something_else(tmp_path: Path) -> None:
-    ran = kiplint("check", "-", cwd=tmp_path, stdin=PACKAGE)
-    assert ran == (2, "", "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n")
+    result = kiplint("check", "-", cwd=tmp_path, stdin=PACKAGE)
+    assert result == (2, "", "error: <stdin> is JSON, but not a message definition (it has no validVersions)\n")
     assert rules(check("-", cwd=tmp_path)) == [("<stdin>", "syntax/empty-file")]
 
 
@@ -254,15 +254,15 @@ def test_paths_are_relative_below_the_working_directory_else_as_given(
 ) -> None:
     write(tmp_path / "a/b", PAIR)
     (tmp_path / "c").mkdir()
-    ran = check(*(word.format(tmp_path) for word in words), cwd=tmp_path / cwd)
-    assert rules(ran) == [(path.format(tmp_path), DIFFER)]
+    result = check(*(word.format(tmp_path) for word in words), cwd=tmp_path / cwd)
+    assert rules(result) == [(path.format(tmp_path), DIFFER)]
 
 
 def test_blanks_in_paths(tmp_path: Path) -> None:
     write(tmp_path / "my set", {"X Y.json": definition(field("A", "int3"))})
     for name in ("my set", "my set/X Y.json"):
-        ran = kiplint("check", name, "--select", "fields", "--output-format", "concise", cwd=tmp_path)
-        assert ran.out.startswith("my set/X Y.json:10:7: error fields/unknown-type ")
+        result = kiplint("check", name, "--select", "fields", "--output-format", "concise", cwd=tmp_path)
+        assert result.out.startswith("my set/X Y.json:10:7: error fields/unknown-type ")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a file system that takes any bytes")
@@ -275,9 +275,9 @@ def test_paths_that_are_not_utf8(tmp_path: Path, name: bytes, encoding: str) -> 
     env = {"PYTHONIOENCODING": encoding}
     words = ["--select", "fields", "--output-format"]
     for output in ("text", "concise"):
-        ran = kiplint("check", name, *words, output, cwd=tmp_path, env=env)
-        assert (ran.code, ran.err) == (1, "")
-        assert "set\\udcff/X\\udcfe.json:10:7" in ran.out
+        result = kiplint("check", name, *words, output, cwd=tmp_path, env=env)
+        assert (result.code, result.err) == (1, "")
+        assert "set\\udcff/X\\udcfe.json:10:7" in result.out
     (finding,) = json.loads(kiplint("check", name, *words, "json", cwd=tmp_path, env={}).out)["findings"]
     assert finding["path"] == r"set\udcff/X\udcfe.json"
 
@@ -311,8 +311,8 @@ WARNING = {"Tags.json": definition(field("A"), name="Tags", type="data", apiKey=
 )
 def test_exit_codes(tmp_path: Path, words: list[str], code: int) -> None:
     write(tmp_path, WARNING)
-    ran = kiplint("check", ".", *words, cwd=tmp_path)
-    assert (ran.code, ran.err) == (code, "")
+    result = kiplint("check", ".", *words, cwd=tmp_path)
+    assert (result.code, result.err) == (code, "")
 
 
 def test_infos_about_texts_are_listed_when_asked(tmp_path: Path) -> None:
@@ -320,9 +320,9 @@ def test_infos_about_texts_are_listed_when_asked(tmp_path: Path) -> None:
     summary = "Found 1 info in 1 file; 1 about names and texts, listed by --all.\n"
     assert kiplint("check", cwd=tmp_path) == (0, summary, "")
     for words in (["--all"], ["--select", "style"], ["--severity", "style/about-missing=info"]):
-        ran = kiplint("check", *words, cwd=tmp_path)
-        assert ran.out.startswith("info[style/about-missing]: A has no about text")
-        assert "listed by --all" not in ran.out
+        result = kiplint("check", *words, cwd=tmp_path)
+        assert result.out.startswith("info[style/about-missing]: A has no about text")
+        assert "listed by --all" not in result.out
     (row,) = json.loads(kiplint("check", "--output-format", "json", cwd=tmp_path).out)["findings"]
     assert row["severity"] == "info"
 
@@ -332,17 +332,17 @@ def test_messages_of_tests_have_no_style(tmp_path: Path) -> None:
     write(
         tmp_path, tests | {"clients/src/main/resources/common/message/Other.json": definition(field("A"), name="Other")}
     )
-    ran = kiplint("check", ".", "--select", "style/about-missing", "--output-format", "concise", cwd=tmp_path)
-    assert [line.partition(":")[0] for line in ran.out.splitlines()] == [
+    result = kiplint("check", ".", "--select", "style/about-missing", "--output-format", "concise", cwd=tmp_path)
+    assert [line.partition(":")[0] for line in result.out.splitlines()] == [
         "clients/src/main/resources/common/message/Other.json"
     ]
 
 
 def test_the_warnings_that_are_not_shown_are_counted(tmp_path: Path) -> None:
     write(tmp_path, {"Tags.json": definition(field("A", ignorable="true", about="A."), name="Tags", type="data")})
-    ran = kiplint("check", "--only-failing", cwd=tmp_path)
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err.splitlines()[-1] == "1 warning not shown, which `kiplint check` lists"
+    result = kiplint("check", "--only-failing", cwd=tmp_path)
+    assert (result.code, result.out) == (0, "")
+    assert result.err.splitlines()[-1] == "1 warning not shown, which `kiplint check` lists"
     assert kiplint("check", "--only-failing", "-q", cwd=tmp_path) == (0, "", "")
 
 
@@ -362,6 +362,6 @@ def test_mistakes_in_options(tmp_path: Path, words: list[str], problem: str) -> 
 @pytest.mark.parametrize("words", [["--sellect", "tags"], ["--select"], ["--quiet=1"]])
 def test_options_that_do_not_exist(tmp_path: Path, words: list[str]) -> None:
     write(tmp_path, WARNING)
-    ran = kiplint("check", ".", *words, cwd=tmp_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert "Error: " in ran.err or "Invalid value" in ran.err
+    result = kiplint("check", ".", *words, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert "Error: " in result.err or "Invalid value" in result.err

@@ -30,8 +30,8 @@ def diff(*words: str | Path, cwd: Path, **others: Any) -> Ran:
 
 def concise(*words: str | Path, cwd: Path, **others: Any) -> list[str]:
     """The changes as `path rule`."""
-    ran = diff(*words, "--output-format", "concise", cwd=cwd, **others)
-    rows = [line.split(" ", 3) for line in ran.out.splitlines()]
+    result = diff(*words, "--output-format", "concise", cwd=cwd, **others)
+    rows = [line.split(" ", 3) for line in result.out.splitlines()]
     return [f"{row[0].rsplit(':', 3)[0]} {row[2].partition('/')[2]}" for row in rows]
 
 
@@ -60,19 +60,19 @@ def kafka(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_text() -> None:
-    ran = diff("old", "new", "--isolated", cwd=LAYOUT)
-    changes, _, verdict = ran.out.removesuffix("\n").rpartition("\n")
+    result = diff("old", "new", "--isolated", cwd=LAYOUT)
+    changes, _, verdict = result.out.removesuffix("\n").rpartition("\n")
     snapshot = (ROOT / "tests/snapshots/compat/layout-changed.txt").read_text("utf-8")
     assert changes == snapshot.removesuffix("\n").rpartition("\n")[0]
     assert verdict.startswith("new against old: ")
-    assert (ran.code, ran.err) == (1, "")
+    assert (result.code, result.err) == (1, "")
 
 
 @pytest.mark.parametrize("name", ["text", "concise", "json", "html", "markdown"])
 def test_versions_with_a_gap(tmp_path: Path, name: str) -> None:
     where = sides(tmp_path, {"XRequest.json": definition(A)}, {"XRequest.json": definition(A, validVersions="2-3")})
-    ran = diff("old", "new", "--output-format", name, cwd=where)
-    assert (ran.code, ran.err, "0-1, 4-5" in ran.out) == (0, "", True)
+    result = diff("old", "new", "--output-format", name, cwd=where)
+    assert (result.code, result.err, "0-1, 4-5" in result.out) == (0, "", True)
 
 
 CHANGE = {
@@ -104,32 +104,32 @@ COUNTS = {"wire": 1, "storage": 0, "support": 0, "semantics": 0, "source": 0, "n
 
 
 def test_json() -> None:
-    ran = diff("old", "new", "--output-format", "json", cwd=LAYOUT)
-    document = json.loads(ran.out)
+    result = diff("old", "new", "--output-format", "json", cwd=LAYOUT)
+    document = json.loads(result.out)
     first, second = document["changes"][0].pop("proof")
     assert (first["writer"], first["reader"], first["outcome"]) == ("new", "old", "misread")
     assert (second["writer"], second["reader"], second["outcome"]) == ("old", "new", "refused")
-    assert (ran.code, ran.err) == (1, "")
+    assert (result.code, result.err) == (1, "")
     assert document == {"version": 1, "changes": [CHANGE], "summary": {"messages": 2, "changes": 1, **COUNTS}}
 
 
 def test_jsonl() -> None:
-    ran = diff("old", "new", "--output-format", "jsonl", cwd=LAYOUT)
-    document = json.loads(ran.out)
-    assert (ran.code, ran.err, len(document.pop("proof"))) == (1, "", 2)
+    result = diff("old", "new", "--output-format", "jsonl", cwd=LAYOUT)
+    document = json.loads(result.out)
+    assert (result.code, result.err, len(document.pop("proof"))) == (1, "", 2)
     assert document == CHANGE
 
 
 def test_concise() -> None:
-    ran = diff("old", "new", "--output-format", "concise", cwd=LAYOUT)
+    result = diff("old", "new", "--output-format", "concise", cwd=LAYOUT)
     place = f"{CHANGE['path']}:18:47"
-    assert ran == (1, f"{place}: error compat/layout-changed {CHANGE['message']}; {CHANGE['help']}\n", "")
+    assert result == (1, f"{place}: error compat/layout-changed {CHANGE['message']}; {CHANGE['help']}\n", "")
 
 
 def test_markdown() -> None:
-    ran = diff("old", "new", "--output-format", "markdown", cwd=LAYOUT)
-    table, proof = ran.out.split("\nProof, by example messages:\n\n")
-    assert (ran.code, ran.err) == (1, "")
+    result = diff("old", "new", "--output-format", "markdown", cwd=LAYOUT)
+    table, proof = result.out.split("\nProof, by example messages:\n\n")
+    assert (result.code, result.err) == (1, "")
     assert table == (
         "### new against old: 1 change breaks wire.\n"
         "\n"
@@ -154,22 +154,22 @@ def test_nothing_changed(form: str) -> None:
 
 
 def test_nothing_changed_in_json() -> None:
-    ran = diff("new", "new", "--output-format", "json", cwd=LAYOUT)
-    assert (ran.code, ran.err) == (0, "")
-    assert json.loads(ran.out)["summary"] == {"messages": 2, "changes": 0, **dict.fromkeys(COUNTS, 0)}
+    result = diff("new", "new", "--output-format", "json", cwd=LAYOUT)
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out)["summary"] == {"messages": 2, "changes": 0, **dict.fromkeys(COUNTS, 0)}
 
 
 def test_files_and_silence(tmp_path: Path) -> None:
     file = tmp_path / "changes.json"
-    ran = diff("old", "new", "-q", "--output-format", f"json={file}", "--output-format", "text", cwd=LAYOUT)
-    assert ran == (1, "", "")
+    result = diff("old", "new", "-q", "--output-format", f"json={file}", "--output-format", "text", cwd=LAYOUT)
+    assert result == (1, "", "")
     (change,) = json.loads(file.read_text("utf-8"))["changes"]
     assert len(change.pop("proof")) == 2 and change == CHANGE
 
 
 def test_statistics() -> None:
-    ran = diff("old", "new", "--statistics", cwd=FIXTURES / "compat/new-field-not-ignorable")
-    assert ran == (
+    result = diff("old", "new", "--statistics", cwd=FIXTURES / "compat/new-field-not-ignorable")
+    assert result == (
         0,
         "2  info     compat/new-field\n2  info     compat/new-version\n"
         "1  info     compat/new-field-not-ignorable\n1  warning  compat/new-field-not-ignorable\n",
@@ -179,8 +179,8 @@ def test_statistics() -> None:
 
 def test_colours_on_request() -> None:
     assert "\x1b[" not in diff("old", "new", cwd=LAYOUT).out
-    coloured = diff("old", "new", "--color", "always", cwd=LAYOUT).out
-    assert coloured.startswith("\x1b[1;31merror[compat/layout-changed]\x1b[0m: ")
+    output = diff("old", "new", "--color", "always", cwd=LAYOUT).out
+    assert output.startswith("\x1b[1;31merror[compat/layout-changed]\x1b[0m: ")
 
 
 @pytest.mark.parametrize("command", [(sys.executable, "-m", "kiplint"), ()])
@@ -227,8 +227,8 @@ def test_exit_codes(rule: str, options: tuple[str, ...], code: int) -> None:
 def test_a_message_in_flux_still_breaks(tmp_path: Path) -> None:
     note = b"// This message is subject to incompatible changes.\n"
     sides(tmp_path, {"XRequest.json": note + definition(A)}, {"XRequest.json": note + definition(A, B)})
-    ran = diff("old", "new", cwd=tmp_path)
-    assert (ran.code, ran.out.split(":")[0]) == (1, "warning[compat/layout-changed]")
+    result = diff("old", "new", cwd=tmp_path)
+    assert (result.code, result.out.split(":")[0]) == (1, "warning[compat/layout-changed]")
     assert diff("old", "new", "--fail-on-breaks", "storage", cwd=tmp_path).code == 0
 
 
@@ -266,10 +266,10 @@ def test_a_revision_and_the_working_tree(kafka: Path) -> None:
 
 
 def test_the_text_shows_lines_of_a_revision(kafka: Path) -> None:
-    ran = diff("1.0.0:", "2.0.0:", cwd=kafka)
-    assert "--> 2.0.0:message/XRequest.json:16:7\n" in ran.out
-    assert '16 |       "versions": "0+"\n' in ran.out
-    assert "  before  A int32\n   after  A int32, B int32\n" in ran.out
+    result = diff("1.0.0:", "2.0.0:", cwd=kafka)
+    assert "--> 2.0.0:message/XRequest.json:16:7\n" in result.out
+    assert '16 |       "versions": "0+"\n' in result.out
+    assert "  before  A int32\n   after  A int32, B int32\n" in result.out
 
 
 @pytest.mark.parametrize("form", ["bundle", "bare", "tree"])
@@ -281,17 +281,17 @@ def test_the_repository_may_be_elsewhere(kafka: Path, tmp_path: Path, form: str)
         git(tmp_path, "clone", "-q", "--bare", str(kafka), str(there))
     where = tmp_path / "elsewhere"
     where.mkdir()
-    ran = diff("1.0.0:", "2.0.0:", "--repo", there, "--output-format", "concise", cwd=where)
-    assert (ran.code, ran.out.count("\n"), ran.err) == (1, 1, "released: the versions in 1 release (1.0.0)\n")
-    assert ran.out.startswith("2.0.0:message/XRequest.json:16:7: error compat/layout-changed ")
+    result = diff("1.0.0:", "2.0.0:", "--repo", there, "--output-format", "concise", cwd=where)
+    assert (result.code, result.out.count("\n"), result.err) == (1, 1, "released: the versions in 1 release (1.0.0)\n")
+    assert result.out.startswith("2.0.0:message/XRequest.json:16:7: error compat/layout-changed ")
 
 
 def test_an_archive_and_a_revision(kafka: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "kafka-clients-1.0.jar", "w") as jar:
         for name, data in ONE.items():
             jar.writestr(f"common/{name}", data)
-    ran = concise(tmp_path / "kafka-clients-1.0.jar", "2.0.0:", cwd=kafka)
-    assert ran == ["2.0.0:message/XRequest.json layout-changed"]
+    result = concise(tmp_path / "kafka-clients-1.0.jar", "2.0.0:", cwd=kafka)
+    assert result == ["2.0.0:message/XRequest.json layout-changed"]
 
 
 # Older sets
@@ -306,9 +306,11 @@ def test_tag_numbers_of_older_sets_stay_burned(tmp_path: Path) -> None:
     write(tmp_path / "oldest", text())
     assert concise("old", "new", cwd=tmp_path) == ["new/XRequest.json new-tag"]
     assert concise("old", "new", "--also", "oldest", cwd=tmp_path) == ["new/XRequest.json new-tag"]
-    ran = diff("old", "new", "--also", "oldest", "--also", "older", cwd=tmp_path)
-    assert ran.code == 1
-    assert ran.out.startswith("error[compat/tag-reused]: XRequest 3-5, New: tag 0 belonged to Old (string); New needs")
+    result = diff("old", "new", "--also", "oldest", "--also", "older", cwd=tmp_path)
+    assert result.code == 1
+    assert result.out.startswith(
+        "error[compat/tag-reused]: XRequest 3-5, New: tag 0 belonged to Old (string); New needs"
+    )
     assert diff("old", "new", "--also", "nowhere", cwd=tmp_path) == (
         2,
         "",
@@ -363,17 +365,17 @@ def test_two_files(pair: Path) -> None:
 @pytest.mark.parametrize("text", [b'{"validVersions": ', b"", b'{"validVersions": "0"}', b'"\xff" validVersions'])
 def test_an_unreadable_definition_is_named_and_the_rest_compared(pair: Path, text: bytes) -> None:
     (pair / "new/message/YRequest.json").write_bytes(text)
-    ran = diff("old", "new", "--output-format", "concise", cwd=pair)
+    result = diff("old", "new", "--output-format", "concise", cwd=pair)
     warning = "new/message/YRequest.json cannot be read, so it is not compared; see `kiplint check`"
-    assert (ran.code, ran.err) == (2, f"warning: {warning}\n")
-    assert [line.split()[2] for line in ran.out.splitlines()] == ["compat/layout-changed"]
+    assert (result.code, result.err) == (2, f"warning: {warning}\n")
+    assert [line.split()[2] for line in result.out.splitlines()] == ["compat/layout-changed"]
 
 
 def test_an_unreadable_definition_of_the_base(pair: Path) -> None:
     (pair / "old/message/YRequest.json").write_bytes(b'{"validVersions": ')
-    ran = diff("old", "new", cwd=pair)
-    assert (ran.code, ran.err.count("\n"), ran.out.count("[compat/")) == (2, 1, 1)
-    assert ran.err.startswith("warning: old/message/YRequest.json cannot be read")
+    result = diff("old", "new", cwd=pair)
+    assert (result.code, result.err.count("\n"), result.out.count("[compat/")) == (2, 1, 1)
+    assert result.err.startswith("warning: old/message/YRequest.json cannot be read")
 
 
 def test_a_message_that_is_too_large_does_not_hide_the_changes_of_others(tmp_path: Path) -> None:
@@ -389,15 +391,15 @@ def test_a_message_that_is_too_large_does_not_hide_the_changes_of_others(tmp_pat
         return {"XRequest.json": definition(field("A", kind)), "YRequest.json": text(kind)}
 
     sides(tmp_path, files("int32"), files("int64"))
-    ran = diff("old", "new", "--output-format", "concise", cwd=tmp_path)
-    assert (ran.code, ran.err) == (
+    result = diff("old", "new", "--output-format", "concise", cwd=tmp_path)
+    assert (result.code, result.err) == (
         2, "warning: old/YRequest.json cannot be read, so it is not compared; see `kiplint check`\n"
     )  # fmt: skip
-    assert [line.split(":")[0] for line in ran.out.splitlines()] == ["new/XRequest.json"]
-    ran = kiplint("check", "new", "--select", "syntax", "--output-format", "concise", cwd=tmp_path)
-    assert ran.code == 1
+    assert [line.split(":")[0] for line in result.out.splitlines()] == ["new/XRequest.json"]
+    result = kiplint("check", "new", "--select", "syntax", "--output-format", "concise", cwd=tmp_path)
+    assert result.code == 1
     output = UNFOLDED_FIELDS.exceeded("the message")
-    assert f"new/YRequest.json:2:3: error syntax/too-large {output}" in ran.out
+    assert f"new/YRequest.json:2:3: error syntax/too-large {output}" in result.out
 
 
 # What cannot be opened
@@ -435,17 +437,17 @@ def test_one_clear_line(refuse: Path, name: str, problem: str) -> None:
     ],
 )
 def test_options_that_mean_nothing(words: tuple[str, ...], problem: str) -> None:
-    ran = diff("old", "new", *words, cwd=LAYOUT)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: {problem}")
-    assert ran.err.count("\n") == 1
+    result = diff("old", "new", *words, cwd=LAYOUT)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: {problem}")
+    assert result.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("words", [(), ("old",), ("old", "new", "newer")])
 def test_it_takes_two(words: tuple[str, ...]) -> None:
-    ran = diff(*words, cwd=LAYOUT)
-    assert (ran.code, ran.out) == (2, "")
-    assert "Usage: kiplint diff" in ran.err
+    result = diff(*words, cwd=LAYOUT)
+    assert (result.code, result.out) == (2, "")
+    assert "Usage: kiplint diff" in result.err
 
 
 def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path) -> None:
@@ -455,11 +457,11 @@ def test_a_file_and_a_directory_are_compared_in_what_the_file_has(tmp_path: Path
             tmp_path / side, {f"{'raft' if name == 'Z' else 'clients'}/{name}Request.json": data[name] for name in data}
         )
     for names in (("old", "new/clients/XRequest.json"), ("old/clients/XRequest.json", "new")):
-        ran = kiplint("diff", *names, "--output-format", "json", cwd=tmp_path)
-        document = json.loads(ran.out)
+        result = kiplint("diff", *names, "--output-format", "json", cwd=tmp_path)
+        document = json.loads(result.out)
         changes = [(change["message_name"], change["rule"]) for change in document["changes"]]
         assert changes == [("XRequest", "compat/new-version")]
-        assert (ran.code, document["summary"]["messages"]) == (0, 1)
+        assert (result.code, document["summary"]["messages"]) == (0, 1)
 
 
 def rpc(name: str, key: int, *fields: dict[str, Any], **others: Any) -> dict[str, bytes]:
@@ -510,8 +512,8 @@ def test_for_a_role(tmp_path: Path) -> None:
 
 
 def test_for_a_role_warnings_about_new_fields_remain() -> None:
-    ran = diff("old", "new", "--for", "broker", cwd=FIXTURES / "compat/new-field-not-ignorable")
-    assert [line.split()[:2] for line in ran.out.splitlines() if "new-field" in line] == [
+    result = diff("old", "new", "--for", "broker", cwd=FIXTURES / "compat/new-field-not-ignorable")
+    assert [line.split()[:2] for line in result.out.splitlines() if "new-field" in line] == [
         ["info", "compat/new-field"],
         ["info", "compat/new-field"],
         ["warning", "compat/new-field-not-ignorable"],

@@ -13,7 +13,7 @@ from tools import Ran, definition, field, kiplint
 
 REQUEST = definition(field("Name", "string"), listeners=["broker"]).decode()
 RESPONSE = definition(field("ErrorCode", "int16"), name="XResponse", type="response").decode()
-BUMPED = REQUEST.replace("0-5", "0-6").replace("]\n}", ', {"name": "New", "type": "int8", "versions": "6+"}]\n}')
+NEWER = REQUEST.replace("0-5", "0-6").replace("]\n}", ', {"name": "New", "type": "int8", "versions": "6+"}]\n}')
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def run(*words: str, stdin: str = "") -> Ran:
 
 
 def document(*words: str) -> tuple[int, dict[str, Any]]:
-    ran = run(*words, "--output-format", "json", "--ignore", "style")
-    return ran.code, json.loads(ran.out)
+    result = run(*words, "--output-format", "json", "--ignore", "style")
+    return result.code, json.loads(result.out)
 
 
 def test_a_definition_is_checked_at_its_place(place: Path) -> None:
@@ -61,7 +61,7 @@ def test_errors_come_before_warnings(place: Path) -> None:
 
 
 def test_the_base_gives_the_rest_of_the_set(place: Path) -> None:
-    (place / "kip.txt").write_text(f"Now:\n{REQUEST}\nThen:\n{BUMPED}\n")
+    (place / "kip.txt").write_text(f"Now:\n{REQUEST}\nThen:\n{NEWER}\n")
     code, result = document("kip.txt", "--base", "base", "--against", "base")
     assert code == 1
     (kip,) = result["kips"]
@@ -83,8 +83,8 @@ def test_the_base_gives_the_rest_of_the_set(place: Path) -> None:
 
 def test_what_the_code_has_not(place: Path) -> None:
     (place / "kip.txt").write_text(REQUEST.replace("XRequest", "YRequest"))
-    ran = run("kip.txt", "--against", "base", "--output-format", "concise", "--ignore", "style")
-    assert ran.out == "kip.txt:2:3: warning compat/message-removed the code has no such message\n"
+    result = run("kip.txt", "--against", "base", "--output-format", "concise", "--ignore", "style")
+    assert result.out == "kip.txt:2:3: warning compat/message-removed the code has no such message\n"
 
 
 def test_the_same_in_html(place: Path) -> None:
@@ -101,11 +101,11 @@ def test_the_same_in_html(place: Path) -> None:
 
 @pytest.mark.parametrize("form", format_names())
 def test_every_format_tells_it(form: str, place: Path) -> None:
-    (place / "kip.txt").write_text(BUMPED)
-    ran = run("kip.txt", "--base", "base", "--output-format", form)
-    assert ran.code == 1
-    assert "rpc/versions-differ" in ran.out
-    assert "kip.txt" in ran.out
+    (place / "kip.txt").write_text(NEWER)
+    result = run("kip.txt", "--base", "base", "--output-format", form)
+    assert result.code == 1
+    assert "rpc/versions-differ" in result.out
+    assert "kip.txt" in result.out
 
 
 def test_a_slip_in_the_json_is_a_finding(place: Path) -> None:
@@ -118,9 +118,9 @@ def test_a_slip_in_the_json_is_a_finding(place: Path) -> None:
 
 def test_standard_input_and_several_files(place: Path) -> None:
     (place / "none.txt").write_text("Nothing.\n")
-    ran = run("-", "none.txt", "--ignore", "style", stdin=REQUEST)
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "nothing found in 1 definition of 1 KIP")
-    assert "no message definition in none.txt: neither one in JSON, nor a patch, nor a table of fields" in ran.err
-    ran = run("none.txt")
-    assert (ran.code, ran.out) == (2, "")
+    result = run("-", "none.txt", "--ignore", "style", stdin=REQUEST)
+    assert (result.code, result.out.splitlines()[-1]) == (0, "nothing found in 1 definition of 1 KIP")
+    assert "no message definition in none.txt: neither one in JSON, nor a patch, nor a table of fields" in result.err
+    result = run("none.txt")
+    assert (result.code, result.out) == (2, "")
     assert run("missing.txt").code == 2

@@ -123,9 +123,9 @@ def test_an_api_key_that_is_to_be_determined_is_called_so() -> None:
 
 @pytest.mark.parametrize("page", UNREADABLE)
 def test_a_page_without_definitions_says_what_it_has(page: str) -> None:
-    with pytest.raises(NothingThereError) as raised:
+    with pytest.raises(NothingThereError) as error:
         kip(PAGES_OF_KIPS / page, config={})
-    assert str(raised.value).partition(", ")[2] == UNREADABLE[page]
+    assert str(error.value).partition(", ")[2] == UNREADABLE[page]
 
 
 BASE: Final = """// Version 1 adds B.
@@ -225,7 +225,7 @@ def test_what_a_comment_must_say_to_stand_for_fields(comment: str, kind: str, ba
     assert definition.kind == kind
 
 
-def patched(*lines: str, head: str = "@@ -4,5 +4,5 @@\n") -> str:
+def make_page(*lines: str, head: str = "@@ -4,5 +4,5 @@\n") -> str:
     return "Now:\n\n```diff\n" + head + "".join(f"{line}\n" for line in lines) + "```\n\nThen prose.\n"
 
 
@@ -239,7 +239,7 @@ PATCH = ('   "apiKey": 900, "type": "request", "listeners": ["broker"], "name": 
     "head", ["@@ -3,3 +3,3 @@\n", "", "--- a/x/XRequest.json\n+++ b/x/XRequest.json\n@@ -3,3 +3,3 @@\n"]
 )
 def test_a_patch_applies_to_the_base(head: str, base: Path) -> None:
-    text = patched(*PATCH, head=head)
+    text = make_page(*PATCH, head=head)
     result = check_page(text, base)
     (finding,) = [finding for finding in result.findings if finding.rule == "fields/unknown-type"]
     line = text.splitlines()[finding.span.line - 1]
@@ -258,11 +258,11 @@ def test_findings_about_what_the_base_has_are_left_out(base: Path) -> None:
     file = base / "XRequest.json"
     file.write_text(BASE.replace('"int8"', '"int9"'))
     assert {
-        finding.rule for finding in check_page(patched(*PATCH), base).findings if finding.message_name == "XRequest"
+        finding.rule for finding in check_page(make_page(*PATCH), base).findings if finding.message_name == "XRequest"
     } >= {"fields/unknown-type"}
     assert [
         finding.span.line
-        for finding in check_page(patched(*PATCH), base).findings
+        for finding in check_page(make_page(*PATCH), base).findings
         if finding.rule == "fields/unknown-type"
     ] == [10]
 
@@ -277,7 +277,7 @@ def test_findings_about_what_the_base_has_are_left_out(base: Path) -> None:
     ids=["none", "two"],
 )  # fmt: skip
 def test_a_patch_that_does_not_apply(lines: tuple[str, ...], reason: str, base: Path) -> None:
-    (unread,) = read(patched(*lines), base).unread
+    (unread,) = read(make_page(*lines), base).unread
     assert (unread.line, unread.reason.replace(str(base), "base")) == (4, reason)
 
 
@@ -285,7 +285,7 @@ def test_a_patch_of_a_whole_definition_needs_no_base(tmp_path: Path) -> None:
     lines = [f" {line}" for line in BASE.splitlines()[1:]]
     lines[4:5] = [f"-{lines[4][1:]}", f"+{lines[4][1:].replace('int32', 'int64')}"]
     page = tmp_path / "page.md"
-    page.write_text(patched(*lines))
+    page.write_text(make_page(*lines))
     assert fields(read_kip(str(page)))[0] == "A int64 0+"
 
 

@@ -37,13 +37,13 @@ def test_the_programs_of_the_guide_are_typed(tmp_path: Path, repo: Path) -> None
         assert set(re.findall(r"kiplint\.(\w+)", program)) <= {*kiplint.__all__}
     programs = map(str, tmp_path.glob("*.py"))
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), *programs]
-    done = subprocess.run(command, cwd=repo, env=environment(), capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.startswith("Success: no issues found in ")) == (0, True), done.stdout
+    process = subprocess.run(command, cwd=repo, env=environment(), capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stdout.startswith("Success: no issues found in ")) == (0, True), process.stdout
 
 
 def test_importing_it_imports_nothing_more(repo: Path) -> None:
-    done = subprocess.check_output([sys.executable, "-c", PROGRAM], cwd=repo, env=environment(), text=True)
-    assert {*json.loads(done)} <= {"kiplint"}
+    output = subprocess.check_output([sys.executable, "-c", PROGRAM], cwd=repo, env=environment(), text=True)
+    assert {*json.loads(output)} <= {"kiplint"}
 
 
 def test_a_check_can_be_read(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_the_other_results_can_be_read(repo: Path) -> None:
     negotiation = kiplint.negotiate(sides / "client", sides / "B1")
     assert str(negotiation).splitlines()[0] == f"{sides / 'client'} with {sides / 'B1'}"
     change = kiplint.diff(repo / "fixtures/compat/layout-changed/old", repo / "fixtures/compat/layout-changed/new")
-    assert [judged.breaks for judged in change.changes] == ["wire"]
+    assert [finding.breaks for finding in change.changes] == ["wire"]
     assert kiplint.rollout(repo / "fixtures/kip-1313").rows[0].status == "wrong"
     layout = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313")
     assert str(layout).splitlines()[:2] == ["DeleteGroupsResponse 0-1", "  ThrottleTimeMs  int32  4"]

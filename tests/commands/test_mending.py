@@ -25,7 +25,7 @@ SLIPS = (
     b'{\r\n  // \xc3\xa9\r\n  "name": "XData", "type": "data", "validVersions": "0-1", "flexibleVersions": "0+",\r\n'
     b'  "fields": [{ "name": "A", "type": "int32[]", "versions": "1+", "ignorable": "true", "about": "It.", },]\r\n}'
 )
-MENDED = SLIPS.replace(b"int32[]", b"[]int32").replace(b'"true"', b"true").replace(b", },]", b" }]")
+CLEAN = SLIPS.replace(b"int32[]", b"[]int32").replace(b'"true"', b"true").replace(b", },]", b" }]")
 
 
 @pytest.fixture
@@ -46,42 +46,42 @@ def contents(where: Path) -> dict[str, bytes]:
 
 def test_diff_prints_a_patch_that_does_what_fix_does(here: Path) -> None:
     before = contents(here)
-    ran = kiplint("check", "--diff", cwd=here)
-    assert ran.code == 1
-    assert ran.err.startswith("would fix 4 findings in 1 file: fields/unknown-type, shape/coerced-value, ")
+    result = kiplint("check", "--diff", cwd=here)
+    assert result.code == 1
+    assert result.err.startswith("would fix 4 findings in 1 file: fields/unknown-type, shape/coerced-value, ")
     assert contents(here) == before
-    subprocess.run(["git", "apply", "-"], cwd=here, input=ran.out.encode(), check=True)
-    patched = contents(here)
+    subprocess.run(["git", "apply", "-"], cwd=here, input=result.out.encode(), check=True)
+    patched_files = contents(here)
     (here / "XData.json").write_bytes(SLIPS)
-    ran = kiplint("check", "--fix", cwd=here)
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err.startswith("fixed 4 findings in 1 file: ")
-    assert (here / "XData.json").read_bytes() == MENDED
-    assert contents(here) == patched
-    ran = kiplint("check", "--fix", "--diff", cwd=here)
-    assert (ran.code, ran.out, ran.err) == (0, "", "nothing to fix, 0 left\n")
+    result = kiplint("check", "--fix", cwd=here)
+    assert (result.code, result.out) == (0, "")
+    assert result.err.startswith("fixed 4 findings in 1 file: ")
+    assert (here / "XData.json").read_bytes() == CLEAN
+    assert contents(here) == patched_files
+    result = kiplint("check", "--fix", "--diff", cwd=here)
+    assert (result.code, result.out, result.err) == (0, "", "nothing to fix, 0 left\n")
 
 
 def test_remaining_findings_are_reported_and_unsafe_fixes_need_an_option(here: Path) -> None:
-    (here / "XData.json").write_bytes(MENDED.replace(b'"about"', b'"abuot"'))
-    ran = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
-    assert ran.code == 1
-    assert "shape/unknown-property" in ran.out
-    assert ran.err == "nothing to fix, 2 left, 1 of them fixable with --unsafe-fixes\n"
-    ran = kiplint("check", "--fix", "--unsafe-fixes", cwd=here)
-    assert (ran.code, ran.out) == (0, "")
-    assert (here / "XData.json").read_bytes() == MENDED
-    ran = kiplint("check", "--unsafe-fixes", cwd=here)
-    assert (ran.code, ran.err) == (2, "error: --unsafe-fixes goes with --fix or --diff\n")
+    (here / "XData.json").write_bytes(CLEAN.replace(b'"about"', b'"abuot"'))
+    result = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
+    assert result.code == 1
+    assert "shape/unknown-property" in result.out
+    assert result.err == "nothing to fix, 2 left, 1 of them fixable with --unsafe-fixes\n"
+    result = kiplint("check", "--fix", "--unsafe-fixes", cwd=here)
+    assert (result.code, result.out) == (0, "")
+    assert (here / "XData.json").read_bytes() == CLEAN
+    result = kiplint("check", "--unsafe-fixes", cwd=here)
+    assert (result.code, result.err) == (2, "error: --unsafe-fixes goes with --fix or --diff\n")
 
 
 def test_the_effects_of_unsafe_fixes_are_listed(tmp_path: Path) -> None:
     fields = (field(name, "int32", default="010", about="It.") for name in "AB")
     (tmp_path / "XData.json").write_bytes(definition(*fields, name="XData", type="data"))
-    ran = kiplint("check", "--fix", "--unsafe-fixes", "--select", "fields", cwd=tmp_path)
+    result = kiplint("check", "--fix", "--unsafe-fixes", "--select", "fields", cwd=tmp_path)
     effect = "fields/default-octal changes the default in Java from 8 to 10: XData.json:"
-    assert ran.err.splitlines()[-1].startswith(f"review: {effect}")
-    assert ran.err.endswith(" and 1 more\n")
+    assert result.err.splitlines()[-1].startswith(f"review: {effect}")
+    assert result.err.endswith(" and 1 more\n")
 
 
 def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
@@ -92,7 +92,7 @@ def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
     for edit in sorted(edits, key=lambda edit: -edit["start"]):
         assert edit["path"] == "XData.json"
         data = data[: edit["start"]] + edit["text"].encode() + data[edit["end"] :]
-    assert data == MENDED
+    assert data == CLEAN
     assert '"suggestions"' in kiplint("check", "--output-format", "rdjson", cwd=here).out
     assert '"artifactChanges"' in kiplint("check", "--output-format", "sarif", cwd=here).out
 
@@ -101,23 +101,23 @@ def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
     words = ("check", "--baseline", "debt.json")
     kiplint(*words, "--update-baseline", "--allow-new", cwd=here)
     for unsafe in ((), ("--unsafe-fixes",)):
-        ran = kiplint(*words, "--fix", *unsafe, cwd=here)
-        assert (ran.code, ran.out, ran.err) == (0, "", "nothing to fix, 0 left, 4 known and not fixed\n")
+        result = kiplint(*words, "--fix", *unsafe, cwd=here)
+        assert (result.code, result.out, result.err) == (0, "", "nothing to fix, 0 left, 4 known and not fixed\n")
     new = b'{ "name": "B", "type": "int8[]", "versions": "1+", "ignorable": true, "about": "That." },\r\n  '
     (here / "XData.json").write_bytes(SLIPS.replace(b'[{ "name": "A"', b"[" + new + b'{ "name": "A"'))
-    ran = kiplint(*words, "--fix", "--diff", cwd=here)
-    assert ran.code == 1
-    assert ran.err == "would fix 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and not fixed\n"
-    ran = kiplint(*words, "--fix", cwd=here)
-    assert ran.err == "fixed 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and not fixed\n"
-    mended = SLIPS.replace(b'[{ "name": "A"', b"[" + new.replace(b"int8[]", b"[]int8") + b'{ "name": "A"')
-    assert (here / "XData.json").read_bytes() == mended
-    ran = kiplint(*words, "--fix", "--fix-baselined", cwd=here)
-    assert ran.code == 0
-    assert "4 of 4 recorded findings are stale" in ran.err
-    assert ran.err.endswith("shape/coerced-value, syntax/trailing-comma (2), 0 left\n")
-    ran = kiplint("check", "--fix-baselined", cwd=here)
-    assert (ran.code, ran.err) == (2, "error: --fix-baselined goes with --fix or --diff\n")
+    result = kiplint(*words, "--fix", "--diff", cwd=here)
+    assert result.code == 1
+    assert result.err == "would fix 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and not fixed\n"
+    result = kiplint(*words, "--fix", cwd=here)
+    assert result.err == "fixed 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and not fixed\n"
+    expected = SLIPS.replace(b'[{ "name": "A"', b"[" + new.replace(b"int8[]", b"[]int8") + b'{ "name": "A"')
+    assert (here / "XData.json").read_bytes() == expected
+    result = kiplint(*words, "--fix", "--fix-baselined", cwd=here)
+    assert result.code == 0
+    assert "4 of 4 recorded findings are stale" in result.err
+    assert result.err.endswith("shape/coerced-value, syntax/trailing-comma (2), 0 left\n")
+    result = kiplint("check", "--fix-baselined", cwd=here)
+    assert (result.code, result.err) == (2, "error: --fix-baselined goes with --fix or --diff\n")
 
 
 def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
@@ -125,20 +125,20 @@ def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
     kiplint("check", "--baseline", "debt.json", "--update-baseline", "--allow-new", cwd=here)
     (here / "copy").mkdir()
     (here / "copy" / "XData.json").write_bytes(SLIPS)
-    ran = kiplint("check", ".", "--baseline", "debt.json", "--fix", cwd=here)
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err.endswith(", 0 left, 4 known and not fixed\n")
-    assert sorted((here / folder / "XData.json").read_bytes() for folder in (".", "copy")) == sorted([SLIPS, MENDED])
+    result = kiplint("check", ".", "--baseline", "debt.json", "--fix", cwd=here)
+    assert (result.code, result.out) == (0, "")
+    assert result.err.endswith(", 0 left, 4 known and not fixed\n")
+    assert sorted((here / folder / "XData.json").read_bytes() for folder in (".", "copy")) == sorted([SLIPS, CLEAN])
 
 
 def test_what_is_older_than_the_change_is_left_alone(here: Path) -> None:
     make_repository(here, {"XData.json": SLIPS})
     (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
-    ran = kiplint("check", "--changed-since", "HEAD", "--fix", cwd=here)
-    assert (ran.code, ran.out) == (0, "")
-    assert ran.err.endswith(", 0 left, 4 known and not fixed\n")
+    result = kiplint("check", "--changed-since", "HEAD", "--fix", cwd=here)
+    assert (result.code, result.out) == (0, "")
+    assert result.err.endswith(", 0 left, 4 known and not fixed\n")
     assert (here / "XData.json").read_bytes() == SLIPS
-    assert (here / "YData.json").read_bytes() == MENDED.replace(b"XData", b"YData")
+    assert (here / "YData.json").read_bytes() == CLEAN.replace(b"XData", b"YData")
 
 
 def test_in_a_checkout_only_what_differs_from_head_is_fixed(
@@ -150,16 +150,16 @@ def test_in_a_checkout_only_what_differs_from_head_is_fixed(
         assert kiplint("check", str(here), "--fix", cwd=where).err.endswith(f"nothing to fix, {older}")
     assert kiplint("check", "--diff", cwd=here) == (0, "", f"nothing to fix, {older}")
     (here / "YData.json").write_bytes(SLIPS.replace(b"XData", b"YData"))
-    changed = SLIPS.replace(b'"versions": "1+"', b'"versions": "0+"')
-    (here / "XData.json").write_bytes(changed.replace(b"}]", b"}] "))
-    ran = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
-    assert ran.err.startswith("fixed 8 findings in 2 files: ")
-    assert (here / "YData.json").read_bytes() == MENDED.replace(b"XData", b"YData")
+    data = SLIPS.replace(b'"versions": "1+"', b'"versions": "0+"')
+    (here / "XData.json").write_bytes(data.replace(b"}]", b"}] "))
+    result = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
+    assert result.err.startswith("fixed 8 findings in 2 files: ")
+    assert (here / "YData.json").read_bytes() == CLEAN.replace(b"XData", b"YData")
     (here / "XData.json").write_bytes(SLIPS)
     assert kiplint("check", "--fix", "--as-hook", "XData.json", cwd=here).err.startswith("fixed 4 findings in 1 file: ")
     (here / "XData.json").write_bytes(SLIPS)
     assert kiplint("check", "--fix", "--all", cwd=here).err.startswith("fixed 4 findings in 1 file: ")
-    assert (here / "XData.json").read_bytes() == MENDED
+    assert (here / "XData.json").read_bytes() == CLEAN
 
 
 @pytest.mark.parametrize(
@@ -183,34 +183,34 @@ def test_what_cannot_be_changed_is_refused(here: Path, words: tuple[str, ...], s
     with zipfile.ZipFile(here / "a.zip", "w") as archive:
         archive.write(here / "XData.json", "XData.json")
     before = contents(here)
-    ran = kiplint(*words, cwd=here, stdin=SLIPS)
-    assert ran.code == 2
-    assert said_of_it in ran.err
+    result = kiplint(*words, cwd=here, stdin=SLIPS)
+    assert result.code == 2
+    assert said_of_it in result.err
     assert contents(here) == before
 
 
 def test_a_read_only_file_is_refused_and_nothing_is_written(broker: Path) -> None:
     (broker / "clients" / "MetadataResponse.json").chmod(0o444)
     before = contents(broker)
-    ran = kiplint("migrate", "kip-1313", ".", cwd=broker)
-    assert (ran.code, ran.err) == (2, "error: ./clients/MetadataResponse.json is read-only\n".replace("./", ""))
+    result = kiplint("migrate", "kip-1313", ".", cwd=broker)
+    assert (result.code, result.err) == (2, "error: ./clients/MetadataResponse.json is read-only\n".replace("./", ""))
     assert contents(broker) == before
 
 
 def test_the_migration_is_complete_and_is_reported(broker: Path, repo: Path) -> None:
     original = repo / "fixtures" / "sets" / "broker" / "clients"
-    ran = kiplint("migrate", "kip-1313", "clients", "--dry-run", cwd=broker)
-    assert ran.code == 0
-    assert ran.out.endswith("10 migrated, 1 exempt and 1 dead; 21 files would change.\n")
+    result = kiplint("migrate", "kip-1313", "clients", "--dry-run", cwd=broker)
+    assert result.code == 0
+    assert result.out.endswith("10 migrated, 1 exempt and 1 dead; 21 files would change.\n")
     assert contents(broker / "clients") == contents(original)
     patch = kiplint("migrate", "kip-1313", "clients", "--diff", cwd=broker)
     assert patch.code == 1  # as check --diff ends, where there is something to change
     again = kiplint("migrate", "kip-1313", "clients", cwd=broker)
-    assert (again.code, again.out) == (0, ran.out.replace("would change", "changed"))
+    assert (again.code, again.out) == (0, result.out.replace("would change", "changed"))
     assert kiplint("migrate", "kip-1313", "clients", "--diff", cwd=broker)[:2] == (0, "")
     assert kiplint("check", ".", cwd=broker).code == 0
-    rolled = kiplint("rollout", original, "clients", cwd=broker)
-    assert (rolled.code, rolled.out.splitlines()[-1]) == (0, "Request header 3: 9 done, 1 exempt and 1 dead.")
+    rollout = kiplint("rollout", original, "clients", cwd=broker)
+    assert (rollout.code, rollout.out.splitlines()[-1]) == (0, "Request header 3: 9 done, 1 exempt and 1 dead.")
     now = contents(broker / "clients")
     shutil.rmtree(broker / "clients")
     shutil.copytree(original, broker / "clients")
@@ -221,8 +221,8 @@ def test_the_migration_is_complete_and_is_reported(broker: Path, repo: Path) -> 
 
 
 def test_a_named_file_brings_its_other_half(broker: Path) -> None:
-    ran = kiplint("migrate", "kip-1313", "clients/MetadataRequest.json", "--output-format", "json", cwd=broker)
-    document = json.loads(ran.out)
+    result = kiplint("migrate", "kip-1313", "clients/MetadataRequest.json", "--output-format", "json", cwd=broker)
+    document = json.loads(result.out)
     states = {rpc["name"]: rpc["state"] for rpc in document["rpcs"]}
     assert {name for name, state in states.items() if state == "migrated"} == {"RequestHeader", "Metadata"}
     assert set(states.values()) == {"migrated", "declared", "exempt"}  # once some declare headers, all have to
@@ -247,20 +247,20 @@ def test_new_definitions_as_json(broker: Path) -> None:
 def test_several_directories_are_distinguished(broker: Path) -> None:
     shutil.copytree(broker / "clients", broker / "fork")
     before = contents(broker)
-    ran = kiplint("migrate", "bump", "Metadata", cwd=broker)
-    assert (ran.code, ran.err) == (
+    result = kiplint("migrate", "bump", "Metadata", cwd=broker)
+    assert (result.code, result.err) == (
         2, "error: Metadata is in clients and in fork: name the directory to change\n",
     )  # fmt: skip
-    ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--only", "Metadata", cwd=broker)
-    assert [line for line in ran.out.splitlines() if not line.startswith(" ")] == [
+    result = kiplint("migrate", "kip-1313", ".", "--dry-run", "--only", "Metadata", cwd=broker)
+    assert [line for line in result.out.splitlines() if not line.startswith(" ")] == [
         "clients", "", "fork", "", "4 migrated, 16 declared and 2 exempt; 42 files would change.",
     ]  # fmt: skip
-    ran = kiplint("migrate", "kip-1313", ".", "--dry-run", "--output-format", "json", cwd=broker)
-    assert {rpc["directory"] for rpc in json.loads(ran.out)["rpcs"]} == {"clients", "fork"}
-    ran = kiplint("migrate", "kip-1313", "clients/LeaderAndIsrRequest.json", cwd=broker)
-    assert (ran.code, ran.out) == (0, "1 dead; 0 files changed.\n")
-    ran = kiplint("migrate", "bump", "clients/MetadataRequest.json", "--schemas", "clients", cwd=broker)
-    assert ran.err.endswith(": write Metadata, and the directory as the set\n")
+    result = kiplint("migrate", "kip-1313", ".", "--dry-run", "--output-format", "json", cwd=broker)
+    assert {rpc["directory"] for rpc in json.loads(result.out)["rpcs"]} == {"clients", "fork"}
+    result = kiplint("migrate", "kip-1313", "clients/LeaderAndIsrRequest.json", cwd=broker)
+    assert (result.code, result.out) == (0, "1 dead; 0 files changed.\n")
+    result = kiplint("migrate", "bump", "clients/MetadataRequest.json", "--schemas", "clients", cwd=broker)
+    assert result.err.endswith(": write Metadata, and the directory as the set\n")
     assert contents(broker) == before
 
 
@@ -272,17 +272,17 @@ def test_fields_that_do_not_go_together(broker: Path) -> None:
         ((f"Metadata.{x}",), "Metadata has a request and a response: write MetadataRequest.X or MetadataResponse.X"),
         ((f"MetadataResponse.{x}", "--add-field", f"MetadataResponse.{x}"), "X is to be added twice"),
     ):
-        ran = kiplint(*words, *fields, cwd=broker)
-        assert (ran.code, ran.err) == (2, f"error: {said_of_it}\n")
-    ran = kiplint(*words[:-1], "--note", "two\nlines\u2028and more", cwd=broker)
-    assert ran.code == 0
+        result = kiplint(*words, *fields, cwd=broker)
+        assert (result.code, result.err) == (2, f"error: {said_of_it}\n")
+    result = kiplint(*words[:-1], "--note", "two\nlines\u2028and more", cwd=broker)
+    assert result.code == 0
     assert b"// Version 14 two lines and more\n" in (broker / "clients" / "MetadataRequest.json").read_bytes()
     assert kiplint("check", "clients", cwd=broker).code == 0
-    ran = kiplint("new", "rpc", "Foo", "--schemas", "clients", "--listener", "brokr", cwd=broker)
-    assert (ran.code, ran.err) == (2, "error: there is no listener brokr; did you mean broker?\n")
+    result = kiplint("new", "rpc", "Foo", "--schemas", "clients", "--listener", "brokr", cwd=broker)
+    assert (result.code, result.err) == (2, "error: there is no listener brokr; did you mean broker?\n")
     (broker / "kiplint.toml").write_text('[rules."rpc/listeners-unknown".params]\nknown = ["broker", "proxy"]\n')
-    ran = kiplint("new", "rpc", "Foo", "--schemas", "clients", "--listener", "proxy", "--dry-run", cwd=broker)
-    assert (ran.code, ran.err) == (0, "")
+    result = kiplint("new", "rpc", "Foo", "--schemas", "clients", "--listener", "proxy", "--dry-run", cwd=broker)
+    assert (result.code, result.err) == (0, "")
 
 
 def test_only_declare_and_fix_pass_the_rule_that_wants_it(broker: Path) -> None:
@@ -304,45 +304,45 @@ def test_bump_and_new_pass_check(broker: Path) -> None:
         "clients/DescribeRacksResponse.json",
     ]
     words = ("--add-field", "RackIds:[]string:The racks.", "--note", "is for KIP-1.", "--unstable")
-    ran = kiplint("migrate", "bump", "DescribeRacks", "--schemas", "clients", *words, cwd=broker)
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 migrated; 2 files changed.")
+    result = kiplint("migrate", "bump", "DescribeRacks", "--schemas", "clients", *words, cwd=broker)
+    assert (result.code, result.out.splitlines()[-1]) == (0, "1 migrated; 2 files changed.")
     assert kiplint("check", "--fail-on", "warning", cwd=broker).code == 0
-    ran = kiplint("new", "rpc", "DescribeRacks", "--schemas", "clients", cwd=broker)
-    assert (ran.code, ran.err) == (2, "error: there is DescribeRacksRequest already\n")
-    ran = kiplint("migrate", "bump", "SaslHandshake", "--schemas", "clients", cwd=broker)
-    assert ran.code == 1
-    assert "it is frozen at versions 0-1" in ran.out
+    result = kiplint("new", "rpc", "DescribeRacks", "--schemas", "clients", cwd=broker)
+    assert (result.code, result.err) == (2, "error: there is DescribeRacksRequest already\n")
+    result = kiplint("migrate", "bump", "SaslHandshake", "--schemas", "clients", cwd=broker)
+    assert result.code == 1
+    assert "it is frozen at versions 0-1" in result.out
 
 
 def test_what_would_get_worse_is_not_written(broker: Path) -> None:
     before = contents(broker)
     words = ("migrate", "bump", "Metadata", "--schemas", "clients", "--add-field")
-    ran = kiplint(*words, "When:int32=soon:It.", cwd=broker)  # a default that no int32 has
-    assert ran.code == 1
-    assert "(fields/default-invalid)" in ran.out
-    assert ran.out.endswith("1 left; 0 files changed.\n")
+    result = kiplint(*words, "When:int32=soon:It.", cwd=broker)  # a default that no int32 has
+    assert result.code == 1
+    assert "(fields/default-invalid)" in result.out
+    assert result.out.endswith("1 left; 0 files changed.\n")
     assert contents(broker) == before
-    ran = kiplint(*words, "Epoch:int32:It.", "--unstable", cwd=broker)
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 migrated; 2 files changed.")
-    assert "13: 2, 14: 2" not in ran.out
-    assert "9-14: 2" in ran.out  # the header of the new version too
-    ran = kiplint("migrate", "release", "Metadata", "--schemas", "clients", cwd=broker)
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "1 migrated; 1 file changed.")
+    result = kiplint(*words, "Epoch:int32:It.", "--unstable", cwd=broker)
+    assert (result.code, result.out.splitlines()[-1]) == (0, "1 migrated; 2 files changed.")
+    assert "13: 2, 14: 2" not in result.out
+    assert "9-14: 2" in result.out  # the header of the new version too
+    result = kiplint("migrate", "release", "Metadata", "--schemas", "clients", cwd=broker)
+    assert (result.code, result.out.splitlines()[-1]) == (0, "1 migrated; 1 file changed.")
     assert b"latestVersionUnstable" not in (broker / "clients" / "MetadataRequest.json").read_bytes()
     assert kiplint("check", "clients", cwd=broker).code == 0
 
 
 def test_a_new_rpc_in_an_empty_directory(tmp_path: Path, repo: Path) -> None:
-    ran = kiplint("new", "rpc", "Foo", "--schemas", tmp_path, "--request", "Name:string", cwd=tmp_path)
-    assert (ran.code, len(list(tmp_path.iterdir()))) == (0, 2)
-    ran = kiplint("new", "rpc", "Bar", "--schemas", tmp_path, "--request", "A:int32=x", cwd=tmp_path)
-    assert (ran.code, ran.out, len(list(tmp_path.iterdir()))) == (1, "", 2)
-    assert ran.err.endswith("(fields/default-invalid)\nnothing was written\n")
+    result = kiplint("new", "rpc", "Foo", "--schemas", tmp_path, "--request", "Name:string", cwd=tmp_path)
+    assert (result.code, len(list(tmp_path.iterdir()))) == (0, 2)
+    result = kiplint("new", "rpc", "Bar", "--schemas", tmp_path, "--request", "A:int32=x", cwd=tmp_path)
+    assert (result.code, result.out, len(list(tmp_path.iterdir()))) == (1, "", 2)
+    assert result.err.endswith("(fields/default-invalid)\nnothing was written\n")
     (tmp_path / "records").mkdir()
     shutil.copy(repo / "fixtures/sets/broker/metadata/TopicRecord.json", tmp_path / "records")
-    ran = kiplint("new", "rpc", "Foo", "--schemas", "records", cwd=tmp_path)
+    result = kiplint("new", "rpc", "Foo", "--schemas", "records", cwd=tmp_path)
     said_of_it = "error: records has definitions, but no requests: name the directory for the new definitions\n"
-    assert (ran.code, ran.err) == (2, said_of_it)
+    assert (result.code, result.err) == (2, said_of_it)
 
 
 KILLS = int(os.environ.get("KIPLINT_KILLS", "4"))
@@ -385,11 +385,11 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_pa
         write(here, original)
 
     put()
-    started = time.perf_counter()
+    start = time.perf_counter()
     os.waitpid(migrating(here, -1), 0)
-    took = time.perf_counter() - started
-    finished = contents(here)
-    renames = sum(original[name] != data for name, data in finished.items())
+    took = time.perf_counter() - start
+    final = contents(here)
+    renames = sum(original[name] != data for name, data in final.items())
     chance = random.Random(1313)
     halfway = 0
     for number in range(KILLS):
@@ -403,27 +403,27 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_pa
             os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         result = {name: data for name, data in contents(here).items() if name.endswith(".json")}
-        assert {name for name, data in result.items() if data not in (original[name], finished[name])} == set()
+        assert {name for name, data in result.items() if data not in (original[name], final[name])} == set()
         assert result.keys() == original.keys()
-        halfway += result not in (original, finished)
+        halfway += result not in (original, final)
         migrate_kip_1313(here)
-        assert contents(here) == finished
+        assert contents(here) == final
     assert halfway >= KILLS // 4
     print(f"{KILLS} kills, {halfway} of them with files of both kinds")
 
 
 def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(here: Path) -> None:
     plain = kiplint("check", "--output-format", "json", cwd=here).out
-    ran = kiplint("check", "--diff", "--output-format", "json=found.json", "--output-format", "text", cwd=here)
-    assert (ran.code, ran.out) == (1, kiplint("check", "--diff", cwd=here).out)
+    result = kiplint("check", "--diff", "--output-format", "json=found.json", "--output-format", "text", cwd=here)
+    assert (result.code, result.out) == (1, kiplint("check", "--diff", cwd=here).out)
     assert json.loads((here / "found.json").read_text())["findings"] == json.loads(plain)["findings"]
     for words, said_so in (
         (("--output-format", "sarif"), "write the report to a file: --output-format sarif=FILE"),
         (("--statistics",), "--statistics counts findings; --diff prints a patch instead"),
     ):
-        ran = kiplint("check", "--diff", *words, cwd=here)
-        assert (ran.code, ran.out) == (2, "")
-        assert ran.err.endswith(f"{said_so}\n")
+        result = kiplint("check", "--diff", *words, cwd=here)
+        assert (result.code, result.out) == (2, "")
+        assert result.err.endswith(f"{said_so}\n")
 
 
 def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Path) -> None:
@@ -441,7 +441,7 @@ def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Pa
         for tool in (["git", "apply", "-"], ["patch", "-p1", "--binary", "--silent"]):
             (inner / "XData.json").write_bytes(before)
             subprocess.run(tool, cwd=here, input=patch.encode(), check=True)
-            assert (inner / "XData.json").read_bytes() == MENDED
+            assert (inner / "XData.json").read_bytes() == CLEAN
 
 
 def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
@@ -459,8 +459,8 @@ def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
     Draft202012Validator(json.loads(kiplint("schema", "check", cwd=tmp_path).out)).validate(document)
     for number, versions in (("1", b'"0+"'), ("2", b'"none"'), ("3", b"")):
         path.write_bytes(before)
-        ran = kiplint("check", "--fix", "--choose", f"versions/flexible-missing={number}", cwd=tmp_path)
-        assert ran.code == (0 if versions else 1)
+        result = kiplint("check", "--fix", "--choose", f"versions/flexible-missing={number}", cwd=tmp_path)
+        assert result.code == (0 if versions else 1)
         assert versions in path.read_bytes()
         assert versions or path.read_bytes() == before
     for words, said_of_it in (
@@ -468,25 +468,25 @@ def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
         (("--choose", "tags/gap=1"), "--choose goes with --fix or --diff"),
         (("--fix", "--choose", "tags/gapp=1"), "no rule matches tags/gapp; did you mean tags/gap?"),
     ):
-        ran = kiplint("check", *words, cwd=tmp_path)
-        assert (ran.code, ran.err) == (2, f"error: {said_of_it}\n")
+        result = kiplint("check", *words, cwd=tmp_path)
+        assert (result.code, result.err) == (2, f"error: {said_of_it}\n")
 
 
 def test_new_records_follow_the_set(tmp_path: Path, repo: Path) -> None:
     shutil.copytree(repo / "fixtures/sets/broker", tmp_path / "broker")
     words = ("new", "record", "Rack", "--fields", "Name:string, Hosts:[]{Id:int32, Port:int32?}", "--schemas")
-    ran = kiplint(*words, "broker/metadata", cwd=tmp_path)
-    assert (ran.code, ran.out) == (0, "broker/metadata/RackRecord.json\n")
-    ran = kiplint(*words, "broker", cwd=tmp_path)
-    assert (ran.code, ran.err) == (2, "error: there is RackRecord already\n")
-    ran = kiplint("new", "record", "Rack", "--schemas", "broker/clients", cwd=tmp_path)
-    assert ran.err.endswith("has definitions, but no metadata records: name the directory for the new definitions\n")
+    result = kiplint(*words, "broker/metadata", cwd=tmp_path)
+    assert (result.code, result.out) == (0, "broker/metadata/RackRecord.json\n")
+    result = kiplint(*words, "broker", cwd=tmp_path)
+    assert (result.code, result.err) == (2, "error: there is RackRecord already\n")
+    result = kiplint("new", "record", "Rack", "--schemas", "broker/clients", cwd=tmp_path)
+    assert result.err.endswith("has definitions, but no metadata records: name the directory for the new definitions\n")
     (tmp_path / "leases").mkdir()
     fields = ("--key", "Group:string", "--value", "Epoch:int32")
-    ran = kiplint("new", "coordinator", "Lease", *fields, "--schemas", "leases", cwd=tmp_path)
-    assert (ran.code, ran.out) == (0, "leases/LeaseKey.json\nleases/LeaseValue.json\n")
-    ran = kiplint("check", ".", "--fail-on", "warning", cwd=tmp_path)
-    assert ran.code == 0, ran.out
+    result = kiplint("new", "coordinator", "Lease", *fields, "--schemas", "leases", cwd=tmp_path)
+    assert (result.code, result.out) == (0, "leases/LeaseKey.json\nleases/LeaseValue.json\n")
+    result = kiplint("check", ".", "--fail-on", "warning", cwd=tmp_path)
+    assert result.code == 0, result.out
 
 
 def test_new_coordinator_records_have_the_case_of_the_set(tmp_path: Path) -> None:
@@ -496,9 +496,9 @@ def test_new_coordinator_records_have_the_case_of_the_set(tmp_path: Path) -> Non
             field("group", "string", about="It."), name=f"X{end}", type=f"coordinator-{end.lower()}", **of_key
         )
         (tmp_path / f"X{end}.json").write_bytes(text)
-    ran = kiplint("new", "coordinator", "Y", "--key", "Topic:string", "--dry-run", cwd=tmp_path)
-    assert '{ "name": "topic", "type": "string", "versions": "0",' in ran.out
-    assert ran.code == 0
+    result = kiplint("new", "coordinator", "Y", "--key", "Topic:string", "--dry-run", cwd=tmp_path)
+    assert '{ "name": "topic", "type": "string", "versions": "0",' in result.out
+    assert result.code == 0
 
 
 def test_the_definitions_of_a_kip_become_files(tmp_path: Path, repo: Path) -> None:
@@ -509,18 +509,18 @@ def test_the_definitions_of_a_kip_become_files(tmp_path: Path, repo: Path) -> No
     flat = "\n".join(line.strip() for line in text.decode().splitlines())
     (tmp_path / "kip.txt").write_text(f"New:\n\n{flat}\n\n{response.decode()}\n\nOld:\n\n{there.decode()}\n")
     for words in (("from-kip",), ("--from-kip",)):
-        ran = kiplint("new", *words, "kip.txt", "--schemas", "clients", "--dry-run", cwd=tmp_path)
-        assert ran.code == 0, ran.err
-        assert text.decode() in ran.out  # indented again, below the licence
-        assert ran.err.endswith(
+        result = kiplint("new", *words, "kip.txt", "--schemas", "clients", "--dry-run", cwd=tmp_path)
+        assert result.code == 0, result.err
+        assert text.decode() in result.out  # indented again, below the licence
+        assert result.err.endswith(
             "MetadataRequest is there already, and not changed; `kiplint kip --base` shows what the KIP changes\n"
         )
-    ran = kiplint("new", "from-kip", "kip.txt", "--schemas", "clients", cwd=tmp_path)
-    assert ran.out.splitlines() == ["clients/PauseRequest.json", "clients/PauseResponse.json"]
+    result = kiplint("new", "from-kip", "kip.txt", "--schemas", "clients", cwd=tmp_path)
+    assert result.out.splitlines() == ["clients/PauseRequest.json", "clients/PauseResponse.json"]
     assert kiplint("check", "clients", cwd=tmp_path).code == 0
     (tmp_path / "empty.txt").write_text("Nothing.\n")
-    ran = kiplint("new", "from-kip", "empty.txt", "--schemas", "clients", cwd=tmp_path)
-    assert (ran.code, ran.err) == (2, "error: no message definition in empty.txt\n")
+    result = kiplint("new", "from-kip", "empty.txt", "--schemas", "clients", cwd=tmp_path)
+    assert (result.code, result.err) == (2, "error: no message definition in empty.txt\n")
 
 
 def test_a_migration_in_steps_ends_where_a_whole_one_does(broker: Path) -> None:
@@ -534,7 +534,7 @@ def test_a_migration_in_steps_ends_where_a_whole_one_does(broker: Path) -> None:
         (("--except-telemetry",), "7 done, 2 missing, 1 exempt and 1 dead"),
         ((), "9 done, 1 exempt and 1 dead"),
     ):
-        ran = kiplint("migrate", "kip-1313", "clients", *step, "--summary", "markdown", cwd=broker)
-        assert (ran.code, ran.out.splitlines()[0]) == (0, f"### Request header 3: {text}.")
-        assert "| OffsetDelete | 47 | done | " in ran.out
+        result = kiplint("migrate", "kip-1313", "clients", *step, "--summary", "markdown", cwd=broker)
+        assert (result.code, result.out.splitlines()[0]) == (0, f"### Request header 3: {text}.")
+        assert "| OffsetDelete | 47 | done | " in result.out
     assert contents(broker / "clients") == whole

@@ -95,9 +95,9 @@ def run(repo: Path, folder: str, *words: str | Path, **env: str) -> Ran:
 
 
 def test_text(repo: Path) -> None:
-    ran = run(repo, "kip-35", "client", "B1", "B2", "--feature", "features.json")
-    assert (ran.code, ran.err) == (1, "")
-    _, _, rest = ran.out.partition("Not offered by every broker")
+    result = run(repo, "kip-35", "client", "B1", "B2", "--feature", "features.json")
+    assert (result.code, result.err) == (1, "")
+    _, _, rest = result.out.partition("Not offered by every broker")
     assert rest.splitlines() == [
         " (1)",
         "  ListOffsets 0",
@@ -123,9 +123,9 @@ def test_text(repo: Path) -> None:
 
 
 def test_text_of_a_connection(repo: Path) -> None:
-    ran = run(repo, "telemetry", "new-client", "new-broker")
-    assert ran.code == 0
-    assert ran.out.splitlines()[:13] == [
+    result = run(repo, "telemetry", "new-client", "new-broker")
+    assert result.code == 0
+    assert result.out.splitlines()[:13] == [
         "new-client clients work with new-broker brokers: 4 of 4 RPCs that both use.",
         "",
         "Connection to new-broker",
@@ -143,10 +143,10 @@ def test_text_of_a_connection(repo: Path) -> None:
 
 
 def test_refused_is_exit_1(repo: Path) -> None:
-    ran = run(repo, "refused", "client", "broker")
-    assert (ran.code, ran.err) == (1, "")
-    assert "Refused with INVALID_REQUEST (1)\n  DeleteGroups  broker answers version 2" in ran.out
-    assert ran.out.endswith("6 RPCs: 5 agreed, 1 refused\n")
+    result = run(repo, "refused", "client", "broker")
+    assert (result.code, result.err) == (1, "")
+    assert "Refused with INVALID_REQUEST (1)\n  DeleteGroups  broker answers version 2" in result.out
+    assert result.out.endswith("6 RPCs: 5 agreed, 1 refused\n")
 
 
 def test_colours(repo: Path) -> None:
@@ -155,9 +155,9 @@ def test_colours(repo: Path) -> None:
 
 
 def test_json_is_as_documented(repo: Path) -> None:
-    ran = run(repo, "refused", "client", "broker", "--output-format", "json")
-    assert ran.code == 1
-    document = json.loads(ran.out)
+    result = run(repo, "refused", "client", "broker", "--output-format", "json")
+    assert result.code == 1
+    document = json.loads(result.out)
     assert [*document] == [
         "version", "client", "brokers", "exchanges", "telemetry", "rpcs", "features", "summary", "modes",
         "losses",
@@ -166,9 +166,9 @@ def test_json_is_as_documented(repo: Path) -> None:
 
 
 def test_revisions(history: Path, tmp_path: Path) -> None:
-    ran = kiplint("negotiate", "2.4.0:", "confluent-8.3.0:", "--repo", history, cwd=tmp_path)
-    assert (ran.code, ran.err) == (0, "")
-    assert "WriteTxnMarkers 0 (no common version)" in ran.out
+    result = kiplint("negotiate", "2.4.0:", "confluent-8.3.0:", "--repo", history, cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert "WriteTxnMarkers 0 (no common version)" in result.out
 
 
 @pytest.mark.parametrize(
@@ -180,50 +180,50 @@ def test_revisions(history: Path, tmp_path: Path) -> None:
     ],
 )
 def test_usage(repo: Path, words: list[str], says: str) -> None:
-    ran = run(repo, "kip-35", *words)
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
-    assert ran.err.count("\n") == 1
+    result = run(repo, "kip-35", *words)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
+    assert result.err.count("\n") == 1
 
 
 def test_a_set_without_rpcs(tmp_path: Path) -> None:
     text = '{"name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "none", "fields": []}'
     (tmp_path / "XData.json").write_text(text)
-    ran = kiplint("negotiate", ".", ".", cwd=tmp_path)
-    assert (ran.code, ran.out) == (2, "")
-    assert "has no RPC: name the directory with the requests and responses" in ran.err
+    result = kiplint("negotiate", ".", ".", cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert "has no RPC: name the directory with the requests and responses" in result.err
 
 
 def test_a_definition_that_cannot_be_read_is_reported(repo: Path, tmp_path: Path) -> None:
     for file in (repo / "fixtures/negotiate/kip-35/client").glob("*.json"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     (tmp_path / "Broken.json").write_text('{"validVersions": ')
-    ran = kiplint("negotiate", ".", ".", cwd=tmp_path)
-    assert ran.code == 2
-    assert "Broken.json" in ran.err
-    assert "4 RPCs: 4 agreed" in ran.out
+    result = kiplint("negotiate", ".", ".", cwd=tmp_path)
+    assert result.code == 2
+    assert "Broken.json" in result.err
+    assert "4 RPCs: 4 agreed" in result.out
 
 
 # Released clients, captures and probed brokers as the client
 
 
 def test_a_released_client(history: Path, tmp_path: Path) -> None:
-    ran = kiplint("negotiate", "librdkafka@1.3.0", "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
-    assert (ran.code, ran.err) == (1, "")
-    assert ran.out.startswith("librdkafka@1.3.0 clients work ")
+    result = kiplint("negotiate", "librdkafka@1.3.0", "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
+    assert (result.code, result.err) == (1, "")
+    assert result.out.startswith("librdkafka@1.3.0 clients work ")
     assert (
         "Refused on some paths (1)\n"
         "  ListOffsets  it also sends 0 without negotiation, which confluent-8.0.0: refuses\n\n"
         "Not done with these brokers (1)\n"
         "  SASL GSSAPI  the client tests for JoinGroup 0, and confluent-8.0.0: lists 2-9\n"
-    ) in ran.out
+    ) in result.out
 
 
 def test_released_clients_in_json(history: Path, tmp_path: Path) -> None:
     words = ("--clients", "librdkafka@1.6.1,librdkafka@1.8.2,rskafka", "--output-format", "json")
-    ran = kiplint("negotiate", *words, "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
-    assert (ran.code, ran.err) == (1, "")
-    document = msgspec.json.decode(ran.out, type=ClientsDocument)
+    result = kiplint("negotiate", *words, "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
+    assert (result.code, result.err) == (1, "")
+    document = msgspec.json.decode(result.out, type=ClientsDocument)
     cells = [(row.client, cell.lowest, cell.newest) for row in document.clients for cell in row.brokers]
     assert cells == [("librdkafka", "1.8.2", "1.8.2"), ("rskafka", "0.2.0", "0.6.0")]
     assert msgspec.to_builtins(document.summary) == {"releases": 6, "works": 5, "core": 0, "fails": 1}
@@ -258,11 +258,11 @@ def test_released_clients_in_text(history: Path, tmp_path: Path) -> None:
 
 
 def test_the_list_of_clients(tmp_path: Path) -> None:
-    ran = kiplint("negotiate", "--list-clients", cwd=tmp_path)
-    assert (ran.code, ran.err, len(ran.out.splitlines())) == (0, "", 49)
-    assert "  kafkajs@2.2.4              2023-02  It takes the lower of its highest version" in ran.out
-    result = kiplint("negotiate", "--list-clients", "--output-format", "json", cwd=tmp_path).out
-    assert len(msgspec.json.decode(result, type=ClientListDocument).releases) == 48
+    result = kiplint("negotiate", "--list-clients", cwd=tmp_path)
+    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 49)
+    assert "  kafkajs@2.2.4              2023-02  It takes the lower of its highest version" in result.out
+    output = kiplint("negotiate", "--list-clients", "--output-format", "json", cwd=tmp_path).out
+    assert len(msgspec.json.decode(output, type=ClientListDocument).releases) == 48
 
 
 def test_a_capture_is_read_to_its_end(repo: Path, tmp_path: Path) -> None:
@@ -273,8 +273,8 @@ def test_a_capture_is_read_to_its_end(repo: Path, tmp_path: Path) -> None:
     rows = []
     for name in ("short.pcap", "long.pcap"):
         broker = repo / "fixtures/sets/broker/clients"
-        ran = kiplint("negotiate", name, broker, "--output-format", "json", cwd=tmp_path)
-        rows.append(msgspec.json.decode(ran.out, type=Negotiation).rpcs)
+        result = kiplint("negotiate", name, broker, "--output-format", "json", cwd=tmp_path)
+        rows.append(msgspec.json.decode(result.out, type=Negotiation).rpcs)
     assert rows[0] == rows[1]
     assert any(rpc.client for rpc in rows[0])
 
@@ -283,9 +283,11 @@ def test_a_capture_as_the_client(history: Path, corpus: Path, tmp_path: Path) ->
     capture = corpus.parent / "bytes" / "capture.pcapng"
     if not capture.is_file():
         pytest.skip(f"no capture at {capture}")
-    ran = kiplint("negotiate", capture, "confluent-8.0.0:", "--repo", history, "--output-format", "json", cwd=tmp_path)
-    document = msgspec.json.decode(ran.out, type=Negotiation)
-    assert (document.client, document.summary.agreed, ran.code) == (str(capture), 24, 0)
+    result = kiplint(
+        "negotiate", capture, "confluent-8.0.0:", "--repo", history, "--output-format", "json", cwd=tmp_path
+    )
+    document = msgspec.json.decode(result.out, type=Negotiation)
+    assert (document.client, document.summary.agreed, result.code) == (str(capture), 24, 0)
     assert (
         document.exchanges[0].notes[-1]
         == "only the versions of the captured requests are known; the client may have more"
@@ -315,9 +317,9 @@ def test_a_probed_broker_as_the_client(history: Path, tmp_path: Path) -> None:
 
 def test_a_released_client_with_a_probed_broker(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_text(json.dumps(ANSWER))
-    ran = kiplint("negotiate", "librdkafka@2.8.0", "b.json", "--output-format", "json", cwd=tmp_path)
-    document = msgspec.json.decode(ran.out, type=Negotiation)
-    assert (ran.code, document.summary.agreed, document.exchanges[0].request_header) == (0, 2, 2)
+    result = kiplint("negotiate", "librdkafka@2.8.0", "b.json", "--output-format", "json", cwd=tmp_path)
+    document = msgspec.json.decode(result.out, type=Negotiation)
+    assert (result.code, document.summary.agreed, document.exchanges[0].request_header) == (0, 2, 2)
 
 
 @pytest.mark.parametrize(
@@ -332,6 +334,6 @@ def test_a_released_client_with_a_probed_broker(tmp_path: Path) -> None:
     ],
 )
 def test_usage_of_released_clients(repo: Path, words: list[str], says: str) -> None:
-    ran = run(repo, "kip-35", *words)
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
+    result = run(repo, "kip-35", *words)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err

@@ -19,7 +19,7 @@ FILE = re.compile(rf'^```python title="({ROOM}\w+\.py)"\n(.*?)^```$', re.MULTILI
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Path:
+def sources(tmp_path: Path) -> Path:
     """A copy of the sources with the scratch command in it."""
     files = FILE.findall((ROOT / "CONTRIBUTING.md").read_text("utf-8"))
     assert 2 <= len(files) <= 4
@@ -30,17 +30,17 @@ def copied(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def kiplint(copied: Path, *words: str) -> str:
+def kiplint(sources: Path, *words: str) -> str:
     """What the copy prints."""
     command = [sys.executable, "-m", "kiplint", *words]
-    surroundings = {**environment(), "PYTHONPATH": str(copied / "src")}
+    surroundings = {**environment(), "PYTHONPATH": str(sources / "src")}
     return subprocess.check_output(command, cwd=ROOT / "fixtures", env=surroundings, text=True)
 
 
-def test_a_command_is_a_folder(copied: Path) -> None:
-    lines = kiplint(copied, "tally", "negotiate/kip-35/client").splitlines()
+def test_a_command_is_a_folder(sources: Path) -> None:
+    lines = kiplint(sources, "tally", "negotiate/kip-35/client").splitlines()
     assert [line.split() for line in lines] == [["4", "request"], ["4", "response"]]
-    document = json.loads(kiplint(copied, "tally", "tags/gap/bad", "--output-format", "json"))
+    document = json.loads(kiplint(sources, "tally", "tags/gap/bad", "--output-format", "json"))
     assert document == {"version": 1, "counts": {"metadata": 1}}
-    assert "Count the messages of each type." in kiplint(copied, "--help")
-    assert '"title": "kiplint tally"' in kiplint(copied, "schema", "tally")
+    assert "Count the messages of each type." in kiplint(sources, "--help")
+    assert '"title": "kiplint tally"' in kiplint(sources, "schema", "tally")

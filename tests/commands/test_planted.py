@@ -14,7 +14,7 @@ import pytest
 import kiplint.commands
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import own_repository
-from kiplint.sources.history import Walker, branch, followed, inner_commit, tags
+from kiplint.sources.history import Walker, branch, follow, inner_commit, tags
 from sources.support import git
 from tools import definition, environment, field
 from tools import kiplint as run_kiplint
@@ -136,7 +136,7 @@ COMMANDS: dict[str, list[list[str]]] = {
 
 
 @pytest.fixture
-def ran(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+def log_file(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     """The log of the planted command, which has done nothing yet; the repository is beside it."""
     log, evil, where, hooks = (tmp_path / name for name in ("log", "evil", "repository", "hooks"))
     evil.write_text(f'#!/bin/sh\necho "$0 $@" >> {log}\nexit 1\n')
@@ -162,10 +162,10 @@ def ran(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     return log
 
 
-def test_git_itself_would_run_it(ran: Path) -> None:
-    command = ["git", "-C", str(ran.parent / "repository"), "diff", "HEAD"]
+def test_git_itself_would_run_it(log_file: Path) -> None:
+    command = ["git", "-C", str(log_file.parent / "repository"), "diff", "HEAD"]
     subprocess.run(command, env=environment(), capture_output=True, check=False)
-    assert ran.exists()
+    assert log_file.exists()
 
 
 def test_every_command_is_tried() -> None:
@@ -173,24 +173,24 @@ def test_every_command_is_tried() -> None:
     assert set(COMMANDS) == names - {"pipeline"}
 
 
-def test_no_command_runs_it(ran: Path) -> None:
-    where = ran.parent / "repository"
+def test_no_command_runs_it(log_file: Path) -> None:
+    where = log_file.parent / "repository"
     for name, runs in COMMANDS.items():
         for words in runs:
-            done = run_kiplint(name.replace("_", "-"), *words, cwd=where)
-            assert "Usage:" not in done.err, (name, words)
-            assert not ran.exists(), (name, words, ran.read_text())
+            result = run_kiplint(name.replace("_", "-"), *words, cwd=where)
+            assert "Usage:" not in result.err, (name, words)
+            assert not log_file.exists(), (name, words, log_file.read_text())
 
 
-def test_each_command_that_needs_git_says_who_owns_the_repository(ran: Path) -> None:
+def test_each_command_that_needs_git_says_who_owns_the_repository(log_file: Path) -> None:
     foreign = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_TEST_ASSUME_DIFFERENT_OWNER": "1"}
     for name, runs in COMMANDS.items():
         for words in runs:
-            done = run_kiplint(name.replace("_", "-"), *words, cwd=ran.parent / "repository", env=foreign)
+            result = run_kiplint(name.replace("_", "-"), *words, cwd=log_file.parent / "repository", env=foreign)
             marks = {"--as-hook", "--changed-since", "--history", *re.findall(r"\w+(?:~1)?:s?(?= |$)", " ".join(words))}
             reads_git = bool(marks & {*words}) or (name == "review" and "none" not in words)
-            assert ("git config --global --add safe.directory" in done.err) is reads_git, (name, words, done)
-            assert not reads_git or done.code == 2
+            assert ("git config --global --add safe.directory" in result.err) is reads_git, (name, words, result)
+            assert not reads_git or result.code == 2
 
 
 @pytest.mark.parametrize("replacement", ["refs/replace", "info/grafts"])
@@ -207,17 +207,17 @@ def test_a_commit_is_compared_as_it_was_made(tmp_path: Path, replacement: str) -
     else:
         (tmp_path / ".git/info").mkdir(exist_ok=True)
         (tmp_path / ".git/info/grafts").write_text(f"{head} {first}\n")
-    done = run_kiplint("diff", "HEAD~1:", "HEAD:", "--output-format", "json", cwd=tmp_path)
-    assert [change["versions"] for change in json.loads(done.out)["changes"]] == ["3"]
+    result = run_kiplint("diff", "HEAD~1:", "HEAD:", "--output-format", "json", cwd=tmp_path)
+    assert [change["versions"] for change in json.loads(result.out)["changes"]] == ["3"]
 
 
-def test_no_stage_of_the_pipeline_runs_it(ran: Path) -> None:
-    where = ran.parent / "repository"
+def test_no_stage_of_the_pipeline_runs_it(log_file: Path) -> None:
+    where = log_file.parent / "repository"
     objects = own_repository(str(where), "kafka")
     trees = [revision.tree for revision in branch(objects, "HEAD")]
     assert [revision.tree for revision in tags(objects, "?.*")] == trees
     assert [len(list(Walker(objects).folders(tree))) for tree in trees] == [1, 1]
-    assert [len(folders) for folders in followed(objects, trees)] == [1, 1]
+    assert [len(folders) for folders in follow(objects, trees)] == [1, 1]
     assert inner_commit(objects, "HEAD", "s/XRequest.json")
     close()
-    assert not ran.exists()
+    assert not log_file.exists()

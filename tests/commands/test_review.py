@@ -299,11 +299,11 @@ SETTINGS: dict[str, bytes] = {
     "known.json": BASELINE.encode(),
     "pyproject.toml": b'[project]\nname = "x"\n',
 }
-CHANGED = "review/configuration-changed"
+CONFIG_CHANGED = "review/configuration-changed"
 
 
 @pytest.fixture
-def configured(checkout: Path) -> Path:
+def project(checkout: Path) -> Path:
     """The same, with a configuration, and a change after it that breaks the rule of its pack."""
     commit(checkout, SETTINGS)
     write(checkout, things(OLD, SIZE))
@@ -337,21 +337,21 @@ MINE = ("mine/no-size", "error", "schemas/ThingResponse.json")
     ],
 )
 def test_a_change_does_not_decide_how_it_is_reviewed(
-    configured: Path, files: dict[str, bytes], changes: list[str]
+    project: Path, files: dict[str, bytes], changes: list[str]
 ) -> None:
-    assert findings_with(files) == [MINE, *((CHANGED, "warning", path) for path in changes)]
+    assert findings_with(files) == [MINE, *((CONFIG_CHANGED, "warning", path) for path in changes)]
 
 
-def test_a_configuration_that_is_gone(configured: Path) -> None:
+def test_a_configuration_that_is_gone(project: Path) -> None:
     for name in SETTINGS:
-        (configured / name).unlink()
+        (project / name).unlink()
     names = ("kiplint.toml", "more.toml", "mine.json5", "known.json")
-    assert findings_with({}) == [MINE, *((CHANGED, "warning", name) for name in names)]
+    assert findings_with({}) == [MINE, *((CONFIG_CHANGED, "warning", name) for name in names)]
 
 
-def test_the_head_is_trusted_on_request(configured: Path) -> None:
+def test_the_head_is_trusted_on_request(project: Path) -> None:
     files = {"schemas/kiplint.toml": b'ignore = ["*"]'}
-    assert findings_with(files, trust_head=True) == [(CHANGED, "warning", "schemas/kiplint.toml")]
+    assert findings_with(files, trust_head=True) == [(CONFIG_CHANGED, "warning", "schemas/kiplint.toml")]
     result = review("schemas", base="HEAD", trust_head=True)
     assert result.findings[0].message == "the change sets ignore otherwise than HEAD, which this review trusts"
     assert findings_with(files, base="none") == []
@@ -363,7 +363,7 @@ def test_a_configuration_behind_a_link_of_the_base(checkout: Path) -> None:
     write(checkout, things(OLD))
     (checkout / "kiplint.toml").unlink()
     assert findings_with({}) == [
-        (CHANGED, "warning", "kiplint.toml"),
+        (CONFIG_CHANGED, "warning", "kiplint.toml"),
         ("fields/unknown-type", "info", "schemas/ThingResponse.json"),
     ]
 
@@ -387,10 +387,10 @@ def test_new_ignore_comments_are_counted(checkout: Path) -> None:
 def test_the_command(checkout: Path) -> None:
     """Its JSON is that of its schema, and an option says how to name a base."""
     write(checkout, things(OLD, SIZE))
-    ran = kiplint("review", "--output-format", "json", cwd=checkout)
-    document = msgspec.json.decode(ran.out, type=ReviewDocument)
-    assert (ran.code, [entry.rule for entry in document.findings]) == (1, ["compat/layout-changed"])
-    assert json.loads(ran.out)["summary"]["breaks"] == {"wire": 1}
+    result = kiplint("review", "--output-format", "json", cwd=checkout)
+    document = msgspec.json.decode(result.out, type=ReviewDocument)
+    assert (result.code, [entry.rule for entry in document.findings]) == (1, ["compat/layout-changed"])
+    assert json.loads(result.out)["summary"]["breaks"] == {"wire": 1}
     text = kiplint("review", cwd=checkout)
     assert text.err.splitlines()[0].endswith(", the last commit")
     assert ", compared with " in text.out.splitlines()[-1]

@@ -77,8 +77,8 @@ def test_text() -> None:
 
 
 def test_text_of_what_is_to_be_done_comes_first(releases: Path) -> None:
-    ran = rollout("old", "half", cwd=releases)
-    assert ran == (
+    result = rollout("old", "half", cwd=releases)
+    assert result == (
         1,
         "RPC            key  status   base  versions  request headers\n"
         "Beta           2    missing  0-5   0-5       0-2: 1, 3-5: 2        "
@@ -93,9 +93,9 @@ def test_text_of_what_is_to_be_done_comes_first(releases: Path) -> None:
 
 
 def test_json() -> None:
-    ran = rollout(BASE, HEAD, "--output-format", "json")
-    document = json.loads(ran.out)
-    assert (ran.code, ran.err) == (1, "")
+    result = rollout(BASE, HEAD, "--output-format", "json")
+    document = json.loads(result.out)
+    assert (result.code, result.err) == (1, "")
     assert list(document) == ["version", "header", "rpcs", "summary"]
     assert (document["version"], document["header"]) == (1, 3)
     assert document["summary"] == {"done": 3, "unstable": 0, "missing": 0, "wrong": 6, "new": 0, "exempt": 1, "dead": 1}
@@ -115,9 +115,9 @@ def test_json() -> None:
 
 
 def test_jsonl_has_a_line_for_each_rpc() -> None:
-    ran = rollout(HEAD, "--output-format", "jsonl")
+    result = rollout(HEAD, "--output-format", "jsonl")
     document = json.loads(rollout(HEAD, "--output-format", "json").out)
-    assert [json.loads(line) for line in ran.out.splitlines()] == document["rpcs"]
+    assert [json.loads(line) for line in result.out.splitlines()] == document["rpcs"]
 
 
 def test_markdown() -> None:
@@ -140,23 +140,23 @@ def test_markdown() -> None:
 def test_concise_has_the_findings(releases: Path) -> None:
     slip = f"kip-1313/DeleteGroupsResponse.json:13:3: error rpc/versions-differ {SLIP}\n"
     assert rollout(HEAD, "--output-format", "concise") == (1, slip, "")
-    ran = rollout("old", "half", "--output-format", "concise", cwd=releases)
+    result = rollout("old", "half", "--output-format", "concise", cwd=releases)
     text = "the latest version of Beta (5) uses header 2; bump it to 6 with header 3"
-    assert ran.out == f"half/BetaRequest.json:5:3: error kip-1313/v3-missing {text}\n"
+    assert result.out == f"half/BetaRequest.json:5:3: error kip-1313/v3-missing {text}\n"
 
 
 @pytest.mark.parametrize("form", ["github", "sarif", "junit", "gitlab"])
 def test_findings_in_every_form(releases: Path, form: str) -> None:
-    ran = rollout("old", "half", "--output-format", form, cwd=releases)
-    assert (ran.code, ran.err) == (1, "")
-    assert "kip-1313/v3-missing" in ran.out
-    assert "half/BetaRequest.json" in ran.out
+    result = rollout("old", "half", "--output-format", form, cwd=releases)
+    assert (result.code, result.err) == (1, "")
+    assert "kip-1313/v3-missing" in result.out
+    assert "half/BetaRequest.json" in result.out
     assert rollout("old", "done", "--output-format", form, cwd=releases).code == 0
 
 
 def test_files_and_silence(releases: Path) -> None:
-    ran = rollout("old", "half", "-q", "--output-format", "json=out.json", "--output-format", "text", cwd=releases)
-    assert ran == (1, "", "")
+    result = rollout("old", "half", "-q", "--output-format", "json=out.json", "--output-format", "text", cwd=releases)
+    assert result == (1, "", "")
     assert json.loads((releases / "out.json").read_text("utf-8"))["summary"]["missing"] == 1
 
 
@@ -192,8 +192,8 @@ def test_what_is_wrong(releases: Path, files: dict[str, bytes], rpc_name: str, r
         "SaslHandshake": "exempt",
         rpc_name: "wrong",
     }
-    ran = rollout("old", "wrong", "--output-format", "concise", cwd=releases)
-    assert (ran.code, ran.out.count("\n"), ran.out.split()[2]) == (1, 1, rule)
+    result = rollout("old", "wrong", "--output-format", "concise", cwd=releases)
+    assert (result.code, result.out.count("\n"), result.out.split()[2]) == (1, 1, rule)
 
 
 def test_new_and_gone(releases: Path) -> None:
@@ -201,8 +201,8 @@ def test_new_and_gone(releases: Path) -> None:
     write(releases / "new", {**DONE, **gamma})
     assert statuses("old", "new", cwd=releases)["Gamma"] == "new"
     assert statuses("new", "done", cwd=releases)["Gamma"] == "wrong"
-    ran = rollout("new", "done", "--output-format", "concise", cwd=releases)
-    assert (ran.code, ran.out.split(" is in")[0]) == (
+    result = rollout("new", "done", "--output-format", "concise", cwd=releases)
+    assert (result.code, result.out.split(" is in")[0]) == (
         1,
         "new/GammaRequest.json:2:3: error compat/message-removed Gamma",
     )
@@ -236,10 +236,10 @@ def test_revisions(tmp_path: Path) -> None:
 
 def test_an_unreadable_definition_is_named(releases: Path) -> None:
     (releases / "done/BetaRequest.json").write_bytes(b'{"validVersions": ')
-    ran = rollout("old", "done", "--output-format", "json", cwd=releases)
+    result = rollout("old", "done", "--output-format", "json", cwd=releases)
     warning = "done/BetaRequest.json cannot be read, so it is not compared; see `kiplint check`"
-    assert (ran.code, ran.err) == (2, f"warning: {warning}\n")
-    assert json.loads(ran.out)["summary"]["done"] == 1
+    assert (result.code, result.err) == (2, f"warning: {warning}\n")
+    assert json.loads(result.out)["summary"]["done"] == 1
 
 
 @pytest.mark.parametrize(
@@ -251,13 +251,13 @@ def test_an_unreadable_definition_is_named(releases: Path) -> None:
     ],
 )
 def test_one_clear_line(releases: Path, words: tuple[str, ...], problem: str) -> None:
-    ran = rollout(*words, cwd=releases)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert ran.err.startswith(f"error: {problem}")
+    result = rollout(*words, cwd=releases)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.startswith(f"error: {problem}")
 
 
 @pytest.mark.parametrize("words", [("old", "--header", "0"), ("old", "--header", "three")])
 def test_usage(releases: Path, words: tuple[str, ...]) -> None:
-    ran = rollout(*words, cwd=releases)
-    assert (ran.code, ran.out) == (2, "")
-    assert "Usage: kiplint rollout" in ran.err
+    result = rollout(*words, cwd=releases)
+    assert (result.code, result.out) == (2, "")
+    assert "Usage: kiplint rollout" in result.err

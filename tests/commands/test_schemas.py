@@ -30,9 +30,9 @@ OUTPUTS = {
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_the_output_is_valid_by_its_schema(tmp_path: Path, name: str) -> None:
-    ran = kiplint(*OUTPUTS[name], "--output-format", "json", cwd=tmp_path)
-    assert ran.code in (0, 1), ran.err
-    Draft202012Validator(schema(name)).validate(json.loads(ran.out))
+    result = kiplint(*OUTPUTS[name], "--output-format", "json", cwd=tmp_path)
+    assert result.code in (0, 1), result.err
+    Draft202012Validator(schema(name)).validate(json.loads(result.out))
 
 
 def test_every_schema_is_one() -> None:

@@ -121,18 +121,18 @@ MESSAGE = {
 
 
 def test_json(folder: Path) -> None:
-    ran = show("XResponse@4", ".", "--output-format", "json", cwd=folder)
-    assert (ran.code, ran.err) == (0, "")
-    document = json.loads(ran.out)
+    result = show("XResponse@4", ".", "--output-format", "json", cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    document = json.loads(result.out)
     assert document == {"version": 1, **MESSAGE}
     jsonschema.validate(document, schema("show"))
 
 
 def test_all_messages(folder: Path) -> None:
     write(folder, {"ARecord.json": definition(field(), name="ARecord", type="metadata")})
-    ran = show("--all", "--output-format", "json", folder, cwd=folder)
-    assert (ran.code, ran.err) == (0, "")
-    document = json.loads(ran.out)
+    result = show("--all", "--output-format", "json", folder, cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    document = json.loads(result.out)
     first, second = document["messages"]
     assert (document["version"], first["message_name"], first["layouts"][0]["header_version"]) == (1, "ARecord", None)
     assert [layout["versions"] for layout in second["layouts"]] == ["0", "1", "2", "3-5"]
@@ -163,8 +163,8 @@ def test_a_message_without_fields(tmp_path: Path) -> None:
 
 
 def test_declared_headers(tmp_path: Path) -> None:
-    ran = show("DeleteGroupsRequest@3", "kip-1313", cwd=FIXTURES)
-    assert ran.out.startswith("DeleteGroupsRequest 3, after request header 3, flexible\n")
+    result = show("DeleteGroupsRequest@3", "kip-1313", cwd=FIXTURES)
+    assert result.out.startswith("DeleteGroupsRequest 3, after request header 3, flexible\n")
 
 
 def test_layouts_are_split_where_the_header_changes(tmp_path: Path) -> None:
@@ -195,16 +195,16 @@ def test_layouts_are_split_where_the_header_changes(tmp_path: Path) -> None:
 
 
 def test_a_dead_message(tmp_path: Path) -> None:
-    ran = show("LeaderAndIsrRequest", "sets/broker", cwd=FIXTURES)
-    assert ran == (0, "LeaderAndIsrRequest has no valid version\n", "")
+    result = show("LeaderAndIsrRequest", "sets/broker", cwd=FIXTURES)
+    assert result == (0, "LeaderAndIsrRequest has no valid version\n", "")
     document = json.loads(show("LeaderAndIsrRequest", "sets/broker", "--output-format", "json", cwd=FIXTURES).out)
     assert (document["valid_versions"], document["layouts"]) == ("none", [])
 
 
 def test_colours_on_request(folder: Path) -> None:
     assert "\x1b[" not in show("XResponse", cwd=folder).out
-    coloured = show("XResponse@0", "--color", "always", cwd=folder).out
-    assert coloured.startswith("\x1b[1mXResponse 0, after response header 0\x1b[0m\n")
+    output = show("XResponse@0", "--color", "always", cwd=folder).out
+    assert output.startswith("\x1b[1mXResponse 0, after response header 0\x1b[0m\n")
 
 
 def test_every_kind_of_source(folder: Path, tmp_path: Path) -> None:
@@ -234,17 +234,17 @@ def test_one_clear_line(folder: Path, words: tuple[str, ...], problem: str) -> N
 
 def test_unreadable_definitions_beside_it_are_named(folder: Path) -> None:
     write(folder, {"Y.json": b'{"validVersions": '})
-    ran = show("XResponse@0", cwd=folder)
-    assert (ran.code, ran.out) == (0, DRAWINGS.partition("\n\n")[0] + "\n")
-    assert ran.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
+    result = show("XResponse@0", cwd=folder)
+    assert (result.code, result.out) == (0, DRAWINGS.partition("\n\n")[0] + "\n")
+    assert result.err == "warning: Y.json cannot be read, so it is left out; see `kiplint check`\n"
 
 
 def test_an_rpc_is_its_two_halves(folder: Path) -> None:
     request = definition(field("Name", "string"), name="XRequest", type="request")
     write(folder, {"XRequest.json": request})
-    ran = show("X@5", folder, cwd=folder)
-    assert (ran.code, ran.err) == (0, "")
-    assert [line for line in ran.out.splitlines() if line.startswith("X")] == [
+    result = show("X@5", folder, cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    assert [line for line in result.out.splitlines() if line.startswith("X")] == [
         "XRequest 3-5, after request header 2, flexible",
         "XResponse 3-5, after response header 1, flexible",
     ]
@@ -256,6 +256,6 @@ def test_an_rpc_is_its_two_halves(folder: Path) -> None:
 def test_the_page_of_an_rpc_whose_halves_have_other_versions(folder: Path) -> None:
     request = definition(field("Name", "string", "6+"), name="XRequest", type="request", validVersions="0-6")
     write(folder, {"XRequest.json": request})
-    ran = show("X", folder, "--output-format", "html", cwd=folder)
-    assert (ran.code, ran.err) == (0, "")
-    assert '@6">6</a></th><td>+ Name</td><td>not valid</td>' in ran.out
+    result = show("X", folder, "--output-format", "html", cwd=folder)
+    assert (result.code, result.err) == (0, "")
+    assert '@6">6</a></th><td>+ Name</td><td>not valid</td>' in result.out

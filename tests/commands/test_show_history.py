@@ -102,8 +102,8 @@ def test_named_sets_and_other_formats(releases: Path) -> None:
     ],
 )
 def test_one_clear_line(releases: Path, words: tuple[str, ...], problem: str) -> None:
-    ran = kiplint("show", *words, cwd=releases)
-    assert (ran.code, ran.out, ran.err) == (2, "", f"error: {problem}\n")
+    result = kiplint("show", *words, cwd=releases)
+    assert (result.code, result.out, result.err) == (2, "", f"error: {problem}\n")
 
 
 def test_versions_without_end(tmp_path: Path) -> None:

@@ -40,10 +40,10 @@ def changes(old: Files | bytes, new: Files | bytes, *select: str) -> list[Change
 
 def summaries(old: Files | bytes, new: Files | bytes, *select: str) -> list[str]:
     """The same as `rule breaks versions field`, without the default rules' packs."""
-    judged = changes(old, new, *select)
+    findings = changes(old, new, *select)
     return [
         f"{change.rule.partition('/')[2]} {change.breaks} {change.versions} {change.field}".rstrip()
-        for change in judged
+        for change in findings
     ]
 
 
@@ -132,12 +132,12 @@ def test_a_struct_in_itself_is_compared() -> None:
 
 
 def test_flexible_versions_of_the_message() -> None:
-    judged = changes(definition(A, C), definition(A, C, flexibleVersions="4+"))
-    assert [(change.rule, change.versions, change.message) for change in judged] == [
+    findings = changes(definition(A, C), definition(A, C, flexibleVersions="4+"))
+    assert [(change.rule, change.versions, change.message) for change in findings] == [
         ("compat/flexible-changed", "3", "XRequest: version 3 is no longer flexible")
     ]
-    assert judged[0].old == {"flexibleVersions": "3+", "layout": "A int32, C compact string, tags {}"}
-    assert judged[0].new == {"flexibleVersions": "4+", "layout": "A int32, C string"}
+    assert findings[0].old == {"flexibleVersions": "3+", "layout": "A int32, C compact string, tags {}"}
+    assert findings[0].new == {"flexibleVersions": "4+", "layout": "A int32, C string"}
 
 
 # Equal bytes
@@ -292,8 +292,8 @@ def test_changed_unstable_versions_are_reported_as_a_whole() -> None:
     assert (change.old["layout"], change.new["layout"]) == ("A int32, C compact string", "A int32")
     tag = definition(A, C, field("B", versions="5+", tag=0, taggedVersions="5+"), latestVersionUnstable=True)
     assert "unstable-changed none 5" in summaries(old, tag)
-    retyped = definition(A, C, field("B", "int8", versions="5+", tag=0, taggedVersions="5+"))
-    assert summaries(tag, retyped) == ["unstable-changed none 5"]
+    int8_tag = definition(A, C, field("B", "int8", versions="5+", tag=0, taggedVersions="5+"))
+    assert summaries(tag, int8_tag) == ["unstable-changed none 5"]
     headers = {"0-2": "1", "3-4": "2", "5+": "3"}
     assert summaries(old, definition(A, C, headerVersions=headers)) == ["unstable-changed none 5"]
     assert summaries(old, definition(A, C)) == []
@@ -386,11 +386,11 @@ def test_a_copied_field_is_another_field() -> None:
 
 def test_one_half_bumped_alone() -> None:
     old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
-    bumped = {**old, "XRequest.json": definition(A, validVersions="0-7")}
-    (lag,) = (change for change in changes(old, bumped) if change.breaks == "support")
+    new = {**old, "XRequest.json": definition(A, validVersions="0-7")}
+    (lag,) = (change for change in changes(old, new) if change.breaks == "support")
     assert (lag.rule, lag.kind, lag.versions) == ("compat/response-not-bumped", "response-not-bumped", "6-7")
     assert lag.message == "XResponse has no versions 6-7, which its request was bumped to"
-    partly = {**bumped, "XResponse.json": response(A, validVersions="0-6")}
+    partly = {**new, "XResponse.json": response(A, validVersions="0-6")}
     assert [summary for summary in summaries(old, partly) if "support" in summary] == ["response-not-bumped support 7"]
     other = {**old, "XResponse.json": response(A, validVersions="0-6")}
     (lag,) = (change for change in changes(old, other) if change.breaks == "support")
@@ -401,8 +401,8 @@ def test_the_frozen_rpc() -> None:
     same = {"name": "SaslHandshakeRequest", "flexibleVersions": "none", "apiKey": 17}
     old = {"SaslHandshakeRequest.json": definition(A, validVersions="0-1", **same)}
     new = {"SaslHandshakeRequest.json": definition(A, validVersions="0-3", **same)}
-    judged = changes(old, new)
-    assert [(change.rule, change.severity, change.versions) for change in judged] == [
+    findings = changes(old, new)
+    assert [(change.rule, change.severity, change.versions) for change in findings] == [
         ("compat/frozen-bumped", "error", "2-3"),
     ]
     assert changes(new, new) == []
@@ -423,9 +423,9 @@ def test_a_frozen_rpc_bumped_alone_gets_one_finding() -> None:
 
 def test_a_live_rpc_whose_one_half_drops_versions_is_an_error() -> None:
     old = {"XRequest.json": definition(A), "XResponse.json": response(A)}
-    (bumped,) = changes(old, {**old, "XResponse.json": response(A, validVersions="2-5")})
-    assert (bumped.rule, bumped.severity) == ("compat/version-dropped", "error")
-    assert bumped.message == "XResponse: versions 0-1 are no longer valid, and its request still has them"
+    (change,) = changes(old, {**old, "XResponse.json": response(A, validVersions="2-5")})
+    assert (change.rule, change.severity) == ("compat/version-dropped", "error")
+    assert change.message == "XResponse: versions 0-1 are no longer valid, and its request still has them"
     partly = {"XRequest.json": definition(A, validVersions="1-5"), "XResponse.json": response(A, validVersions="2-5")}
     request, answer = changes(old, partly)
     assert (request.severity, answer.severity) == ("warning", "error")
@@ -462,8 +462,8 @@ def test_a_moved_header_of_a_message_without_a_layout_has_no_proof() -> None:
         }
         for kind, headers in (("int32", None), ("Nowhere", {"0+": "1"}))
     )
-    headed = [change for change in changes(old, new) if change.rule == "compat/header-changed"]
-    assert [(change.versions, change.proof) for change in headed] == [("3-5", ())]
+    findings = [change for change in changes(old, new) if change.rule == "compat/header-changed"]
+    assert [(change.versions, change.proof) for change in findings] == [("3-5", ())]
 
 
 def test_a_header_moved_on_a_released_version_is_one_finding() -> None:
@@ -509,8 +509,8 @@ HEADERS = {"0-2": "1", "3-5": "2", "6+": "3"}
 )
 def test_a_new_version_says_its_header_and_what_ended(old: list[Any], new: list[Any], expected: str) -> None:
     fields, others = new
-    judged = changes(definition(*old), definition(*fields, validVersions="0-6", **others))
-    assert [change.statement for change in judged if change.rule == "compat/new-version"] == [expected]
+    findings = changes(definition(*old), definition(*fields, validVersions="0-6", **others))
+    assert [change.statement for change in findings if change.rule == "compat/new-version"] == [expected]
 
 
 def test_a_new_version_says_that_it_is_the_first_flexible_one() -> None:
@@ -572,10 +572,10 @@ def test_record_types_of_different_sets_have_nothing_in_common() -> None:
 
 def test_a_definition_that_cannot_be_read_is_neither_new_nor_gone() -> None:
     files = {"XRequest.json": definition(A), "YRequest.json": definition(A, name="YRequest", apiKey=2)}
-    broken = {"XRequest.json": b'{"validVersions": ', "YRequest.json": definition(A, B, name="YRequest", apiKey=2)}
-    assert tree("new", broken).broken
-    assert summaries(files, broken) == ["layout-changed wire 0-5 B"]
-    assert summaries(broken, files) == ["layout-changed wire 0-5 B"]
+    bad_files = {"XRequest.json": b'{"validVersions": ', "YRequest.json": definition(A, B, name="YRequest", apiKey=2)}
+    assert tree("new", bad_files).broken
+    assert summaries(files, bad_files) == ["layout-changed wire 0-5 B"]
+    assert summaries(bad_files, files) == ["layout-changed wire 0-5 B"]
 
 
 # Places
@@ -592,8 +592,8 @@ def test_places_are_in_the_new_file_and_what_was_before_is_related() -> None:
 
 
 def test_the_json_document() -> None:
-    judged = changes(definition(A, C), definition(A, field("C", "string", nullableVersions="0+")))
-    document = json.loads(msgspec.json.encode(diff_document(judged, 1)))
+    findings = changes(definition(A, C), definition(A, field("C", "string", nullableVersions="0+")))
+    document = json.loads(msgspec.json.encode(diff_document(findings, 1)))
     (proof,) = document["changes"][0].pop("proof")
     assert (proof["writer"], proof["outcome"], proof["hex"]) == ("new", "refused", "00000000ffff")
     assert document == {
@@ -713,13 +713,13 @@ def test_sets_that_share_an_api_key_are_not_mixed_up() -> None:
     assert (wrong.rule, wrong.path) == ("compat/response-not-bumped", "new/a/XRequest.json")
 
 
-@pytest.mark.parametrize(("half", "left"), [("XResponse", "XRequest"), ("XRequest", "XResponse")])
-def test_a_live_rpc_that_loses_one_half_is_an_error(half: str, left: str) -> None:
+@pytest.mark.parametrize(("half", "other"), [("XResponse", "XRequest"), ("XRequest", "XResponse")])
+def test_a_live_rpc_that_loses_one_half_is_an_error(half: str, other: str) -> None:
     old = both("0-5", "0-5")
     new = {name: data for name, data in old.items() if name != f"{half}.json"}
     (change,) = changes(old, new)
     assert (change.rule, change.severity, change.message) == (
-        "compat/message-removed", "error", f"{half} is gone, but {left} is still there",
+        "compat/message-removed", "error", f"{half} is gone, but {other} is still there",
     )  # fmt: skip
     whole = changes(old, {"YRequest.json": definition(B, name="YRequest", apiKey=7)})
     assert {change.severity for change in whole if change.rule == "compat/message-removed"} == {"warning"}

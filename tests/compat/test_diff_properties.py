@@ -54,7 +54,7 @@ def documents(draw: st.DrawFn) -> JSON:
 
 
 @st.composite
-def evolved(draw: st.DrawFn) -> tuple[JSON, JSON]:
+def evolutions(draw: st.DrawFn) -> tuple[JSON, JSON]:
     """A definition, and the same after one to three mutations of any of its lists of fields."""
     old = draw(documents())
     new = copy.deepcopy(old)
@@ -100,16 +100,16 @@ def changes(old: JSON, new: JSON) -> tuple[list[ChangeFinding], Message, Message
         make_tree(name, [("", [("X.json", json.dumps(document).encode())])])
         for name, document in (("o", old), ("n", new))
     ]
-    judged = changes_between(RULES, trees[0], trees[1])
+    findings = changes_between(RULES, trees[0], trees[1])
     before, other = (next(tree.messages) for tree in trees)
-    return judged, before, other
+    return findings, before, other
 
 
-def broken(judged: list[ChangeFinding], message: Message) -> set[int]:
+def breaks(findings: list[ChangeFinding], message: Message) -> set[int]:
     """The versions in which something breaks the wire."""
     return {
         version
-        for change in judged
+        for change in findings
         if change.breaks == "wire"
         for version in range(HIGHEST + 1)
         if any(_covers(part.strip(), version) for part in change.versions.split(","))
@@ -136,20 +136,20 @@ def names(body: Layout) -> Tokens:
 
 
 @settings(max_examples=2 * USUAL)
-@given(evolved())
+@given(evolutions())
 def test_other_bytes_are_never_missed(pair: tuple[JSON, JSON]) -> None:
-    judged, old, new = changes(*pair)
+    findings, old, new = changes(*pair)
     differing = {v for v in range(HIGHEST + 1) if tokens(layout(old, v)) != tokens(layout(new, v))}
-    assert differing <= broken(judged, new)
+    assert differing <= breaks(findings, new)
 
 
 @settings(max_examples=2 * USUAL)
-@given(evolved())
+@given(evolutions())
 def test_versions_that_are_the_same_are_never_broken(pair: tuple[JSON, JSON]) -> None:
-    judged, old, new = changes(*pair)
+    findings, old, new = changes(*pair)
     before, other = ([layout(message, v) for v in range(HIGHEST + 1)] for message in (old, new))
     same = {v for v in range(HIGHEST + 1) if (whole(before[v]), names(before[v])) == (whole(other[v]), names(other[v]))}
-    assert not same & broken(judged, new)
+    assert not same & breaks(findings, new)
 
 
 @given(documents())
@@ -219,7 +219,7 @@ def test_a_change_breaks_what_the_newest_release_has(
     releases = Releases([str(tag) for tag in tags], trees) if tags else None
     judgements = judge(compare_trees(old, new, (), releases), RULES, old.sources, new.sources, prove=False)
     before, after = (next(iter(tree.messages)) for tree in (old, new))
-    broken_versions = broken([finding for _, finding in judgements], after)
+    broken_versions = breaks([finding for _, finding in judgements], after)
     for version in range(HIGHEST + 1):
         holders = [next(iter(tree.messages)) for tree in trees] if tags else [before]
         release = next((item for item in holders if version in item.valid and not _is_unstable(item, version)), None)

@@ -21,13 +21,13 @@ from verdicts import TRUNK
 SHARE = 0.99
 """The least share of cases in which the truth is met."""
 
-REORDERED = "field-order-changed"
+REORDERING = "field-order-changed"
 """The policy of cases whose bytes are equal while two fields of one type trade places: a break for kiplint."""
 
 WHOLE = {"compat/api-key-changed", "compat/type-changed", "compat/version-dropped"}
 
 
-class Evolved(NamedTuple):
+class Case(NamedTuple):
     """A case and what kiplint makes of it."""
 
     row: dict[str, Any]
@@ -41,7 +41,7 @@ class Evolved(NamedTuple):
     @property
     def is_breaking(self) -> bool:
         """Whether it is one."""
-        return self.row["truth"] == "breaking" or REORDERED in (self.row.get("policy") or [])
+        return self.row["truth"] == "breaking" or REORDERING in (self.row.get("policy") or [])
 
     @property
     def label(self) -> str:
@@ -50,7 +50,7 @@ class Evolved(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def cases(verdicts: Path, corpus: Path) -> list[Evolved]:
+def cases(verdicts: Path, corpus: Path) -> list[Case]:
     rows = map(json.loads, (verdicts / "evolution.jsonl").read_text(encoding="utf-8").splitlines())
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     result = []
@@ -63,49 +63,49 @@ def cases(verdicts: Path, corpus: Path) -> list[Evolved]:
         name = Path(row["base"]).name
         old, new = (make_tree("", [("", [(name, json.dumps(document).encode())])]) for document in (parent, child))
         assert not old.broken + new.broken, row["id"]
-        result.append(Evolved(row, changes_between(rules, old, new)))
+        result.append(Case(row, changes_between(rules, old, new)))
     return result
 
 
-def test_there_are_cases_of_every_kind(cases: list[Evolved]) -> None:
+def test_there_are_cases_of_every_kind(cases: list[Case]) -> None:
     assert len(cases) > 300
     assert {case.row["truth"] for case in cases} == {"breaking", "compatible"}
     assert {case.breaks for case in cases} == {True, False}
-    assert any(REORDERED in (case.row.get("policy") or []) for case in cases)
+    assert any(REORDERING in (case.row.get("policy") or []) for case in cases)
 
 
-def test_breaks_of_bytes_are_breaks(cases: list[Evolved]) -> None:
-    missed = [case.label for case in cases if case.is_breaking and not case.breaks and case.row["id"] not in EXCEPTIONS]
-    assert missed == []
+def test_breaks_of_bytes_are_breaks(cases: list[Case]) -> None:
+    misses = [case.label for case in cases if case.is_breaking and not case.breaks and case.row["id"] not in EXCEPTIONS]
+    assert misses == []
 
 
-def test_changes_with_equal_bytes_are_not_breaks(cases: list[Evolved]) -> None:
+def test_changes_with_equal_bytes_are_not_breaks(cases: list[Case]) -> None:
     wrong = [case.label for case in cases if case.breaks and not case.is_breaking and case.row["id"] not in EXCEPTIONS]
     assert wrong == []
 
 
-def test_the_truth_is_met_nearly_always(cases: list[Evolved]) -> None:
+def test_the_truth_is_met_nearly_always(cases: list[Case]) -> None:
     matches = sum(case.breaks == case.is_breaking for case in cases)
     assert matches >= SHARE * len(cases)
 
 
-def test_every_exception_is_needed_and_has_a_reason(cases: list[Evolved]) -> None:
+def test_every_exception_is_needed_and_has_a_reason(cases: list[Case]) -> None:
     mismatches = {case.row["id"] for case in cases if case.breaks != case.is_breaking}
     assert [name for name in EXCEPTIONS if name not in mismatches] == []
     assert all(len(reason) > 40 for reason in EXCEPTIONS.values())
 
 
-def test_every_break_is_proved_by_two_layouts(cases: list[Evolved]) -> None:
+def test_every_break_is_proved_by_two_layouts(cases: list[Case]) -> None:
     """But for those of the message as a whole, which leave the layouts of its versions alone."""
     grave = [change for case in cases for change in case.changes if change.breaks in ("wire", "storage")]
-    proved = [change for change in grave if change.rule not in WHOLE]
-    assert len(proved) > 100
-    assert [change for change in proved if change.old["layout"] == change.new["layout"]] == []
+    changes = [change for change in grave if change.rule not in WHOLE]
+    assert len(changes) > 100
+    assert [change for change in changes if change.old["layout"] == change.new["layout"]] == []
 
 
-def test_nullability_has_its_own_kind(cases: list[Evolved]) -> None:
+def test_nullability_has_its_own_kind(cases: list[Case]) -> None:
     alone = [case for case in cases if case.row.get("nullability_only") and case.breaks]
     assert alone
-    for evolved in alone:
-        rules = {change.rule for change in evolved.changes if change.breaks in ("wire", "storage")}
-        assert rules <= {"compat/nullability-narrowed", "compat/nullability-widened"}, evolved.label
+    for case in alone:
+        rules = {change.rule for change in case.changes if change.breaks in ("wire", "storage")}
+        assert rules <= {"compat/nullability-narrowed", "compat/nullability-widened"}, case.label

@@ -57,7 +57,7 @@ STORAGE = {
 }
 """The records on disk that changed, by pair of releases and rule: all of them in early access at the time."""
 
-RENUMBERED = """
+RENUMBERED_KEYS = """
 OffsetCommitKey GroupMetadataKey ConsumerGroupMetadataKey ConsumerGroupPartitionMetadataKey
 ConsumerGroupMemberMetadataKey ConsumerGroupTargetAssignmentMetadataKey ConsumerGroupTargetAssignmentMemberKey
 ConsumerGroupCurrentMemberAssignmentKey ShareGroupMemberMetadataKey ShareGroupMetadataKey
@@ -161,23 +161,23 @@ def test_bytes_that_became_records_are_the_same_bytes(changes: list[ReleaseChang
         change.change for change in changes if change.pair == pair and change.change.message.startswith(f"{field}: ")
     ]
     assert {change.breaks for change in about} == {"source"}
-    (retyped,) = (change for change in about if change.rule == "compat/type-retyped")
-    assert (retyped.rule, retyped.kind, retyped.breaks, retyped.severity) == (
+    (finding,) = (change for change in about if change.rule == "compat/type-retyped")
+    assert (finding.rule, finding.kind, finding.breaks, finding.severity) == (
         "compat/type-retyped",
         "same-bytes",
         "source",
         "info",
     )
-    assert retyped.message.endswith("was nullable bytes and is nullable records, in the same bytes")
+    assert finding.message.endswith("was nullable bytes and is nullable records, in the same bytes")
 
 
 def test_renumbered_coordinator_keys_are_the_same_on_disk(changes: list[ReleaseChange]) -> None:
     moves = [change for change in changes if change.rule == "record-type-moved"]
     assert {change.pair for change in moves} == {"confluent-8.0.0 confluent-8.1.0"}
     assert {change.change.breaks for change in moves} == {"source"}
-    assert sorted(change.change.message_name for change in moves) == sorted(RENUMBERED.split())
+    assert sorted(change.change.message_name for change in moves) == sorted(RENUMBERED_KEYS.split())
     others = [change for change in changes if change.pair == moves[0].pair and change.change.breaks == "storage"]
-    assert not {change.change.message_name for change in others} & {*RENUMBERED.split()}
+    assert not {change.change.message_name for change in others} & {*RENUMBERED_KEYS.split()}
 
 
 def test_a_renamed_message_is_not_gone(changes: list[ReleaseChange]) -> None:

@@ -95,17 +95,17 @@ def test_fields_come_in_their_order_in_the_versions_that_have_them() -> None:
 
 
 def test_structs_stand_in_line_without_a_box() -> None:
-    boxed = message(struct("Box", "Box", field("A"), field("B", "string")), flexibleVersions="none")
+    box = message(struct("Box", "Box", field("A"), field("B", "string")), flexibleVersions="none")
     plain = message(field("A"), field("B", "string"), flexibleVersions="none")
-    assert layout_text(boxed, PLAIN) == "Box (A int32, B string)"
-    assert same(boxed, plain, PLAIN)
+    assert layout_text(box, PLAIN) == "Box (A int32, B string)"
+    assert same(box, plain, PLAIN)
 
 
 def test_a_struct_ends_in_its_own_tag_section_once_flexible() -> None:
-    boxed, plain = message(struct("Box", "Box", field("A"))), message(field("A"))
-    assert same(boxed, plain, PLAIN)
-    assert not same(boxed, plain, FLEXIBLE)
-    assert tokens(layout(boxed, FLEXIBLE)) == ("int32", "tags", "tags")
+    box, plain = message(struct("Box", "Box", field("A"))), message(field("A"))
+    assert same(box, plain, PLAIN)
+    assert not same(box, plain, FLEXIBLE)
+    assert tokens(layout(box, FLEXIBLE)) == ("int32", "tags", "tags")
 
 
 def test_a_nullable_struct_has_a_marker() -> None:
@@ -208,13 +208,13 @@ def test_only_valid_versions_have_layouts(valid: str, expected: list[str]) -> No
 
 
 def test_versions_are_never_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
-    requested = Mock(side_effect=layout)
-    monkeypatch.setattr("kiplint.model.layout.layout", requested)
+    layout_mock = Mock(side_effect=layout)
+    monkeypatch.setattr("kiplint.model.layout.layout", layout_mock)
     request = message(
         field("A", "string"), field("B", versions="20000+"), validVersions="0-32767", flexibleVersions="9+"
     )
     assert [str(interval) for interval in intervals(request)] == ["0-8", "9-19999", "20000+"]
-    assert [call.args[1] for call in requested.call_args_list] == [0, 9, 20000]
+    assert [call.args[1] for call in layout_mock.call_args_list] == [0, 9, 20000]
 
 
 # Properties

@@ -308,7 +308,7 @@ def test_headers_without_a_declaration() -> None:
 # Features
 
 
-def judged(text: str, file: str = "features.json") -> list[tuple[bool, int | None, str]]:
+def judge_features(text: str, file: str = "features.json") -> list[tuple[bool, int | None, str]]:
     features = read_features(file, text.encode())
     sides = [("c", SchemaSet(rpc("Fetch", 1, "0-5"))), ("b", SchemaSet(rpc("Fetch", 1, "2-9")))]
     negotiation = negotiate(sides[0], sides[1:], features)
@@ -320,11 +320,11 @@ def judged(text: str, file: str = "features.json") -> list[tuple[bool, int | Non
     ['{"f": {"Fetch": "3+"}}', "{f: {FetchRequest: '4-5',},} // five", '{"f": {"1": "0-5"}}', '{"f": {"Fetch": 5}}'],
 )
 def test_features_in_many_forms(text: str) -> None:
-    assert judged(text) == [(True, 5, "")]
+    assert judge_features(text) == [(True, 5, "")]
 
 
 def test_features_in_toml() -> None:
-    assert judged('[f]\nFetch = "2"\n', "features.toml") == [(True, 2, "")]
+    assert judge_features('[f]\nFetch = "2"\n', "features.toml") == [(True, 2, "")]
 
 
 @pytest.mark.parametrize(
@@ -337,7 +337,7 @@ def test_features_in_toml() -> None:
     ],
 )
 def test_features_that_cannot_be_used(text: str, says: str) -> None:
-    assert judged(text) == [(False, None, says)]
+    assert judge_features(text) == [(False, None, says)]
 
 
 @pytest.mark.parametrize(

@@ -42,9 +42,9 @@ def test_every_pair_is_what_negotiate_says() -> None:
 
 def test_the_command() -> None:
     words = ("negotiate", "--matrix", "refused/client", "refused/broker")
-    ran = run(*words, cwd=NEGOTIATE)
-    assert (ran.code, ran.err) == (1, "")
-    assert ran.out.splitlines()[0] == "Pairs in trouble"
+    result = run(*words, cwd=NEGOTIATE)
+    assert (result.code, result.err) == (1, "")
+    assert result.out.splitlines()[0] == "Pairs in trouble"
     document = json.loads(run(*words, "--output-format", "json", cwd=NEGOTIATE).out)
     assert (document["version"], document["releases"]) == (1, ["refused/client", "refused/broker"])
     pairs = {(pair["client"], pair["broker"]): pair for pair in document["pairs"]}
@@ -75,7 +75,7 @@ def test_brokers_are_in_a_mode_that_they_have() -> None:
 
 
 def test_what_it_refuses() -> None:
-    ran = run("negotiate", "--matrix", "refused/client", "refused/broker", "--sasl", cwd=NEGOTIATE)
-    assert (ran.code, ran.err) == (2, "error: --matrix goes with neither --feature nor --sasl\n")
+    result = run("negotiate", "--matrix", "refused/client", "refused/broker", "--sasl", cwd=NEGOTIATE)
+    assert (result.code, result.err) == (2, "error: --matrix goes with neither --feature nor --sasl\n")
     with pytest.raises(UsageError, match="is named twice"):
         negotiate_all(NEGOTIATE / "refused/client", NEGOTIATE / "refused/client")

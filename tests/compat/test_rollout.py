@@ -233,7 +233,7 @@ def test_exempt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "expected"),
+    ("changes", "expected"),
     [
         (
             {"valid": "0-2"},
@@ -243,10 +243,10 @@ def test_exempt() -> None:
         ({"flexibleVersions": "1+"}, "here it is flexible in 1"),
     ],
 )
-def test_the_frozen_rpc_changed_is_wrong(changed: dict[str, Any], expected: str) -> None:
+def test_the_frozen_rpc_changed_is_wrong(changes: dict[str, Any], expected: str) -> None:
     sasl: dict[str, Any] = {"name": "SaslHandshake", "key": 17, "valid": "0-1", "flexibleVersions": "none"}
     base = rpc(**sasl)
-    for row in (row_of(*rpc(**{**sasl, **changed})), row_of(*rpc(**{**sasl, **changed}), base=base)):
+    for row in (row_of(*rpc(**{**sasl, **changes})), row_of(*rpc(**{**sasl, **changes}), base=base)):
         assert (row.status, row.rule) == ("wrong", "kip-1313/frozen-rpc")
         assert row.message.endswith(expected)
 
@@ -285,7 +285,7 @@ def test_the_frozen_rpc_stays(is_gone: bool) -> None:
 # Done too early
 
 
-def done(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: Any) -> tuple[Message, Message]:
+def done_rpc(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: Any) -> tuple[Message, Message]:
     """An RPC whose version 6 has header 3; the fields are the request's."""
     same: dict[str, Any] = {"apiKey": key, "validVersions": "0-6"}
     request = message(*fields, name=f"{name}Request", **{"headerVersions": V3, **same, **others})
@@ -312,12 +312,12 @@ def done(name: str = "X", key: int = 1, *fields: dict[str, Any], **others: Any) 
     ],
 )
 def test_the_request_header_itself_comes_first(header: Message | None, status: str, rule: str, expected: str) -> None:
-    head = (*done(), *([header] if header else []))
+    head = (*done_rpc(), *([header] if header else []))
     for base in (None, SchemaSet(rpc("X", 1, "0-5"))):
         (row,) = rollout(SchemaSet(head), base)
         assert (row.status, row.rule) == (status, f"kip-1313/{rule}")
         assert row.message.startswith(expected)
-    new = done(flexibleVersions="0+", headerVersions={"0+": "3"})
+    new = done_rpc(flexibleVersions="0+", headerVersions={"0+": "3"})
     assert rollout(SchemaSet((*new, *([header] if header else []))), SchemaSet(()))[0].status == status
 
 
@@ -329,10 +329,10 @@ def test_no_header_is_required_of_sets_before_the_kip() -> None:
 def test_a_header_that_does_not_exist_is_wrong() -> None:
     headers = {**V3, "6+": "4"}
     request = rpc("X", 1, "0-6", headerVersions=headers)[0]
-    answered = rpc("X", 1, "0-6", headerVersions={"0-2": "0", "3+": "2"})[1]
+    response = rpc("X", 1, "0-6", headerVersions={"0-2": "0", "3+": "2"})[1]
     for head, output in (
         ((request, rpc("X", 1, "0-6")[1]), "there is no RequestHeader version 4; its valid versions are 1-3"),
-        ((done()[0], answered), "there is no response header 2; the highest is 1"),
+        ((done_rpc()[0], response), "there is no response header 2; the highest is 1"),
     ):
         row = row_of(*head)
         assert (row.status, row.rule, row.message) == ("wrong", "kip-1313/header-unknown", output)
@@ -342,9 +342,9 @@ def test_a_header_that_does_not_exist_is_wrong() -> None:
 
 
 def offsets(valid: str = "0-1", **others: Any) -> tuple[Message, Message]:
-    answered = {name: others[name] for name in ("flexibleVersions",) if name in others}
+    same = {name: others[name] for name in ("flexibleVersions",) if name in others}
     request = rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **others})[0]
-    return request, rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **answered})[1]
+    return request, rpc("OffsetDelete", 47, valid, **{"flexibleVersions": "1+", **same})[1]
 
 
 @pytest.mark.parametrize(
@@ -381,14 +381,14 @@ def test_offset_delete_of_a_fork_that_has_released_header_2() -> None:
     assert row_of(*offsets(headerVersions={"0": "1", "1+": "3"})).status == "done"
 
 
-def telemetry(name: str, headers: dict[str, str], versions: str = "0", answered: str = "") -> tuple[Message, Message]:
+def telemetry(name: str, headers: dict[str, str], versions: str = "0", response: str = "") -> tuple[Message, Message]:
     key = {"GetTelemetrySubscriptions": 71, "PushTelemetry": 72}[name]
     same: dict[str, Any] = {"apiKey": key, "validVersions": "0-1", "flexibleVersions": "0+"}
-    requested = message(
+    request = message(
         field("ClientInstanceId", "uuid", versions), name=f"{name}Request", headerVersions=headers, **same
     )
-    fields = [field("ClientInstanceId", "uuid", answered)] if answered else []
-    return requested, message(*fields, name=f"{name}Response", type="response", **same)
+    fields = [field("ClientInstanceId", "uuid", response)] if response else []
+    return request, message(*fields, name=f"{name}Response", type="response", **same)
 
 
 @pytest.mark.parametrize("name", ["GetTelemetrySubscriptions", "PushTelemetry"])
@@ -406,7 +406,7 @@ def test_a_telemetry_rpc_has_the_id_in_one_place(name: str) -> None:
 
 
 def test_the_telemetry_response_drops_the_id_too() -> None:
-    row = row_of(*telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, answered="0+"))
+    row = row_of(*telemetry("GetTelemetrySubscriptions", {"0": "2", "1+": "3"}, response="0+"))
     assert (row.status, row.rule, row.path) == (
         "wrong",
         "kip-1313/telemetry-fields",
@@ -415,12 +415,12 @@ def test_the_telemetry_response_drops_the_id_too() -> None:
 
 
 def test_a_body_field_that_comes_with_the_header_is_noted() -> None:
-    row = row_of(*done("X", 1, field("Old"), field("New", "int32", "6+")), base=rpc("X", 1, "0-5"))
+    row = row_of(*done_rpc("X", 1, field("Old"), field("New", "int32", "6+")), base=rpc("X", 1, "0-5"))
     note = "note: version 6 also brings New in the request, which KIP-1313 does not"
     assert (row.status, row.note, row.message) == ("done", note, f"version 6 uses header 3; {note}")
     assert json.loads(msgspec.json.encode(rollout_document([row], 3)))["rpcs"][0]["note"] == note
-    assert row_of(*done("X", 1, field("Old"), field("Older", "int32", "5+"))).note == ""
-    other_row = row_of(*done("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
+    assert row_of(*done_rpc("X", 1, field("Old"), field("Older", "int32", "5+"))).note == ""
+    other_row = row_of(*done_rpc("OffsetDelete", 47, field("New", "int32", "6+")), base=offsets("0-5"))
     assert other_row.note == ""
 
 
@@ -437,12 +437,12 @@ TWO = {"0-2": "1", "3-5": "2", "6+": "4"}
 @pytest.mark.parametrize(
     ("sentence", "head", "status"),
     [
-        ("An RPC is not done while its version with the new header is unstable", done(**UNSTABLE), "unstable"),
-        ("nor while RequestHeader has no version 3", (*done(), request_header("1-2")), "wrong"),
-        ("with ClientInstanceId", (*done(), request_header("1-3", field("ClientId", "string"))), "wrong"),
-        ("It is wrong if a header version does not exist", done(headerVersions=TWO), "wrong"),
-        ("however many RPCs use it", (*done(headerVersions=TWO), *done("Y", 2, headerVersions=TWO)), "wrong"),
-        ("if the body is not flexible with header 3", done(flexibleVersions="none"), "wrong"),
+        ("An RPC is not done while its version with the new header is unstable", done_rpc(**UNSTABLE), "unstable"),
+        ("nor while RequestHeader has no version 3", (*done_rpc(), request_header("1-2")), "wrong"),
+        ("with ClientInstanceId", (*done_rpc(), request_header("1-3", field("ClientId", "string"))), "wrong"),
+        ("It is wrong if a header version does not exist", done_rpc(headerVersions=TWO), "wrong"),
+        ("however many RPCs use it", (*done_rpc(headerVersions=TWO), *done_rpc("Y", 2, headerVersions=TWO)), "wrong"),
+        ("if the body is not flexible with header 3", done_rpc(flexibleVersions="none"), "wrong"),
         ("if OffsetDelete uses header 2", offsets(), "wrong"),
         ("if the files of an RPC were deleted", (), "wrong"),
         ("To retire an RPC, keep the files", rpc("X", 1, "none", flexibleVersions="none"), "dead"),
@@ -486,7 +486,7 @@ def bump_version(document: dict[str, Any], old: Message) -> dict[str, Any]:
     return document if old.flexible else {**document, "flexibleVersions": f"{latest}+"}
 
 
-def migrated(base: SchemaSet, skip: set[str], changes: Mapping[str, Mapping[str, Any]] | None = None) -> Tree:
+def migrate_set(base: SchemaSet, skip: set[str], changes: Mapping[str, Mapping[str, Any]] | None = None) -> Tree:
     """The set with headers declared and all live RPCs bumped but those skipped; then `changes` by message name."""
     files = []
     for old in base.messages:
@@ -509,7 +509,7 @@ def clients(corpus: Path) -> SchemaSet:
 
 
 def test_exactly_the_two_that_were_left_out_are_missing(clients: SchemaSet) -> None:
-    head = migrated(clients, LEFT_OUT).main
+    head = migrate_set(clients, LEFT_OUT).main
     rows = rollout(head, clients)
     assert {row.name for row in rows if row.status == "missing"} == LEFT_OUT
     live = [rpc for rpc in clients.rpcs if not rpc.is_dead]
@@ -532,7 +532,7 @@ def test_nothing_is_done_before(clients: SchemaSet) -> None:
     result = Counter(statuses(rollout(clients, clients)).values())
     assert result.keys() == {"missing", "exempt", "dead"}
     assert result == Counter(statuses(rollout(clients)).values())
-    only_declared = migrated(clients, {rpc.name for rpc in clients.rpcs}).main
+    only_declared = migrate_set(clients, {rpc.name for rpc in clients.rpcs}).main
     assert Counter(statuses(rollout(only_declared, clients)).values()) == result
 
 
@@ -551,14 +551,14 @@ def test_nothing_is_done_before(clients: SchemaSet) -> None:
 def test_a_request_migrated_wrongly(
     clients: SchemaSet, name: str, change: dict[str, Any], rule: str, culprit: str
 ) -> None:
-    rows = rollout(migrated(clients, LEFT_OUT, {f"{name}Request": change}).main, clients)
+    rows = rollout(migrate_set(clients, LEFT_OUT, {f"{name}Request": change}).main, clients)
     (wrong,) = (row for row in rows if row.status == "wrong")
     assert (wrong.name, wrong.rule, wrong.message_name) == (name, rule, culprit)
 
 
 def test_a_response_that_was_not_bumped(clients: SchemaSet) -> None:
     old = clients.by_name["ProduceResponse"].spec.valid_versions
-    rows = rollout(migrated(clients, LEFT_OUT, {"ProduceResponse": {"validVersions": old}}).main, clients)
+    rows = rollout(migrate_set(clients, LEFT_OUT, {"ProduceResponse": {"validVersions": old}}).main, clients)
     (wrong,) = (row for row in rows if row.status == "wrong")
     assert (wrong.name, wrong.rule, wrong.message_name) == ("Produce", "rpc/versions-differ", "ProduceRequest")
     assert statuses(rows)["Fetch"] == "missing"

@@ -14,11 +14,11 @@ from kiplint.model.schemas import SchemaSet
 from tools import rpc
 
 
-def row_of(*, name: str = "X", valid: str = "0-5", answered: str = "", **config: Any) -> RolloutRow:
+def row_of(*, name: str = "X", valid: str = "0-5", response: str = "", **config: Any) -> RolloutRow:
     """The row of an RPC, still without header 3, under a configuration."""
-    configured = Config(**config)
-    rules = rollout_rules(3, configured, make_ruleset(configured, load_rules(configured, "")).all_rules)
-    head = (rpc(name, 19, valid)[0], rpc(name, 19, answered or valid)[1])
+    settings = Config(**config)
+    rules = rollout_rules(3, settings, make_ruleset(settings, load_rules(settings, "")).all_rules)
+    head = (rpc(name, 19, valid)[0], rpc(name, 19, response or valid)[1])
     (row,) = rollout(SchemaSet(head), None, 3, rules)
     return row
 
@@ -53,10 +53,10 @@ def test_configuration_reaches_the_status(config: dict[str, Any], status: str, r
 
 
 def test_halves_that_differ() -> None:
-    assert row_of(answered="0-4").rule == "rpc/versions-differ"
-    assert row_of(answered="1-5").message == "XRequest has versions 0-5, XResponse has 1-5; change the two together"
-    assert row_of(answered="0-4", severity={"rpc/versions-differ": "warning"}).severity == "warning"
-    assert row_of(answered="0-4", ignore=["rpc/versions-differ"]).status == "missing"
+    assert row_of(response="0-4").rule == "rpc/versions-differ"
+    assert row_of(response="1-5").message == "XRequest has versions 0-5, XResponse has 1-5; change the two together"
+    assert row_of(response="0-4", severity={"rpc/versions-differ": "warning"}).severity == "warning"
+    assert row_of(response="0-4", ignore=["rpc/versions-differ"]).status == "missing"
 
 
 def test_another_rpc_may_be_frozen_in_its_place() -> None:

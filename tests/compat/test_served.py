@@ -56,8 +56,8 @@ def test_the_mode_decides_something(history: Path) -> None:
     (mode,) = between(history, "2.4.0", "3.5.0").modes
     tokens = ("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken")
     assert mode == BrokerMode("3.5.0", "kraft", assumed=True, not_here=tokens)
-    (requested,) = between(history, "2.4.0", "3.5.0", mode="zookeeper").modes
-    assert requested == BrokerMode("3.5.0", "zookeeper", only=tokens)
+    (zookeeper,) = between(history, "2.4.0", "3.5.0", mode="zookeeper").modes
+    assert zookeeper == BrokerMode("3.5.0", "zookeeper", only=tokens)
     (single,) = between(history, "2.4.0", "2.7.0").modes
     assert single == BrokerMode("2.7.0", "zookeeper")
 
@@ -242,7 +242,7 @@ def test_the_note_on_old_brokers_depends_on_whether_the_id_is_tagged(others: dic
 # Deprecated versions
 
 
-def retired(valid: str, deprecated: str | None) -> tuple[Message, Message]:
+def deprecated_rpc(valid: str, deprecated: str | None) -> tuple[Message, Message]:
     first = {"name": "OneRequest", "type": "request", "apiKey": 900}
     return message(validVersions=valid, deprecatedVersions=deprecated, **first), rpc("One", 900, valid)[1]
 
@@ -260,5 +260,5 @@ def retired(valid: str, deprecated: str | None) -> tuple[Message, Message]:
 def test_deprecated_ranges_of_both_sides_count(
     client: tuple[str, str | None], broker: tuple[str, str | None], best: int | None, says: str
 ) -> None:
-    line = row(outcome(retired(*client), retired(*broker)), "One")
+    line = row(outcome(deprecated_rpc(*client), deprecated_rpc(*broker)), "One")
     assert (line.deprecated, line.brokers[0].best, line.message, line.status) == (True, best, says, "agreed")

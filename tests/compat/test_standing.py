@@ -115,11 +115,11 @@ def in_standing(kind: str, standing: Standing) -> list[ChangeFinding]:
         return changes(*(NEW.get(kind) or ({}, {"X": CASES[kind][1] or side()})))
     old, new = CASES.get(kind) or ((side(), side(B)))
     if standing == "unstable":
-        flagged = {**old, **UNSTABLE}
-        return changes({"X": flagged}, {"X": new and {**new, **({} if kind == "version-dropped" else UNSTABLE)}})
+        unstable_old = {**old, **UNSTABLE}
+        return changes({"X": unstable_old}, {"X": new and {**new, **({} if kind == "version-dropped" else UNSTABLE)}})
     nothing = Releases(("1.0",), [tree({})])
-    restored = Releases(("1.0",), [tree({"X": new})]) if kind == "unstable-changed" else None
-    return changes({"X": old}, {"X": new}, nothing if standing == "base" else restored)
+    newest = Releases(("1.0",), [tree({"X": new})]) if kind == "unstable-changed" else None
+    return changes({"X": old}, {"X": new}, nothing if standing == "base" else newest)
 
 
 CELLS = [(kind, standing) for kind in TABLE for standing in STANDINGS]
@@ -139,7 +139,7 @@ def test_each_cell(kind: str, standing: Standing) -> None:
     spec, what = BY_NAME[kind].spec, effect(kind, standing)
     if what == "rule":
         severities = {spec.severity if spec.severity != "off" else spec.on, *(case.severity for case in spec.levels)}
-        assert [(severity in severities, broken) for severity, broken in own] == [(True, spec.breaks)]
+        assert [(severity in severities, breaks) for severity, breaks in own] == [(True, spec.breaks)]
     elif what == "info":
         assert own == [("info", "none")]
     else:

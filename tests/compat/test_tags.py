@@ -23,16 +23,16 @@ def tree(name: str, data: bytes) -> Tree:
     return make_tree(name, [("", [(f"{name}/X.json", data)])])
 
 
-def reused(old: bytes, new: bytes, *older: bytes) -> list[ChangeFinding]:
+def find_reuse(old: bytes, new: bytes, *older: bytes) -> list[ChangeFinding]:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     before, after = tree("old", old), tree("new", new)
     older_trees = [tree(f"older{number}", data) for number, data in enumerate(older)]
-    judged = changes_between(rules, before, after, older_trees)
-    return [change for change in judged if change.rule == "compat/tag-reused"]
+    findings = changes_between(rules, before, after, older_trees)
+    return [change for change in findings if change.rule == "compat/tag-reused"]
 
 
 def reused_tags(old: bytes, new: bytes, *older: bytes) -> list[str]:
-    return [change.message.partition(": ")[2] for change in reused(old, new, *older)]
+    return [change.message.partition(": ")[2] for change in find_reuse(old, new, *older)]
 
 
 # Between two releases
@@ -60,7 +60,7 @@ def test_only_flexible_versions_have_tags(flexible: str, versions: list[str]) ->
         definition(A, tagged(name, kind=kind), validVersions="0-5", flexibleVersions=flexible)
         for name, kind in (("T", "int64"), ("U", "string"))
     )
-    assert [change.versions for change in reused(old, new)] == versions
+    assert [change.versions for change in find_reuse(old, new)] == versions
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_numbers_with_another_meaning(old: list[Any], new: list[Any], expected: 
 
 
 def test_the_change_in_full() -> None:
-    (change,) = reused(definition(A, tagged("T")), definition(A, tagged("U", kind="string")))
+    (change,) = find_reuse(definition(A, tagged("T")), definition(A, tagged("U", kind="string")))
     assert (change.breaks, change.severity, change.versions, change.field) == ("wire", "error", "3-5", "U")
     assert change.old == {"tag": 0, "name": "T", "type": "int64", "layout": "A int32, tags {0: T int64}"}
     assert change.new == {"tag": 0, "name": "U", "type": "string", "layout": "A int32, tags {0: U compact string}"}
@@ -135,8 +135,8 @@ def test_a_field_that_comes_back_has_to_be_what_it_was() -> None:
 def test_a_field_is_reported_once_however_many_releases_had_the_number() -> None:
     older = [definition(A, tagged(name)) for name in ("T", "S")]
     new = definition(A, tagged("U", kind="string"))
-    assert len(reused(definition(A), new, *older)) == 1
-    (change,) = reused(definition(A), new, *older)
+    assert len(find_reuse(definition(A), new, *older)) == 1
+    (change,) = find_reuse(definition(A), new, *older)
     assert change.old["name"] == "T"
 
 
@@ -144,13 +144,13 @@ def test_a_new_message_has_its_numbers_burned_too() -> None:
     rules = make_ruleset(Config(), load_rules(Config(), ""))
     newer, older = definition(A, tagged("U", kind="string")), definition(A, tagged("T"))
     old, new = tree("old", definition(A, name="YRequest", apiKey=9)), tree("new", newer)
-    judged = changes_between(rules, old, new, [tree("older", older)])
-    assert "compat/tag-reused" in {change.rule for change in judged}
+    findings = changes_between(rules, old, new, [tree("older", older)])
+    assert "compat/tag-reused" in {change.rule for change in findings}
 
 
 def test_the_numbers_of_a_renamed_message_stay_burned() -> None:
     old, new = definition(A), definition(A, tagged("U", kind="string"), name="YRequest")
-    assert len(reused(old, new, definition(A, tagged("T")))) == 1
+    assert len(find_reuse(old, new, definition(A, tagged("T")))) == 1
 
 
 def test_a_definition_without_a_change_is_compared_with_older_ones() -> None:

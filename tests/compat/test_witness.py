@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import given, settings
 
-from compat.test_diff_properties import JSON, broken, changes, evolved
+from compat.test_diff_properties import JSON, breaks, changes, evolutions
 from kiplint.codec.codec import Codec
 from kiplint.compat.change import Witness
 from kiplint.compat.witness import witnesses
@@ -31,10 +31,10 @@ def proven(witness: Witness, old: Message, new: Message) -> bool:
 
 
 @settings(max_examples=EXAMPLES)
-@given(evolved())
+@given(evolutions())
 def test_breaks_and_witnesses_are_the_same(pair: tuple[JSON, JSON]) -> None:
-    judged, old, new = changes(*pair)
-    breaking = broken(judged, new)
+    findings, old, new = changes(*pair)
+    breaking = breaks(findings, new)
     for version in range(HIGHEST + 1):
         result = witnesses(old, new, version)
         assert bool(result) == (version in breaking)
@@ -64,8 +64,8 @@ def test_a_tag_that_moved_is_lost() -> None:
 
 def test_a_struct_without_bytes_may_stand_anywhere() -> None:
     box = field("Box", "Box", fields=[field("Inner", versions="1-2")])
-    judged, old, new = changes(document(field("A"), box), document(box, field("A")))
-    assert broken(judged, new) == {version for version in range(6) if witnesses(old, new, version)} == {1, 2, 3, 4, 5}
+    findings, old, new = changes(document(field("A"), box), document(box, field("A")))
+    assert breaks(findings, new) == {version for version in range(6) if witnesses(old, new, version)} == {1, 2, 3, 4, 5}
 
 
 def test_no_proof_has_elements_without_bytes() -> None:

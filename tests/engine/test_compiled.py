@@ -154,7 +154,7 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
 
     def describe_gap() -> tuple[str, bool]:
         """What a check prints, and whether it compiled rules."""
-        ran = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-X", "importtime", *command],
             cwd=tmp_path,
             env=env,
@@ -162,7 +162,7 @@ def test_an_edited_pack_counts_at_once(repo: Path, tmp_path: Path) -> None:
             text=True,
             check=False,
         )
-        return ran.stdout, "kiplint.engine.translate" in ran.stderr
+        return process.stdout, "kiplint.engine.translate" in process.stderr
 
     subprocess.run([sys.executable, "hatch_build.py"], cwd=tmp_path, env=env, check=True)
     for file in (tmp_path / "src/kiplint/compiled").glob("*.py"):

@@ -129,13 +129,13 @@ def test_what_expressions_mean(expression: str, result: object) -> None:
 )
 def test_every_kind_of_element(kind: str, expression: str, result: object) -> None:
     pair = schema_set(*rpc("A", 1, "0"))
-    headed = message(headerVersions={"0+": "1"})
+    request = message(headerVersions={"0+": "1"})
     elements = {
         "message": WHOLE,
         "struct": WHOLE.structs[0],
         "rpc": pair.rpcs[0],
         "set": pair,
-        "header_range": headed.header_ranges[0],
+        "header_range": request.header_ranges[0],
     }
     assert value(expression, elements[kind], kind) == result
 
@@ -407,12 +407,12 @@ def violation_of(rule: Rule, element: Any) -> tuple[str, Any, str]:
     return violation.message, violation.element, violation.at
 
 
-def numbered(*rules: Rule) -> list[Rule]:
+def number_rules(*rules: Rule) -> list[Rule]:
     return [replace(rule_case, spec=replace(rule_case.spec, id=f"r-{n}")) for n, rule_case in enumerate(rules)]
 
 
 def test_compiled_rules() -> None:
-    rules = numbered(
+    rules = number_rules(
         rule(when="tag is not None", expect="tag < params.least", message="{name} has {tag}", at="tag"),
         rule(expect="name != 'Topic'", message="{versions} {owner.fields[0].versions.parts}", at="owner.{lower(name)}"),
         rule(when="is_array", message="never {{mind}} {params.words}", severity="warning"),
@@ -440,7 +440,7 @@ def test_levels_are_tried_in_order() -> None:
         ConditionalSeverity(when="tag is not None or is_array", severity="info"),
     ]
     always: dict[str, Any] = {"when": "True"}
-    rules = numbered(
+    rules = number_rules(
         rule(levels=levels, **always), rule(levels=levels, **always), rule(**always),
     )  # fmt: skip
     rules[1] = replace(rules[1], severity="warning")

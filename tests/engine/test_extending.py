@@ -112,7 +112,7 @@ EVERYTHING = [f"{side}/XData.json {rule}" for side in ("new", "old") for rule in
 
 
 @pytest.mark.parametrize(
-    ("ignores", "left"),
+    ("ignores", "expected"),
     [
         ({}, EVERYTHING),
         ({"old/*": ["tags"]}, EVERYTHING[:3]),
@@ -123,8 +123,8 @@ EVERYTHING = [f"{side}/XData.json {rule}" for side in ("new", "old") for rule in
     ],
 )
 @pytest.mark.usefixtures("tree")
-def test_files_that_are_spared_rules(ignores: dict[str, list[str]], left: list[str]) -> None:
-    assert rules_of_findings(config={"per-file-ignores": ignores}) == left
+def test_files_that_are_spared_rules(ignores: dict[str, list[str]], expected: list[str]) -> None:
+    assert rules_of_findings(config={"per-file-ignores": ignores}) == expected
 
 
 @pytest.mark.usefixtures("tree")

@@ -31,7 +31,7 @@ def request(*fields: dict[str, Any]) -> Message:
 
 
 @pytest.mark.parametrize(
-    ("required", "properties", "unmet"),
+    ("demand", "properties", "unmet"),
     [
         ({"type": "int16"}, {}, ("A has to be int16, not string", "type", '"int16"')),
         ({"type": "[]"}, {}, ("A has to be an array, not string", "type", "")),
@@ -72,10 +72,10 @@ def request(*fields: dict[str, Any]) -> Message:
         ({"fields": {"B": {}}}, {}, ("A has to hold a struct, not string", "type", "")),
     ],
 )
-def test_one_demand(required: dict[str, Any], properties: dict[str, Any], unmet: tuple[str, str, str] | None) -> None:
+def test_one_demand(demand: dict[str, Any], properties: dict[str, Any], unmet: tuple[str, str, str] | None) -> None:
     whole = request(field("A", **{"type": "string", "versions": "1+", **properties}))
     expected = [(unmet[0], "A", *unmet[1:])] if unmet else []
-    assert unmet_fields(whole, {"A": required}) == expected
+    assert unmet_fields(whole, {"A": demand}) == expected
 
 
 def test_a_missing_field_is_written_out() -> None:

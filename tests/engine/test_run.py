@@ -56,9 +56,9 @@ def test_only_requested_files_are_reported() -> None:
     result = check_set(files, rules)
     assert [(finding.rule, finding.path) for finding in result.findings] == [("rpc/versions-differ", "XResponse.json")]
     assert (result.files, result.messages, [*result.sources]) == (1, 1, ["XResponse.json"])
-    turned = check_set([file._replace(is_reported=not file.is_reported) for file in files], rules)
-    assert [(finding.rule, finding.path) for finding in turned.findings] == [("rpc/versions-differ", "XRequest.json")]
-    assert turned.sources == {"XRequest.json": half("request")}
+    other = check_set([file._replace(is_reported=not file.is_reported) for file in files], rules)
+    assert [(finding.rule, finding.path) for finding in other.findings] == [("rpc/versions-differ", "XRequest.json")]
+    assert other.sources == {"XRequest.json": half("request")}
 
 
 def test_a_message_that_cannot_be_read_is_a_file_all_the_same() -> None:
@@ -72,8 +72,8 @@ def test_a_needed_rpc_that_cannot_be_read_is_not_missing() -> None:
     folder = ROOT / "fixtures" / "kip-35" / "api-versions-missing" / "bad"
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     rules = make_ruleset(CONFIG, load_rules(CONFIG, ""))
-    for broken, lacks in (({}, True), ({"ApiVersionsRequest.json": b"<<<<<<< HEAD\n"}, False)):
-        findings = check_set([Input(*file) for file in (files | broken).items()], rules).findings
+    for bad_files, lacks in (({}, True), ({"ApiVersionsRequest.json": b"<<<<<<< HEAD\n"}, False)):
+        findings = check_set([Input(*file) for file in (files | bad_files).items()], rules).findings
         assert ("kip-35/api-versions-missing" in ids(findings)) is lacks
 
 
@@ -145,7 +145,7 @@ def fingerprints(data: bytes) -> set[str]:
     return {finding.fingerprint for finding in check(data, Config(select=["tags/gap", "fields/unknown-type"]))}
 
 
-def broken(*before: dict[str, Any], name: str = "XRequest", **others: Any) -> bytes:
+def broken_request(*before: dict[str, Any], name: str = "XRequest", **others: Any) -> bytes:
     inner = [field("Deep", "int3")]
     return definition(
         *before, field("A", "[]S", fields=inner), field("T", tag=4, taggedVersions="3+"), name=name, **others
@@ -153,22 +153,22 @@ def broken(*before: dict[str, Any], name: str = "XRequest", **others: Any) -> by
 
 
 def test_fingerprints_stay_when_lines_and_fields_come_in_above() -> None:
-    first = fingerprints(broken())
+    first = fingerprints(broken_request())
     assert len(first) == 2
     assert all(len(fingerprint) == 32 and int(fingerprint, 16) >= 0 for fingerprint in first)
-    assert fingerprints(b"// A licence.\n\n" + broken()) == first
-    assert fingerprints(broken(field("New"), field("Newer"))) == first
-    assert fingerprints(json.dumps(json.loads(broken())).encode()) == first
-    assert fingerprints(broken(commonStructs=[{"name": "C", "versions": "0+"}])) == first
+    assert fingerprints(b"// A licence.\n\n" + broken_request()) == first
+    assert fingerprints(broken_request(field("New"), field("Newer"))) == first
+    assert fingerprints(json.dumps(json.loads(broken_request())).encode()) == first
+    assert fingerprints(broken_request(commonStructs=[{"name": "C", "versions": "0+"}])) == first
 
 
 @pytest.mark.parametrize(
     "other",
-    [broken(name="YRequest"), broken().replace(b"Deep", b"Other").replace(b'"T"', b'"U"')],
+    [broken_request(name="YRequest"), broken_request().replace(b"Deep", b"Other").replace(b'"T"', b'"U"')],
     ids=["message", "fields"],
 )
 def test_fingerprints_differ_by_message_and_field(other: bytes) -> None:
-    assert not fingerprints(other) & fingerprints(broken())
+    assert not fingerprints(other) & fingerprints(broken_request())
     assert len(fingerprints(other)) == 2
 
 

@@ -116,13 +116,13 @@ EDITS = (
 """What edits replace and by what: what rules about one file, its pair and the whole set look at."""
 
 
-class Edited:
+class RandomSet:
     """A set that is edited at random; the findings of each state are those of a set that was never there before."""
 
     def __init__(self, files: dict[str, bytes], rules: Scopes) -> None:
         self.whole, self.rules = files, rules.whole
         self.files = dict(files)
-        self.edited = EditedSet("folder", self.rules)
+        self.edited_set = EditedSet("folder", self.rules)
 
     def edit(self, random: Random) -> None:
         """Change a few files, take some away, and bring some back."""
@@ -144,10 +144,10 @@ class Edited:
         paths = {path for path in self.files if random.random() < 0.8}
         inputs = [Input(path, data, path in paths) for path, data in self.files.items()]
         fresh = check_set(inputs, self.rules, directory="folder", partial=len(inputs) == 1, fixer=make_fixes).findings
-        result = self.edited.check(self.files, paths)
-        fixed = {path: self.edited.fixed(path, make_fixes) for path in result}
+        result = self.edited_set.check(self.files, paths)
+        fixed_findings = {path: self.edited_set.fixed(path, make_fixes) for path in result}
         expected = {path: [finding for finding in fresh if finding.path == path] for path in paths}
-        assert fixed == expected
+        assert fixed_findings == expected
         assert result == {path: [finding.fixed_by(()) for finding in findings] for path, findings in expected.items()}
 
 
@@ -157,19 +157,19 @@ def test_after_any_edits_the_findings_are_those_of_a_whole_check(rules: Scopes, 
     random = Random(seed)
     files = sorted((repo / "fixtures" / "sets").rglob("*.json"))
     start = random.randrange(len(files) - 6)
-    edited = Edited({file.name: file.read_bytes() for file in files[start : start + 6]}, rules)
+    random_set = RandomSet({file.name: file.read_bytes() for file in files[start : start + 6]}, rules)
     for _ in range(4):
-        edited.compare(random)
-        edited.edit(random)
-    edited.compare(random)
+        random_set.compare(random)
+        random_set.edit(random)
+    random_set.compare(random)
 
 
 def test_after_edits_of_the_real_schemas_too(rules: Scopes, corpus: Path) -> None:
     files = (corpus / "kafka-trunk-2026-08" / "clients").glob("*.json")
-    edited, random = Edited({file.name: file.read_bytes() for file in sorted(files)}, rules), Random(7)
+    random_set, random = RandomSet({file.name: file.read_bytes() for file in sorted(files)}, rules), Random(7)
     for _ in range(4):
-        edited.edit(random)
-        edited.compare(random)
+        random_set.edit(random)
+        random_set.compare(random)
 
 
 # Checking in two steps over one reading: together they find what `check_set` finds, each finding in its own step

@@ -186,9 +186,9 @@ def test_what_is_known_is_more_than_what_runs() -> None:
 
 
 def test_the_default_is_every_shipped_rule_that_is_not_off() -> None:
-    shipped = shipped_rules()
-    off = {rule.id for rule in shipped if rule.severity == "off"}
-    assert {rule.id for rule in make_ruleset(Config(), shipped).rules} == {rule.id for rule in shipped} - off
+    rules = shipped_rules()
+    off = {rule.id for rule in rules if rule.severity == "off"}
+    assert {rule.id for rule in make_ruleset(Config(), rules).rules} == {rule.id for rule in rules} - off
     assert {"style/trailing-space", "style/licence-header", "kip-1313/v3-missing"} <= off
 
 

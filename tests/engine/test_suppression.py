@@ -67,7 +67,7 @@ def test_several_comments_above_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("selector", "left"),
+    ("selector", "expected"),
     [
         (GAP, [(ABOUT, 5)]),
         ("tags", [(ABOUT, 5)]),
@@ -76,8 +76,8 @@ def test_several_comments_above_one_line() -> None:
         ("style", [(GAP, 6)]),
     ],
 )
-def test_the_whole_file(selector: str, left: list[tuple[str, int]]) -> None:
-    assert rules_and_lines(file=f"// kiplint: ignore-file[{selector}] generated\n") == left
+def test_the_whole_file(selector: str, expected: list[tuple[str, int]]) -> None:
+    assert rules_and_lines(file=f"// kiplint: ignore-file[{selector}] generated\n") == expected
 
 
 def test_the_whole_file_after_other_comments() -> None:

@@ -68,7 +68,7 @@ SLIPS: tuple[Slip, ...] = (
 )
 
 
-def mutated(text: str, chance: random.Random) -> str:
+def mutate(text: str, chance: random.Random) -> str:
     """The text with one to four slips."""
     for _ in range(chance.choice((1, 1, 1, 2, 2, 3, 4))):
         if text.count("\n") > 2:

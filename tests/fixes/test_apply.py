@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fixes.mutations import mutated
+from fixes.mutations import mutate
 from fixes.support import Files, comment_words, comments_of, folder, is_within, wire
 from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
@@ -54,25 +54,25 @@ def pair_of(files: Files, name: str) -> Files:
 @pytest.mark.parametrize("unsafe", [False, True])
 def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> None:
     chance = random.Random(f"1313 {unsafe}")
-    changed = 0
+    changes = 0
     for _ in range(MUTATIONS):
         files = chance.choice(trees)
         name = chance.choice(sorted(files))
         some = pair_of(files, name)
-        some[name] = mutated(some[name].decode(), chance).encode("utf-8", "surrogateescape")
+        some[name] = mutate(some[name].decode(), chance).encode("utf-8", "surrogateescape")
         before = findings_in(some)
         result = fix_set(some, findings_in, unsafe=unsafe)
         after = {**some, **result.after}
         assert severities(findings_in(after)) <= severities(before)
         assert len(result.fixed) + len(result.remaining) == len(before) or len(result.remaining) < len(before)
         assert not fix_set(after, findings_in, unsafe=unsafe).after, some[name].decode()
-        changed += bool(result.after)
+        changes += bool(result.after)
         for path, data in result.after.items():
             text = comment_words if unsafe else comments_of  # block comments become lines if asked to
             assert is_within(text(some[path]), text(data)), data.decode()
             if not unsafe:
                 _keeps_layout(some[path], data)
-    assert changed > MUTATIONS / 8
+    assert changes > MUTATIONS / 8
 
 
 def _keeps_layout(before: bytes, after: bytes) -> None:
@@ -125,9 +125,9 @@ def test_the_default_of_a_released_tagged_field_stays() -> None:
     assert [(item.rule, why.rule) for item, why in result.refusals] == [
         ("fields/default-json-null", "compat/default-changed"),
     ]  # fmt: skip
-    untagged = {"XRequest.json": definition(field("Note", "string", nullableVersions="0+", default=None, about="It."))}
-    assert not fix_set(untagged, findings_in).after
-    assert b'"default": "null"' in fix_set(untagged, findings_in, unsafe=True).after["XRequest.json"]
+    files = {"XRequest.json": definition(field("Note", "string", nullableVersions="0+", default=None, about="It."))}
+    assert not fix_set(files, findings_in).after
+    assert b'"default": "null"' in fix_set(files, findings_in, unsafe=True).after["XRequest.json"]
 
 
 def test_no_rule_that_does_not_run_is_broken_by_a_fix() -> None:
@@ -185,14 +185,14 @@ def test_a_property_at_the_end_of_its_line_leaves_no_blank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "key", "entries", "fixed"),
+    ("name", "key", "entries", "expected"),
     [
         ("ApiVersionsResponse", 18, '"0-2": "0", // plain\n "3": "1", // flexible\n "4+": "1" // newest',
          '"0+": "0" // plain\n // flexible\n // newest'),
         ("SaslHandshakeRequest", 17, '// kept\n "0-1": "1",\n // never\n "2+": "3"', '// kept\n "0+": "1"\n // never\n'),
     ],
 )  # fmt: skip
-def test_the_comments_in_a_header_map_stay(name: str, key: int, entries: str, fixed: str) -> None:
+def test_the_comments_in_a_header_map_stay(name: str, key: int, entries: str, expected: str) -> None:
     half = "request" if name.endswith("Request") else "response"
     valid = (
         {"validVersions": "0-4", "flexibleVersions": "3+"}
@@ -205,7 +205,7 @@ def test_the_comments_in_a_header_map_stay(name: str, key: int, entries: str, fi
     result = fix_set({f"{name}.json": text}, findings_in, unsafe=True, releases=unreleased)
     after = result.after[f"{name}.json"].decode()
     assert is_within(comments_of(text), comments_of(after.encode()))
-    assert re.sub(r"\s+", " ", fixed) in re.sub(r"\s+", " ", after)
+    assert re.sub(r"\s+", " ", expected) in re.sub(r"\s+", " ", after)
 
 
 def test_a_patch_can_be_applied(tmp_path: Path) -> None:

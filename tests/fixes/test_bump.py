@@ -33,19 +33,19 @@ def rpc(files: Files, name: str) -> Rpc:
     return next(pair for pair in schemas(files).rpcs if pair.name == name)
 
 
-def bumped(files: Files, name: str, *fields: str, **others: Any) -> Files:
+def bump_in(files: Files, name: str, *fields: str, **others: Any) -> Files:
     return after(files, bump(rpc(files, name), fields=[FieldToAdd.parse(text) for text in fields], **others))
 
 
 def breaks(old: Files, new: Files) -> set[tuple[str, str]]:
     trees = [Tree("", {"": schemas(files)}, files) for files in (old, new)]
-    judged = changes_between(RULES, trees[0], trees[1])
-    return {(change.rule, change.severity) for change in judged}
+    findings = changes_between(RULES, trees[0], trees[1])
+    return {(change.rule, change.severity) for change in findings}
 
 
-@pytest.mark.parametrize("migrated", [False, True])
-def test_every_rpc_can_be_bumped(files: Files, *, migrated: bool) -> None:
-    before = after(files, migrate(schemas(files))) if migrated else files
+@pytest.mark.parametrize("is_migrated", [False, True])
+def test_every_rpc_can_be_bumped(files: Files, *, is_migrated: bool) -> None:
+    before = after(files, migrate(schemas(files))) if is_migrated else files
     old = schemas(before)
     now = before
     unstable = {pair.name for pair in old.rpcs if pair.request and pair.request.unstable}
@@ -100,7 +100,7 @@ def test_a_field_is_written_as_the_one_before_it() -> None:
             "XRequest.json": text.encode(),
             "XResponse.json": definition(field(), name="XResponse", type="response"),
         }
-        result = bumped(files, "X", "New:string:So.", "Newer:string:So.")["XRequest.json"].decode()
+        result = bump_in(files, "X", "New:string:So.", "Newer:string:So.")["XRequest.json"].decode()
         assert f"{old}, // old\n{new},\n{new.replace('New', 'Newer')}\n  ]" in result
 
 
@@ -114,7 +114,7 @@ def x(**others: Any) -> Files:
 
 
 def test_a_field_can_go_deep_and_into_the_response() -> None:
-    now = bumped(x(), "X", "Inner.GroupId:string:Whose.", "XResponse.Why:string:Why.", entities={"GroupId": "groupId"})
+    now = bump_in(x(), "X", "Inner.GroupId:string:Whose.", "XResponse.Why:string:Why.", entities={"GroupId": "groupId"})
     assert parse(now["XRequest.json"])["fields"][0]["fields"][1] == {
         "name": "GroupId", "type": "string", "versions": "6+", "default": "", "entityType": "groupId",
         "about": "Whose.",
@@ -150,7 +150,7 @@ def test_a_field_can_go_deep_and_into_the_response() -> None:
 def test_the_notation_of_a_field(
     notation: str, request_field: dict[str, Any], response_field: dict[str, Any] | None
 ) -> None:
-    now = bumped(x(), "X", f"{notation} -- So.", f"XResponse.{notation}:So.")
+    now = bump_in(x(), "X", f"{notation} -- So.", f"XResponse.{notation}:So.")
     for half, expected in (("Request", request_field), ("Response", response_field)):
         new = parse(now[f"X{half}.json"])["fields"][-1]
         assert (new["versions"], new["about"]) == ("6+", "So.")
@@ -166,13 +166,13 @@ def test_the_notation_of_a_field(
 
 def test_an_unstable_version_takes_new_fields_and_is_released_on_purpose() -> None:
     files = {**x(latestVersionUnstable=True), "XResponse.json": x()["XResponse.json"]}
-    now = bumped(files, "X", "New:int8:So.")
+    now = bump_in(files, "X", "New:int8:So.")
     request = parse(now["XRequest.json"])
     assert (request["validVersions"], request["latestVersionUnstable"]) == ("0-5", True)
     assert request["fields"][-1]["versions"] == "5+"
     assert now["XResponse.json"] == files["XResponse.json"]
     assert bump(rpc(files, "X")).rows[0].state == "left"
-    later = parse(bumped(files, "X", "New:int8:So.", new_version=True)["XRequest.json"])
+    later = parse(bump_in(files, "X", "New:int8:So.", new_version=True)["XRequest.json"])
     assert (later["validVersions"], later["latestVersionUnstable"]) == ("0-6", False)
     released = parse(after(now, release(rpc(now, "X")))["XRequest.json"])
     assert (released["validVersions"], "latestVersionUnstable" in released) == ("0-5", False)
@@ -180,14 +180,14 @@ def test_an_unstable_version_takes_new_fields_and_is_released_on_purpose() -> No
 
 
 def test_the_new_version_can_be_unstable_and_have_a_note() -> None:
-    now = bumped(x(), "X", unstable=True, note="is for KIP-1.")
+    now = bump_in(x(), "X", unstable=True, note="is for KIP-1.")
     assert parse(now["XRequest.json"])["latestVersionUnstable"] is True
     assert "latestVersionUnstable" not in parse(now["XResponse.json"])
     assert comments_of(now["XResponse.json"]) == ["Version 6 is for KIP-1."]
 
 
 def test_the_last_range_of_a_map_is_opened() -> None:
-    now = bumped(x(headerVersions={"0-2": "1", "3-5": "2"}), "X")
+    now = bump_in(x(headerVersions={"0-2": "1", "3-5": "2"}), "X")
     assert parse(now["XRequest.json"])["headerVersions"] == {"0-2": "1", "3+": "2"}
 
 
@@ -219,7 +219,7 @@ def test_the_last_range_of_a_map_is_opened() -> None:
 )
 def test_a_field_that_cannot_be_is_refused(new: str, problem: str) -> None:
     with pytest.raises(BadField, match=problem):
-        bumped(x(), "X", new)
+        bump_in(x(), "X", new)
 
 
 def test_new_fields_of_what_has_no_fields_yet() -> None:
@@ -230,7 +230,7 @@ def test_new_fields_of_what_has_no_fields_yet() -> None:
         "XResponse.json": json.dumps(response, indent=2).encode(),
     }
     notations = ("Parts.A:int32:So.", "Parts.B:int32:So.", "XResponse.A:int32:So.", "XResponse.B:int32:So.")
-    now = {name: parse(data) for name, data in bumped(files, "X", *notations).items()}
+    now = {name: parse(data) for name, data in bump_in(files, "X", *notations).items()}
     assert [each["name"] for each in now["XRequest.json"]["fields"]] == ["Parts"]
     for owner in (now["XRequest.json"]["commonStructs"][0], now["XResponse.json"]):
         assert [each["name"] for each in owner["fields"]] == ["A", "B"]
@@ -243,18 +243,18 @@ def test_what_cannot_be_bumped_is_left_with_a_reason() -> None:
     assert migration.rows[0].look == ("the valid versions of XRequest are 0+",)
 
 
-@pytest.mark.parametrize("migrated", [False, True])
-def test_a_new_rpc_passes_check(files: Files, *, migrated: bool) -> None:
-    before = after(files, migrate(schemas(files))) if migrated else files
+@pytest.mark.parametrize("is_migrated", [False, True])
+def test_a_new_rpc_passes_check(files: Files, *, is_migrated: bool) -> None:
+    before = after(files, migrate(schemas(files))) if is_migrated else files
     new = new_rpc("FooBar", schemas(before))
     assert list(new) == ["FooBarRequest.json", "FooBarResponse.json"]
     findings = [finding for finding in check({**before, **new}, partial=False) if finding.path in new]
     assert findings == []
     request = parse(new["FooBarRequest.json"])
     assert request["apiKey"] == max(pair.api_key for pair in schemas(before).rpcs) + 1
-    assert request.get("headerVersions") == ({"0+": "3"} if migrated else None)
+    assert request.get("headerVersions") == ({"0+": "3"} if is_migrated else None)
     response = parse(new["FooBarResponse.json"])
-    assert response.get("headerVersions") == ({"0+": "1"} if migrated else None)
+    assert response.get("headerVersions") == ({"0+": "1"} if is_migrated else None)
     assert new["FooBarRequest.json"].startswith(b"//")
 
 
@@ -296,7 +296,7 @@ def test_halves_that_end_differently_are_brought_together() -> None:
         f"X{half}.json": definition(field(), name=f"X{half}", type=half.lower(), validVersions=valid)
         for half, valid in (("Request", "0-5"), ("Response", "0-4"))
     }
-    now = bumped(files, "X")
+    now = bump_in(files, "X")
     assert {name: parse(data)["validVersions"] for name, data in now.items()} == dict.fromkeys(files, "0-5")
     (row,) = bump(rpc(files, "X"), fields=[FieldToAdd("ReallyNew", "string", "What is new.")]).rows
     assert (row.state, row.look[0].partition(":")[0]) == ("left", "XRequest ends at version 5, XResponse at 4")

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from syrupy.assertion import SnapshotAssertion
 from syrupy.location import PyTestLocation
 
-from fixes.mutations import mutated
+from fixes.mutations import mutate
 from fixes.support import Files, comments_of, is_within, parse
 from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
@@ -90,7 +90,7 @@ def checker(rule: Rule) -> Check:
     return lambda files: check_set([Input(*item) for item in files.items()], rules, fixer=make_fixes).findings
 
 
-def mended(rule: Rule, files: Files) -> FixedSet:
+def fix_files(rule: Rule, files: Files) -> FixedSet:
     return fix_set(files, checker(rule), unsafe=True, releases=UNRELEASED)
 
 
@@ -101,7 +101,7 @@ def keys(findings: tuple[Finding, ...] | list[Finding]) -> list[tuple[str, str]]
 @fixable
 def test_the_bad_example_is_fixed(rule: Rule, snapshot: SnapshotAssertion) -> None:
     files = bad(rule)
-    result = mended(rule, files)
+    result = fix_files(rule, files)
     applicabilities = {finding.fix.applicability for finding in result.fixed if finding.fix and finding.rule == rule.id}
     rows = [f"{' and '.join(sorted(applicabilities))}\n", *patch(result.before, result.after)]
     for path, data in result.after.items():
@@ -113,11 +113,11 @@ def test_the_bad_example_is_fixed(rule: Rule, snapshot: SnapshotAssertion) -> No
 def test_its_findings_go_and_no_other_comes(rule: Rule) -> None:
     files = bad(rule)
     before = checker(rule)(files)
-    result = mended(rule, files)
+    result = fix_files(rule, files)
     assert rule.id in {finding.rule for finding in before}
     assert rule.id not in {finding.rule for finding in result.remaining}
     assert keys([*result.fixed, *result.remaining]) == keys(list(before))
-    again = mended(rule, {**files, **result.after})
+    again = fix_files(rule, {**files, **result.after})
     assert again.after == {}
 
 
@@ -162,7 +162,7 @@ def test_a_fix_does_the_same_however_the_file_is_written(rule: Rule, variant: st
         pytest.skip("the rule is about how the file is written")
     variant_files = {name: VARIANTS[variant](data) for name, data in files.items()}
     assert rule.id in {finding.rule for finding in checker(rule)(variant_files)}
-    plain, result = mended(rule, files), mended(rule, variant_files)
+    plain, result = fix_files(rule, files), fix_files(rule, variant_files)
     assert rule.id not in {finding.rule for finding in result.remaining}
     for name, data in variant_files.items():
         after = result.after.get(name, data)
@@ -184,14 +184,14 @@ def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
         """The findings, with the fixes of this rule only."""
         return [finding if finding.rule == rule.id else replace(finding, fix=None) for finding in every(files)]
 
-    fixed = 0
+    fixes = 0
     for _ in range(MUTANTS):
         files = bad(rule)
         for variant in chance.sample([variant for variant in VARIANTS if variant != "minified"], chance.randrange(3)):
             files = {name: VARIANTS[variant](data) for name, data in files.items()}
         name = chance.choice(sorted(files))
         if chance.random() < 0.5:
-            files[name] = mutated(files[name].decode(), chance).encode("utf-8", "surrogateescape")
+            files[name] = mutate(files[name].decode(), chance).encode("utf-8", "surrogateescape")
         result = fix_set(files, alone, unsafe=True, releases=UNRELEASED)
         after = {**files, **result.after}
         before = every(files)
@@ -200,8 +200,8 @@ def test_mutants_get_no_new_finding_and_keep_their_comments(rule: Rule) -> None:
         for path, data in result.after.items():
             assert rule.id in ABOUT_COMMENTS or is_within(comments_of(files[path]), comments_of(data)), data
         assert not fix_set(after, alone, unsafe=True, releases=UNRELEASED).after
-        fixed += bool(result.after)
-    assert fixed > MUTANTS / 4
+        fixes += bool(result.after)
+    assert fixes > MUTANTS / 4
 
 
 def test_every_fixer_is_named_by_a_rule_and_known_to_the_language() -> None:
@@ -248,19 +248,19 @@ def test_block_comments_become_lines(comment: str, expected: str | None, end: st
 
 
 @pytest.mark.parametrize(
-    ("comments", "left"),
+    ("comments", "expected"),
     [
         ("  // kiplint: ignore[tags/gap] mended\n  // other\n", "  // other\n"),
         ("  // kiplint: ignore[tags/gapp] misspelt\n", "  // kiplint: ignore[tags/gapp] misspelt\n"),
     ],
 )
-def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, left: str) -> None:
+def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, expected: str) -> None:
     text = '{\nCOMMENTS  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"TAIL\n}'
     for tail in ("", "  // kiplint: ignore[tags] mended"):
         before = text.replace("COMMENTS", comments).replace("TAIL", tail)
         result = fix_set({"XData.json": before.encode()}, checker(FIXABLE["style/unused-ignore"]), unsafe=True)
         after = result.after.get("XData.json", before.encode()).decode()
-        assert after == text.replace("COMMENTS", left).replace("TAIL", "")
+        assert after == text.replace("COMMENTS", expected).replace("TAIL", "")
 
 
 @pytest.mark.parametrize(

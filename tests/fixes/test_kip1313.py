@@ -15,7 +15,7 @@ from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.sets import MigrationRow, proved
+from kiplint.fixes.sets import MigrationRow, prove
 from kiplint.model.message import Message
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.decode import blank_comments
@@ -38,19 +38,19 @@ def files(request: pytest.FixtureRequest, repo: Path, tmp_path_factory: pytest.T
 
 
 @pytest.fixture(scope="module")
-def migrated(files: Files) -> Files:
+def migrated_files(files: Files) -> Files:
     """The same after the migration."""
     return after(files, migrate(schemas(files)))
 
 
-def test_the_result_has_no_new_error_or_warning(files: Files, migrated: Files) -> None:
+def test_the_result_has_no_new_error_or_warning(files: Files, migrated_files: Files) -> None:
     before, now = (
         {
             (finding.rule, finding.path, finding.pointer)
             for finding in check(tree, partial=False)
             if finding.severity != "info"
         }
-        for tree in (files, migrated)
+        for tree in (files, migrated_files)
     )
     assert now <= before
     assert not [finding for finding in now if finding not in before]
@@ -62,50 +62,50 @@ def unstable(message: Message) -> bool:
     return request is not None and request.unstable
 
 
-def test_the_rollout_is_done_for_every_live_rpc(files: Files, migrated: Files) -> None:
-    rows = rollout(schemas(migrated), schemas(files))
+def test_the_rollout_is_done_for_every_live_rpc(files: Files, migrated_files: Files) -> None:
+    rows = rollout(schemas(migrated_files), schemas(files))
     counts = summary(rows)
     dead = sum(rpc.is_dead for rpc in schemas(files).rpcs)
-    early = sum(unstable(message) for message in schemas(migrated).messages if message.type == "request")
+    early = sum(unstable(message) for message in schemas(migrated_files).messages if message.type == "request")
     assert counts == {
         "done": len(rows) - 1 - dead - early, "unstable": early, "missing": 0, "wrong": 0, "new": 0, "exempt": 1, "dead": dead,
     }  # fmt: skip
     assert [row.name for row in rows if row.status == "exempt"] == ["SaslHandshake"]
 
 
-def test_the_difference_breaks_nothing(files: Files, migrated: Files) -> None:
-    old, new = (Tree("", {"": schemas(tree)}, tree) for tree in (files, migrated))
-    judged = changes_between(RULES, old, new)
-    assert {(change.rule, change.breaks) for change in judged} <= {
+def test_the_difference_breaks_nothing(files: Files, migrated_files: Files) -> None:
+    old, new = (Tree("", {"": schemas(tree)}, tree) for tree in (files, migrated_files))
+    findings = changes_between(RULES, old, new)
+    assert {(change.rule, change.breaks) for change in findings} <= {
         ("compat/new-version", "none"),
         ("compat/new-field", "none"),
         ("compat/unstable-changed", "none"),
     }
-    now = schemas(migrated).by_name
+    now = schemas(migrated_files).by_name
     for message in schemas(files).messages:  # what may still change is not released by the way
         assert now[message.name].unstable is message.unstable, message.name
 
 
-def test_all_comments_are_there(files: Files, migrated: Files) -> None:
+def test_all_comments_are_there(files: Files, migrated_files: Files) -> None:
     for name, data in files.items():
-        assert is_within(comments_of(data), comments_of(migrated[name])), name
+        assert is_within(comments_of(data), comments_of(migrated_files[name])), name
 
 
-def test_only_requests_responses_and_the_header_change(files: Files, migrated: Files) -> None:
-    changed = {name for name in files if migrated[name] != files[name]}
-    assert "RequestHeader.json" in changed
-    assert not [name for name in changed if not re.search(r"(Request|Response|RequestHeader)\.json$", name)]
-    assert "ResponseHeader.json" not in changed
+def test_only_requests_responses_and_the_header_change(files: Files, migrated_files: Files) -> None:
+    names = {name for name in files if migrated_files[name] != files[name]}
+    assert "RequestHeader.json" in names
+    assert not [name for name in names if not re.search(r"(Request|Response|RequestHeader)\.json$", name)]
+    assert "ResponseHeader.json" not in names
 
 
-def test_a_second_run_changes_nothing(migrated: Files) -> None:
-    again = migrate(schemas(migrated))
+def test_a_second_run_changes_nothing(migrated_files: Files) -> None:
+    again = migrate(schemas(migrated_files))
     assert not again.files
     assert {row.state for row in again.rows} <= {"unchanged", "exempt", "dead"}
 
 
-def test_layout_and_header_of_every_version_stay(files: Files, migrated: Files) -> None:
-    now = schemas(migrated).by_name
+def test_layout_and_header_of_every_version_stay(files: Files, migrated_files: Files) -> None:
+    now = schemas(migrated_files).by_name
     for message in schemas(files).messages:
         if message.valid:
             wire_by_version = {version: rest for version, *rest in wire(now[message.name])}
@@ -114,8 +114,8 @@ def test_layout_and_header_of_every_version_stay(files: Files, migrated: Files) 
                     assert wire_by_version[version] == rest, f"{message.name}@{version}"
 
 
-def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated: Files) -> None:
-    now = schemas(migrated).by_name
+def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated_files: Files) -> None:
+    now = schemas(migrated_files).by_name
     for message in schemas(files).messages:
         if not message.is_rpc or not message.valid or message.name.startswith("SaslHandshake"):
             continue
@@ -128,11 +128,11 @@ def test_each_new_version_has_the_body_of_the_one_before(files: Files, migrated:
             assert body == names, message.name
 
 
-def test_a_run_that_broke_off_is_finished(files: Files, migrated: Files) -> None:
+def test_a_run_that_broke_off_is_finished(files: Files, migrated_files: Files) -> None:
     migration = migrate(schemas(files))
     for count in range(0, len(migration.files), 31):
         broken_off = {**files, **{file.path: file.after for file in migration.files[:count]}}
-        assert after(broken_off, migrate(schemas(broken_off))) == migrated
+        assert after(broken_off, migrate(schemas(broken_off))) == migrated_files
 
 
 def test_only_declare_writes_what_flexible_versions_implies(files: Files) -> None:
@@ -255,22 +255,22 @@ def test_an_unstable_version_gets_the_header_and_stays_unstable() -> None:
 def proved_rows(files: Files, **others: Any) -> tuple[Files, dict[str, MigrationRow]]:
     """The files after a migration that was proved, and the rows by name; what is left to a person has no edits."""
     schema_files = SchemaFiles("", tuple(SchemaFile(path, data) for path, data in files.items()))
-    migration = proved(schema_files, migrate(schemas(files), **others), RULES, unmet)
+    migration = prove(schema_files, migrate(schemas(files), **others), RULES, unmet)
     rows = {row.name: row for row in migration.rows}
-    changed = {file.path for file in migration.files}
+    paths = {file.path for file in migration.files}
     for name, row in rows.items():
         if row.state == "left":
-            assert not changed & {f"{name}.json", f"{name}Request.json", f"{name}Response.json"}
+            assert not paths & {f"{name}.json", f"{name}Request.json", f"{name}Response.json"}
             assert row.look
     return after(files, migration), rows
 
 
 ID = '{ "name": "ClientInstanceId", "type": "uuid", "versions": "3+" }'
-MAPPED = '"flexibleVersions": "9+",\n  "headerVersions": { "0-9": "1", "10+": "2" },'
+HEADER_MAP = '"flexibleVersions": "9+",\n  "headerVersions": { "0-9": "1", "10+": "2" },'
 
 
 @pytest.mark.parametrize(
-    ("file", "changes", "left", "look"),
+    ("file", "changes", "row_name", "look"),
     [
         ("RequestHeader", {'"1-2"': '"1-3"', '"fields": [': f'"fields": [ {ID.replace("uuid", "string")},'},
          "RequestHeader", "ClientInstanceId"),
@@ -278,7 +278,7 @@ MAPPED = '"flexibleVersions": "9+",\n  "headerVersions": { "0-9": "1", "10+": "2
          "RequestHeader", "ClientInstanceId"),
         ("MetadataRequest", {'"flexibleVersions": "9+",': ""}, "Metadata", "flexibleVersions is missing"),
         ("MetadataRequest", {'"9+",': '"8+",'}, "Metadata", "rpc/flexible-differ"),
-        ("MetadataRequest", {'"flexibleVersions": "9+",': MAPPED}, "Metadata", "kip-1313/header-not-flexible"),
+        ("MetadataRequest", {'"flexibleVersions": "9+",': HEADER_MAP}, "Metadata", "kip-1313/header-not-flexible"),
         ("ApiVersionsResponse", {'"flexibleVersions": "3+",': '"flexibleVersions": "3+", "headerVersions": { "0+": "1" },'},
          "ApiVersions", "kip-511/response-header-zero"),
         ("PushTelemetryRequest",
@@ -287,7 +287,7 @@ MAPPED = '"flexibleVersions": "9+",\n  "headerVersions": { "0-9": "1", "10+": "2
     ],
 )  # fmt: skip
 def test_what_would_not_reach_the_goal_is_left(
-    repo: Path, file: str, changes: dict[str, str], left: str, look: str
+    repo: Path, file: str, changes: dict[str, str], row_name: str, look: str
 ) -> None:
     files = folder(repo / "fixtures" / "sets" / "broker" / "clients")
     text = files[f"{file}.json"].decode()
@@ -299,11 +299,11 @@ def test_what_would_not_reach_the_goal_is_left(
         answer = files["PushTelemetryResponse.json"].replace(b'"validVersions": "0"', b'"validVersions": "0-1"')
         files["PushTelemetryResponse.json"] = answer
     now, rows = proved_rows(files)
-    assert rows[left].state == "left"
-    assert look in " ".join(rows[left].look)
-    states = {row.state for name, row in rows.items() if name not in {left, "SaslHandshake"}}
-    assert states == ({"left", "dead"} if left == "RequestHeader" else {"migrated", "dead"})
-    ours = [finding for finding in check(now, partial=False) if left not in finding.path]
+    assert rows[row_name].state == "left"
+    assert look in " ".join(rows[row_name].look)
+    states = {row.state for name, row in rows.items() if name not in {row_name, "SaslHandshake"}}
+    assert states == ({"left", "dead"} if row_name == "RequestHeader" else {"migrated", "dead"})
+    ours = [finding for finding in check(now, partial=False) if row_name not in finding.path]
     assert not [finding for finding in ours if finding.severity != "info" and finding.rule != "kip-1313/header-missing"]
 
 
@@ -336,8 +336,8 @@ def test_rpcs_that_are_not_named_declare_their_headers(repo: Path) -> None:
     assert {name for name, row in rows.items() if row.state == "migrated"} == {"RequestHeader", "Metadata"}
     assert {row.state for row in rows.values()} == {"migrated", "declared", "exempt"}
     assert not check(now, partial=False)
-    migrated = after(files, migrate(schemas(files)))
-    assert after(now, migrate(schemas(now))) == migrated
+    expected = after(files, migrate(schemas(files)))
+    assert after(now, migrate(schemas(now))) == expected
 
 
 def test_a_response_that_lags_is_brought_along() -> None:

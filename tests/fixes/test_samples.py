@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fixes.mutations import mutated
+from fixes.mutations import mutate
 from fixes.support import Files, folder, release, schemas
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.rollout import rollout
@@ -32,7 +32,7 @@ from kiplint.fixes.sets import (
     breaks_between,
     client_rpcs,
     new_findings,
-    proved,
+    prove,
     rpc_names,
     tree_of,
 )
@@ -96,12 +96,12 @@ TAGGED = (
 SOURCES = (*TAGGED.split(), "trunk", *FORKS)
 
 
-FIXED = [
+FIX_CASES = [
     (name, unsafe) for unsafe in (False, True) for name in random.Random(f"{unsafe}").sample(SOURCES, min(TAGS, 51))
 ]
 
 
-@pytest.mark.parametrize(("name", "unsafe"), FIXED)
+@pytest.mark.parametrize(("name", "unsafe"), FIX_CASES)
 def test_fixes_of_releases_break_nothing_and_bring_no_finding(
     releases: Callable[[str], Files], name: str, *, unsafe: bool
 ) -> None:
@@ -131,7 +131,7 @@ def _messages(files: Mapping[str, bytes]) -> tuple[Message, ...]:
     return tuple(message for path, data in files.items() if (message := load(path, data).message))
 
 
-def _repaired(files: Files) -> Files:
+def _repair(files: Files) -> Files:
     """The files with texts that are JSON, as far as fixes of the texts alone make them so."""
     syntax = make_ruleset(Config(select=["syntax"]), load_rules(Config(), ""))
 
@@ -146,7 +146,7 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
     """With errors in the file or without: what has the bytes of the release keeps them."""
     trunk = releases("trunk")
     names = [name for name in sorted(trunk) if not name.endswith("Header.json")]
-    fixed = migrated = versions = 0
+    fixes = rewrites = versions = 0
     for number in range(part, MUTATIONS, 4):
         chance = random.Random(f"mutation {number}")
         name = chance.choice(names)
@@ -156,22 +156,22 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
             for file, data in trunk.items()
             if file == name or file.startswith((f"{stem}Re", "RequestH", "ResponseH"))
         }
-        files = {**group, name: mutated(trunk[name].decode(), chance).encode()}
-        before = intact(group, _repaired(files))
+        files = {**group, name: mutate(trunk[name].decode(), chance).encode()}
+        before = intact(group, _repair(files))
         release = Releases(["trunk"], [tree_of(group)])
         result = fix_set(files, findings_in, unsafe=number % 3 > 0, releases=release)
         after = {**files, **result.after}
         readable = {file for file, data in after.items() if load(file, data).message}
-        owned = {item for item in before if f"{item[0]}.json" in readable}
-        assert owned - intact(group, after) == set(), (number, name)
+        own = {item for item in before if f"{item[0]}.json" in readable}
+        assert own - intact(group, after) == set(), (number, name)
         try:
-            migration = proved(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, unmet)
+            migration = prove(of_directory(after), migrate(SchemaSet(_messages(after))), RULES, unmet)
         except NotEditable:
             continue
-        assert owned - intact(group, with_changes(after, migration)) == set(), (number, name)
-        fixed, migrated, versions = fixed + bool(result.fixed), migrated + bool(migration.files), versions + len(owned)
+        assert own - intact(group, with_changes(after, migration)) == set(), (number, name)
+        fixes, rewrites, versions = fixes + bool(result.fixed), rewrites + bool(migration.files), versions + len(own)
     assert versions
-    print(f"{fixed} fixed, {migrated} migrated, {versions} versions intact")
+    print(f"{fixes} fixed, {rewrites} migrated, {versions} versions intact")
 
 
 def _swap(pattern: bytes, by: bytes) -> Callable[[bytes], bytes]:
@@ -203,7 +203,7 @@ def _part(files: Files, chance: random.Random) -> Files:
     return {name: data for name, data in files.items() if name in halves or name.endswith("Header.json")}
 
 
-def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
+def _finish_migration(release: Files, chance: random.Random) -> tuple[int, int]:
     """Continue a half migration with mistakes, and prove its end; the numbers of RPCs that are done, and left."""
     files = _part(release, chance)
     names = [rpc.name for rpc in client_rpcs(schemas(files))]
@@ -213,7 +213,7 @@ def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
     for name in chance.sample(sorted(files), chance.randrange(4)):
         files[name] = chance.choice(WRONG)(files[name])
     before = schemas(files)
-    migration = proved(of_directory(files), migrate(before), RULES, unmet)
+    migration = prove(of_directory(files), migrate(before), RULES, unmet)
     after = with_changes(files, migration)
     now = schemas(after)
     assert list(breaks_between(tree_of(files), tree_of(after))) == []
@@ -225,30 +225,30 @@ def _migrated(release: Files, chance: random.Random) -> tuple[int, int]:
     assert {rows[name] for name in done_names - unstable} <= {"done", "new", "exempt"}
     assert {rows[name] for name in done_names & unstable} <= {"done", "new", "exempt", "unstable"}
     waiting = {"RequestHeader"} if states.get("RequestHeader") == "left" else set()
-    unmigrated = {name for name, state in states.items() if state == "left"}
+    left_names = {name for name, state in states.items() if state == "left"}
     reasons = {row.name: "; ".join(row.look) for row in migration.rows if row.state == "left"}
     assert all(reasons.values())
     for rpc in client_rpcs(before):
-        if rpc.name in unmigrated | waiting:
+        if rpc.name in left_names | waiting:
             assert all(files[half.file] == after[half.file] for half in (rpc.request, rpc.response) if half)
     owners = rpc_names(before)
     severe = [item for item in worse if item.severity != "info" and item.rule != "kip-1313/header-missing"]
     assert [item for item in severe if str(item) not in reasons.get(owners.get(item.path, ""), "")] == []
-    again = proved(of_directory(after), migrate(now), RULES, unmet)
+    again = prove(of_directory(after), migrate(now), RULES, unmet)
     assert again.files == ()
-    return len(done_names), len(unmigrated)
+    return len(done_names), len(left_names)
 
 
-MIGRATED = ("trunk", "3.9.0-rc3", "automq", "linkedin")
+MIGRATION_SOURCES = ("trunk", "3.9.0-rc3", "automq", "linkedin")
 
 
-@pytest.mark.parametrize("name", MIGRATED)
+@pytest.mark.parametrize("name", MIGRATION_SOURCES)
 def test_half_and_wrong_migrations_end_well_or_are_left(releases: Callable[[str], Files], name: str) -> None:
-    numbers = range(max(PARTIALS // len(MIGRATED), 1))
-    ends = [_migrated(releases(name), random.Random(f"{name} {number}")) for number in numbers]
-    done, left = (sum(counts) for counts in zip(*ends, strict=True))
-    print(f"{name}: {len(ends)} partial migrations: {done} RPCs done, {left} left")
-    assert (left if name == "redpanda" else done) > 4 * len(ends)  # Redpanda's definitions are without headers
+    numbers = range(max(PARTIALS // len(MIGRATION_SOURCES), 1))
+    ends = [_finish_migration(releases(name), random.Random(f"{name} {number}")) for number in numbers]
+    good, rest = (sum(counts) for counts in zip(*ends, strict=True))
+    print(f"{name}: {len(ends)} partial migrations: {good} RPCs done, {rest} left")
+    assert (rest if name == "redpanda" else good) > 4 * len(ends)  # Redpanda's definitions are without headers
 
 
 _ADJECTIVES = ("Spare", "Remote", "Pending", "Stable", "Narrow", "Former")
@@ -304,7 +304,7 @@ def test_fields_in_the_notation_pass_check_and_are_drawn(repo: Path) -> None:
         rpc = chance.choice(rpcs)
         half = chance.choice([side for side in (rpc.request, rpc.response) if side and not side.tagged_fields])
         additions = [FieldToAdd.parse(f"{half.name}.{item}") for item in split(text)]
-        migration = proved(of_directory(files), bump(rpc, fields=additions), RULES)
+        migration = prove(of_directory(files), bump(rpc, fields=additions), RULES)
         assert [row.look for row in migration.rows if row.state == "left"] == [], (half.name, text, number)
         assert _names(fields) <= _layout_words(with_changes(files, migration), half.name), text
 

@@ -99,10 +99,10 @@ def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = subprocess.run(
+    mount = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(folder)], capture_output=True, check=False
     )
-    if mounted.returncode:
+    if mount.returncode:
         pytest.skip("a small disk can only be mounted by the administrator")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
@@ -130,11 +130,11 @@ def test_an_interrupt_waits_for_the_last_file(tmp_path: Path, monkeypatch: pytes
         path.write_bytes(OLD)
     replace = Path.replace
 
-    def interrupted(path: Path, target: Path) -> Path:
+    def interrupt(path: Path, target: Path) -> Path:
         os.kill(os.getpid(), signal.SIGINT)
         return replace(path, target)
 
-    monkeypatch.setattr(Path, "replace", interrupted)
+    monkeypatch.setattr(Path, "replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         replace_files(list(map(change, files)))
     assert [path.read_bytes() for path in files] == [NEW, NEW]
@@ -192,7 +192,7 @@ def killed_at(rename: int, paths: list[Path]) -> None:
     os.waitpid(child, 0)
 
 
-def hidden(top: Path) -> list[str]:
+def hidden_files(top: Path) -> list[str]:
     return sorted(path.name for path in top.rglob(".*"))
 
 
@@ -206,14 +206,14 @@ def test_the_next_command_finishes_a_write_that_was_killed(tmp_path: Path, renam
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(OLD)
     killed_at(rename, paths)
-    assert (hidden(tmp_path) == []) == (rename == 5)
+    assert (hidden_files(tmp_path) == []) == (rename == 5)
     if rename == 3:
         paths[1].write_bytes(b"mine")
     prepare_writing([str(tmp_path / "b")] if rename == 2 else [str(tmp_path)])
     after = OLD if rename < 2 else NEW
     assert [path.read_bytes() for path in paths] == [after, b"mine" if rename == 3 else after, after]
     replace_files([Replacement(path, path.read_bytes(), b"x") for path in paths])
-    assert hidden(tmp_path) == []
+    assert hidden_files(tmp_path) == []
 
 
 @pytest.mark.parametrize("target", ["../a.json", "a.json"])

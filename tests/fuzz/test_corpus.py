@@ -45,7 +45,7 @@ def test_a_failure_is_found_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     odd = Surface("odd", lambda: [b"{}", b"S1 {}"], read, (KeyError,))
     failures: dict[str, bytes] = {}
-    assert fuzzing._damaged(odd, 0.05, random.Random(1), failures) > 10
+    assert fuzzing._try_damaged_inputs(odd, 0.05, random.Random(1), failures) > 10
     ((output, data),) = failures.items()
     assert output.startswith("ZeroDivisionError: by S1 at ")
     monkeypatch.setattr(fuzzing, "CORPUS", tmp_path)

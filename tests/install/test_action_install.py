@@ -16,10 +16,10 @@ def test_an_installation_from_the_checkout(tmp_path: Path) -> None:
     workspace = make_repository(tmp_path / "work tree", {**thing(), "kiplint.toml": ABOUT_WARNING})
     runner = Runner(workspace, tmp_path / "machine", packages.checkout(tmp_path / "clone"))
     change(workspace, {**thing(request=GAP, response=UNTOLD), **TRAPS})
-    installed = runner.install()
-    assert installed.code == 0, installed.log.lines
+    installation = runner.install()
+    assert installation.code == 0, installation.log.lines
     assert (runner.machine / "temp/kiplint/kiplint/packs/tags.json").is_file()
-    done = pull_request(runner)
+    outcome = pull_request(runner)
     base = git(workspace, "rev-parse", "--short", "HEAD~1")
-    assert (done.log.annotations, plain(done.summary)) == (FAULTS, SUMMARY.replace("BASE", base))
-    assert done.log.matchers == [str(runner.clone / ".github/action/matcher.json")]
+    assert (outcome.log.annotations, plain(outcome.summary)) == (FAULTS, SUMMARY.replace("BASE", base))
+    assert outcome.log.matchers == [str(runner.clone / ".github/action/matcher.json")]

@@ -31,7 +31,7 @@ class PreCommit:
 
     def __call__(self, *words: str) -> tuple[int, str]:
         """Run it; its exit code and what it prints, without what it says of installing."""
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "pre_commit", *words],
             cwd=self.where,
             env=packages.environment(
@@ -41,8 +41,8 @@ class PreCommit:
             stderr=subprocess.STDOUT,
             check=False,
         )
-        lines = done.stdout.decode().splitlines(keepends=True)
-        return done.returncode, "".join(line for line in lines if not line.startswith("[INFO]"))
+        lines = process.stdout.decode().splitlines(keepends=True)
+        return process.returncode, "".join(line for line in lines if not line.startswith("[INFO]"))
 
 
 @pytest.fixture(scope="session")

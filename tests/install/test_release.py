@@ -28,11 +28,11 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(clone: Path, *words: str | Path, code: int = 0) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *words], cwd=clone, env=packages.environment(), capture_output=True, text=True, check=False
     )
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert process.returncode == code, process.stdout + process.stderr
+    return process.stdout + process.stderr
 
 
 def test_what_is_built(clone: Path) -> None:
@@ -60,7 +60,7 @@ def test_explain_prints_the_same_from_a_wheel(clone: Path, tmp_path: Path) -> No
         "from kiplint.commands import explain, rules\n"
         "for rule in rules.rules_of(()): print(*explain.sections(rule, False), sep='\\n\\n')"
     )
-    installed, checkout = (
+    wheel_output, checkout = (
         subprocess.run(
             [sys.executable, "-c", script],
             cwd=tmp_path / "kiplint",
@@ -70,7 +70,7 @@ def test_explain_prints_the_same_from_a_wheel(clone: Path, tmp_path: Path) -> No
         ).stdout
         for path in (tmp_path, ROOT / "src")
     )
-    assert installed == checkout
+    assert wheel_output == checkout
     assert checkout.count(b"Wrong") > 150
 
 

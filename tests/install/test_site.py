@@ -37,8 +37,8 @@ def build(where: Path) -> tuple[int, str]:
     """The exit code of the build, and what it says."""
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": ""}
     command = [sys.executable, "-m", "mkdocs", "build"]
-    done = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False)
-    return done.returncode, done.stderr
+    process = subprocess.run(command, cwd=where, env=env, capture_output=True, text=True, check=False)
+    return process.returncode, process.stderr
 
 
 def test_the_pages_as_they_are(pages: Path) -> None:

@@ -111,13 +111,13 @@ def test_blame_among_fields_and_structs_goes_by_age() -> None:
     assert [(x.path, x.twin.path if x.twin else None) for x in head.structs] == [("InNew", "InOld"), ("InOld", None)]
 
 
-@pytest.mark.parametrize(("raised", "blamed"), [(0, "XRequest"), (1, "XResponse")])
-def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(raised: int, blamed: str) -> None:
+@pytest.mark.parametrize(("index", "name"), [(0, "XRequest"), (1, "XResponse")])
+def test_a_pair_that_differs_is_blamed_on_the_half_that_changed(index: int, name: str) -> None:
     base, head = rpc("X", 1, "0-3", flexibleVersions="2+"), list(rpc("X", 1, "0-3", flexibleVersions="2+"))
-    head[raised] = rpc("X", 1, "0-4", flexibleVersions="1+")[raised]
+    head[index] = rpc("X", 1, "0-4", flexibleVersions="1+")[index]
     (pair,) = SchemaSet(tuple(head), base=SchemaSet(base)).rpcs
-    assert [half.name for half in (pair.bumped, pair.flexed, pair.renamed) if half] == [blamed, blamed, "XRequest"]
-    assert pair.lagging is head[1 - raised]
+    assert [half.name for half in (pair.bumped, pair.flexed, pair.renamed) if half] == [name, name, "XRequest"]
+    assert pair.lagging is head[1 - index]
 
 
 # Header versions

@@ -116,9 +116,9 @@ def test_tagged_fields_have_a_number() -> None:
 
 
 def test_map_keys() -> None:
-    keyed = field("A", "[]S", fields=[field("B", mapKey=True), field("C")])
+    map_field = field("A", "[]S", fields=[field("B", mapKey=True), field("C")])
     plain = field("D", "[]T", fields=[field("E", mapKey=False)])
-    assert {struct.name: struct.has_map_keys for struct in message(keyed, plain).structs} == {"S": True, "T": False}
+    assert {struct.name: struct.has_map_keys for struct in message(map_field, plain).structs} == {"S": True, "T": False}
 
 
 def test_no_fields_at_all() -> None:

@@ -239,19 +239,19 @@ def test_misspelt_types(kind: str, children: bool, lowercase: bool, hint: str) -
 
 
 def test_about_that_java_cannot_hold() -> None:
-    broken = [
+    abouts = [
         about
         for about in ("a", 'a "b"', "a\\b", "it's", "")
         if breaks("style/about-not-java", message(field(about=about)))
     ]
-    assert broken == ['a "b"', "a\\b"]
+    assert abouts == ['a "b"', "a\\b"]
 
 
 def test_an_unreadable_message_has_no_present_field() -> None:
-    broken = load("X.json", definition(field(), validVersions="x")).message
-    assert broken is not None
-    assert (broken.fields[0].present, broken.is_dead) == (NONE, False)
-    assert broken.valid_problem
+    unreadable_message = load("X.json", definition(field(), validVersions="x")).message
+    assert unreadable_message is not None
+    assert (unreadable_message.fields[0].present, unreadable_message.is_dead) == (NONE, False)
+    assert unreadable_message.valid_problem
 
 
 def test_a_json_null_among_real_values() -> None:

@@ -92,7 +92,7 @@ def test_messages_with_random_properties(rules: RuleSet, odd: dict[str, Any], fi
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> bytes:
+def mutations(draw: st.DrawFn) -> bytes:
     """A fixture with a few bytes taken out, put in, or moved."""
     data = draw(st.sampled_from(FIXTURES)).read_bytes()
     for _ in range(draw(st.integers(1, 4))):
@@ -107,14 +107,14 @@ def mutated(draw: st.DrawFn) -> bytes:
     return data
 
 
-@given(mutated())
+@given(mutations())
 @settings(max_examples=2 * USUAL)
 def test_mutated_fixtures(rules: RuleSet, data: bytes) -> None:
     survive(data, rules)
 
 
 @st.composite
-def exchanged(draw: st.DrawFn) -> bytes:
+def exchanges(draw: st.DrawFn) -> bytes:
     """A fixture in which properties anywhere have values of other properties, or random ones."""
     texts = draw(st.sampled_from(DOCUMENTS))
     value = json.loads(json.dumps(texts))
@@ -147,7 +147,7 @@ def _read_documents() -> list[dict[str, Any]]:
 DOCUMENTS = _read_documents()
 
 
-@given(exchanged())
+@given(exchanges())
 @settings(max_examples=2 * USUAL)
 def test_fixtures_with_other_values(rules: RuleSet, data: bytes) -> None:
     survive(data, rules)

@@ -124,12 +124,10 @@ def test_an_escape_in_a_file_name() -> None:
     assert load_message(definition(), "a/new\\nline.json").file_name == "new\\nline.json"
 
 
-@pytest.mark.parametrize(
-    ("note", "undocumented"), [("// Version 5 adds it.", None), ("// Version 4 adds it.", 5), ("", 5)]
-)
-def test_undocumented_version(note: str, undocumented: int | None) -> None:
+@pytest.mark.parametrize(("note", "version"), [("// Version 5 adds it.", None), ("// Version 4 adds it.", 5), ("", 5)])
+def test_undocumented_version(note: str, version: int | None) -> None:
     text = definition().replace(b"{", b"{ " + note.encode() + b"\n", 1)
-    assert load_message(text).undocumented_version == undocumented
+    assert load_message(text).undocumented_version == version
 
 
 @pytest.mark.parametrize("valid", ["0", "none", "x"])

@@ -133,12 +133,12 @@ def test_an_empty_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "answered", "says"),
+    ("expected", "answer", "says"),
     [("0+", "1+", True), ("none", "0+", True), (None, "0+", False), ("0+", None, False), ("0+", "1-", False)],
 )
-def test_whether_both_halves_say_what_is_flexible(expected: str | None, answered: str | None, says: bool) -> None:
+def test_whether_both_halves_say_what_is_flexible(expected: str | None, answer: str | None, says: bool) -> None:
     request = rpc("A", 1, "0-2", flexibleVersions=expected)[0]
-    response = rpc("A", 1, "0-2", flexibleVersions=answered)[1]
+    response = rpc("A", 1, "0-2", flexibleVersions=answer)[1]
     assert schema_set(request, response).rpcs[0].declares_flexible is says
     assert not schema_set(request).rpcs[0].declares_flexible
 

@@ -20,7 +20,7 @@ def problems(value: object) -> list[tuple[str, str, str]]:
     return [(problem.kind, problem.pointer, problem.detail) for problem in repair(value)[1]]
 
 
-def repaired(value: object) -> Any:
+def repair_value(value: object) -> Any:
     spec = repair(value)[0]
     assert spec is not None
     return msgspec.json.decode(ENCODER.encode(spec))
@@ -34,7 +34,7 @@ def test_a_sound_value_is_left_alone() -> None:
     value = document(field(), commonStructs=[{"name": "S", "versions": "0+", "fields": [field("A")]}])
     before = copy.deepcopy(value)
     assert problems(value) == []
-    assert repaired(value) == before == value
+    assert repair_value(value) == before == value
 
 
 @pytest.mark.parametrize("value", [[], "a", 1, 1.5, True, None, [{}]], ids=repr)
@@ -82,7 +82,7 @@ def test_coerced_values(name: str, value: object, result: object) -> None:
     text = "nothing" if result is None else msgspec.json.encode(result).decode()
     assert (kind, pointer) == ("coerced-value", f"/fields/0/{name}")
     assert detail.endswith(f"; write {text}")
-    assert repaired(message)["fields"][0][name] == result
+    assert repair_value(message)["fields"][0][name] == result
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_coerced_values_of_messages(name: str, value: object, result: object) ->
     message = {**document(), name: value}
     ((kind, pointer, _),) = problems(message)
     assert (kind, pointer) == ("coerced-value", f"/{name}" + ("/0+" if name == "headerVersions" else ""))
-    assert repaired(message)[name] == result
+    assert repair_value(message)[name] == result
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_wrong_types(name: str, value: object, detail: str) -> None:
     message = with_field(**{name: value})
     assert problems(message) == [("wrong-type", f"/fields/0/{name}", detail)]
     stand_ins = {"name": "Unnamed", "type": "string", "versions": "0+"}
-    assert repaired(message)["fields"][0].get(name) == stand_ins.get(name)
+    assert repair_value(message)["fields"][0].get(name) == stand_ins.get(name)
 
 
 @pytest.mark.parametrize(
@@ -152,11 +152,11 @@ def test_wrong_types(name: str, value: object, detail: str) -> None:
 def test_wrong_types_in_messages(name: str, value: object, detail: str) -> None:
     message = {**document(), name: value}
     assert problems(message) == [("wrong-type", f"/{name}", detail)]
-    assert name not in repaired(message)
+    assert name not in repair_value(message)
 
 
 @pytest.mark.parametrize(
-    ("properties", "pointer", "detail", "left"),
+    ("properties", "pointer", "detail", "result"),
     [
         ({"fields": [1]}, "/fields/0", '"fields" is a list of objects, not 1', []),
         ({"fields": [field(), None]}, "/fields/1", '"fields" is a list of objects, not null', [field()]),
@@ -165,16 +165,16 @@ def test_wrong_types_in_messages(name: str, value: object, detail: str) -> None:
         ({"headerVersions": {"0+": []}}, "/headerVersions/0+", '"0+" is a string, not a list', {}),
     ],
 )
-def test_wrong_types_of_items(properties: dict[str, Any], pointer: str, detail: str, left: object) -> None:
+def test_wrong_types_of_items(properties: dict[str, Any], pointer: str, detail: str, result: object) -> None:
     value = {**document(), **properties}
     assert problems(value) == [("wrong-type", pointer, detail)]
-    assert [repaired(value)[name] for name in properties] == [left]
+    assert [repair_value(value)[name] for name in properties] == [result]
 
 
 def test_numbers_among_listeners_are_coerced() -> None:
     message = {**document(), "listeners": [1]}
     assert [problem[:2] for problem in problems(message)] == [("coerced-value", "/listeners/0")]
-    assert repaired(message)["listeners"] == ["1"]
+    assert repair_value(message)["listeners"] == ["1"]
 
 
 @pytest.mark.parametrize("name", ["name", "type", "validVersions"])
@@ -199,7 +199,7 @@ def test_missing_properties_of_a_message(name: str) -> None:
 def test_missing_properties_of_a_field(name: str, result: str) -> None:
     message = with_field(**{name: LEFT_OUT})
     assert problems(message) == [("missing-property", f"/fields/0/{name}", f'the field has no "{name}"')]
-    assert repaired(message)["fields"][0][name] == result
+    assert repair_value(message)["fields"][0][name] == result
 
 
 def test_missing_properties_of_a_common_struct() -> None:
@@ -213,7 +213,7 @@ def test_missing_properties_of_a_common_struct() -> None:
 def test_a_tagged_field_may_leave_out_its_versions() -> None:
     message = with_field(versions=LEFT_OUT, taggedVersions="3+", tag=0)
     assert problems(message) == [("versions-missing", "/fields/0", "3+")]
-    assert repaired(message)["fields"][0]["versions"] == "3+"
+    assert repair_value(message)["fields"][0]["versions"] == "3+"
 
 
 def test_blank_tagged_versions_are_not_versions() -> None:
@@ -234,7 +234,7 @@ def test_unknown_properties(name: str, hint: str) -> None:
     message = with_field(**{name: 1})
     pointer = name.replace("~", "~0").replace("/", "~1")
     assert problems(message) == [("unknown-property", f"/fields/0/{pointer}", f'"{name}" is not a property here{hint}')]
-    assert repaired(message)["fields"] == [field()]
+    assert repair_value(message)["fields"] == [field()]
 
 
 def test_properties_belong_where_they_belong() -> None:
@@ -274,7 +274,7 @@ def test_unknown_enum_values(message: object, pointer: str, detail: str) -> None
 
 def test_a_message_of_an_unknown_type_is_not_a_message() -> None:
     assert repair(document(type="Request"))[0] is None
-    assert repaired(document(field(entityType=4)))["fields"] == [field()]
+    assert repair_value(document(field(entityType=4)))["fields"] == [field()]
 
 
 def test_everything_at_once_and_at_depth() -> None:
@@ -298,7 +298,7 @@ def test_everything_at_once_and_at_depth() -> None:
         ("wrong-type", "/commonStructs/0/fields/0/fields/0/mapKey"),
         ("wrong-type", "/fields/0/fields/2"),
     ]
-    result = repaired(message)
+    result = repair_value(message)
     assert result["apiKey"] == 1
     assert result["fields"][0]["fields"] == [
         field("B", ignorable=True),

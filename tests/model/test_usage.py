@@ -13,7 +13,7 @@ from kiplint.model.fields import Field
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.usage import Vote, Votes, uses_of
-from kiplint.model.words import doubled, join_texts, tokens_of
+from kiplint.model.words import doubled_texts, join_texts, tokens_of
 from tools import field, message
 
 
@@ -132,7 +132,7 @@ def test_spellings_are_compared_once() -> None:
     assert ways["readerId"] is ways["ReaderId"]
 
 
-class Unsliced(list[bytes]):
+class UnslicedWords(list[bytes]):
     """Words that are gone through once, and not from the beginning for each of them."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -143,4 +143,4 @@ class Unsliced(list[bytes]):
 def test_doubled_words_are_placed_in_one_pass() -> None:
     texts = [f"the {'the' if number % 2 else 'a'} {number}" for number in range(6)]
     tokens = tokens_of(join_texts(texts))
-    assert doubled(texts, Unsliced(tokens)) == {"the the 1", "the the 3", "the the 5"}
+    assert doubled_texts(texts, UnslicedWords(tokens)) == {"the the 1", "the the 3", "the the 5"}

@@ -77,11 +77,11 @@ class Servers:
         wait_for(self._is_alone, lambda: f"left over: {sorted(processes_of(self._mark))}")
 
     def _is_alone(self) -> bool:
-        left = processes_of(self._mark)
-        for process in left:
+        processes = processes_of(self._mark)
+        for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
-        return not left
+        return not processes
 
 
 @contextmanager

@@ -39,9 +39,9 @@ def once(place: Path) -> Iterator[Path | None]:
         if place.exists():
             yield None
             return
-        staged = place.with_name(f"{place.name}.staged")
-        yield staged
-        staged.rename(place)
+        staging = place.with_name(f"{place.name}.staged")
+        yield staging
+        staging.rename(place)
 
 
 def content(path: str | Path) -> Content:
@@ -56,7 +56,7 @@ def put(lake: Lake, kind: type[TableFrame], rows: Iterable[tuple[object, ...]]) 
     return write_rows(table(kind.COLUMNS, rows), kind, lake.storage, lake.ticket())
 
 
-def filled(kind: type[TableFrame], rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
+def fill_rows(kind: type[TableFrame], rows: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
     """Rows with a value for each column."""
     nothing = {"string": "", "int": 0, "bigint": 0, "boolean": False}
     plain = {name: nothing.get(of) if name in kind.REQUIRED else None for name, of in kind.COLUMNS.items()}
@@ -67,8 +67,8 @@ def pipeline(*words: str | Path, cache: Path, start: Sequence[str | Path] = KIPL
     """Run `kiplint pipeline` in a process of its own; raises AssertionError when it fails."""
     command = [*start, "pipeline", *words]
     env = surroundings(cache, **others)
-    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def ask(*words: str) -> Ran:
@@ -78,9 +78,9 @@ def ask(*words: str) -> Ran:
 
 def stdout(*words: str) -> str:
     """What such a run prints; raises AssertionError when it complains."""
-    done = ask(*words)
-    assert (done.code, done.err) == (0, "")
-    return done.out
+    result = ask(*words)
+    assert (result.code, result.err) == (0, "")
+    return result.out
 
 
 def settings(**others: str) -> tuple[str, ...]:

@@ -129,9 +129,9 @@ def test_who_is_in_the_json_too(lake: Lake) -> None:
 
 
 def test_blame_of_nothing_known(lake: Lake) -> None:
-    done = ask("blame", str(lake.path), "SaslHandshak")
-    assert (done.code, done.out) == (2, "")
-    assert done.err == "error: no message and no rule is called SaslHandshak; did you mean SaslHandshakeRequest?\n"
+    result = ask("blame", str(lake.path), "SaslHandshak")
+    assert (result.code, result.out) == (2, "")
+    assert result.err == "error: no message and no rule is called SaslHandshak; did you mean SaslHandshakeRequest?\n"
 
 
 def test_matrix(lake: Lake) -> None:
@@ -173,18 +173,18 @@ def test_matrix_of_a_pair(lake: Lake) -> None:
 def test_matrix_in_a_mode(lake: Lake) -> None:
     texts, tables = (stdout("matrix", str(lake.path), *mode) for mode in (("--mode", "kraft"), ()))
     assert texts == tables
-    done = ask("matrix", str(lake.path), "--mode", "zookeeper")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.endswith("cannot run in ZooKeeper mode, only in KRaft mode; leave --mode zookeeper out\n")
-    done = ask("matrix", str(lake.path), "2.0.0", "1.2.0", "--mode", "kraft")
-    assert done.err == "error: --mode is for all releases; for a pair: kiplint negotiate --mode kraft\n"
+    result = ask("matrix", str(lake.path), "--mode", "zookeeper")
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("cannot run in ZooKeeper mode, only in KRaft mode; leave --mode zookeeper out\n")
+    result = ask("matrix", str(lake.path), "2.0.0", "1.2.0", "--mode", "kraft")
+    assert result.err == "error: --mode is for all releases; for a pair: kiplint negotiate --mode kraft\n"
 
 
 def test_matrix_takes_two_releases_or_none(lake: Lake) -> None:
-    done = ask("matrix", str(lake.path), "2.0.0")
-    assert (done.code, done.err) == (2, "error: matrix takes no release, or two: the client 2.0.0 and a broker\n")
-    done = ask("matrix", str(lake.path), "2.0.0", "1.2")
-    assert (done.code, done.err) == (2, "error: there is no release 1.2 in the lake; did you mean 1.2.0?\n")
+    result = ask("matrix", str(lake.path), "2.0.0")
+    assert (result.code, result.err) == (2, "error: matrix takes no release, or two: the client 2.0.0 and a broker\n")
+    result = ask("matrix", str(lake.path), "2.0.0", "1.2")
+    assert (result.code, result.err) == (2, "error: there is no release 1.2 in the lake; did you mean 1.2.0?\n")
 
 
 def test_rollout(lake: Lake) -> None:
@@ -199,22 +199,22 @@ def test_rollout(lake: Lake) -> None:
 
 
 def test_a_directory_that_is_not_a_lake(tmp_path: Path) -> None:
-    done = ask("report", str(tmp_path))
-    assert (done.code, done.out) == (2, "")
-    assert done.err == f"error: {tmp_path} is not a lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
+    result = ask("report", str(tmp_path))
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"error: {tmp_path} is not a lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
     (tmp_path / "file").touch()
     assert ask("report", str(tmp_path)).err == f"error: {tmp_path} is not a lake: it holds file\n"
     assert ask("report", str(tmp_path / "file")).err == f"error: {tmp_path / 'file'} is not a lake: it is a file\n"
 
 
 def test_run_wants_sources(tmp_path: Path) -> None:
-    done = ask("run", "--out", str(tmp_path / "lake"))
-    assert done.err == "error: nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake\n"
-    done = ask("run", "--resume", "--out", str(tmp_path / "lake"))
-    assert done.err == f"error: there is no run to resume: {tmp_path / 'lake'} is not a lake\n"
-    done = ask("run", "--source", "x", "--out", str(tmp_path / "lake"))
-    assert done.err == "error: --source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not x\n"
-    assert done.code == 2
+    result = ask("run", "--out", str(tmp_path / "lake"))
+    assert result.err == "error: nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake\n"
+    result = ask("run", "--resume", "--out", str(tmp_path / "lake"))
+    assert result.err == f"error: there is no run to resume: {tmp_path / 'lake'} is not a lake\n"
+    result = ask("run", "--source", "x", "--out", str(tmp_path / "lake"))
+    assert result.err == "error: --source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not x\n"
+    assert result.code == 2
 
 
 def test_report_in_formats_of_findings(lake: Lake, sources: tuple[str, ...]) -> None:

@@ -35,45 +35,45 @@ exec '{git}' "$@"
 
 
 @pytest.fixture
-def undisturbed(request: pytest.FixtureRequest) -> Callable[[Content], Content]:
+def local_content(request: pytest.FixtureRequest) -> Callable[[Content], Content]:
     """What the same tables hold when all is done on one machine, and nothing happens meanwhile."""
 
-    def unbroken(tables: Content) -> Content:
+    def read_tables(tables: Content) -> Content:
         whole = content(request.getfixturevalue("lake").path)
         return {name: whole[name] for name in tables}
 
-    return unbroken
+    return read_tables
 
 
 @pytest.fixture
-def started(tmp_path: Path, cache: Path) -> Iterator[Servers]:
+def cluster(tmp_path: Path, cache: Path) -> Iterator[Servers]:
     with servers(tmp_path / "servers", cache) as result:
         yield result
 
 
 def test_through_connect(
     sources_uri: str,
-    undisturbed: Callable[[Content], Content],
-    started: Servers,
+    local_content: Callable[[Content], Content],
+    cluster: Servers,
     cache: Path,
     tmp_path: Path,
 ) -> None:
     """The server's executors fetch and unpack the bundle themselves."""
     lake, bundle = tmp_path / "lake", f"{sources_uri}/sample.bundle"
-    remote = start_connect(started, **{name: text for name, text in os.environ.items() if name.startswith("AWS_")})
+    remote = start_connect(cluster, **{name: text for name, text in os.environ.items() if name.startswith("AWS_")})
     sources = quote(f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork")
     command = as_printed("--remote", {"sc://host:15002": remote, SOURCE: sources, LAKE: lake})
     assert run_script(f"{command} --quiet {ENGINE}", tmp_path, cache) == ""
     tables = content(lake)
     assert {"findings", "layouts", "changes"} < set(tables)
     assert {row[3] for row in tables.pop("sources")} == {bundle}
-    assert tables == undisturbed(tables)
+    assert tables == local_content(tables)
 
 
 def test_a_worker_dies(
     sources: tuple[str, ...],
-    undisturbed: Callable[[Content], Content],
-    started: Servers,
+    local_content: Callable[[Content], Content],
+    cluster: Servers,
     cache: Path,
     tmp_path: Path,
 ) -> None:
@@ -81,11 +81,11 @@ def test_a_worker_dies(
 
     The worker that survives starts when the other one has a task that does not end.
     """
-    lake, reached, events = tmp_path / "lake", tmp_path / "reached", tmp_path / "events"
+    lake, marker, events = tmp_path / "lake", tmp_path / "reached", tmp_path / "events"
     events.mkdir()
-    doomed = {"PATH": f"{blocking_git(tmp_path / 'bin', reached)}:{os.environ['PATH']}"}
-    address = start_master(started)
-    start_worker(started, "doomed", address, **doomed)
+    doomed_env = {"PATH": f"{blocking_git(tmp_path / 'bin', marker)}:{os.environ['PATH']}"}
+    address = start_master(cluster)
+    start_worker(cluster, "doomed", address, **doomed_env)
     put_environment(tmp_path)
     places: dict[str, str | Path] = {HOST: address.removeprefix("spark://"), SOURCE: quote(*sources), LAKE: lake}
     env = {"SPARK_CONF_DIR": str(put_settings(tmp_path / "conf", events)), "JAVA_HOME": str(java_home(cache))}
@@ -93,13 +93,13 @@ def test_a_worker_dies(
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run_script, submit, tmp_path, cache, **env)
         try:
-            wait_for(lambda: reached.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
-            assert reached.exists(), running.result()
-            start_worker(started, "survivor", address)
+            wait_for(lambda: marker.exists() or running.done(), lambda: "the doomed worker was given nothing to do")
+            assert marker.exists(), running.result()
+            start_worker(cluster, "survivor", address)
         finally:
-            started.kill("doomed")  # what it was given would never end
-        head, hushed, rest = running.result().partition('Setting Spark log level to "OFF".')
-    assert hushed
+            cluster.kill("doomed")  # what it was given would never end
+        head, separator, rest = running.result().partition('Setting Spark log level to "OFF".')
+    assert separator
     assert head.count("\n") < 20
     assert not re.search(r"\[Stage | (?:INFO|WARN) ", rest)
     assert "ExecutorLostFailure" in reasons(events)
@@ -107,7 +107,7 @@ def test_a_worker_dies(
     assert run_script(f"{command} --quiet --stages describe", tmp_path, cache, **env) == ""
     tables = content(lake)
     assert {"findings", "problems", "layouts"} < set(tables)
-    assert tables == undisturbed(tables)
+    assert tables == local_content(tables)
 
 
 def quote(*sources: str) -> str:
@@ -131,7 +131,7 @@ def as_printed(part: str, places: Mapping[str, str | Path]) -> str:
 def run_script(command: str, where: Path, cache: Path, **others: str) -> str:
     """What a line for the shell prints, with the commands of this environment; raises AssertionError when it fails."""
     env = surroundings(cache, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}", **others)
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", command],
         cwd=where,
         env=env,
@@ -140,8 +140,8 @@ def run_script(command: str, where: Path, cache: Path, **others: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = (done.stdout + done.stderr).splitlines(keepends=True)
+    assert process.returncode == 0, process.stdout + process.stderr
+    lines = (process.stdout + process.stderr).splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("NOTE: Picked up JDK_JAVA_OPTIONS"))  # of the tests
 
 
@@ -168,11 +168,11 @@ def put_settings(folder: Path, events: Path) -> Path:
     return quick_settings(folder, more)
 
 
-def blocking_git(where: Path, reached: Path) -> Path:
+def blocking_git(where: Path, marker: Path) -> Path:
     """A directory with a git that blocks, and says in a file that it was asked."""
     where.mkdir()
     git = where / "git"
-    git.write_text(BLOCKING_GIT.format(reached=reached, git=shutil.which("git")))
+    git.write_text(BLOCKING_GIT.format(reached=marker, git=shutil.which("git")))
     git.chmod(0o755)
     return where
 

@@ -21,7 +21,7 @@ from kiplint.pipeline.answers.forks import forks
 from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.tables import Revisions, Trees
-from pipeline.support import ask, filled, put, stdout
+from pipeline.support import ask, fill_rows, put, stdout
 from pipeline.test_listing import revisions
 from tools import complaint
 
@@ -134,7 +134,7 @@ def test_the_base_of_a_fork_is_what_git_says(tmp_path: Path) -> None:
     rows = [{**row, "root": row["tree"]} for source in sources for row in revisions(source)[:-1]]
     with lake.writing():
         parts = {
-            "revisions": put(lake, Revisions, filled(Revisions, rows)),
+            "revisions": put(lake, Revisions, fill_rows(Revisions, rows)),
             "trees": put(lake, Trees, sorted({(row["root"], "", row["root"]) for row in rows})),
         }
         lake.publish(replace(lake.snapshot(), request={"sources": sources}), parts, "ingest")

@@ -42,10 +42,10 @@ def start_run(cache: Path, *words: str | Path, **others: str) -> subprocess.Pope
     )
 
 
-def interrupted(process: subprocess.Popen[str], reached: Callable[[], bool], *, alone: int = 0) -> tuple[int, str, str]:
-    """How a process ends that gets Ctrl-C once something is reached, or another signal for it alone."""
+def interrupt(process: subprocess.Popen[str], is_ready: Callable[[], bool], *, alone: int = 0) -> tuple[int, str, str]:
+    """How a process ends that gets Ctrl-C once it is ready, or another signal for it alone."""
     end = time.monotonic() + 600
-    while not reached() and process.poll() is None and time.monotonic() < end:
+    while not is_ready() and process.poll() is None and time.monotonic() < end:
         time.sleep(0.05)
     if alone:
         process.send_signal(alone)
@@ -72,7 +72,7 @@ def test_while_spark_starts(history: Path, cache: Path, tmp_path: Path) -> None:
         tmp_path / "lake",
         JAVA_HOME=str(tmp_path / "java"),
     )
-    assert interrupted(process, lambda: log.exists() and log.read_text() != "") == (130, "", "")
+    assert interrupt(process, lambda: log.exists() and log.read_text() != "") == (130, "", "")
     assert not Path("/proc", log.read_text().strip(), "exe").exists() or sys.platform != "linux"
 
 
@@ -90,7 +90,7 @@ def test_while_sources_are_listed(history: Path, cache: Path, tmp_path: Path, al
     sources = [word for at, place in enumerate(places) for word in ("--source", f"s{at}={place}#main")]
     path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
     process = start_run(cache, *sources, "--out", tmp_path / "lake", PATH=path, TMPDIR=str(scratch))
-    assert interrupted(process, lambda: len(list(log.iterdir())) == THREADS, alone=alone) == (code, "", "")
+    assert interrupt(process, lambda: len(list(log.iterdir())) == THREADS, alone=alone) == (code, "", "")
     assert not [pid for pid in log.iterdir() if Path("/proc", pid.name, "exe").exists()]
     assert not list(scratch.iterdir())
     assert not (tmp_path / "lake").exists()
@@ -99,7 +99,7 @@ def test_while_sources_are_listed(history: Path, cache: Path, tmp_path: Path, al
 def test_while_a_stage_runs(history: Path, cache: Path, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     process = start_run(cache, "--source", f"x={history}#main", "--out", lake.path, *settings())
-    code, out, err = interrupted(process, (lake.path / "staging").exists)
+    code, out, err = interrupt(process, (lake.path / "staging").exists)
     assert (code, out) == (130, "")
     assert err == f"interrupted: `kiplint pipeline run --resume --out {lake}` continues\n"
 

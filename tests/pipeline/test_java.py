@@ -24,8 +24,8 @@ def _java(folder: Path, version: str) -> Path:
 
 
 def _run_java(home: Path, *words: str) -> list[str]:
-    done = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True, check=True)
-    return done.stdout.split("|")[:-1]
+    process = subprocess.run([home / "bin" / "java", *words], capture_output=True, text=True, check=True)
+    return process.stdout.split("|")[:-1]
 
 
 @pytest.mark.parametrize(

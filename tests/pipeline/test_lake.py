@@ -41,14 +41,14 @@ class Fault:
 
     def __init__(self) -> None:
         self.where = ""
-        self.left = 0
+        self.steps_left = 0
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
         if not self.where or event not in STEPS or not str(arguments[0]).startswith(self.where):
             return
         if event != "open" or cast(int, arguments[2]) & (os.O_WRONLY | os.O_RDWR):
-            self.left -= 1
-            if self.left == 0:
+            self.steps_left -= 1
+            if self.steps_left == 0:
                 self.where = ""
                 raise KilledError(event)
 
@@ -61,7 +61,7 @@ sys.addaudithook(FAULT)
 def killed_at(step: int, where: Path) -> Iterator[list[bool]]:
     """Whether the block is killed before its file operation with this number; it is not when it has fewer."""
     calls = [False]
-    FAULT.where, FAULT.left = str(where), step
+    FAULT.where, FAULT.steps_left = str(where), step
     try:
         yield calls
     except KilledError:
@@ -138,19 +138,19 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
     whole = tmp_path / "whole"
     lake_with(whole, *before)
     states: set[tuple[str, ...]] = set()
-    left: set[tuple[tuple[str, int], ...]] = set()
+    kinds: set[tuple[tuple[str, int], ...]] = set()
     for step in count(1):
         path = tmp_path / f"killed-{step}"
         shutil.copytree(whole, path)
-        with killed_at(step, path) as killed:
+        with killed_at(step, path) as is_killed:
             grow(Lake(path), "new")
         result = problems_in(path)
         states.add(tuple(result))
-        if not killed[0]:
+        if not is_killed[0]:
             break
-        if (kind := traces(path)) in left:  # killed before it read, so that nothing is new on the disk
+        if (kind := traces(path)) in kinds:  # killed before it read, so that nothing is new on the disk
             continue
-        left.add(kind)
+        kinds.add(kind)
         grow(Lake(path), "now")
         assert problems_in(path) == sorted([*result, "now"])
         optimize(Lake(path), 0)
@@ -158,7 +158,7 @@ def test_killed_at_any_step_of_a_write(tmp_path: Path, before: tuple[str, ...]) 
         assert {name for name in laid_out(path) if name.endswith(".parquet")} == files
     assert states == {before, (*before, "new")}
     assert step > 10
-    assert len(left) > 3
+    assert len(kinds) > 3
 
 
 def test_killed_between_the_commits_of_two_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,13 +173,13 @@ def test_killed_between_the_commits_of_two_tables(tmp_path: Path, monkeypatch: p
     assert rows_in(Lake(lake.path).parts("blobs", Lake(lake.path).snapshot().tables["blobs"])) == 1
 
 
-@pytest.mark.parametrize("left", [(), ("00000000000000000000.json#1",)])
-def test_killed_over_the_first_commit_of_a_table(tmp_path: Path, left: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("leftovers", [(), ("00000000000000000000.json#1",)])
+def test_killed_over_the_first_commit_of_a_table(tmp_path: Path, leftovers: tuple[str, ...]) -> None:
     """Its log is there, and no version in it: only what is written under another name until it is whole."""
     lake = lake_with(tmp_path / "lake", "a")
     log = tmp_path / "lake" / Pairs.NAME / "_delta_log"
     log.mkdir(parents=True)
-    for name in left:
+    for name in leftovers:
         (log / name).write_bytes(b"{")
     assert head_of(lake.storage, Pairs.NAME) is None
     with lake.writing():
@@ -240,8 +240,8 @@ def test_upkeep_puts_small_files_together_and_changes_nothing(tmp_path: Path) ->
     result = [f"{number:02}" for number in range(FEW + 2)]
     lake = lake_with(tmp_path / "lake", *result)
     assert len(lake.parts(TABLE, lake.snapshot().tables[TABLE])) == FEW + 2
-    done = optimize(Lake(lake.path), 0)
-    assert done.tables == 1
+    upkeep = optimize(Lake(lake.path), 0)
+    assert upkeep.tables == 1
     after = Lake(lake.path)
     assert len(after.parts(TABLE, after.snapshot().tables[TABLE])) == 1
     assert problems_in(lake.path) == result
@@ -269,9 +269,9 @@ def test_a_second_writer_on_this_machine_is_refused(tmp_path: Path) -> None:
     lake = lake_with(path, "a")
     with lake.writing():
         put(lake, TABLE, "b")
-        ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", path, cwd=tmp_path)
-    if ran.code == 2:  # where commands are run in this very process, it is the same writer
-        assert ran.err.startswith(f"error: {path} is being written by process ")
+        result = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", path, cwd=tmp_path)
+    if result.code == 2:  # where commands are run in this very process, it is the same writer
+        assert result.err.startswith(f"error: {path} is being written by process ")
     assert problems_in(path) == ["a"]
 
 
@@ -322,9 +322,9 @@ def test_a_writer_that_was_killed_does_not_matter(tmp_path: Path) -> None:
 def test_a_directory_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
     (tmp_path / "data" / "measured" / "once").mkdir(parents=True)
-    ran = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", tmp_path, cwd=tmp_path)
+    result = kiplint("pipeline", "run", "--source", f"x={tmp_path}", "--out", tmp_path, cwd=tmp_path)
     text = f"error: {tmp_path} is neither empty nor a lake: it has data\n"
-    assert (ran.code, ran.out, ran.err) == (2, "", text)
+    assert (result.code, result.out, result.err) == (2, "", text)
     assert laid_out(tmp_path) == {"thesis.tex", "data", "data/measured", "data/measured/once"}
 
 
@@ -347,12 +347,12 @@ LOG = "_delta_log/00000000000000000000.json"
 
 
 def spoil(name: str, find: str, put: str) -> Callable[[Path], object]:
-    def done(path: Path) -> None:
+    def spoil_file(path: Path) -> None:
         text = (path / name).read_text()
         assert find in text
         (path / name).write_text(text.replace(find, put))
 
-    return done
+    return spoil_file
 
 
 @pytest.mark.parametrize(
@@ -390,10 +390,10 @@ def test_no_name_leads_out_of_a_lake(tmp_path: Path, way: str) -> None:
     assert "elsewhere" in error or error.endswith(" is not a name of a file in it")
 
 
-def edited(**values: object) -> Callable[[Path], object]:
+def edit_state(**values: object) -> Callable[[Path], object]:
     """Give the newest state of a lake other values."""
 
-    def done(path: Path) -> None:
+    def edit(path: Path) -> None:
         file = max((path / RUNS).glob("*.parquet"))
         before, size = pq.read_table(file), file.stat().st_size
         row = {**before.to_pylist()[0], **values}
@@ -401,11 +401,11 @@ def edited(**values: object) -> Callable[[Path], object]:
         log = max((path / RUNS / "_delta_log").glob("*.json"))
         log.write_text(log.read_text().replace(f'"size":{size}', f'"size":{file.stat().st_size}'))
 
-    return done
+    return edit
 
 
 def versions(number: int | None) -> Callable[[Path], object]:
-    return edited(tables=[{"table": TABLE, "version": number}])
+    return edit_state(tables=[{"table": TABLE, "version": number}])
 
 
 @pytest.mark.parametrize(
@@ -414,14 +414,14 @@ def versions(number: int | None) -> Callable[[Path], object]:
         (versions(-1), "Expected `int` >= 0"),
         (versions(2**62), "Expected `int` <= 1000000"),
         (versions(None), "Expected `int`, got `null`"),
-        (edited(number=-5), "Expected `int` >= 0"),
-        (edited(number=None), "Expected `int`, got `null`"),
-        (edited(oldest=2**62), "Expected `int` <= 1000000"),
-        (edited(writer=None), "Expected `str`, got `null`"),
-        (edited(published=None), "unsupported type"),
-        (edited(tables=None), "not iterable"),
-        (edited(stages=None), "not iterable"),
-        (edited(request="[1"), "Expected `object`"),
+        (edit_state(number=-5), "Expected `int` >= 0"),
+        (edit_state(number=None), "Expected `int`, got `null`"),
+        (edit_state(oldest=2**62), "Expected `int` <= 1000000"),
+        (edit_state(writer=None), "Expected `str`, got `null`"),
+        (edit_state(published=None), "unsupported type"),
+        (edit_state(tables=None), "not iterable"),
+        (edit_state(stages=None), "not iterable"),
+        (edit_state(request="[1"), "Expected `object`"),
         (lambda path: pq.write_table(pa.table({"x": [1]}), max((path / RUNS).glob("*.parquet"))), "'"),
         (lambda path: pq.write_table(pa.table({"x": []}), max((path / RUNS).glob("*.parquet"))), "has no row"),
         (
@@ -444,42 +444,42 @@ def test_an_edited_state_is_reported_in_one_line(
 
 def test_a_first_state_that_is_yet_to_come_keeps_the_last(tmp_path: Path) -> None:
     lake = lake_with(tmp_path / "lake", "a")
-    edited(oldest=1_000)(lake.path)
+    edit_state(oldest=1_000)(lake.path)
     assert optimize(lake, 0).oldest.number == len(all_states(lake.storage)) - 2
 
 
 def instead(make: Callable[[Path, Path], object], pattern: str) -> Callable[[Path, Path], object]:
     """Put something else in the place of all files of a lake with such names."""
 
-    def done(path: Path, other: Path) -> None:
+    def replace_files(path: Path, other: Path) -> None:
         result = sorted(path.glob(pattern))
         assert result
         for place in result:
             shutil.rmtree(place) if place.is_dir() else place.unlink()
             make(place, other)
 
-    return done
+    return replace_files
 
 
-def linked(place: Path, other: Path) -> None:
+def make_link(place: Path, other: Path) -> None:
     place.symlink_to(other)
 
 
-def piped(place: Path, _: Path) -> None:
+def make_pipe(place: Path, _: Path) -> None:
     os.mkfifo(place)
 
 
 @pytest.mark.parametrize(
     ("damage", "what"),
     [
-        (instead(linked, f"{TABLE}/*.parquet"), "a link"),
-        (instead(linked, f"{TABLE}/{LOG}"), "a link"),
-        (instead(linked, f"{RUNS}/*.parquet"), "a link"),
-        (instead(piped, f"{TABLE}/*.parquet"), "neither a file nor a folder of it"),
-        (instead(piped, f"{RUNS}/*.parquet"), "neither a file nor a folder of it"),
-        (instead(piped, f"{RUNS}/{LOG}"), "neither a file nor a folder of it"),
+        (instead(make_link, f"{TABLE}/*.parquet"), "a link"),
+        (instead(make_link, f"{TABLE}/{LOG}"), "a link"),
+        (instead(make_link, f"{RUNS}/*.parquet"), "a link"),
+        (instead(make_pipe, f"{TABLE}/*.parquet"), "neither a file nor a folder of it"),
+        (instead(make_pipe, f"{RUNS}/*.parquet"), "neither a file nor a folder of it"),
+        (instead(make_pipe, f"{RUNS}/{LOG}"), "neither a file nor a folder of it"),
         (lambda path, _: os.mkfifo(path / RUNS / "_delta_log/_last_checkpoint"), "neither a file nor a folder of it"),
-        (lambda path, other: linked(path / TABLE / "_delta_log/_last_checkpoint", other), "a link"),
+        (lambda path, other: make_link(path / TABLE / "_delta_log/_last_checkpoint", other), "a link"),
     ],
 )
 def test_no_link_is_read_and_no_pipe_waited_for(

@@ -124,8 +124,8 @@ def test_other_paths_are_other_contents(history: Path) -> None:
 
 
 def git(place: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", place, *words], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    process = subprocess.run(["git", "-C", place, *words], check=True, capture_output=True, text=True)
+    return process.stdout.strip()
 
 
 def test_what_changes_the_revisions_changes_the_state(tmp_path: Path) -> None:
@@ -240,9 +240,9 @@ def test_errors_name_the_source_as_it_was_named(places: Path) -> None:
             line_of(read_source(source))
         return str(caught.value)
 
-    linked = places / "linked.bundle"
-    assert problem_of(f"a={linked}#main2") == f"no such branch in {linked}: main2; did you mean main?"
-    assert problem_of(f"a={linked}#main..fork").startswith(f"no such branch in {linked}: main..fork")
+    link = places / "linked.bundle"
+    assert problem_of(f"a={link}#main2") == f"no such branch in {link}: main2; did you mean main?"
+    assert problem_of(f"a={link}#main..fork").startswith(f"no such branch in {link}: main..fork")
 
 
 @pytest.fixture

@@ -48,8 +48,8 @@ def test_as_a_command(lake: Lake, history: Path) -> None:
     output = stdout("changes", str(lake.path), "1.2.0..2.0.0", "--output-format", "json")
     whole = diff("1.2.0:", "2.0.0:", repository=history, config={}).document
     assert json.loads(output) == json.loads(msgspec.json.encode(whole))
-    done = ask("changes", str(lake.path), "2.0.0..next")
-    assert (done.code, done.out, done.closing) == (0, "", "30 messages compared, no changes\n")
+    result = ask("changes", str(lake.path), "2.0.0..next")
+    assert (result.code, result.out, result.closing) == (0, "", "30 messages compared, no changes\n")
 
 
 @pytest.mark.parametrize(
@@ -66,5 +66,5 @@ def test_unknown_revisions(lake: Lake, span: str, message: str) -> None:
 
 
 def test_two_revisions_or_a_date(lake: Lake) -> None:
-    done = ask("changes", str(lake.path), "1.0.0..2.0.0", "--since", "2024-01-01")
-    assert done.err == "error: changes takes two revisions or --since, not 1.0.0..2.0.0 and --since 2024-01-01\n"
+    result = ask("changes", str(lake.path), "1.0.0..2.0.0", "--since", "2024-01-01")
+    assert result.err == "error: changes takes two revisions or --since, not 1.0.0..2.0.0 and --since 2024-01-01\n"

@@ -14,7 +14,7 @@ from kiplint.pipeline.answers.reader import Reader
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.schema import TableFrame
 from kiplint.pipeline.tables import Files, Messages, Revisions, Spans, Trees
-from pipeline.support import filled, put
+from pipeline.support import fill_rows, put
 
 SQL = {
     "SELECT lineage, event, author, pull_request, kips, release FROM events WHERE rule = 'rpc/versions-differ' "
@@ -91,7 +91,7 @@ def test_a_base_by_content_and_what_is_unreleased(tmp_path: Path) -> None:
     }
     lake = Lake(tmp_path / "lake")
     with lake.writing():
-        parts = {kind.NAME: put(lake, kind, filled(kind, some)) for kind, some in rows.items()}
+        parts = {kind.NAME: put(lake, kind, fill_rows(kind, some)) for kind, some in rows.items()}
         lake.publish(replace(lake.snapshot(), request={"sources": ["up=x", "fork=y"]}), parts, "spans")
     reader = Reader(lake)
     assert [row["rule"] for row in reader.duck.rows("SELECT rule FROM unreleased_findings")] == ["new"]

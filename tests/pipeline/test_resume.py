@@ -29,7 +29,7 @@ def begin_run(lake: Lake, request: Request) -> Snapshot:
     return run(lake, request, engine, no_session, watcher, stages=())
 
 
-def requested(lake: Lake, *sources: str, resume: bool = True, paths: tuple[str, ...] = ()) -> Request:
+def build_request(lake: Lake, *sources: str, resume: bool = True, paths: tuple[str, ...] = ()) -> Request:
     return make_request(lake, Request(tuple(sources), tuple(paths)), resume=resume)
 
 
@@ -47,20 +47,20 @@ def test_the_same_run_is_remembered_once(lake: Lake) -> None:
 def test_resume_continues_with_the_request_of_the_run(lake: Lake) -> None:
     request = Request((SOURCE,), ("clients/*",), "x")
     begin_run(lake, request)
-    assert requested(lake) == request
+    assert build_request(lake) == request
 
 
 def test_resume_takes_the_same_sources_again(lake: Lake) -> None:
-    assert requested(lake, SOURCE) == Request((SOURCE,))  # killed before anything was written
+    assert build_request(lake, SOURCE) == Request((SOURCE,))  # killed before anything was written
     begin_run(lake, Request((SOURCE,)))
-    assert requested(lake, SOURCE) == Request((SOURCE,))
+    assert build_request(lake, SOURCE) == Request((SOURCE,))
 
 
 def test_resume_refuses_other_sources(lake: Lake) -> None:
     begin_run(lake, Request((SOURCE,)))
     text = "--resume continues with the sources of the previous run; leave the others out"
-    assert complaint(lambda: requested(lake, f"y={SET}")) == text
-    assert complaint(lambda: requested(lake, SOURCE, paths=("clients/*",))) == text
+    assert complaint(lambda: build_request(lake, f"y={SET}")) == text
+    assert complaint(lambda: build_request(lake, SOURCE, paths=("clients/*",))) == text
 
 
 def test_omitted_properties_are_unchanged(lake: Lake, tmp_path: Path) -> None:

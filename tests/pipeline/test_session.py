@@ -35,10 +35,10 @@ def test_why_spark_does_not_start() -> None:
     assert session.first_line(RuntimeError(f"{java}{causes}\n\tat Z")) == (
         "No space left (java.lang.IllegalStateException: the master is gone)"
     )
-    raised = (
+    traceback = (
         'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    f()\nOSError: [Errno 28] No space left'
     )
-    worker = f"\n An exception was thrown from the Python worker:\n{raised}\n\nJVM stacktrace:\n\tat a.B"
+    worker = f"\n An exception was thrown from the Python worker:\n{traceback}\n\nJVM stacktrace:\n\tat a.B"
     assert session.first_line(RuntimeError(worker)) == "OSError: [Errno 28] No space left"
 
 

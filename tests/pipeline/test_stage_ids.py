@@ -36,7 +36,7 @@ def ids(of_run: Context = PLAIN) -> dict[str, str]:
     return {name: value for stage in STAGES for name, value in stage.ids(of_run).items()}
 
 
-def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
+def changed_stages(before: dict[str, str], after: dict[str, str]) -> set[str]:
     assert set(before) == set(after)
     return {name for name, value in before.items() if after[name] != value}
 
@@ -112,24 +112,24 @@ def test_every_module_counts_that_a_stage_has_imported(stage: str, monkeypatch: 
     monkeypatch.setattr(stages, "_text_of", note)
     code_id(module)
     command = [sys.executable, "-c", ALONE.format(module=module, aside=aside)]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-    imported = {name for name in done.stdout.split() if not (PACKAGE.parent / name.replace(".", "/")).is_dir()}
-    assert module in imported
-    assert {name for name in imported.difference(counting) if not name.startswith("kiplint.compiled")} == set()
+    process = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    modules = {name for name in process.stdout.split() if not (PACKAGE.parent / name.replace(".", "/")).is_dir()}
+    assert module in modules
+    assert {name for name in modules.difference(counting) if not name.startswith("kiplint.compiled")} == set()
 
 
 def test_each_stage_is_done_again_for_other_code(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = ids()
     monkeypatch.setattr(stages, "code_id", lambda module: f"other {module}")
-    assert changed(plain, ids()) == set(plain)
+    assert changed_stages(plain, ids()) == set(plain)
 
 
 def test_rules_count_where_they_run() -> None:
     plain = ids()
-    assert changed(plain, ids()) == set()
-    assert changed(plain, ids(context("tags/gap"))) == {"lint"}
-    assert changed(plain, ids(context("compat/new-field"))) == {"compare"}
-    assert changed(plain, ids(context(upstream="y"))) == {"drift"}
+    assert changed_stages(plain, ids()) == set()
+    assert changed_stages(plain, ids(context("tags/gap"))) == {"lint"}
+    assert changed_stages(plain, ids(context("compat/new-field"))) == {"compare"}
+    assert changed_stages(plain, ids(context(upstream="y"))) == {"drift"}
 
 
 def test_ids_are_the_same_wherever_the_code_lies(copy: Path, tmp_path: Path) -> None:

@@ -18,12 +18,12 @@ WAYS = {
     "deleted": lambda file: file.unlink(),
     "truncated": lambda file: file.write_bytes(file.read_bytes()[:-9]),
     "emptied": lambda file: file.write_bytes(b""),
-    "overwritten": lambda file: file.write_bytes(_turned(file.read_bytes())),
+    "overwritten": lambda file: file.write_bytes(_flip_bytes(file.read_bytes())),
 }
 PROBLEMS = {"deleted": "is missing", "truncated": "has ", "emptied": "has 0 bytes", "overwritten": "cannot be read: "}
 
 
-def _turned(data: bytes) -> bytes:
+def _flip_bytes(data: bytes) -> bytes:
     """Four bytes of the first page, which begins behind the magic number, are others."""
     return data[:60] + bytes(byte ^ 0xFF for byte in data[60:64]) + data[64:]
 
@@ -40,17 +40,17 @@ def test_damage_is_named(copy: Lake, table: str, way: str) -> None:
     assert list(verify(copy, snapshot)) == []
     part = max(copy.parts(table, snapshot.tables[table]), key=lambda part: part.size)
     WAYS[way](copy.path / part.name)
-    (damaged,) = verify(copy, snapshot)
-    assert (damaged.table, damaged.part) == (table, part.name)
-    assert damaged.problem.startswith(PROBLEMS[way])
+    (damage,) = verify(copy, snapshot)
+    assert (damage.table, damage.part) == (table, part.name)
+    assert damage.problem.startswith(PROBLEMS[way])
 
 
 def test_the_command(copy: Lake) -> None:
     assert ask("verify", str(copy.path)).code == 0
     part = copy.parts("findings", copy.snapshot().tables["findings"])[0]
     (copy.path / part.name).unlink()
-    done = ask("verify", str(copy.path))
-    assert (done.code, part.name in done.out, "is missing" in done.out) == (1, True, True)
+    result = ask("verify", str(copy.path))
+    assert (result.code, part.name in result.out, "is missing" in result.out) == (1, True, True)
 
 
 def test_each_table_has_a_stage_that_makes_it_again(copy: Lake) -> None:

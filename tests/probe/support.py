@@ -61,7 +61,7 @@ def answering(data: bytes, *, close: bool = True) -> Talk:
     return talk
 
 
-def framed(data: bytes) -> bytes:
+def frame(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
@@ -93,7 +93,7 @@ def speaking(answers: Answers, schemas: str = str(SET)) -> Talk:
                 front, _ = codec.encode({"correlationId": request.header["correlationId"]})
                 body, problems = catalog.codec(message, request.version).encode(dict(value))
                 assert problems == ()
-                connection.sendall(framed(front + body))
+                connection.sendall(frame(front + body))
 
     return talk
 

@@ -143,9 +143,9 @@ def test_what_a_broker_after_kip_1313_refuses(newest: Path) -> None:
 
 def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
     with server(one_broker(offer((18, 0, 5), (3, 0, 9), (777, 0, 1)))) as address:
-        ran = kiplint("probe", address, "127.0.0.1:1", "--client", SET, "--output-format", "json", cwd=tmp_path)
-    (tmp_path / "brokers.json").write_text(ran.out)
-    for words, stdin in ((("brokers.json",), b""), (("-",), ran.out.encode())):
+        result = kiplint("probe", address, "127.0.0.1:1", "--client", SET, "--output-format", "json", cwd=tmp_path)
+    (tmp_path / "brokers.json").write_text(result.out)
+    for words, stdin in ((("brokers.json",), b""), (("-",), result.out.encode())):
         offers = kiplint("negotiate", SET, *words, "--output-format", "json", cwd=tmp_path, stdin=stdin)
         assert offers.err == "warning: 127.0.0.1:1 is left out: no connection: Connection refused\n"
         document = json.loads(offers.out)
@@ -173,6 +173,6 @@ def test_brokers_that_were_probed_are_negotiated_with(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_are_not_answers_of_brokers(tmp_path: Path, text: str, expected: str) -> None:
-    ran = kiplint("negotiate", SET, "-", cwd=tmp_path, stdin=text.encode(errors="surrogateescape"))
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: {expected}")
+    result = kiplint("negotiate", SET, "-", cwd=tmp_path, stdin=text.encode(errors="surrogateescape"))
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: {expected}")

@@ -20,7 +20,7 @@ from kiplint.commands.probe.connection import ProbeError, Sasl, Tls, _scram
 from kiplint.commands.probe.run import probe
 from kiplint.limits import ANSWER_BYTES
 from ports import closed_port
-from probe.support import SET, Talk, answering, ask, framed, offer, server, speaking
+from probe.support import SET, Talk, answering, ask, frame, offer, server, speaking
 from tools import complaint, kiplint
 
 HEAD = b"\0\0\0\1"
@@ -31,7 +31,7 @@ HEAD = b"\0\0\0\1"
     [
         (b"", True, "the connection was closed without an answer"),
         (b"\0\0", True, "the connection was closed in the middle of an answer (inside a length)"),
-        (framed(HEAD + b"\0" * 20)[:12], True, "the connection was closed in the middle of an answer (12 of 28 bytes)"),
+        (frame(HEAD + b"\0" * 20)[:12], True, "the connection was closed in the middle of an answer (12 of 28 bytes)"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", True, "the port speaks HTTP, not Kafka's protocol"),
         (b"\x15\x03\x03\x00\x02\x02\x28", True, "the port speaks TLS: use --tls"),
         (b"SSH-2.0-OpenSSH_9\r\n", True, "the port speaks SSH, not Kafka's protocol"),
@@ -43,7 +43,7 @@ HEAD = b"\0\0\0\1"
         (b"", False, "connected, but no answer within 1 s"),
         (b"\0\0\1\0\0", False, "the answer to ApiVersions 5 is incomplete within 1 s (5 of 260 bytes)"),
         (b"\0\0", False, "the answer to ApiVersions 5 is incomplete within 1 s (inside a length)"),
-        (framed(b"\0\0\0\x63" + b"\0" * 8), False, "the answer has correlation id 99, the request had 1"),
+        (frame(b"\0\0\0\x63" + b"\0" * 8), False, "the answer has correlation id 99, the request had 1"),
     ],
 )
 def test_ports_that_are_not_brokers(data: bytes, close: bool, expected: str) -> None:
@@ -84,7 +84,7 @@ def broker(connection: socket.socket) -> None:
         version, correlation = int.from_bytes(request[6:8], "big"), request[8:12]
         code = 35 if version else 0
         apis = ((18, 0, 0), (17, 0, 7), (500, 1, 2)) if not version else ((18, 0, 0),)
-        connection.sendall(framed(correlation + offers(0, *apis, code=code)))
+        connection.sendall(frame(correlation + offers(0, *apis, code=code)))
 
 
 def test_the_way_back_to_version_0() -> None:
@@ -113,7 +113,7 @@ def test_an_answer_that_is_malformed() -> None:
     def talk(connection: socket.socket) -> None:
         correlation = connection.recv(4096)[8:12]
         # Version 5 is flexible: an array of no APIs, throttle time, no tags; and a byte more.
-        connection.sendall(framed(correlation + b"\0\0" + b"\x01" + b"\0\0\0\0" + b"\0" + b"\x07"))
+        connection.sendall(frame(correlation + b"\0\0" + b"\x01" + b"\0\0\0\0" + b"\0" + b"\x07"))
 
     with server(talk) as address:
         problems = ask(address).problems
@@ -143,11 +143,11 @@ def test_an_answer_of_too_many_rows(rows: int) -> None:
     def talk(connection: socket.socket) -> None:
         for _ in range(2):
             correlation = connection.recv(4096)[8:12]
-            connection.sendall(framed(correlation + offers(0, *[(3, 2, 1)] * rows, code=0)))
+            connection.sendall(frame(correlation + offers(0, *[(3, 2, 1)] * rows, code=0)))
 
     def refuse(connection: socket.socket) -> None:
         correlation = connection.recv(4096)[8:12]
-        connection.sendall(framed(correlation + offers(0, (18, 0, 0), code=35)))
+        connection.sendall(frame(correlation + offers(0, (18, 0, 0), code=35)))
         talk(connection)
 
     with server(refuse) as address:
@@ -204,9 +204,9 @@ def test_the_mock_cluster_of_librdkafka(tmp_path: Path) -> None:
     client = AdminClient({"test.mock.num.brokers": 3, "bootstrap.servers": "mock"})
     node = next(iter(client.list_topics(timeout=60).brokers.values()))
     address = f"{node.host}:{node.port}"
-    ran = kiplint("probe", address, "127.0.0.1:1", "--client", SET, "--output-format", "json", cwd=tmp_path)
-    first, second = json.loads(ran.out)["brokers"]
-    assert ran.code == 1 and second["error"] == "no connection: Connection refused"
+    result = kiplint("probe", address, "127.0.0.1:1", "--client", SET, "--output-format", "json", cwd=tmp_path)
+    first, second = json.loads(result.out)["brokers"]
+    assert result.code == 1 and second["error"] == "no connection: Connection refused"
     assert (first["error"], len(first["nodes"])) == (None, 3)
     assert first["cluster_id"].startswith("mockCluster")
     names = {api["name"]: api for api in first["apis"]}
@@ -229,12 +229,12 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def tls_broker(folder: Path, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, *, required: bool = False) -> Talk:
+def tls_broker(folder: Path, newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3, *, mutual: bool = False) -> Talk:
     """A broker with TLS, which may require a certificate of the client."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
     context.maximum_version = newest
-    if required:
+    if mutual:
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(folder / "cert.pem")
 
@@ -258,7 +258,7 @@ def test_a_certificate_of_the_client_is_required(certificate: Path, tmp_path: Pa
     own, key = str(certificate / "cert.pem"), str(certificate / "key.pem")
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=other"]
     subprocess.run([*command, "-keyout", "k.pem", "-out", "c.pem"], cwd=tmp_path, check=True, capture_output=True)
-    with server(tls_broker(certificate, newest, required=True)) as address:
+    with server(tls_broker(certificate, newest, mutual=True)) as address:
         assert ask(address, tls=Tls(own, own, key)).error is None
         text = "the broker requires a certificate of the client: use --tls-certificate and --tls-key"
         assert ask(address, tls=Tls(own)).error == text
@@ -270,13 +270,13 @@ def test_a_certificate_of_the_client_is_required(certificate: Path, tmp_path: Pa
 def closing_on(first: bytes, talk: Talk) -> Talk:
     """A server that closes connections whose first byte is another."""
 
-    def guarded(connection: socket.socket) -> None:
+    def close_or_talk(connection: socket.socket) -> None:
         if connection.recv(1, socket.MSG_PEEK) == first:
             talk(connection)
         else:
             connection.shutdown(socket.SHUT_RDWR)
 
-    return guarded
+    return close_or_talk
 
 
 def test_tls_on_a_port_without_it() -> None:

@@ -35,7 +35,7 @@ def schemas(tmp_path: Path) -> Path:
     return write(tmp_path, files)
 
 
-class Guarded:
+class GuardedBroker:
     """A broker that lets nobody through without the right password."""
 
     def __init__(self, mechanism: str) -> None:
@@ -78,28 +78,28 @@ class Guarded:
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_authentication(schemas: Path, mechanism: Mechanism) -> None:
-    guarded = Guarded(mechanism)
-    with server(speaking(guarded, str(schemas))) as address:
+    broker = GuardedBroker(mechanism)
+    with server(speaking(broker, str(schemas))) as address:
         offers = ask(address, client=schemas, sasl=Sasl(mechanism, USER, PASSWORD), timeout=60.0)
     assert (offers.error, offers.complaints, offers.cluster_id) == (None, (), "guarded")
     steps = 1 if mechanism == "PLAIN" else 2
     tokens = [("SaslAuthenticate", 0)] * steps
-    assert guarded.names == [("ApiVersions", 0), ("SaslHandshake", 1), *tokens, ("ApiVersions", 5), ("Metadata", 13)]
+    assert broker.names == [("ApiVersions", 0), ("SaslHandshake", 1), *tokens, ("ApiVersions", 5), ("Metadata", 13)]
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 def test_a_wrong_password(schemas: Path, mechanism: Mechanism) -> None:
-    with server(speaking(Guarded(mechanism), str(schemas))) as address:
+    with server(speaking(GuardedBroker(mechanism), str(schemas))) as address:
         text = ask(address, client=schemas, sasl=Sasl(mechanism, USER, "guess"), timeout=60.0).error or ""
     reason = "wrong password" if mechanism == "PLAIN" else "The client keys don't match.: invalid-proof"
     assert text == f"the broker refuses the credentials: error 58 (SASL_AUTHENTICATION_FAILED, not retriable): {reason}"
 
 
 def test_a_wrong_password_on_which_the_broker_closes_the_connection(schemas: Path) -> None:
-    guarded = Guarded("PLAIN")
+    broker = GuardedBroker("PLAIN")
 
     def answers(name: str, version: int, request: Mapping[str, Any]) -> Answer:
-        return None if name == "SaslAuthenticate" else guarded(name, version, request)
+        return None if name == "SaslAuthenticate" else broker(name, version, request)
 
     with server(speaking(answers, str(schemas))) as address:
         text = ask(address, client=schemas, sasl=Sasl("PLAIN", USER, "guess")).error
@@ -116,13 +116,13 @@ def test_sasl_on_a_port_without_it(schemas: Path) -> None:
 
 
 def test_another_mechanism(schemas: Path) -> None:
-    with server(speaking(Guarded("PLAIN"), str(schemas))) as address:
+    with server(speaking(GuardedBroker("PLAIN"), str(schemas))) as address:
         text = ask(address, client=schemas, sasl=Sasl("SCRAM-SHA-512", USER, PASSWORD)).error
     assert text == "the broker does not support SCRAM-SHA-512; it supports PLAIN"
 
 
 def test_without_a_password(schemas: Path) -> None:
-    with server(speaking(Guarded("PLAIN"), str(schemas))) as address:
+    with server(speaking(GuardedBroker("PLAIN"), str(schemas))) as address:
         offers = ask(address, client=schemas)
     assert offers.apis and not offers.is_in_order
     assert offers.complaints == ("Metadata 13 is not answered: the port requires SASL (PLAIN): use --sasl",)

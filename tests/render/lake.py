@@ -43,7 +43,7 @@ def lake_document(name: str) -> dict[str, Any]:
 
 
 def _row(name: str, begin: int, end: int | None, rule: str, severity: str, **others: Any) -> dict[str, Any]:
-    fixed = {"fixed_position": end, "fixed_commit": COMMITS[end or 0], "fixed_time": TIMES[end or 0]}
+    fix = {"fixed_position": end, "fixed_commit": COMMITS[end or 0], "fixed_time": TIMES[end or 0]}
     return {
         **MAIN,
         "what": "finding",
@@ -57,7 +57,7 @@ def _row(name: str, begin: int, end: int | None, rule: str, severity: str, **oth
         "introduced_position": begin,
         "introduced_commit": COMMITS[begin],
         "introduced_time": TIMES[begin],
-        **(fixed if end is not None else dict.fromkeys(fixed)),
+        **(fix if end is not None else dict.fromkeys(fix)),
         "open": end is None,
         "first_release": None,
         "fixed_release": None,

@@ -83,17 +83,17 @@ def test_rdjson_of_real_findings_is_what_reviewdog_takes(repo: Path) -> None:
     result = check(*sorted((repo / "fixtures").glob("*/*/bad")), fail_on="never", config={})
     document = json.loads(format_report("rdjson", result))
     assert_rdjson(document)
-    suggested = 0
+    count = 0
     for item, diagnostic in zip(result.findings, document["diagnostics"], strict=True):
         for suggestion in diagnostic.get("suggestions", ()):
             before = result.sources[item.path]
             edits = [[Edit(edit.start, edit.end, edit.text) for edit in fix.edits] for fix in item.choices]
-            assert _suggested(before, suggestion) in [apply_edits(before, each) for each in edits]
-            suggested += 1
-    assert suggested > 30
+            assert _apply_suggestion(before, suggestion) in [apply_edits(before, each) for each in edits]
+            count += 1
+    assert count > 30
 
 
-def _suggested(data: bytes, suggestion: dict[str, Any]) -> bytes:
+def _apply_suggestion(data: bytes, suggestion: dict[str, Any]) -> bytes:
     lines = data.splitlines(keepends=True)
     ends = (suggestion["range"][name] for name in ("start", "end"))
     start, end = (sum(map(len, lines[: place["line"] - 1])) + place["column"] - 1 for place in ends)

@@ -84,8 +84,8 @@ def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
     pair = [finding(rule="rpc/pair", fingerprint=f"pair {at}") for at in range(3)]
     errors = [line for line in lines(report(*crowd, *others, *pair)) if line.startswith("::error ")]
     titles = [line.partition("title=")[2].partition("::")[0] for line in errors]
-    crowded = ["tags/gap"] * 2
-    assert titles == [*crowded, "fields/r0", "fields/r1", "fields/r2", "rpc/pair", "rpc/pair", *crowded, "tags/gap"]
+    gaps = ["tags/gap"] * 2
+    assert titles == [*gaps, "fields/r0", "fields/r1", "fields/r2", "rpc/pair", "rpc/pair", *gaps, "tags/gap"]
     few = [*crowd[:6], *others]
     assert [line.rpartition("::")[2] for line in lines(report(*few))] == [finding_seen.message for finding_seen in few]
 

@@ -130,7 +130,7 @@ def pack(top: Path) -> dict[str, Any]:
     return {"rule-packs": [str(top / "mine.json5")], "select": ["all"]}
 
 
-def forged() -> RunResult:
+def make_lake_report() -> RunResult:
     """A lake all of whose strings are such, but for the days and what counts."""
     next_string = strings()
     plain_keys = ("introduced_time", "fixed_time", "time", "severity", "what", "breaks")
@@ -169,7 +169,7 @@ def test_no_string_is_more_than_text(sets: tuple[Path, Path, dict[str, Any]], co
         "negotiate": lambda: kiplint.negotiate(old, new),
         "matrix": lambda: negotiate_all(old, new),
         "show": lambda: show_all(new),
-        "pipeline report": forged,
+        "pipeline report": make_lake_report,
     }
     out = io.StringIO()
     write("html", results[command](), out)

@@ -20,7 +20,7 @@ from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show, show_all
 from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
-from kiplint.render.links import linked
+from kiplint.render.links import add_links
 from kiplint.render.report import RunResult
 from kiplint.text.files import open_to_write
 
@@ -164,12 +164,12 @@ def test_no_link_of_real_pages_is_dead(tmp_path: Path) -> None:
     ],
 )
 def test_text_links_to_what_it_names(text: str, links: list[str | None]) -> None:
-    page = linked(text, "https://github.com/me/kafka")
+    page = add_links(text, "https://github.com/me/kafka")
     hrefs = [part.partition('"')[0] for part in page.split('href="https://')[1:]]
     assert [link or href for link, href in zip(links, hrefs, strict=True)] == hrefs
     assert page.striptags() == text.replace("<b>", "<b>")
     assert "<b>" not in page
-    assert linked("#12") == "#12"
+    assert add_links("#12") == "#12"
 
 
 @pytest.mark.parametrize(

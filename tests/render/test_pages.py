@@ -149,8 +149,8 @@ def pages(corpora: Path | None, tmp_path_factory: pytest.TempPathFactory) -> Cal
     def get(name: str) -> Page:
         if name not in pages_by_name:
             kind = name.removeprefix("small ")
-            shipped = kind.removeprefix("shipped ")
-            result = SMALL_ONES[kind]() if name != kind else RESULTS[shipped](corpora if shipped == kind else None)
+            command = kind.removeprefix("shipped ")
+            result = SMALL_ONES[kind]() if name != kind else RESULTS[command](corpora if command == kind else None)
             pages_by_name[name] = Page(result, folder / f"{name}.html")
         return pages_by_name[name]
 
@@ -235,7 +235,7 @@ def test_paths_begin_at_the_set(visit: Callable[..., Visit], pages: Callable[[st
     assert set(re.findall(r'class="where">([^<]*json):', page.getvalue())) == {"sub/XRequest.json"}
 
 
-CROWDED: dict[str, Callable[[Path], RunResult]] = {
+CROWDS: dict[str, Callable[[Path], RunResult]] = {
     "a KIP": lambda corpora: kiplint.kip(
         corpora.parent / "kips/kip-1313.txt", base=corpora / "kafka-trunk-2026-08/clients", config={}
     ),
@@ -244,19 +244,19 @@ CROWDED: dict[str, Callable[[Path], RunResult]] = {
 """Results with the findings of several messages in one file."""
 
 
-@pytest.mark.parametrize("name", CROWDED)
+@pytest.mark.parametrize("name", CROWDS)
 def test_findings_stand_below_the_name_of_their_message(
     name: str, corpora: Path | None, browser: Browser, tmp_path: Path
 ) -> None:
-    result = CROWDED[name](corpora or pytest.skip("no corpus"))
+    result = CROWDS[name](corpora or pytest.skip("no corpus"))
     page = Page(result, tmp_path / "page.html")
     findings = page.result.findings  # type: ignore[attr-defined]
     view = Visit(browser, page.file)
     script = """found => found.map((one) => [one.closest("[data-item]").querySelector(".name").textContent.trim(),
       (one.querySelector(".what") || one.closest("[data-item]").querySelector(".what")).textContent.trim()])"""
-    headed = [tuple(pair) for pair in view.page.locator(".finding").evaluate_all(script)]
+    pairs = [tuple(pair) for pair in view.page.locator(".finding").evaluate_all(script)]
     expected = [(item.message_name or os.path.basename(item.path), _flat(item.message)) for item in findings]
-    assert sorted((head, _flat(text)) for head, text in headed) == sorted(expected)
+    assert sorted((head, _flat(text)) for head, text in pairs) == sorted(expected)
     options = view.page.locator("select[name=file] option").all_text_contents()
     assert options[1:] == sorted({head for head, _ in expected})
     view.close()
@@ -306,8 +306,8 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
         "found => found.map((one) => [one.dataset.breaks, one.innerText.includes(`Breaks ${one.dataset.breaks}: `)])"
     )
     view.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    explained = dict(view.page.locator("[data-part]").evaluate_all(script))
-    assert explained == {breaks: breaks != "none" for breaks in explained}
+    explanations = dict(view.page.locator("[data-part]").evaluate_all(script))
+    assert explanations == {breaks: breaks != "none" for breaks in explanations}
     summary = pages("diff").document["summary"]
     numbers = view.page.locator(".chip").evaluate_all(
         "found => found.map((one) => [one.control.value, Number(one.querySelector('b').textContent)])"
@@ -325,14 +325,14 @@ def test_diff_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callab
 def test_diff_shows_bytes_and_layouts_side_by_side(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     changes = pages("small diff").document["changes"]
     view = visit("small diff")
-    (broken,) = [change for change in changes if change["proof"]]
+    (breaking_change,) = [change for change in changes if change["proof"]]
     view.page.locator("details").first.locator("summary").click()
-    for lanes, proof in zip(view.page.locator(".lanes").all(), broken["proof"], strict=True):
+    for lanes, proof in zip(view.page.locator(".lanes").all(), breaking_change["proof"], strict=True):
         writes, reads = lanes.locator("table").all()
         digits = "".join(writes.locator("td:nth-child(2)").all_inner_texts()).replace(" ", "")
         assert digits == proof["hex"]
         assert reads.locator(".parts td").first.inner_text() == writes.locator(".parts td").first.inner_text()
-    assert view.texts(".changes .message") == [" ".join(broken["message"].split())]
+    assert view.texts(".changes .message") == [" ".join(breaking_change["message"].split())]
     assert view.page.locator(".sides tr:is(.changed, .new, .gone)").count() > 0
 
 
@@ -353,9 +353,9 @@ def test_diff_filters_the_changes_of_a_message(visit: Callable[..., Visit], page
     view = visit("shipped diff")
     what = changes[0]["breaks"]
     view.page.locator(f"input[name=breaks][value={what}]").check()
-    left = view.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
-    assert left.count() == len([change for change in changes if change["breaks"] == what])
-    assert set(left.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
+    parts = view.page.locator("[data-item]:not([hidden]) [data-part]:not([hidden])")
+    assert parts.count() == len([change for change in changes if change["breaks"] == what])
+    assert set(parts.evaluate_all("found => found.map((one) => one.dataset.breaks)")) == {what}
 
 
 def test_a_search_keeps_the_changes_with_its_words(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
@@ -402,7 +402,7 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
         ]  # fmt: skip
         return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
 
-    def agreed(rpc: dict[str, Any]) -> tuple[str, ...]:
+    def grid_row(rpc: dict[str, Any]) -> tuple[str, ...]:
         """The row of an RPC in the table of agreed RPCs."""
         ids = " with ClientInstanceId" * rpc["instance_id"]
         theirs = [
@@ -422,7 +422,7 @@ def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: C
         for name, rpc in rpcs.items()
         if rpc["status"] == "agreed" and not (rpc["message"] or rpc["deprecated"] or rpc["between_nodes"])
     }
-    assert {tuple(row) for row in grid} == {agreed(rpcs[name]) for name in names}
+    assert {tuple(row) for row in grid} == {grid_row(rpcs[name]) for name in names}
     assert lines == {line(rpc) for name, rpc in rpcs.items() if name not in names}
     view.page.locator("input[name=state][value=agreed]").check()
     assert len(view.texts("tr[data-item]")) == len(names)
@@ -743,11 +743,11 @@ def test_a_detail_opens_and_closes_again(name: str, visit: Callable[..., Visit])
     assert (inside.is_visible(), view.page.url.endswith(f"#{anchor}")) == (True, True)
     view.page.go_back()
     assert (inside.is_visible(), "#" in view.page.url) == (False, False)
-    linked = visit(name, anchor)
-    assert linked.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first.is_visible()
-    linked.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=anchor)
-    linked.page.keyboard.press("j")
-    assert linked.page.evaluate("() => document.activeElement.parentElement.id") != anchor
+    landing = visit(name, anchor)
+    assert landing.page.locator(f"[id='{anchor}'] {DETAILS[name]}").first.is_visible()
+    landing.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=anchor)
+    landing.page.keyboard.press("j")
+    assert landing.page.evaluate("() => document.activeElement.parentElement.id") != anchor
 
 
 def test_details_of_a_long_page_are_made_when_they_are_opened(
@@ -769,12 +769,12 @@ def test_details_of_a_long_page_are_made_when_they_are_opened(
         change["rule"]
     }
     anchor = view.page.locator("[data-part]:visible").first.get_attribute("id")
-    linked = Visit(browser, page.file, anchor or "")
-    linked.page.wait_for_function("id => document.activeElement.id === id", arg=anchor)
-    assert linked.page.locator(".inside").count() == 1
-    linked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert linked.page.locator("[data-part]").count() == len(page.document["changes"])
-    for visit in (view, linked):
+    landing = Visit(browser, page.file, anchor or "")
+    landing.page.wait_for_function("id => document.activeElement.id === id", arg=anchor)
+    assert landing.page.locator(".inside").count() == 1
+    landing.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert landing.page.locator("[data-part]").count() == len(page.document["changes"])
+    for visit in (view, landing):
         assert (visit.messages, visit.others) == ([], [])
         visit.close()
 
@@ -784,10 +784,10 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
 ) -> None:
     monkeypatch.setattr("kiplint.render.page.MOST_IN_PLACE", 1)
     document = lake_document("FetchRequest")
-    _, fixed, warning = document["findings"]
+    _, fixed_row, warning = document["findings"]
     document["findings"] += [
         {**row, "message": f"number {number}"}
-        for row in (warning, {**fixed, "introduced_commit": "f" * 40, "field": "Topics.Name"})
+        for row in (warning, {**fixed_row, "introduced_commit": "f" * 40, "field": "Topics.Name"})
         for number in range(150)
     ]
     page = Page(
@@ -821,13 +821,13 @@ def test_rows_of_a_long_page_are_placed_when_their_fold_is_opened(
     view.page.locator("summary", has_text="2" * 10).click()
     assert view.page.locator(rows).count() == 305 - 1
 
-    linked = Visit(browser, page.file, "unknown-type-FetchRequest~2")
-    linked.page.wait_for_function("() => document.activeElement.parentElement.id === 'unknown-type-FetchRequest~2'")
-    assert linked.texts(".inside p:first-child") == ["error: number 0"]
-    assert linked.page.locator(rows).count() == 152
-    linked.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert linked.page.locator(rows).count() == linked.page.locator(".inside").count() == 305
-    for visit in (view, linked):
+    landing = Visit(browser, page.file, "unknown-type-FetchRequest~2")
+    landing.page.wait_for_function("() => document.activeElement.parentElement.id === 'unknown-type-FetchRequest~2'")
+    assert landing.texts(".inside p:first-child") == ["error: number 0"]
+    assert landing.page.locator(rows).count() == 152
+    landing.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    assert landing.page.locator(rows).count() == landing.page.locator(".inside").count() == 305
+    for visit in (view, landing):
         assert (visit.messages, visit.others) == ([], [])
         visit.close()
 

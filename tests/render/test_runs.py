@@ -113,13 +113,13 @@ def test_a_clean_run_on_github(here: Path, runner: Runner) -> None:
 
 
 def test_the_status_is_that_of_the_exit_code(here: Path, runner: Runner) -> None:
-    ran = runner.run("check", "set", "--fail-on", "never", cwd=here)
-    assert (ran.code, runner.outputs()["status"], runner.outputs()["errors"]) == (0, "ok", "1")
+    run = runner.run("check", "set", "--fail-on", "never", cwd=here)
+    assert (run.code, runner.outputs()["status"], runner.outputs()["errors"]) == (0, "ok", "1")
 
 
 def test_what_cannot_be_done_is_an_annotation_too(here: Path, runner: Runner) -> None:
-    ran = runner.run("check", "mis%sing", cwd=here)
-    assert ran == (
+    run = runner.run("check", "mis%sing", cwd=here)
+    assert run == (
         2,
         "::error title=kiplint check::no such file or directory: mis%25sing\n",
         "error: no such file or directory: mis%sing\n",
@@ -131,8 +131,8 @@ def test_what_cannot_be_done_is_an_annotation_too(here: Path, runner: Runner) ->
 
 def test_what_could_not_be_compared_is_an_error(releases: Path, runner: Runner) -> None:
     (releases / "new/XResponse.json").write_bytes(b'{"name": "XResponse", "validVersions":')
-    ran = runner.run("diff", "old", "new", cwd=releases)
-    assert (ran.code, runner.outputs()["status"]) == (2, "error")
+    run = runner.run("diff", "old", "new", cwd=releases)
+    assert (run.code, runner.outputs()["status"]) == (2, "error")
     assert "\n\nSomething could not be read.\n\n" in runner.summary.read_text("utf-8")
 
 
@@ -145,8 +145,8 @@ def test_steps_add_to_what_is_there(here: Path, runner: Runner) -> None:
 
 
 def test_files_of_the_runner_that_cannot_be_written(here: Path, runner: Runner) -> None:
-    ran = runner.run("check", "set", cwd=here, GITHUB_STEP_SUMMARY=str(here))
-    assert (ran.code, ran.err) == (2, f"error: cannot write {here}: Is a directory\n")
+    run = runner.run("check", "set", cwd=here, GITHUB_STEP_SUMMARY=str(here))
+    assert (run.code, run.err) == (2, f"error: cannot write {here}: Is a directory\n")
 
 
 def test_annotations_anywhere_else(here: Path) -> None:
@@ -155,8 +155,8 @@ def test_annotations_anywhere_else(here: Path) -> None:
 
 @pytest.mark.parametrize("words", [["--output-format", "concise"], ["--output-format", "json=out.json"]])
 def test_github_is_chosen_only_where_no_format_is(here: Path, runner: Runner, words: list[str]) -> None:
-    ran = runner.run("check", "set", *words, cwd=here)
-    assert "::" not in ran.out
+    run = runner.run("check", "set", *words, cwd=here)
+    assert "::" not in run.out
     assert not runner.output.exists()
 
 
@@ -168,21 +168,21 @@ def test_github_is_chosen_only_by_github(here: Path) -> None:
 def test_quiet_and_statistics_on_github(here: Path, runner: Runner) -> None:
     assert runner.run("check", "set", "-q", cwd=here) == (1, "", "")
     assert runner.outputs()["errors"] == "1"
-    ran = runner.run("check", "set", "--statistics", cwd=here)
-    assert ran.out == f"{ANNOTATIONS}1  warning  style/about-missing\n1  error    tags/gap\n"
+    run = runner.run("check", "set", "--statistics", cwd=here)
+    assert run.out == f"{ANNOTATIONS}1  warning  style/about-missing\n1  error    tags/gap\n"
 
 
 def test_paths_are_relative_to_the_workspace(here: Path, runner: Runner) -> None:
     for where, name in ((here / "set", "Tags.json"), (here / "clean", "../set"), (here, here / "set")):
-        ran = runner.run("check", name, cwd=where)
-        assert re.findall(r"file=([^,]*)", ran.out) == ["set/Tags.json"] * 2
+        run = runner.run("check", name, cwd=where)
+        assert re.findall(r"file=([^,]*)", run.out) == ["set/Tags.json"] * 2
 
 
 def test_paths_outside_the_workspace_are_as_given(here: Path, runner: Runner) -> None:
-    ran = runner.run("check", "set", cwd=here, GITHUB_WORKSPACE=str(here / "clean"))
-    assert re.findall(r"file=([^,]*)", ran.out) == ["set/Tags.json"] * 2
-    ran = runner.run("check", here / "set", cwd=Path("/"), GITHUB_WORKSPACE=str(here / "clean"))
-    assert {path.lstrip("/") for path in re.findall(r"file=([^,]*)", ran.out)} == {str(here / "set/Tags.json")[1:]}
+    run = runner.run("check", "set", cwd=here, GITHUB_WORKSPACE=str(here / "clean"))
+    assert re.findall(r"file=([^,]*)", run.out) == ["set/Tags.json"] * 2
+    run = runner.run("check", here / "set", cwd=Path("/"), GITHUB_WORKSPACE=str(here / "clean"))
+    assert {path.lstrip("/") for path in re.findall(r"file=([^,]*)", run.out)} == {str(here / "set/Tags.json")[1:]}
 
 
 def test_odd_paths(here: Path, runner: Runner) -> None:
@@ -269,13 +269,13 @@ def test_only_requested_files_are_suites(here: Path) -> None:
 
 
 def test_a_diff(releases: Path, runner: Runner) -> None:
-    ran = runner.run("diff", "old", "new", cwd=releases)
-    assert (ran.code, ran.err) == (1, "")
-    assert ran.out.splitlines()[0] == (
+    run = runner.run("diff", "old", "new", cwd=releases)
+    assert (run.code, run.err) == (1, "")
+    assert run.out.splitlines()[0] == (
         "::error file=new/XRequest.json,line=20,endLine=20,col=7,endColumn=23,title=compat/layout-changed"
         '::XRequest 0-1, More: More is new in a released version; give More "versions": "2+"'
     )
-    assert {line.split(" ")[0] for line in ran.out.splitlines()[1:]} == {"::notice"}
+    assert {line.split(" ")[0] for line in run.out.splitlines()[1:]} == {"::notice"}
     summary = runner.summary.read_text("utf-8")
     assert summary.startswith("## kiplint diff\n\n### new against old: 1 change breaks wire; 2 break nothing.")
     assert (
@@ -289,18 +289,18 @@ def test_a_diff_as_sarif(releases: Path) -> None:
     answer = sarif("diff", "old", "new", cwd=releases)
     assert answer["automationDetails"]["id"] == "kiplint/diff/"
     by_rule = {result["ruleId"]: result for result in answer["results"]}
-    (related,) = by_rule["compat/new-version"]["relatedLocations"]
-    assert related["physicalLocation"]["artifactLocation"]["uri"].startswith("old/X")
+    (location,) = by_rule["compat/new-version"]["relatedLocations"]
+    assert location["physicalLocation"]["artifactLocation"]["uri"].startswith("old/X")
     rules = {rule["id"]: rule for rule in answer["tool"]["driver"]["rules"]}
     assert "`--ignore compat/layout-changed`" in rules["compat/layout-changed"]["help"]["markdown"]
 
 
 def test_a_diff_as_markdown(releases: Path) -> None:
-    ran = kiplint("diff", "old", "new", "--output-format", "markdown", cwd=releases)
-    head, _, broken, _, step, _, columns, *rows = ran.out.splitlines()
+    run = kiplint("diff", "old", "new", "--output-format", "markdown", cwd=releases)
+    head, _, bullet, _, step, _, columns, *rows = run.out.splitlines()
     assert head.startswith("### new against old: 1 change breaks wire; 2 break nothing.")
     assert step == 'For the first: give More "versions": "2+".'
-    assert broken == "- XRequest 0-1, More: More is new in a released version (wire)"
+    assert bullet == "- XRequest 0-1, More: More is new in a released version (wire)"
     assert columns == "| severity | breaks | rule | place | what |"
     assert [row.split(" | ")[1] for row in rows[1:4]] == ["wire", "nothing", "nothing"]
     assert rows[4:7] == ["", "Proof, by example messages:", ""] and rows[7].startswith("- XRequest, compat/")
@@ -309,9 +309,9 @@ def test_a_diff_as_markdown(releases: Path) -> None:
 
 def test_a_rollout(releases: Path, runner: Runner) -> None:
     text = "the latest version of X (2) uses header 1; bump it to 3 with header 3"
-    ran = runner.run("rollout", "old", "new", cwd=releases)
-    assert (ran.code, ran.err) == (1, "")
-    (line,) = ran.out.splitlines()
+    run = runner.run("rollout", "old", "new", cwd=releases)
+    assert (run.code, run.err) == (1, "")
+    (line,) = run.out.splitlines()
     assert line.startswith("::error file=new/XRequest.json,line=5,endLine=5,")
     assert line.endswith(f"title=kip-1313/v3-missing::{text}")
     summary = runner.summary.read_text("utf-8")
@@ -343,8 +343,8 @@ def test_files_of_a_revision_are_those_of_the_repository(releases: Path, runner:
     git("add", "old", "new", cwd=releases)
     git("commit", "-qm", "one", cwd=releases)
     for names in (("HEAD:old", "HEAD:new"), ("HEAD:old", "new"), ("HEAD:./old", "HEAD:new")):
-        ran = runner.run("diff", *names, cwd=releases)
-        assert {*re.findall(r"file=([^,]*)", ran.out)} == {"new/XRequest.json", "new/XResponse.json"}
+        run = runner.run("diff", *names, cwd=releases)
+        assert {*re.findall(r"file=([^,]*)", run.out)} == {"new/XRequest.json", "new/XResponse.json"}
     answer = sarif("diff", "HEAD:old", "HEAD:new", cwd=releases / "new")
     places = [
         result[kind][0]["physicalLocation"]["artifactLocation"]["uri"]

@@ -48,9 +48,9 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(here: Path, command: str, output_format: str) -> Ran:
-    ran = kiplint(*COMMANDS[command][0], "--output-format", output_format, cwd=here)
-    assert ran.code in (0, 1), ran.err
-    return ran
+    result = kiplint(*COMMANDS[command][0], "--output-format", output_format, cwd=here)
+    assert result.code in (0, 1), result.err
+    return result
 
 
 def strings(value: object) -> Iterator[str]:

@@ -16,11 +16,11 @@ from tools import definition, field
 from .findings import format_report
 
 
-def changed(folder: Path, *, widened: bool) -> DiffResult:
+def diff_sets(folder: Path, *, nullable: bool) -> DiffResult:
     """Two sets: of ten fields the last one may be null, or is of another type."""
     others = [field(f"F{at}") for at in range(9)]
     last = {"old": field("Last", "string"), "new": field("Last", "string", nullableVersions="0+")}
-    if not widened:
+    if not nullable:
         last["new"] = field("Last", "int64")
     for side in ("old", "new"):
         (folder / side).mkdir()
@@ -35,7 +35,7 @@ def outcome(result: DiffResult) -> tuple[list[object], object, str]:
 
 
 def test_a_break_with_its_proof(tmp_path: Path) -> None:
-    changes, summary, line = outcome(changed(tmp_path, widened=True))
+    changes, summary, line = outcome(diff_sets(tmp_path, nullable=True))
     assert (changes, summary) == ([None], None)
     assert line == "new against old: 1 change breaks wire."
 
@@ -45,7 +45,7 @@ SUMMARY = "new against old: 1 change breaks wire; 1 break without proof: too man
 
 def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "MOST_PROVEN", 5)
-    result = changed(tmp_path, widened=True)
+    result = diff_sets(tmp_path, nullable=True)
     assert outcome(result) == ([True], 1, SUMMARY)
     assert SUMMARY in format_report("markdown", result)
 
@@ -53,9 +53,9 @@ def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.Monk
 def test_an_example_that_was_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "MOST_FIELDS_TRIED", 10)
     monkeypatch.setattr(witness, "rich", minimal)
-    assert outcome(changed(tmp_path, widened=True)) == ([True], 1, SUMMARY)
+    assert outcome(diff_sets(tmp_path, nullable=True)) == ([True], 1, SUMMARY)
 
 
 def test_a_break_that_any_example_proves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness, "MOST_FIELDS_TRIED", 10)
-    assert outcome(changed(tmp_path, widened=False))[1] is None
+    assert outcome(diff_sets(tmp_path, nullable=False))[1] is None

@@ -68,13 +68,13 @@ def test_a_released_field_with_another_type(folder: Path) -> None:
     (message,) = messages(result)
     assert message.startswith(f"{NAME} 0, Limit: ")
     assert message.endswith(" (released versions: 0)")
-    remedy, *parts, proof, _ = hovered(folder, workspace, result)
+    remedy, *parts, proof, _ = read_hover(folder, workspace, result)
     assert remedy.startswith("**Restore int32, or run ")
     assert any(part.startswith("**compat/layout-changed**: ") for part in parts)
     assert proof.startswith("```text\nold writes version 0 as 00000000; new refuses at byte 0")
 
 
-def hovered(folder: Path, workspace: Workspace, result: OpenFindings) -> list[str]:
+def read_hover(folder: Path, workspace: Workspace, result: OpenFindings) -> list[str]:
     """The parts of the hover on the type."""
     path = str(folder / f"{NAME}.json")
     buffer, neighbours = workspace.buffer(path), workspace.neighbours(str(folder))
@@ -118,7 +118,7 @@ def test_without_release_tags_the_versions_of_the_base_count(folder: Path) -> No
     commit(folder, request("int32"))
     workspace, result = check_text(folder, request("int64"))
     (message,) = messages(result)
-    assert hovered(folder, workspace, result)[0].startswith("**Versions 0-1 are released: add version 2 instead.**")
+    assert read_hover(folder, workspace, result)[0].startswith("**Versions 0-1 are released: add version 2 instead.**")
     assert message.startswith(f"{NAME} 0-1, Limit: ")
     assert message.endswith(" (versions in HEAD: 0-1)")
 

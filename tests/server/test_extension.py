@@ -23,11 +23,11 @@ def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
     assert set(re.findall(r'registerCommand\("([\w.]+)"', code)) == commands
     assert settings["kiplint.command"]["default"] == []
     assert manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] == ["kiplint.command"]
-    required = set(re.findall(r'require\("([^"]+)"\)', code)) - {"fs", "vscode", "./program"}
-    assert {name.partition("/")[0] for name in required} == set(manifest["dependencies"])
+    imports = set(re.findall(r'require\("([^"]+)"\)', code)) - {"fs", "vscode", "./program"}
+    assert {name.partition("/")[0] for name in imports} == set(manifest["dependencies"])
     assert f"esbuild extension.js --bundle --outfile={manifest['main']} " in f"{manifest['scripts']['bundle']} "
-    packed = (folder / ".vscodeignore").read_text(encoding="utf-8").split()
-    assert packed == ["**", "!dist/**", "!package.json", "!README.md", "!LICENSE"]
+    patterns = (folder / ".vscodeignore").read_text(encoding="utf-8").split()
+    assert patterns == ["**", "!dist/**", "!package.json", "!README.md", "!LICENSE"]
 
 
 def test_json_with_comments_activates_it_and_is_claimed_only_where_definitions_are(repo: Path) -> None:
@@ -85,8 +85,8 @@ PROGRAMS: list[tuple[dict[str, Any], tuple[str, list[str]] | None]] = [
 def test_where_the_program_is_looked_for(repo: Path) -> None:
     command = ["node", "-e", FIND, str(repo / "editors" / "vscode" / "program.js")]
     cases = json.dumps([{**POSIX, **case} for case, _ in PROGRAMS])
-    done = subprocess.run(command, input=cases, capture_output=True, text=True, check=True)
-    answer = json.loads(done.stdout)
+    process = subprocess.run(command, input=cases, capture_output=True, text=True, check=True)
+    answer = json.loads(process.stdout)
     assert [diagnostic and (diagnostic["command"], diagnostic["args"]) for diagnostic in answer["found"]] == [
         program for _, program in PROGRAMS
     ]
@@ -120,5 +120,5 @@ def test_what_the_editor_reports_about_json_is_reported_once(repo: Path) -> None
       const found = JSON.parse(process.argv[2]).map((code) => ({ code }));
       console.log(JSON.stringify([true, false].map((one) => reportedOnce(found, one).map(({ code }) => code))));"""
     program = repo / "editors" / "vscode" / "program.js"
-    ran = subprocess.run([node, "-e", script, str(program), json.dumps(codes)], capture_output=True, check=True)
-    assert json.loads(ran.stdout) == [codes[2:], codes]
+    process = subprocess.run([node, "-e", script, str(program), json.dumps(codes)], capture_output=True, check=True)
+    assert json.loads(process.stdout) == [codes[2:], codes]

@@ -15,7 +15,7 @@ from kiplint.server.app import Session, path_of
 from kiplint.server.buffer import Buffer
 
 
-def framed(body: str) -> bytes:
+def frame(body: str) -> bytes:
     """A message as an editor sends it."""
     return f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
 
@@ -61,9 +61,9 @@ def run_server(data: bytes, tmp_path: Path) -> subprocess.CompletedProcess[bytes
 def test_an_invalid_request_is_reported_in_a_line_and_the_next_is_answered(tmp_path: Path) -> None:
     ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
     last = ['{"jsonrpc": "2.0", "id": 77, "method": "shutdown"}', '{"jsonrpc": "2.0", "method": "exit"}']
-    done = run_server(b"".join(map(framed, [json.dumps(ask), *HOSTILE, *last])), tmp_path)
-    lines = done.stderr.decode().splitlines()
-    assert (done.returncode, done.stdout.count(b'"id": 77')) == (0, 1)
+    process = run_server(b"".join(map(frame, [json.dumps(ask), *HOSTILE, *last])), tmp_path)
+    lines = process.stderr.decode().splitlines()
+    assert (process.returncode, process.stdout.count(b'"id": 77')) == (0, 1)
     assert all(line.startswith("warning: ") and len(line) < 500 and line.isprintable() for line in lines)
     assert len([line for line in lines if "Unable to handle" in line or "Failed to handle" in line]) == len(HOSTILE)
 
@@ -87,8 +87,8 @@ ASKS: tuple[dict[str, Any], ...] = (
 def test_every_request_has_one_answer_and_no_exception_is_logged(tmp_path: Path) -> None:
     first = {"id": 1, "method": "initialize", "params": {"capabilities": {}}}
     messages = [first, *ASKS, {"method": "exit"}]
-    done = run_server(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
-    answers = map(json.loads, re.split(r"Content-Length.*\r\nContent-Type.*\r\n\r\n", done.stdout.decode())[1:])
+    process = run_server(b"".join(frame(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
+    answers = map(json.loads, re.split(r"Content-Length.*\r\nContent-Type.*\r\n\r\n", process.stdout.decode())[1:])
     codes = [(answer["id"], answer["error"]["code"] if "error" in answer else None) for answer in answers]
     invalid, shutting_down = -32602, -32600
     assert codes[1:] == [
@@ -100,8 +100,8 @@ def test_every_request_has_one_answer_and_no_exception_is_logged(tmp_path: Path)
         (12, invalid),
         (13, shutting_down),
     ]
-    assert b"Error" not in done.stderr
-    assert b"Exception" not in done.stderr
+    assert b"Error" not in process.stderr
+    assert b"Exception" not in process.stderr
 
 
 def test_a_document_has_the_bound_of_the_command_line(tmp_path: Path) -> None:
@@ -121,10 +121,12 @@ def test_a_document_has_the_bound_of_the_command_line(tmp_path: Path) -> None:
         {"id": 3, "method": "shutdown"},
         {"method": "exit"},
     ]
-    done = run_server(b"".join(framed(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert b'"message": "the file has more than 1,048,576 bytes, which is far more than any definition"' in done.stdout
-    assert b'"version": 2' in done.stdout
+    process = run_server(b"".join(frame(json.dumps({"jsonrpc": "2.0", **message})) for message in messages), tmp_path)
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert (
+        b'"message": "the file has more than 1,048,576 bytes, which is far more than any definition"' in process.stdout
+    )
+    assert b'"version": 2' in process.stdout
 
 
 def test_a_document_that_was_too_large_is_read_again_when_it_is_saved(tmp_path: Path) -> None:

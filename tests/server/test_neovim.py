@@ -45,8 +45,8 @@ def test_findings_follow_edits_and_hovers_are_answered(tmp_path: Path) -> None:
     command = ["nvim", "--headless", "--clean", "-c", "luafile run.lua", "-c", "cquit"]
     homes = {f"XDG_{name}_HOME": str(tmp_path / "home") for name in ("CACHE", "CONFIG", "DATA", "STATE")}
     env = {**environment(), **homes, "SERVER": "\n".join((sys.executable, "-m", "kiplint", "lsp"))}
-    ran = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=100, check=False)
-    result = json.loads(ran.stdout)
+    process = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=100, check=False)
+    result = json.loads(process.stdout)
     assert [code for _, code in result["before"]] == ["fields/unknown-type"]
     assert result["hover"].startswith("**`Count`** `int23` in `XRequest`")
     assert result["after"] == []

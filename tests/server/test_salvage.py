@@ -134,7 +134,7 @@ def test_keys_bring_their_values(tmp_path: Path, old: str, new: str, key: str, l
     assert "$" not in request.line_after(plain)
 
 
-BROKEN = [
+EDITS = [
     ('"type": "int32", ', '"type": ", '),
     ('"about": "How many." },', '"about": "How many." '),
     ('"validVersions": "0-1",', '"validVersions": '),
@@ -142,7 +142,7 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), BROKEN)
+@pytest.mark.parametrize(("old", "new"), EDITS)
 def test_hover_and_hints_stay(tmp_path: Path, old: str, new: str) -> None:
     request = TypedRequest(tmp_path, old, new)
     text = request.buffer.text

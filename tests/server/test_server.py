@@ -56,20 +56,20 @@ SHOWN_VERSIONS: dict[str, int | None] = {}
 """By URI: the version of the text for which findings have been shown last."""
 
 
-def published(client: LanguageClient, params: types.PublishDiagnosticsParams) -> None:
+def publish(client: LanguageClient, params: types.PublishDiagnosticsParams) -> None:
     """Note what is shown, and for which version of a text."""
     client.diagnostics[params.uri] = params.diagnostics
     SHOWN_VERSIONS[params.uri] = params.version
 
 
-def registered(client: LanguageClient, params: types.RegistrationParams) -> None:
+def register(client: LanguageClient, params: types.RegistrationParams) -> None:
     """Accept that the server registers for more notifications."""
 
 
 def editor() -> LanguageClient:
     """An editor that remembers for which version of a text findings are."""
     client = LanguageClient(converter_factory=default_converter)
-    own = {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: published, types.CLIENT_REGISTER_CAPABILITY: registered}
+    own = {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish, types.CLIENT_REGISTER_CAPABILITY: register}
     register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **own})
     return client
 
@@ -163,8 +163,8 @@ async def test_a_text_that_breaks_while_it_is_typed_says_so_and_recovers(rack: O
 
 
 async def test_the_other_half_counts_before_it_is_saved(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
-    bumped = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
-    response = OpenBuffer(client, tmp_path / "ReadRackResponse.json", bumped)
+    response_text = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
+    response = OpenBuffer(client, tmp_path / "ReadRackResponse.json", response_text)
     rules = {diagnostic[0] for text in (response, rack) for diagnostic in await text.read_findings()}
     response.close()
     assert rules == {"fields/default-invalid", "rpc/versions-differ"}
@@ -203,8 +203,8 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: OpenBuffer, c
     rack.write(REQUEST.replace('"string"', '"string[]"'))
     await rack.read_findings()
     where = types.Range(rack.at('"string[]"'), rack.at('"string[]"'))
-    requested = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
-    fix, *more = await client.text_document_code_action_async(requested)
+    params = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
+    fix, *more = await client.text_document_code_action_async(params)
     edit = fix.edit.document_changes[0]
     assert (fix.title, fix.is_preferred, edit.edits[0].new_text) == (
         'Fix fields/unknown-type: write "[]string"', True, '"[]string"',
@@ -219,14 +219,14 @@ async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: OpenBuffer, c
     await client.workspace_execute_command_async(explain)
     assert client.messages[-1].message.startswith("fields/unknown-type: ")
     top = types.Range(rack.at('"apiKey"'), rack.at('"apiKey"'))
-    requested = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
-    titles = [action.title for action in await client.text_document_code_action_async(requested)]
+    params = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
+    titles = [action.title for action in await client.text_document_code_action_async(params)]
     assert titles == [  # without RequestHeader the migration to KIP-1313 would miss its goal
         "New version of ReadRack, request and response",
         "Declare the header versions of ReadRack (KIP-1313)",
     ]
-    requested.context.trigger_kind = types.CodeActionTriggerKind.Automatic
-    assert not await client.text_document_code_action_async(requested)
+    params.context.trigger_kind = types.CodeActionTriggerKind.Automatic
+    assert not await client.text_document_code_action_async(params)
 
 
 async def test_structs_are_found_and_renamed(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
@@ -344,8 +344,8 @@ async def ask_everything(client: Any, buffer: OpenBuffer, line: int) -> None:
     context = types.ReferenceContext(include_declaration=True)
     await client.text_document_references_async(types.ReferenceParams(context, buffer.name, where))
     await client.text_document_prepare_rename_async(types.PrepareRenameParams(buffer.name, where))
-    requested = types.CodeActionParams(buffer.name, span, types.CodeActionContext([]))
-    await client.text_document_code_action_async(requested)
+    params = types.CodeActionParams(buffer.name, span, types.CodeActionContext([]))
+    await client.text_document_code_action_async(params)
 
 
 async def test_nothing_fails_over_the_real_schemas_whole_or_broken(client: Any, corpus: Path) -> None:

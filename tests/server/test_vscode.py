@@ -22,8 +22,8 @@ RED = "Comments are not permitted in JSON. 521 [Ln 1, Col 1]"
 
 @pytest.fixture
 def editor(tmp_path: Path) -> Iterator[Editor]:
-    with chromium() as browser, vscode(browser, tmp_path) as started:
-        yield started
+    with chromium() as browser, vscode(browser, tmp_path) as window:
+        yield window
 
 
 @pytest.fixture
@@ -65,14 +65,14 @@ def test_a_definition_is_json_with_comments_and_has_findings(editor: Editor, fol
         "plain.jsontools 1",
         RED,
     ]
-    assert (len(editor.activated()), editor.notifications()) == (1, [])
+    assert (len(editor.activations()), editor.notifications()) == (1, [])
 
 
 def test_other_json_does_not_activate_it(editor: Editor, folder: Path) -> None:
     editor.open(folder / "tools", "plain.json")
     editor.show_problems()
     until(lambda: editor.problems() == ["plain.json 1", RED])
-    assert (editor.language, editor.activated(), editor.notifications()) == ("JSON", [], [])
+    assert (editor.language, editor.activations(), editor.notifications()) == ("JSON", [], [])
 
 
 @pytest.mark.parametrize("workspace", [Path(MESSAGE).parent, "tools"], ids=["its-folder", "another-folder"])
@@ -81,13 +81,13 @@ def test_a_definition_alone_has_findings(editor: Editor, folder: Path, workspace
     editor.open(folder / workspace, folder / MESSAGE)
     editor.show_problems()
     until(lambda: any("fields/unknown-type" in row for row in editor.problems()))
-    assert editor.activated() == ["onLanguage:jsonc"]
+    assert editor.activations() == ["onLanguage:jsonc"]
 
 
 def test_other_json_with_comments_does_not_start_the_server(editor: Editor, folder: Path) -> None:
     (folder / "tools" / "other.jsonc").write_text("{} // a comment\n")
     editor.open(folder / "tools", "other.jsonc")
-    until(lambda: editor.activated() == ["onLanguage:jsonc"])
+    until(lambda: editor.activations() == ["onLanguage:jsonc"])
     editor.show_problems()
     editor.run("plain.json")
     until(lambda: editor.problems() == ["plain.json 1", RED])

@@ -69,7 +69,7 @@ class Editor:
         """The log of the process that runs extensions."""
         return "".join(file.read_text("utf-8") for file in self.logs.rglob("remoteexthost.log"))
 
-    def activated(self) -> list[str]:
+    def activations(self) -> list[str]:
         """The events that activated kiplint's extension."""
         return re.findall(r"_doActivateExtension kiplint\.kiplint, .*activationEvent: '(\w+(?::jsonc)?)", self.log())
 

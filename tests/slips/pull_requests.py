@@ -22,14 +22,14 @@ Edits = tuple[tuple[str, str], ...]
 class PullRequest(NamedTuple):
     """A pull request, and the entry of a wrong one: its rule and file, and the other rules that it has with it.
 
-    `edits` has a text for a new file, and None for one that is deleted. `migrated` is for the set after KIP-1313.
+    `edits` has a text for a new file, and None for one that is deleted. `is_migrated` is for the set after KIP-1313.
     """
 
     name: str
     edits: Mapping[str, Edits | str | None]
     entry: str = ""
     also: tuple[str, ...] = ()
-    migrated: bool = False
+    is_migrated: bool = False
 
 
 def definition(key: int, kind: str, name: str, fields: str, flexible: str = "0+") -> str:
@@ -141,7 +141,7 @@ RIGHT = (
                 ('"validVersions": "0-3"', '//\n  // Version 4 is the same as version 3.\n  "validVersions": "0-4"'),
             ),
         },
-        migrated=True,
+        is_migrated=True,
     ),
 )
 
@@ -253,13 +253,13 @@ WRONG = (
         ("kip-1313/frozen-rpc", "compat/frozen-bumped", "compat/frozen-bumped"),
     ),
     PullRequest(
-        "headerVersions with a gap", {DELETE: (('"2": "2",', ""),)}, f"kip-1313/header-gap {DELETE}", migrated=True
+        "headerVersions with a gap", {DELETE: (('"2": "2",', ""),)}, f"kip-1313/header-gap {DELETE}", is_migrated=True
     ),
     PullRequest(
         "headerVersions that overlap",
         {DELETE: (('"0-1"', '"0-2"'),)},
         f"kip-1313/header-overlap {DELETE}",
         ("compat/header-changed",),
-        migrated=True,
+        is_migrated=True,
     ),
 )

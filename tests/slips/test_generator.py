@@ -52,8 +52,8 @@ def test_what_it_takes() -> None:
     assert findings_of(USES_S, **common(deprecatedVersions="0-1")) == []
     below = findings_of(field("Old", "int32", "0-1"), A, validVersions="2-5")
     assert below == [("versions/never-present", "info")]
-    used = findings_of(field("Old", "[]S", "0-1"), USES_S, validVersions="2-5", **common())
-    assert used == [("versions/never-present", "info")]
+    findings = findings_of(field("Old", "[]S", "0-1"), USES_S, validVersions="2-5", **common())
+    assert findings == [("versions/never-present", "info")]
 
 
 @pytest.mark.parametrize(

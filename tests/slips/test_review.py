@@ -29,7 +29,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.mark.parametrize("pull_request", RIGHT + WRONG, ids=lambda pull_request: pull_request.name)
 def test_a_review_has_an_entry_for_each_mistake(pull_request: PullRequest, checkout: Path) -> None:
-    tag = "2.0.0" if pull_request.migrated else "1.0.0"
+    tag = "2.0.0" if pull_request.is_migrated else "1.0.0"
     git(checkout, "reset", "-q", "--hard", tag)
     git(checkout, "clean", "-q", "-f", "-d")
     apply(pull_request, checkout)

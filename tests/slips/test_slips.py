@@ -67,8 +67,8 @@ def test_the_suggested_text_fixes_the_finding_and_adds_none(slip: Slip, rules: R
     before = check(files, rules)
     for finding in before:
         if finding.instead:
-            mended = {**files, finding.path.removesuffix(".json"): apply_instead(files, finding)}
-            after = check(mended, rules)
+            new_files = {**files, finding.path.removesuffix(".json"): apply_instead(files, finding)}
+            after = check(new_files, rules)
             targets = [
                 earlier for earlier in before if earlier.rule == finding.rule and earlier.pointer == finding.pointer
             ]
@@ -90,9 +90,9 @@ def apply_instead(files: dict[str, str], finding: Finding) -> str:
     if pair is None and finding.instead.startswith("{"):  # a field that the list lacks
         last = text.rindex("}", 0, text.rindex("]")) + 1
         return f'{text[:last]},\n    {finding.instead[:-1]}, "about": "What is missing." }}{text[last:]}'
-    underlined = text[start:end]
+    part = text[start:end]
     if pair is None:
-        name, _, _ = underlined.partition(":")
+        name, _, _ = part.partition(":")
         return f"{text[:start]}{name}: {finding.instead}{text[end:]}"
     json.loads("{" + finding.instead + "}")
     present = re.compile(rf'"{pair[1]}": (?:"[^"]*"|[^,\s}}]+)')

@@ -69,9 +69,9 @@ def git(where: Path, *command: str, stdin: bytes = b"") -> str:
     """What git prints, run in a directory, apart from all configuration of the user's."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {**IDENTITY, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
-    done = subprocess.run(["git", *command], cwd=where, env=env, input=stdin, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.decode("utf-8", "surrogateescape").strip()
+    process = subprocess.run(["git", *command], cwd=where, env=env, input=stdin, capture_output=True, check=False)
+    assert process.returncode == 0, process.stderr
+    return process.stdout.decode("utf-8", "surrogateescape").strip()
 
 
 def make_repository(where: Path, files: Mapping[str, bytes], *, tag: str = "1.0.0") -> Path:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from examples import TIMED
+from examples import TIME_CHECKS
 from kiplint.limits import Limit
 from kiplint.sources import cleanup, tree
 from kiplint.sources.open import open_sets
@@ -139,11 +139,11 @@ def test_links_and_devices_are_left_out() -> None:
         entry = tarfile.TarInfo("A.json")
         entry.size = len(GOOD)
         out.addfile(entry, io.BytesIO(GOOD))
-    with zipfile.ZipFile("x.zip", "w") as zipped:
+    with zipfile.ZipFile("x.zip", "w") as archive:
         link = zipfile.ZipInfo("S.json")
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
-        zipped.writestr(link, "/etc/passwd")
-        zipped.writestr("A.json", GOOD)
+        archive.writestr(link, "/etc/passwd")
+        archive.writestr("A.json", GOOD)
     assert paths("x.tar", "x.zip") == ["x.tar!/A.json", "x.zip!/A.json"]
 
 
@@ -260,7 +260,7 @@ def test_no_file() -> None:
     assert error("x.jar") == "cannot read x.jar: it is not a file"
 
 
-@settings(max_examples=USUAL, suppress_health_check=[*TIMED, HealthCheck.function_scoped_fixture])
+@settings(max_examples=USUAL, suppress_health_check=[*TIME_CHECKS, HealthCheck.function_scoped_fixture])
 @given(st.sampled_from(["x.zip", "x.tar", "x.tgz"]), st.integers(0, 2_000), st.binary(min_size=1, max_size=12))
 def test_any_damage_is_one_line(name: str, at: int, change: bytes) -> None:
     if name == "x.zip":
@@ -308,8 +308,8 @@ def test_removed_at_a_regular_exit(bundle: Path, tmp_path: Path) -> None:
         f"print(len(list(open_sets(['1.0.0:'], bool, repository={str(bundle)!r}))))"
     )
     env = {"PYTHONPATH": ":".join(sys.path), "TMPDIR": str(tmp_path / "temporary"), "PATH": "/usr/bin:/bin"}
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("2\n", "")
+    process = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("2\n", "")
     assert list((tmp_path / "temporary").iterdir()) == []
 
 

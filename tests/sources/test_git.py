@@ -98,15 +98,15 @@ def test_what_exists_comes_before_revisions(kafka: Path) -> None:
 
 def test_exclusions_see_the_paths_of_the_work_tree(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(kafka / "metadata")
-    requested: list[str] = []
+    requested_paths: list[str] = []
 
     def keep(path: str) -> bool:
-        requested.append(path)
+        requested_paths.append(path)
         return "clients" not in path
 
     (open_set,) = open_sets(["1.0.0:"], keep)
     assert open_set.relative == "metadata"
-    assert str(kafka / MESSAGE / "ARequest.json") in requested
+    assert str(kafka / MESSAGE / "ARequest.json") in requested_paths
     assert list(open_sets([BOTH[0]], keep)) == []
 
 
@@ -183,11 +183,11 @@ def test_many_files_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[list[str]] = []
+    commands: list[list[str]] = []
     start = sources_git.start
 
     def record_start(options: list[str], command: list[str], env: dict[str, str]) -> object:
-        started.append(command)
+        commands.append(command)
         return start(options, command, env)
 
     monkeypatch.setattr(sources_git, "start", record_start)
@@ -199,7 +199,7 @@ def test_one_process_for_all(kafka: Path, monkeypatch: pytest.MonkeyPatch) -> No
         ("1.0.0:metadata", "2.0.0:metadata"),
         ("1.0.0:metadata", f"1.0.0:{MESSAGE}"),
     ]
-    assert started == [["cat-file", "--batch"]]
+    assert commands == [["cat-file", "--batch"]]
 
 
 @pytest.mark.parametrize(
@@ -349,23 +349,23 @@ def test_nothing_is_fetched(kafka: Path, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(
         sources_git, "environment", lambda *, elsewhere: original(elsewhere=elsewhere, protocols=protocols)
     )
-    planted = tmp_path / "planted"
-    blob = make_partial(kafka, f"touch '{planted}'; git-upload-pack")
+    marker = tmp_path / "planted"
+    blob = make_partial(kafka, f"touch '{marker}'; git-upload-pack")
     text = error("HEAD:")
     assert text == (
         f"the clone {kafka} is partial, and object {blob} is not in it; kiplint fetches nothing, so use a clone made "
         "without --filter"
     )
-    assert not planted.exists()
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize("setting", ["core.fsmonitor", "core.pager", "core.alternateRefsCommand", "core.sshCommand"])
 def test_no_command_of_the_configuration_is_run(kafka: Path, tmp_path: Path, setting: str) -> None:
-    planted = tmp_path / "planted"
-    git(kafka, "config", setting, f"touch '{planted}'; cat")
+    marker = tmp_path / "planted"
+    git(kafka, "config", setting, f"touch '{marker}'; cat")
     assert paths(f"1.0.0:{MESSAGE}", repository=str(kafka)) == BOTH
     assert error("nowhere:")
-    assert not planted.exists()
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize(
@@ -424,11 +424,11 @@ def test_folders_are_counted_as_files_are(kafka: Path, monkeypatch: pytest.Monke
 
 
 def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tmp_path: Path) -> None:
-    planted = tmp_path / "planted"
+    marker = tmp_path / "planted"
     git(kafka, "config", "protocol.ext.allow", "always")
     with pytest.raises(SourceError, match="transport 'ext' not allowed"):
-        sources_git.unpack("b", f"ext::sh -c touch% {planted}", str(tmp_path / "clone"))
-    assert not planted.exists()
+        sources_git.unpack("b", f"ext::sh -c touch% {marker}", str(tmp_path / "clone"))
+    assert not marker.exists()
 
 
 def test_folders_that_are_shared_are_all_found(kafka: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from examples import seed
 from kiplint.sources.git import open_repository
-from kiplint.sources.history import CommitText, Walker, branch, commit_text, followed, tags
+from kiplint.sources.history import CommitText, Walker, branch, commit_text, follow, tags
 from kiplint.sources.schema_files import SourceError
 
 
@@ -84,14 +84,14 @@ def test_each_tree_is_what_a_walk_finds(repository: Path) -> None:
     objects = open_repository(str(repository))
     trees = [revision.tree for revision in branch(objects, "main")]
     walker = Walker(objects)
-    result = list(followed(objects, trees))
-    walked = [sorted((folder.path, sorted(folder.files)) for folder in walker.folders(tree)) for tree in trees]
-    assert [[(folder.path, list(folder.files)) for folder in folders] for folders in result] == walked, f"seed {SEED}"
+    result = list(follow(objects, trees))
+    expected = [sorted((folder.path, sorted(folder.files)) for folder in walker.folders(tree)) for tree in trees]
+    assert [[(folder.path, list(folder.files)) for folder in folders] for folders in result] == expected, f"seed {SEED}"
     assert all(a is b for (a, b, x, y) in zip(result, result[1:], trees, trees[1:], strict=False) if x == y)
 
 
 def test_no_tree_and_a_missing_one(repository: Path) -> None:
     objects = open_repository(str(repository))
-    assert list(followed(objects, [])) == []
+    assert list(follow(objects, [])) == []
     with pytest.raises(SourceError):
-        list(followed(objects, ["1" * 40]))
+        list(follow(objects, ["1" * 40]))

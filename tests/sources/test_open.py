@@ -101,11 +101,11 @@ def test_a_link_is_followed_only_to_what_is_walked_itself(tmp_path: Path) -> Non
         (tmp_path / f"repo/set/{name}.json").symlink_to(target)
     texts = {f"{name}.json": str(target).encode() for name, target in targets.items()}
     expected = {**texts, "ARequest.json": GOOD, "Inside.json": GOOD}
-    walked, beside = sets("repo/set")[0], sets("repo/set/ARequest.json")[0]
+    whole, beside = sets("repo/set")[0], sets("repo/set/ARequest.json")[0]
     by_name = sets(*(f"repo/set/{name}" for name in expected))[0]
-    for schemas in (walked, beside, by_name):
+    for schemas in (whole, beside, by_name):
         assert {os.path.basename(file.path): file.data for file in schemas.files} == expected
-    problems = {load(file.path, file.data).problems for file in walked.files if file.data != GOOD}
+    problems = {load(file.path, file.data).problems for file in whole.files if file.data != GOOD}
     assert {(problem.kind, problem.start) for (problem,) in problems} == {("linked-file", 0)}
     assert text_of_tree("repo/set", "Environment.json") == ""
 
@@ -120,8 +120,8 @@ def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:
         "print(*sorted(set(sys.modules) - before))"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
-    modules = set(done.stdout.split())
+    process = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True)
+    modules = set(process.stdout.split())
     assert "kiplint.sources.disk" in modules
     assert not modules & {"pathlib", "subprocess", "zipfile", "tarfile", "dataclasses", "tempfile", "difflib"}
     assert not modules & {f"kiplint.sources.{name}" for name in HEAVY}
@@ -136,8 +136,8 @@ def test_comments_do_not_hide_a_definition(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "x.zip", "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
-    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as packed:
-        packed.add(tmp_path / "tree/schemas", "schemas")
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as tar:
+        tar.add(tmp_path / "tree/schemas", "schemas")
     make_repository(tmp_path / "repository", files)
     places = [str(tmp_path / name) for name in ("tree/schemas", "x.zip", "x.tar.gz")]
     for name, repository in [*((place, None) for place in places), ("HEAD:", str(tmp_path / "repository"))]:

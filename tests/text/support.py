@@ -98,7 +98,7 @@ _BLOCKS = st.sampled_from(["", " ", "\n", "/* x */", '/* // \n " */', "/***/", "
 
 
 @st.composite
-def commented(draw: st.DrawFn, *, blocks: bool = False, root: st.SearchStrategy[Any] = values) -> tuple[str, Any]:
+def documents(draw: st.DrawFn, *, blocks: bool = False, root: st.SearchStrategy[Any] = values) -> tuple[str, Any]:
     """A JSON text with comments between its tokens, and its value."""
     value = draw(root)
     gap = draw(_GAPS) if not blocks else draw(_BLOCKS)
@@ -122,13 +122,13 @@ _PIECES = st.sampled_from(
      "+1", ".5", "0x1F", "true", "True", "nul", "key", "#", "=", "\ufeff", "\u00a0", "\0", "é", "\\u0061", '"\\ud800"',
      '"\\q"', '"x\ty"', "kiplint:", "// kiplint: ignore[a] b\n", "1e999", "-", "NaN", '{"a": 1, ', '"name": "N"']
 )  # fmt: skip
-broken = st.lists(_PIECES, max_size=24).map("".join)
+random_texts = st.lists(_PIECES, max_size=24).map("".join)
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> str:
+def mutations(draw: st.DrawFn) -> str:
     """A JSON text with a few characters taken out or put in."""
-    text, _ = draw(commented())
+    text, _ = draw(documents())
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(text)))
         cut = draw(st.integers(0, 2))

@@ -14,7 +14,7 @@ from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS
 from kiplint.text.decode import Comment, blank_comments, blank_line_comments, blank_text, comments, decode
 from kiplint.text.diagnose import diagnose
 
-from .support import broken, commented, definitions, mutated, naive_blank
+from .support import definitions, documents, mutations, naive_blank, random_texts
 
 
 class Field(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
@@ -104,7 +104,7 @@ def test_duplicate_keys_are_seen_exactly(pairs: list[tuple[str, str]]) -> None:
     assert value == (None if len({key for key, _ in pairs}) < len(pairs) else dict(pairs))
 
 
-@given(commented(root=st.dictionaries(st.sampled_from(["name", "about", "extra"]), st.text(max_size=5))))
+@given(documents(root=st.dictionaries(st.sampled_from(["name", "about", "extra"]), st.text(max_size=5))))
 def test_typed_is_what_msgspec_makes_of_it(document: tuple[str, Any]) -> None:
     text, value = document
     try:
@@ -114,7 +114,10 @@ def test_typed_is_what_msgspec_makes_of_it(document: tuple[str, Any]) -> None:
     assert read(text) == expected
 
 
-@given(st.binary(max_size=60) | (mutated() | broken | commented().map(lambda document: document[0])).map(str.encode))
+@given(
+    st.binary(max_size=60)
+    | (mutations() | random_texts | documents().map(lambda document: document[0])).map(str.encode)
+)
 def test_what_is_fast_is_without_problems(data: bytes) -> None:
     value = decode(data, ANY, ENCODER)
     diagnosis = diagnose(data)
@@ -155,30 +158,30 @@ def test_exact(data: bytes, expected: bytes) -> None:
     assert naive_blank(data) == expected
 
 
-@given(broken | mutated() | st.text('/*"\\\n\r a', max_size=30))
+@given(random_texts | mutations() | st.text('/*"\\\n\r a', max_size=30))
 def test_blanks_like_the_reference(text: str) -> None:
     data = text.encode()
-    blanked = blank_comments(data)
-    assert blanked == naive_blank(data)
+    result = blank_comments(data)
+    assert result == naive_blank(data)
     if text.isascii():
-        assert blank_text(text).encode() == blanked
+        assert blank_text(text).encode() == result
 
 
 @given(st.binary(max_size=40) | st.lists(st.sampled_from([b"//", b'"', b"\n", b"\xff", b"\\"])).map(b"".join))
 def test_any_bytes(data: bytes) -> None:
-    blanked = blank_comments(data)
-    assert blanked == naive_blank(data)
-    assert len(blanked) == len(data)
+    result = blank_comments(data)
+    assert result == naive_blank(data)
+    assert len(result) == len(data)
 
 
-@given(broken | mutated())
+@given(random_texts | mutations())
 def test_line_comments_alone_agree_unless_there_is_a_block_comment(text: str) -> None:
     data = text.encode()
     if not any(comment.block for comment in comments(text)):
         assert blank_line_comments(data) == blank_comments(data)
 
 
-@given(commented(blocks=True) | commented())
+@given(documents(blocks=True) | documents())
 def test_comments_are_what_is_blanked(document: tuple[str, object]) -> None:
     text, _ = document
     pieces = list(text)

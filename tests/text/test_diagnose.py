@@ -14,7 +14,7 @@ from kiplint.text.diagnose import MISSING, Diagnosis, diagnose
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.tokens import join_surrogates
 
-from .support import broken, commented, mutated
+from .support import documents, mutations, random_texts
 
 
 def only(data: bytes) -> Problem:
@@ -142,7 +142,7 @@ def test_what_only_the_decoder_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert only(b"[1e999]") == Problem("invalid-json", "Number out of range - at `$[0]`", "", 0, 7)
 
 
-@given(st.binary(max_size=60) | (broken | mutated()).map(str.encode))
+@given(st.binary(max_size=60) | (random_texts | mutations()).map(str.encode))
 def test_never_raises_and_always_explains(data: bytes) -> None:
     diagnosis = diagnose(data)
     assert diagnosis.text == decode_text(data)
@@ -157,7 +157,7 @@ def test_never_raises_and_always_explains(data: bytes) -> None:
         json.dumps(diagnosis.value, allow_nan=False)
 
 
-@given(commented(blocks=True) | commented())
+@given(documents(blocks=True) | documents())
 def test_agrees_with_json5(document: tuple[str, object]) -> None:
     text, value = document
     diagnosis = diagnose(text.encode())
@@ -166,7 +166,7 @@ def test_agrees_with_json5(document: tuple[str, object]) -> None:
     assert json5.loads(join_surrogates(text)) == value
 
 
-@given(mutated() | broken)
+@given(mutations() | random_texts)
 def test_what_is_saved_agrees_with_json5(text: str) -> None:
     diagnosis = diagnose(text.encode())
     if diagnosis.value is not MISSING and "trailing-content" not in kinds(diagnosis):

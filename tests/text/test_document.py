@@ -73,12 +73,12 @@ def test_definitions_are_found(text: str, expected: list[str]) -> None:
 
 
 def test_one_that_does_not_close_ends_before_what_follows() -> None:
-    broken = '{ "name": "A", "validVersions": "0", "fields": [\n]'
-    first, second = find_blocks(f"{broken}\n\nThen comes prose.\n\n{DEFINITION}\n").blocks
-    assert (first.text, first.closed) == (broken, False)
+    text = '{ "name": "A", "validVersions": "0", "fields": [\n]'
+    first, second = find_blocks(f"{text}\n\nThen comes prose.\n\n{DEFINITION}\n").blocks
+    assert (first.text, first.closed) == (text, False)
     assert (second.text, second.closed) == (DEFINITION, True)
-    (fenced,) = find_blocks(f"```\n{broken}\n```\n[1]\n").blocks
-    assert fenced.text == broken
+    (block,) = find_blocks(f"```\n{text}\n```\n[1]\n").blocks
+    assert block.text == text
 
 
 def test_fields_outside_of_definitions() -> None:
@@ -97,17 +97,17 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
 
 
 def test_the_end_of_a_comment_is_not_looked_for_where_there_is_none() -> None:
-    looked: list[int] = []
+    lengths: list[int] = []
 
     class Text(str):
         __slots__ = ()
 
         def find(self, part: str, *where: int) -> int:  # type: ignore[override]
-            looked.append(len(part))
+            lengths.append(len(part))
             return super().find(part, *where)
 
     find_blocks(Text("{ /* */" + "{ /*" * 1_000))
-    assert len(looked) == 1
+    assert len(lengths) == 1
 
 
 def test_what_a_quote_behind_backslashes_is() -> None:

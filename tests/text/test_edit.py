@@ -43,7 +43,7 @@ def insert(text: str, key: str, value: str, pointer: str = "") -> str:
     return apply_edits(document.data, edits).decode()
 
 
-def deleted(text: str, pointer: str) -> str:
+def delete_item(text: str, pointer: str) -> str:
     document = Document(text.encode())
     *_, container, item = document.way(pointer)
     return apply_edits(document.data, delete_items(document, container, [item])).decode()
@@ -100,7 +100,7 @@ def test_a_value_of_several_lines_is_indented_like_its_property() -> None:
     ],
 )
 def test_a_property_is_deleted_with_its_comma_and_comments_stay(before: str, pointer: str, after: str) -> None:
-    assert deleted(before, pointer) == after
+    assert delete_item(before, pointer) == after
 
 
 def test_comments_are_written_above_a_property() -> None:
@@ -258,16 +258,16 @@ def _is_only_edited(document: Document, result: bytes, edits: list[Edit]) -> Non
 
 
 @given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), st.text(max_size=3))))
-def test_untouched_bytes_stay(data: bytes, required: list[tuple[int, int, str]]) -> None:
-    edits = [Edit(start, start + length, text) for start, length, text in required if start + length <= len(data)]
+def test_untouched_bytes_stay(data: bytes, rows: list[tuple[int, int, str]]) -> None:
+    edits = [Edit(start, start + length, text) for start, length, text in rows if start + length <= len(data)]
     try:
         result = apply_edits(data, edits)
     except Overlap:
         assert any(collide(left, other) for left in edits for other in edits if left is not other)
         return
-    expected, done = b"", 0
+    expected, end = b"", 0
     unique = [edit for n, edit in enumerate(edits) if edit.start == edit.end or edit not in edits[:n]]
     for edit in sorted(unique, key=lambda item: (item.start, item.end)):
-        expected += data[done : edit.start] + edit.text.encode()
-        done = edit.end
-    assert result == expected + data[done:]
+        expected += data[end : edit.start] + edit.text.encode()
+        end = edit.end
+    assert result == expected + data[end:]

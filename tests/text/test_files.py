@@ -196,7 +196,7 @@ def test_a_folder_where_only_bytecode_is_left_is_no_package(tmp_path: Path) -> N
     assert sorted(module_names(str(tmp_path))) == ["module", "room"]
 
 
-KILLED = """
+KILL_SCRIPT = """
 import os, signal
 from kiplint.text.files import replace_file
 os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)
@@ -208,8 +208,8 @@ def test_what_a_killed_write_leaves_is_removed_by_the_next(tmp_path: Path) -> No
     users = {".X.json.0123456789abcdef", ".X.json.kiplint", "X.json.0123456789abcdef.kiplint"}
     for name in users:
         (tmp_path / name).write_bytes(b"")
-    killed = subprocess.run([sys.executable, "-c", KILLED], cwd=tmp_path, check=False)
-    assert killed.returncode == -signal.SIGKILL
+    process = subprocess.run([sys.executable, "-c", KILL_SCRIPT], cwd=tmp_path, check=False)
+    assert process.returncode == -signal.SIGKILL
     (leftover,) = {path.name for path in tmp_path.iterdir()} - users
     replace_file(str(tmp_path / "Y.json"), b"other")
     assert {path.name for path in tmp_path.iterdir()} == users | {"Y.json"}
@@ -226,13 +226,13 @@ def test_what_another_process_writes_is_not_removed(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_searched_once_for_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    searched: list[str] = []
+    folders: list[str] = []
 
     def search(folder: str) -> list[str]:
-        searched.append(folder)
+        folders.append(folder)
         return []
 
     monkeypatch.setattr(os, "listdir", search)
     for number in range(100):
         replace_file(str(tmp_path / f"{number}.json"), b"")
-    assert searched == [str(tmp_path)]
+    assert folders == [str(tmp_path)]

@@ -6,7 +6,7 @@ from hypothesis import given
 from kiplint.text.locate import Locator
 from kiplint.text.scan import scan
 
-from .support import broken, mutated
+from .support import mutations, random_texts
 
 TEXT = """\
 // licence
@@ -138,7 +138,7 @@ def test_names_are_decoded_and_bounded() -> None:
     assert [locator.names(f"/{index}/a") for index in range(4)] == ["[A]/a", "/1/a", "/2/a", f"[{'x' * 256}]/a"]
 
 
-@given(mutated() | broken)
+@given(mutations() | random_texts)
 def test_every_problem_has_a_place(text: str) -> None:
     locator = Locator(text)
     for problem in scan(text).problems:

@@ -14,7 +14,7 @@ from kiplint.text.scan import scan
 from kiplint.text.tokens import SPACES
 from kiplint.text.tree import outline
 
-from .support import broken, commented, definitions, dump, mutated, tree_value
+from .support import definitions, documents, dump, mutations, random_texts, tree_value
 
 
 def problems_in(text: str) -> list[tuple[str, str, str, str]]:
@@ -172,7 +172,7 @@ def test_nothing() -> None:
     assert scan("").root is None
 
 
-@given(commented())
+@given(documents())
 def test_valid_json_is_read_as_json_reads_it(document: tuple[str, object]) -> None:
     text, value = document
     result = scan(text)
@@ -181,7 +181,7 @@ def test_valid_json_is_read_as_json_reads_it(document: tuple[str, object]) -> No
     assert tree_value(text, result.root) == value
 
 
-@given(mutated() | broken)
+@given(mutations() | random_texts)
 def test_no_problem_means_strict_json(text: str) -> None:
     result = scan(text)
     assert [p.start for p in result.problems] == sorted(p.start for p in result.problems)
@@ -195,15 +195,15 @@ def test_no_problem_means_strict_json(text: str) -> None:
         strict = False
     kinds = {problem.kind for problem in result.problems}
     if strict:
-        repaired = {"duplicate-key", "block-comment"}
+        harmless_kinds = {"duplicate-key", "block-comment"}
         # json.loads takes unpaired surrogates and any number, and never sees an open comment.
         words = ("surrogate", "out of range", "closing */")
-        assert all(p.kind in repaired or any(w in p.detail for w in words) for p in result.problems)
+        assert all(p.kind in harmless_kinds or any(w in p.detail for w in words) for p in result.problems)
     else:
         assert kinds - {"duplicate-key", "block-comment"} or result.root is None
 
 
-@given(commented() | mutated().map(lambda text: (text, None)) | broken.map(lambda text: (text, None)))
+@given(documents() | mutations().map(lambda text: (text, None)) | random_texts.map(lambda text: (text, None)))
 def test_outline_is_the_tree_of_scan(document: tuple[str, object]) -> None:
     text, _ = document
     quick = outline(text)

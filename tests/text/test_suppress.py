@@ -6,7 +6,7 @@ from hypothesis import given
 from kiplint.engine.place import Suppression, Suppressions, parse_suppressions
 from kiplint.text.decode import Problem
 
-from .support import broken
+from .support import random_texts
 
 
 def targets(text: str) -> list[tuple[tuple[str, ...], str, int, int | None]]:
@@ -102,7 +102,7 @@ def test_out_of_place(text: str, detail: str) -> None:
     assert [(problem.kind, problem.detail) for problem in result.problems] == [("malformed-ignore", detail)]
 
 
-@given(broken)
+@given(random_texts)
 def test_any_text(text: str) -> None:
     result = parse_suppressions(text)
     for item in result.items:

@@ -76,11 +76,11 @@ class Command(Group, frozen=True):
         for name in values:
             if name not in params:
                 raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, params)}")
-        converted = {name: _as_option(params[name], value) for name, value in values.items() if value is not None}
+        option_values = {name: _as_option(params[name], value) for name, value in values.items() if value is not None}
         for param in params.values():
-            if param.is_required and param.name not in converted:
+            if param.is_required and param.name not in option_values:
                 raise TypeError(f"missing argument {param.name!r}")
-        return make(cls, converted)
+        return make(cls, option_values)
 
 
 def _as_option(param: "Parameter", value: object) -> object:

@@ -71,8 +71,8 @@ def report(command: str, reporting: Reporting, work: Callable[[], Report], *, st
     return finish(result)
 
 
-def report_patch(reporting: Reporting, work: Callable[[], CheckResult], unfixed: Callable[[], CheckResult]) -> int:
-    """Write the patch of a check to standard output, and the report on the `unfixed` files to files.
+def report_patch(reporting: Reporting, work: Callable[[], CheckResult], check: Callable[[], CheckResult]) -> int:
+    """Write the patch of a check to standard output, and the report of `check`, on files without fixes, to files.
 
     The exit code is 1 when there is a patch.
     """
@@ -86,7 +86,7 @@ def report_patch(reporting: Reporting, work: Callable[[], CheckResult], unfixed:
     result = work()
     files = [output for output in outputs if not output.is_out]
     if files:
-        _write_report(unfixed(), files, quiet=reporting.quiet, statistics=False)
+        _write_report(check(), files, quiet=reporting.quiet, statistics=False)
     if not reporting.quiet:
         write_bytes(result.patch or b"")
         for note in result.notes:
@@ -151,8 +151,8 @@ def open_outputs(reporting: Reporting) -> list[Output]:
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
-        colored = reporting.color == "always" if equals else use_color(reporting.color, sys.stdout)
-        outputs.append(Output(name, file or None, colored, reporting.open and name == PAGE))
+        in_color = reporting.color == "always" if equals else use_color(reporting.color, sys.stdout)
+        outputs.append(Output(name, file or None, in_color, reporting.open and name == PAGE))
     if reporting.open and not any(output.in_browser for output in outputs):
         outputs.append(Output(PAGE, None, False, in_browser=True))
     if len([output for output in outputs if output.is_out]) > 1:

@@ -73,7 +73,7 @@ def prepare_streams() -> None:
     if sys.stderr is None:
         sys.stderr = io.TextIOWrapper(io.FileIO(2, "w", closefd=False), encoding="utf-8")
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        sys.stdout, sys.stderr = _guarded(sys.stdout), _guarded(sys.stderr)
+        sys.stdout, sys.stderr = _guard(sys.stdout), _guard(sys.stderr)
 
 
 class WorkflowLog(io.BufferedIOBase):
@@ -118,7 +118,7 @@ COMMAND: Final = rb"##\[|(?:\A|(?<=[\r\n]))" + _BLANK + rb"::"
 _WORDS: Final = _BLANK + rb"(?::[^:]|[!-9;-~])"
 
 
-def _guarded(stream: TextIO) -> TextIO:
+def _guard(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     form: dict[str, Any] = {name: getattr(stream, name) for name in ("encoding", "errors", "line_buffering")}
@@ -171,12 +171,12 @@ def run(command: Callable[[], int], hints: Mapping[str, str] = NO_HINTS) -> NoRe
         heed_signals()
         _run(command)
     except KeyboardInterrupt:
-        _interrupted(INTERRUPTED)
+        _end_after_signal(INTERRUPTED)
     except EndSignal as ended:
-        _interrupted(ended.code)
+        _end_after_signal(ended.code)
 
 
-def _interrupted(code: int) -> NoReturn:
+def _end_after_signal(code: int) -> NoReturn:
     """End the process after a signal; a command that writes files says whether it has."""
     ignore_signals()
     if account := _account():

@@ -95,7 +95,7 @@ class _Builder:
 
     def fixed(self, kind: str, value: Any, path: str) -> None:
         try:
-            self.out += PACK[kind](value if value.__class__ is int and kind in INTEGERS else _prepared(kind, value))
+            self.out += PACK[kind](value if value.__class__ is int and kind in INTEGERS else _prepare(kind, value))
         except (Malformed, struct.error):
             limits = f" ({INTEGERS[kind][0]}..{INTEGERS[kind][1]})" if kind in INTEGERS else ""
             self.note("value-invalid", f"{path} is {_quote(value)}, no {kind}{limits}", path)
@@ -176,7 +176,7 @@ class _Builder:
         return sections
 
 
-def _prepared(kind: str, value: Any) -> Any:
+def _prepare(kind: str, value: Any) -> Any:
     if kind == "uuid":
         if not isinstance(value, str):
             raise Malformed

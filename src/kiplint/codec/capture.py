@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.codec.catalog import Catalog
-from kiplint.codec.conversation import Captured, conversations, numbered
+from kiplint.codec.conversation import Captured, conversations, number_frames
 from kiplint.codec.state import ConnectionState
 from kiplint.codec.tcp import Address, Segment, connections
 from kiplint.limits import END_PACKETS, PACKETS, PAYLOAD, RECORDS
@@ -85,7 +85,7 @@ def read_segments(catalog: Catalog, packets: Packets, limit: int = RECORDS) -> C
     frames.sort(key=lambda frame: frame.time)  # at the same time by connection, its requests first
     first, last = min(packets.times, default=0.0), max(packets.times, default=0.0)
     return Capture(
-        frames=tuple(numbered(frames, first)),
+        frames=tuple(number_frames(frames, first)),
         packets=len(packets.times),
         payload=sum(len(segment.data) for segment in packets.segments),
         retransmissions=sum(stream.retransmissions for connection in streams for stream in connection.directions),
@@ -233,9 +233,9 @@ def read_packet(link: int, time: float, packet: bytes) -> Segment | str:
     if protocol != TCP:
         tunnel = protocol == UDP and _PORTS.unpack_from(packet, pos)[1] in VXLAN
         return "VXLAN" if tunnel else PROTOCOLS.get(protocol, f"IP protocol {protocol}")
-    sequence, acknowledged, offset, flags = _TCP.unpack_from(packet, pos)
+    sequence, ack, offset, flags = _TCP.unpack_from(packet, pos)
     source, target = _ends(hosts + packet[pos : pos + 4])
-    return Segment(time, source, target, sequence, flags, packet[pos + (offset >> 4) * 4 : end], acknowledged)
+    return Segment(time, source, target, sequence, flags, packet[pos + (offset >> 4) * 4 : end], ack)
 
 
 @lru_cache(maxsize=2**16)

@@ -14,7 +14,7 @@ from kiplint.codec.values import default_of, key_of
 from kiplint.codec.wire import ELEMENTS, DecodedBody
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS
 from kiplint.model.element import fact
-from kiplint.model.layout import Layout, layout, unfolded
+from kiplint.model.layout import Layout, layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES
 
@@ -37,7 +37,7 @@ class Codec:
     @fact
     def unusable(self) -> str:
         """Why the definition has no layout that bytes could have, or empty."""
-        fields, depth = unfolded(self.message, UNFOLDED_FIELDS)
+        fields, depth = unfolded_size(self.message, UNFOLDED_FIELDS)
         if fields > UNFOLDED_FIELDS or depth > UNFOLDED_LEVELS:
             limit = UNFOLDED_FIELDS if fields > UNFOLDED_FIELDS else UNFOLDED_LEVELS
             return limit.exceeded(self.message.name)
@@ -154,15 +154,14 @@ def _unusable(body: Layout) -> Iterator[str]:
             yield f"{slot.field.path}, whose tag {slot.field.tag} is negative"
 
 
-def filled(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
+def fill_defaults(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     """The values of a body with the default of every absent tagged field, at every depth."""
     whole = dict(value)
     for slot in body.all_slots:
         content = value.get(key_of(slot))
-        if slot.body and content is not None:
-            whole[key_of(slot)] = (
-                [filled(slot.body, element) for element in content] if slot.array else filled(slot.body, content)
-            )
+        if (inner := slot.body) and content is not None:
+            items = [fill_defaults(inner, item) for item in (content if slot.array else [content])]
+            whole[key_of(slot)] = items if slot.array else items[0]
     for slot in body.tags or ():
         whole.setdefault(key_of(slot), default_of(slot))
     return whole

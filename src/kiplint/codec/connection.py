@@ -103,14 +103,14 @@ def judge(
     yield from _telemetry(calls)
     yield from _versions(calls)
     if state:
-        yield from _unanswered(calls, state)
+        yield from _missing_answers(calls, state)
         yield from _ids_in_flight(calls)
     yield from _authentication(calls, state)
     for place, call in enumerate(calls):
         if call.api_key == API_VERSIONS:
             yield from _identification(place, call)
             yield from _judge_offers(place, call)
-            yield from _routed(place, call, servers.get(call.server, UNKNOWN_SERVER))
+            yield from _routing(place, call, servers.get(call.server, UNKNOWN_SERVER))
         if call.api_key == SASL_HANDSHAKE and call.version > HIGHEST_HANDSHAKE:
             text = f"SaslHandshake {call.version} does not exist; its versions ended with {HIGHEST_HANDSHAKE}"
             yield Breach(place, "request", "sasl-handshake-version", text, "requestApiVersion")
@@ -126,27 +126,27 @@ def _header(call: RpcCall) -> Mapping[str, Any]:
     return (call.request.header if call.request else None) or {}
 
 
-def _unanswered(calls: Sequence[RpcCall], state: ConnectionState) -> Iterator[Breach]:
+def _missing_answers(calls: Sequence[RpcCall], state: ConnectionState) -> Iterator[Breach]:
     """Requests that were never answered, although an answer was due, the client waited, and no bytes are missing."""
     latest = max((place for place, call in enumerate(calls) if call.answered), default=-1)
     for place, call in enumerate(calls):
         values = _values(call.request)
         if not call.unanswered or (call.api_key == PRODUCE and values.get("acks") == 0):
             continue
-        waited = min(state.end, state.until) - call.sent
+        wait_time = min(state.end, state.until) - call.sent
         waits = (wait for name in WAITS if isinstance(wait := values.get(name), int))
         patience = PATIENCE + max(waits, default=0) / 1000
         text = ""
         if place < latest:
             text = "later requests were answered, this one was not"
-        elif state.ended_by == SERVER and waited < 0:
+        elif state.ended_by == SERVER and wait_time < 0:
             text = f"the broker had {state.close} the connection before the request"
         elif state.ended_by == SERVER:
-            text = f"the broker {state.close} the connection {milliseconds(waited)} after the request"
-        elif state.ended_by is not None and waited > patience and not state.is_reset:  # a RST may follow a lost FIN
-            text = f"the client gave up, and closed the connection {milliseconds(waited)} after the request"
-        elif state.ended_by is None and waited > patience + SILENCE:
-            text = f"no answer within {milliseconds(waited)}"
+            text = f"the broker {state.close} the connection {milliseconds(wait_time)} after the request"
+        elif state.ended_by is not None and wait_time > patience and not state.is_reset:  # a RST may follow a lost FIN
+            text = f"the client gave up, and closed the connection {milliseconds(wait_time)} after the request"
+        elif state.ended_by is None and wait_time > patience + SILENCE:
+            text = f"no answer within {milliseconds(wait_time)}"
         if text:
             yield Breach(place, "request", "unanswered", text)
 
@@ -205,15 +205,15 @@ def _token(text: Any) -> bytes:
 
 def _early_end(place: int, last: RpcCall, state: ConnectionState) -> Iterator[Breach]:
     """A broker that closes a connection after its answer to ApiVersions, or during SASL."""
-    waited = state.end - last.answered
-    if state.ended_by != SERVER or not state.complete or last.response is None or waited > IDLE:
+    wait_time = state.end - last.answered
+    if state.ended_by != SERVER or not state.complete or last.response is None or wait_time > IDLE:
         return
     if last.api_key == SASL_HANDSHAKE and not _values(last.response).get("errorCode"):
-        after = f"{milliseconds(waited)} after SaslHandshake was answered"
+        after = f"{milliseconds(wait_time)} after SaslHandshake was answered"
         text = f"the broker {state.close} the connection {'in answer to a token' if state.tokens > 0 else after}"
         yield Breach(place, "response", "authentication", text)
     elif last.api_key in (API_VERSIONS, SASL_AUTHENTICATE) and not _values(last.response).get("errorCode"):
-        text = f"the broker {state.close} the connection {milliseconds(waited)} after the answer, before any request"
+        text = f"the broker {state.close} the connection {milliseconds(wait_time)} after the answer, before any request"
         yield Breach(place, "response", "closed-early", text)
 
 
@@ -297,7 +297,7 @@ def _cluster_id(place: int, side: Direction, cluster: str) -> Iterator[Breach]:
         yield Breach(place, side, "cluster-id", text, "clusterId")
 
 
-def _routed(place: int, call: RpcCall, server: ServerIdentity) -> Iterator[Breach]:
+def _routing(place: int, call: RpcCall, server: ServerIdentity) -> Iterator[Breach]:
     """KIP-1242, "ApiVersions": a broker compares both ids with its own."""
     values, code = _values(call.request), _values(call.response).get("errorCode")
     if "nodeId" not in values or code not in (0, REBOOTSTRAP_REQUIRED.code):
@@ -411,20 +411,20 @@ def judge_capture(
     `states` are the states of the connections by their numbers.
     """
     pairs: dict[tuple[int, int], list[tuple[Captured, Frame] | None]] = {}
-    for captured, frame in frames:
-        if captured.exchange >= 0:
-            pair = pairs.setdefault((captured.connection, captured.exchange), [None, None])
-            pair[captured.direction == "response"] = captured, frame
+    for raw_frame, frame in frames:
+        if raw_frame.exchange >= 0:
+            pair = pairs.setdefault((raw_frame.connection, raw_frame.exchange), [None, None])
+            pair[raw_frame.direction == "response"] = raw_frame, frame
     places = sorted(pairs)
     calls = {place: _call(*pairs[place]) for place in places}
     servers = _identities(calls.values())
-    judged = [(breach, places) for breach in _clusters(calls.values())]
+    all_breaches = [(breach, places) for breach in _clusters(calls.values())]
     for number, group in groupby(places, key=lambda place: place[0]):
         talk = list(group)
         state = states[number] if states else None
-        judged += [(breach, talk) for breach in judge([calls[place] for place in talk], servers, state)]
+        all_breaches += [(breach, talk) for breach in judge([calls[place] for place in talk], servers, state)]
     breaches: dict[int, list[Breach]] = {}
-    for breach, talk in judged:
+    for breach, talk in all_breaches:
         entry = pairs[talk[breach.place]][breach.side == "response"]
         if entry is not None and len(breaches.setdefault(entry[0].number, [])) < MOST_PROBLEMS:
             breaches[entry[0].number].append(breach)
@@ -434,26 +434,26 @@ def judge_capture(
 def refused_versions(pairs: Sequence[tuple[Captured, Frame]]) -> set[int | None]:
     """The numbers of ApiVersions requests in versions that the server does not support, nor a schema set has to."""
     return {
-        captured.request
-        for captured, frame in pairs
-        if captured.api_key == API_VERSIONS and _values(frame).get("errorCode") == UNSUPPORTED_VERSION
+        raw_frame.request
+        for raw_frame, frame in pairs
+        if raw_frame.api_key == API_VERSIONS and _values(frame).get("errorCode") == UNSUPPORTED_VERSION
     }
 
 
 def _call(request: tuple[Captured, Frame] | None, response: tuple[Captured, Frame] | None) -> RpcCall:
-    captured = (request or response or (None,))[0]
-    assert captured is not None
+    raw_frame = (request or response or (None,))[0]
+    assert raw_frame is not None
     return RpcCall(
-        captured.api_key,
-        captured.api_version,
+        raw_frame.api_key,
+        raw_frame.api_version,
         request[1] if request and not request[1].problems and request[0].whole else None,
         response[1] if response and not response[1].problems and response[0].whole else None,
         request[0].time if request else 0.0,
         response[0].time if response else 0.0,
         request is not None and request[0].opening,
-        address_text(captured.server),
+        address_text(raw_frame.server),
         request is not None and request[0].answered is False,
-        captured.correlation_id,
+        raw_frame.correlation_id,
     )
 
 

@@ -108,12 +108,12 @@ def conversations(catalog: Catalog, streams: Sequence[TcpConnection], limit: int
     address that serves other connections. A connection has the frames that the first `limit` of all can be; where
     there are more than twice as many, the last connections have fewer.
     """
-    left = 2 * limit + 2
+    budget = 2 * limit + 2
     sign = request_sign(catalog)
     verdicts = [_verdict(catalog, connection, sign) for connection in streams]
     servers = {connection.ends[1 - verdict.client] for connection, verdict in zip(streams, verdicts, strict=True)
               if verdict.sure and verdict.client is not None}  # fmt: skip
-    spoken: list[Conversation] = []
+    results: list[Conversation] = []
     others: list[ConnectionState] = []
     protocols: Counter[str] = Counter()
     unclear = 0
@@ -123,10 +123,10 @@ def conversations(catalog: Catalog, streams: Sequence[TcpConnection], limit: int
         if not verdict.sure and serving[0] != serving[1] and not connection.directions[serving[0]].synchronized:
             client = int(serving[0])
         if client is not None:
-            most = min(limit + 1, left)
-            conversation = _Talk(connection, client, len(spoken)).conversation(catalog, sign, most)
-            spoken.append(conversation)
-            left = max(left - len(conversation.frames), 0)
+            most = min(limit + 1, budget)
+            conversation = _Talk(connection, client, len(results)).conversation(catalog, sign, most)
+            results.append(conversation)
+            budget = max(budget - len(conversation.frames), 0)
         elif verdict.alike:
             unclear += 1
         else:
@@ -135,7 +135,7 @@ def conversations(catalog: Catalog, streams: Sequence[TcpConnection], limit: int
             if connection.opener is not None:
                 talk = _Talk(connection, connection.opener, -1)
                 others.append(talk.state(0, talk.is_complete([], [])))
-    return Conversations(spoken, others, protocols, unclear)
+    return Conversations(results, others, protocols, unclear)
 
 
 class _Verdict(NamedTuple):
@@ -171,9 +171,9 @@ def _alike(talk: _Talk, sign: Sign) -> Iterator[Captured]:
 def _weight(catalog: Catalog, talk: _Talk, requests: list[Captured], sign: Sign) -> int:
     """How many requests read to the last byte, or are answered, if some read or several are answered."""
     answers = response_sign(catalog, _by_correlation(requests))
-    answered = sum(frame.whole and answers.reads(frame.data) for frame in itertools.islice(talk.cuts(answers), ENOUGH))
+    replies = sum(frame.whole and answers.reads(frame.data) for frame in itertools.islice(talk.cuts(answers), ENOUGH))
     reading = sum(sign.reads(request.data) for request in requests)
-    return reading + answered if reading or answered > 1 else 0
+    return reading + replies if reading or replies > 1 else 0
 
 
 def _by_correlation(requests: Sequence[Captured]) -> dict[int, list[tuple[int, int, int]]]:
@@ -212,9 +212,9 @@ class _Talk:
                 continue
             ids = struct.unpack_from(">hhi", frame.data) if len(frame.data) >= 8 else (-1, -1, -1)
             after_handshake = after_handshake or ids[:2] == (SASL_HANDSHAKE, 0)
-            yield self._captured("request", frame, ids)
+            yield self._make_frame("request", frame, ids)
 
-    def _captured(
+    def _make_frame(
         self,
         direction: Direction,
         frame: Cut,
@@ -236,25 +236,25 @@ class _Talk:
         responses = list(itertools.islice(self.cuts(response_sign(catalog, calls)), most))
         complete = self.is_complete(requests, responses)
         answers: list[Captured] = []
-        unpaired, latest = 0, -1
+        unpaired_count, latest = 0, -1
         for frame in responses:
             correlation = struct.unpack_from(">i", frame.data)[0] if len(frame.data) >= 4 else -1
             if frame.problem:
-                answers.append(self._captured("response", frame, (-1, -1, -1)))
+                answers.append(self._make_frame("response", frame, (-1, -1, -1)))
             elif waiting.get(correlation):
                 place, api_key, version = waiting[correlation].popleft()
-                problem = self._misplaced(frame, requests[place], requests[latest] if place < latest else None)
-                answers.append(self._captured("response", frame, (api_key, version, correlation), problem, place))
+                problem = self._check_place(frame, requests[place], requests[latest] if place < latest else None)
+                answers.append(self._make_frame("response", frame, (api_key, version, correlation), problem, place))
                 latest = max(latest, place)
             elif self.tokens:
                 self.tokens -= 1
             elif complete:
                 _, api_key, version = calls[correlation][-1] if correlation in calls else (0, -1, -1)
                 problem = _surplus(correlation, correlation in calls)
-                answers.append(self._captured("response", frame, (api_key, version, correlation), problem))
+                answers.append(self._make_frame("response", frame, (api_key, version, correlation), problem))
             else:
-                unpaired += 1
-        answered = {answer.exchange for answer in answers}
+                unpaired_count += 1
+        answered_places = {answer.exchange for answer in answers}
         stream = self.connection.directions[self.sides[SERVER]]
         blind = _blind_until(responses, 0 if stream.has_beginning else -1, stream.reach)
         latest = len(requests) if self.connection.closed_by(self.sides[SERVER]) else latest
@@ -264,12 +264,12 @@ class _Talk:
                 request,
                 exchange=place,
                 opening=place == request.stream_offset == 0 and opens,
-                answered=place in answered or (None if request.time < blind else False),
+                answered=place in answered_places or (None if request.time < blind else False),
                 pending=place > latest,
             )
             for place, request in enumerate(requests)
         )
-        return Conversation([*frames, *answers], unpaired, self.state(len(requests), complete))
+        return Conversation([*frames, *answers], unpaired_count, self.state(len(requests), complete))
 
     def is_complete(self, requests: list[Captured], responses: list[Cut]) -> bool:
         """Whether all bytes of both directions were captured, as far as the connection goes."""
@@ -280,7 +280,7 @@ class _Talk:
                 return False
         return not any(request.problem for request in requests) and not any(frame.problem for frame in responses)
 
-    def _misplaced(self, frame: Cut, request: Captured, later: Captured | None) -> ByteProblem | None:
+    def _check_place(self, frame: Cut, request: Captured, later: Captured | None) -> ByteProblem | None:
         """What is wrong with the place of a response; `later` is a later request that was answered before."""
         end = request.stream_offset + 4 + len(request.data)
         stream = self.connection.directions[self.sides[CLIENT]]
@@ -335,7 +335,7 @@ def _blind_until(responses: list[Cut], pos: int, reach: float) -> float:
     return until if pos >= 0 and reach - pos < LEAST_RESPONSE else math.inf
 
 
-def numbered(frames: Sequence[Captured], start: float) -> Iterator[Captured]:
+def number_frames(frames: Sequence[Captured], start: float) -> Iterator[Captured]:
     """The frames of a capture, in their order, with their numbers; `start` is the time of the first packet."""
     requests = {
         (frame.connection, frame.exchange): (number, frame.time)
@@ -343,10 +343,10 @@ def numbered(frames: Sequence[Captured], start: float) -> Iterator[Captured]:
         if frame.direction == "request"
     }
     for number, frame in enumerate(frames, 1):
-        elapsed = round(frame.time - start, 6)
+        seconds = round(frame.time - start, 6)
         request = requests.get((frame.connection, frame.exchange)) if frame.direction == "response" else None
         if request is None:
-            yield replace(frame, number=number, elapsed=elapsed)
+            yield replace(frame, number=number, elapsed=seconds)
         else:
             latency = round(max(frame.time - request[1], 0) * 1000, 3)
-            yield replace(frame, number=number, elapsed=elapsed, request=request[0], latency=latency)
+            yield replace(frame, number=number, elapsed=seconds, request=request[0], latency=latency)

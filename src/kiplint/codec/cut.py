@@ -52,24 +52,24 @@ def request_sign(catalog: Catalog) -> Sign:
     api_keys = frozenset(catalog.api_keys)
 
     def test(data: bytes, pos: int, size: int) -> bool:
-        left = min(size, len(data) - pos)
-        if left < 8:
+        available = min(size, len(data) - pos)
+        if available < 8:
             return False
         api_key, version = struct.unpack_from(">hh", data, pos)
         if api_key not in api_keys or not 0 <= version <= HIGHEST_VERSION:
             return False
-        if left < 10:
+        if available < 10:
             return size == 8
         (length,) = struct.unpack_from(">h", data, pos + 8)
         name = data[pos + 10 : pos + 10 + max(length, 0)]
         return -1 <= length <= size - 10 and all(byte >= 0x20 for byte in name)
 
-    def linked(data: bytes, pos: int, following: int) -> bool:
+    def is_linked(data: bytes, pos: int, following: int) -> bool:
         size = 2 + int.from_bytes(data[pos + 8 : pos + 10], "big", signed=True)
         return size > 2 and data[pos + 8 : pos + 8 + size] == data[following + 8 : following + 8 + size]
 
     pattern = re.compile(rb"(?=(?!\0\0\0[\0-\x07])[\0-\x06][\s\S]{5}\0[\0-\x3c])")
-    return Sign(pattern, test, lambda frame: not decode_request(catalog, frame).problems, linked)
+    return Sign(pattern, test, lambda frame: not decode_request(catalog, frame).problems, is_linked)
 
 
 def response_sign(catalog: Catalog, requests: Mapping[int, Sequence[tuple[int, int, int]]]) -> Sign:
@@ -86,13 +86,13 @@ def response_sign(catalog: Catalog, requests: Mapping[int, Sequence[tuple[int, i
         kinds = {(api_key, version) for _, api_key, version in calls}
         return any(not decode_response(catalog, *kind, frame).problems for kind in kinds)
 
-    def linked(data: bytes, pos: int, following: int) -> bool:
+    def is_linked(data: bytes, pos: int, following: int) -> bool:
         first, second = (requests[struct.unpack_from(">i", data, start)[0]] for start in (pos, following))
         return first[0][0] < second[-1][0]
 
     starts = re.escape(b"".join(sorted({struct.pack(">i", number)[:1] for number in requests})))
     pattern = rb"(?=(?!\0\0\0[\0-\x03])[\0-\x06][\s\S]{3}[" + starts + rb"])" if starts else rb"(?!)"
-    return Sign(re.compile(pattern), test, reads, linked)
+    return Sign(re.compile(pattern), test, reads, is_linked)
 
 
 def cut(runs: Sequence[Run], sign: Sign, *, synchronized: bool) -> Iterator[Cut]:
@@ -110,15 +110,15 @@ def _cut_run(run: Run, pos: int, sign: Sign) -> Generator[Cut, None, int]:
         pos = _search(data, 0, sign)
     while 0 <= pos <= len(data) - 4:
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
-        _, time, acknowledged = run.arrival_at(run.offset + pos)
+        _, time, ack = run.arrival_at(run.offset + pos)
         if 0 <= size <= FRAME_BYTES:
             chunk = data[pos + 4 : pos + 4 + size]
-            yield Cut(run.offset + pos, time, acknowledged, chunk, len(chunk) == size)
+            yield Cut(run.offset + pos, time, ack, chunk, len(chunk) == size)
             pos += 4 + size
         else:
             rule = "codec/length-negative" if size < 0 else "codec/too-large"
             problem = ByteProblem(rule, 0, f"the length of the frame is {size}")
-            yield Cut(run.offset + pos, time, acknowledged, b"", problem=problem)
+            yield Cut(run.offset + pos, time, ack, b"", problem=problem)
             pos = _search(data, pos + 1, sign)
     return run.offset + pos if pos >= len(data) else -1
 

@@ -75,16 +75,16 @@ def decode_request(catalog: Catalog, data: bytes, *, spans: bool = False) -> Fra
         problem = ByteProblem("codec/truncated", 0, f"the frame has {in_bytes(len(data))}; API key and version take 4")
         return unread_frame(problem, len(data))
     api_key, version = struct.unpack_from(">hh", data)
-    return _framed(catalog, "request", api_key, version, data, spans)
+    return _decode_frame(catalog, "request", api_key, version, data, spans)
 
 
 def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *, spans: bool = False) -> Frame:
     """Read a response to a request of that API and version; a response to ApiVersions may be in version 0 (KIP-511)."""
-    frame = _framed(catalog, "response", api_key, version, data, spans)
+    frame = _decode_frame(catalog, "response", api_key, version, data, spans)
     code = data[4:6]
     if api_key != API_VERSIONS or version == 0 or code != UNSUPPORTED_VERSION.to_bytes(2, "big"):
         return frame
-    fallback = _framed(catalog, "response", api_key, 0, data, spans)
+    fallback = _decode_frame(catalog, "response", api_key, 0, data, spans)
     if not fallback.problems:
         return fallback
     first = fallback.problems[0]
@@ -97,7 +97,7 @@ def decode_response(catalog: Catalog, api_key: int, version: int, data: bytes, *
     return replace(fallback, problems=(problem, *fallback.problems))
 
 
-def _framed(catalog: Catalog, kind: Direction, api_key: int, version: int, data: bytes, spans: bool) -> Frame:
+def _decode_frame(catalog: Catalog, kind: Direction, api_key: int, version: int, data: bytes, spans: bool) -> Frame:
     codecs = None if spans else catalog.codecs(kind, api_key, version)
     if codecs:
         number, header, body = codecs
@@ -236,15 +236,15 @@ def split(data: bytes) -> Iterator[StreamFrame]:
     pos = 0
     while pos < len(data):
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
-        left = len(data) - pos - 4
-        if left < 0:
-            rule, text = "truncated", f"the stream ends inside the length of a frame: {left + 4} of 4 bytes"
+        room = len(data) - pos - 4
+        if room < 0:
+            rule, text = "truncated", f"the stream ends inside the length of a frame: {room + 4} of 4 bytes"
         elif size < 0:
             rule, text = "length-negative", f"the length of the frame is {size}"
         elif size > FRAME_BYTES:
             rule, text = "too-large", f"the length of the frame is {size}; {FRAME_BYTES} bytes are the most"
-        elif size > left:
-            rule, text = "length-beyond-end", f"the length of the frame is {size}, {in_bytes(left, 'is', 'are')} left"
+        elif size > room:
+            rule, text = "length-beyond-end", f"the length of the frame is {size}, {in_bytes(room, 'is', 'are')} left"
         else:
             yield StreamFrame(pos, data[pos + 4 : pos + 4 + size])
             pos += 4 + size

@@ -144,8 +144,8 @@ def _old(data: bytes, offset: int, depth: int = 0) -> tuple[dict[str, Any], list
         if magic == 1:
             (time,) = struct.unpack_from(">q", data, 18)
             pos = 26
-        key, pos = _sized(data, pos)
-        value, pos = _sized(data, pos)
+        key, pos = _read_sized(data, pos)
+        value, pos = _read_sized(data, pos)
     except (struct.error, Damaged):
         problems.append(ByteProblem("codec/record-invalid", offset + pos, "the message ends inside a value"))
         return batch, problems
@@ -188,7 +188,7 @@ def _inner(data: bytes, offset: int) -> tuple[list[dict[str, Any]], list[BytePro
     return records, problems
 
 
-def _sized(data: bytes, pos: int) -> tuple[bytes | None, int]:
+def _read_sized(data: bytes, pos: int) -> tuple[bytes | None, int]:
     (size,) = struct.unpack_from(">i", data, pos)
     if size < 0:
         return None, pos + 4
@@ -340,20 +340,20 @@ def unpack(codec: str, data: bytes) -> bytes:
     growth = _BUDGET.get().growth
     if growth.left < 0:
         raise Unpackable(f"{GROWN_BYTES.exceeded('the run')}: no more are unpacked")
-    unpacked = _gzip(data) if codec == "gzip" else _unpacked_by_cramjam(codec, data)
-    growth.take(max(0, len(unpacked) - 16 * len(data)))
-    return unpacked
+    content = _gzip(data) if codec == "gzip" else _unpacked_by_cramjam(codec, data)
+    growth.take(max(0, len(content) - 16 * len(data)))
+    return content
 
 
 def _gzip(data: bytes) -> bytes:
     machine = zlib.decompressobj(wbits=31)
     try:
-        unpacked = machine.decompress(data, UNPACKED_BYTES)
+        content = machine.decompress(data, UNPACKED_BYTES)
     except zlib.error as error:
         raise Unpackable(f"the gzip data is damaged: {error}") from None
     if not machine.eof:
         raise Unpackable(f"the gzip data was cut off, or has more than {UNPACKED_BYTES.figure}")
-    return unpacked
+    return content
 
 
 def _unpacked_by_cramjam(codec: str, data: bytes) -> bytes:
@@ -364,12 +364,12 @@ def _unpacked_by_cramjam(codec: str, data: bytes) -> bytes:
     try:
         if codec == "snappy":
             return _snappy(cramjam, data)
-        return _bounded(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
+        return _unpack_into(cramjam.lz4 if codec == "lz4" else cramjam.zstd, data)
     except cramjam.DecompressionError as error:
         raise Unpackable(f"the {codec} data is damaged, or more than {UNPACKED_BYTES.figure}: {error}") from None
 
 
-def _bounded(module: Any, data: bytes) -> bytes:
+def _unpack_into(module: Any, data: bytes) -> bytes:
     """Unpack into room that is made larger once: most batches shrink to no less than a sixteenth."""
     for size in (min(max(16 * len(data), 2**16), UNPACKED_BYTES), UNPACKED_BYTES):
         room = bytearray(size)
@@ -385,14 +385,14 @@ def _snappy(cramjam: Any, data: bytes) -> bytes:
     """Raw blocks, alone or in the frames of the Java library that Kafka uses (a magic, two versions, sized blocks)."""
     if not data.startswith(XERIAL):
         return _raw_snappy(cramjam, data, UNPACKED_BYTES)
-    pos, unpacked = 16, bytearray()
+    pos, content = 16, bytearray()
     while pos < len(data):
         size = int.from_bytes(data[pos : pos + 4], "big")
         if pos + 4 + size > len(data):
             raise Unpackable("the snappy data was cut off inside a block")
-        unpacked += _raw_snappy(cramjam, data[pos + 4 : pos + 4 + size], UNPACKED_BYTES - len(unpacked))
+        content += _raw_snappy(cramjam, data[pos + 4 : pos + 4 + size], UNPACKED_BYTES - len(content))
         pos += 4 + size
-    return bytes(unpacked)
+    return bytes(content)
 
 
 def _raw_snappy(cramjam: Any, data: bytes, most: int) -> bytes:

@@ -41,23 +41,23 @@ def without_secrets(frame: Frame, data: bytes, read: Read, front: int) -> tuple[
 
     `frame` has spans. What could not be read of it may be a secret too, except the first `front` bytes.
     """
-    masked = bytearray(data)
+    safe_data = bytearray(data)
     values = {span.path: span.value for span in frame.spans}
     paths = []
     for span in frame.spans:
         parent, dot, key = span.path.rpartition(".")
         if span.value and is_secret(key, values.get(f"{parent}{dot}name")):
             end, size = span.offset + span.length, _size(span)
-            masked[end - size : end] = MASK * size
+            safe_data[end - size : end] = MASK * size
             paths.append(span.path)
     is_unread = any(problem.rule.startswith("codec/") for problem in frame.problems)
     if is_unread or len(frame.spans) >= MOST_SPANS:
         end = max((span.offset + span.length for span in frame.spans), default=front)
-        masked[end:] = MASK * (len(masked) - end)
-    if masked == data:
+        safe_data[end:] = MASK * (len(safe_data) - end)
+    if safe_data == data:
         return frame, data
-    again = replace(read(bytes(masked)), problems=frame.problems, redacted=tuple(paths))
-    return again, bytes(masked)
+    again = replace(read(bytes(safe_data)), problems=frame.problems, redacted=tuple(paths))
+    return again, bytes(safe_data)
 
 
 def is_secret(key: str, name: object = None) -> bool:
@@ -73,16 +73,16 @@ def _size(span: ValueSpan) -> int:
 def masked_record(meaning: dict[str, Any]) -> dict[str, Any]:
     """What a record of Kafka's own topics means, with secrets overwritten, also in the bytes of its value."""
     value = meaning.get("valueMessage")
-    masked = _masked(value)
-    return meaning if masked == value else {**meaning, "valueMessage": masked, "value": base64_text(MASK * 8)}
+    safe_value = _mask(value)
+    return meaning if safe_value == value else {**meaning, "valueMessage": safe_value, "value": base64_text(MASK * 8)}
 
 
-def _masked(value: Any) -> Any:
+def _mask(value: Any) -> Any:
     if isinstance(value, list):
-        return [_masked(element) for element in value]
+        return [_mask(element) for element in value]
     if not isinstance(value, dict):
         return value
     return {
-        key: base64_text(MASK * 8) if isinstance(inner, str) and is_secret(key, value.get("name")) else _masked(inner)
+        key: base64_text(MASK * 8) if isinstance(inner, str) and is_secret(key, value.get("name")) else _mask(inner)
         for key, inner in value.items()
     }

@@ -62,9 +62,9 @@ def connection_problem(state: ConnectionState) -> tuple[str, str] | None:
     if not state.is_established:
         if by_server:
             return "refused", "the server refuses the connection: it answers the SYN with RST"
-        waited = min(state.end, state.until) - state.start
-        text = f"the server did not answer the SYN for {milliseconds(waited)}"
-        return ("no-connection", text) if waited >= UNANSWERED_SYN else None
+        wait_time = min(state.end, state.until) - state.start
+        text = f"the server did not answer the SYN for {milliseconds(wait_time)}"
+        return ("no-connection", text) if wait_time >= UNANSWERED_SYN else None
     if names[SERVER] == "TLS" and state.first_bytes[SERVER][:1] == ALERT and names[CLIENT] == "TLS":
         return "protocol", f"the server refuses the TLS handshake{_alert(state.first_bytes[SERVER])}"
     if names[SERVER] and not names[CLIENT] and state.requests:

@@ -44,7 +44,7 @@ def connection_failures(capture: Capture, pairs: Pairs) -> list[ConnectionFailur
     Where the capture has no request of Kafka, all that failed.
     """
     hosts = {state.client[0] for state in capture.states}
-    addresses = {state.server for state in capture.states} | set(_advertised(pairs))
+    addresses = {state.server for state in capture.states} | set(_find_addresses(pairs))
     servers = {state.server for state in capture.states if state.is_established}
     failures = []
     for state in (*capture.states, *capture.others):
@@ -57,10 +57,10 @@ def connection_failures(capture: Capture, pairs: Pairs) -> list[ConnectionFailur
     return failures
 
 
-def _advertised(pairs: Pairs) -> Iterator[Address]:
+def _find_addresses(pairs: Pairs) -> Iterator[Address]:
     """The addresses that answers name; those of host names have an empty host."""
-    for captured, frame in pairs:
-        if captured.direction == "response" and frame.value:
+    for raw_frame, frame in pairs:
+        if raw_frame.direction == "response" and frame.value:
             value = frame.value
             nodes = (*(value.get("brokers") or ()), *(value.get("coordinators") or ()), value)
             for node in (node for node in nodes if isinstance(node, dict)):
@@ -80,9 +80,9 @@ class Latency(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, times: Iterable[float]) -> Latency | None:
         """The latency of answers, None without any."""
-        ranked = sorted(times)
-        p50, p95 = (ranked[-(-percent * len(ranked) // 100) - 1] if ranked else 0.0 for percent in (50, 95))
-        return cls(len(ranked), p50, p95, ranked[-1]) if ranked else None
+        latencies = sorted(times)
+        p50, p95 = (latencies[-(-percent * len(latencies) // 100) - 1] if latencies else 0.0 for percent in (50, 95))
+        return cls(len(latencies), p50, p95, latencies[-1]) if latencies else None
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -201,16 +201,16 @@ def summarize(
     failures: Sequence[ConnectionFailure] = (),
 ) -> CaptureSummary:
     """The summary of a capture; `pairs` are its frames, or some of them, in their order; see `offered_versions`."""
-    requests = sum(captured.direction == "request" for captured, _ in pairs)
-    unanswered = sorted((captured for captured, _ in pairs if captured.is_unanswered), key=_api)
-    servers = sorted({address_text(captured.server) for captured, _ in pairs})
+    requests = sum(raw_frame.direction == "request" for raw_frame, _ in pairs)
+    unanswered_frames = sorted((raw_frame for raw_frame, _ in pairs if raw_frame.is_unanswered), key=_api)
+    servers = sorted({address_text(raw_frame.server) for raw_frame, _ in pairs})
     is_whole = len(pairs) == len(capture.frames)
     return CaptureSummary(
         packets=capture.packets,
         payload_bytes=capture.payload,
         retransmitted_segments=capture.retransmissions,
         seconds=round(capture.seconds, 1),
-        tcp_connections=len(capture.states if is_whole else {captured.connection for captured, _ in pairs}),
+        tcp_connections=len(capture.states if is_whole else {raw_frame.connection for raw_frame, _ in pairs}),
         other_connections=capture.protocols.total(),
         unclear_connections=capture.unclear,
         server=servers[0] if len(servers) == 1 else None,
@@ -219,20 +219,20 @@ def summarize(
         requests=requests,
         responses=len(pairs) - requests,
         unpaired_responses=capture.unpaired,
-        incomplete=sum(not captured.whole for captured, _ in pairs),
+        incomplete=sum(not raw_frame.whole for raw_frame, _ in pairs),
         causes=_causes(pairs, failures),
         connections=[*_connections(pairs, capture.states)],
         by_api=[*_by_api(catalog, pairs, offers)],
         errors=_errors([frame for _, frame in pairs]),
-        latency=Latency.of(captured.latency for captured, _ in pairs if captured.latency is not None),
+        latency=Latency.of(raw_frame.latency for raw_frame, _ in pairs if raw_frame.latency is not None),
         client_ids=_client_ids(pairs),
-        unanswered=[UnansweredRequest(*_key(captured), captured.pending or UNSET) for captured in unanswered],
-        problems=[_broken(captured, frame) for captured, frame in pairs if frame.problems],
+        unanswered=[UnansweredRequest(*_key(raw_frame), raw_frame.pending or UNSET) for raw_frame in unanswered_frames],
+        problems=[_broken_frame(raw_frame, frame) for raw_frame, frame in pairs if frame.problems],
     )
 
 
-def _api(captured: Captured) -> tuple[int, int, float]:
-    return captured.api_key, captured.api_version, captured.time
+def _api(raw_frame: Captured) -> tuple[int, int, float]:
+    return raw_frame.api_key, raw_frame.api_version, raw_frame.time
 
 
 class _Occurrence(NamedTuple):
@@ -245,15 +245,15 @@ class _Occurrence(NamedTuple):
 def _causes(pairs: Pairs, failures: Sequence[ConnectionFailure]) -> list[Cause]:
     """What is wrong: the same rule, subject and text but for numbers is the same cause."""
     groups: dict[tuple[str, str, str], list[_Occurrence]] = {}
-    for captured, frame in (pair for pair in pairs if pair[1].problems):
+    for raw_frame, frame in (pair for pair in pairs if pair[1].problems):
         of_bytes = [problem for problem in frame.problems if not problem.rule.startswith("connection/")]
         for problem in (*of_bytes[:1], *(problem for problem in frame.problems if problem not in of_bytes)):
             name = frame.message
             if problem.rule.startswith("connection/"):
                 name = name.removesuffix("Request").removesuffix("Response")
-            subject = f"{name} {captured.api_version}" if name else "unknown frame"
-            server = address_text(captured.server)
-            occurrence = _Occurrence(problem.message, captured.connection, server, captured.number)
+            subject = f"{name} {raw_frame.api_version}" if name else "unknown frame"
+            server = address_text(raw_frame.server)
+            occurrence = _Occurrence(problem.message, raw_frame.connection, server, raw_frame.number)
             groups.setdefault((problem.rule, subject, _pattern(problem.message)), []).append(occurrence)
     for failure in failures:
         server = address_text(failure.server)
@@ -288,7 +288,7 @@ def _connections(pairs: Pairs, states: Sequence[ConnectionState]) -> Iterator[Co
     for number, frames in sorted(by_number.items()):
         state = states[number]
         requests = [pair for pair in frames if pair[0].direction == "request"]
-        handshakes = [(captured, frame.value or {}) for captured, frame in requests if captured.api_key == API_VERSIONS]
+        handshakes = [(request, frame.value or {}) for request, frame in requests if request.api_key == API_VERSIONS]
         software = (f"{value.get(NAME)} {value.get(VERSION)}" for _, value in handshakes if value.get(NAME))
         yield ConnectionTraffic(
             connection=number,
@@ -296,10 +296,10 @@ def _connections(pairs: Pairs, states: Sequence[ConnectionState]) -> Iterator[Co
             server=address_text(state.server),
             requests=len(requests),
             responses=len(frames) - len(requests),
-            unanswered=sum(captured.answered is False for captured, _ in requests),
+            unanswered=sum(request.answered is False for request, _ in requests),
             client_ids=list(_client_ids(requests)),
             software=next(software, ""),
-            api_versions=[captured.api_version for captured, _ in handshakes],
+            api_versions=[request.api_version for request, _ in handshakes],
             problems=sum(bool(frame.problems) for _, frame in frames),
             closed_by=None if state.ended_by is None else "client" if state.ended_by == CLIENT else "broker",
             reset=state.is_reset,
@@ -318,7 +318,7 @@ def _errors(frames: Sequence[Frame]) -> list[ErrorTraffic]:
 
 def offered_versions(pairs: Pairs) -> dict[int, str]:
     """By API key: the ranges of versions that servers offered."""
-    answers = (frame.value or {} for captured, frame in pairs if captured.api_key == API_VERSIONS)
+    answers = (frame.value or {} for raw_frame, frame in pairs if raw_frame.api_key == API_VERSIONS)
     different = {id(value): value for value in answers}.values()  # equal answers are often the same object
     rows = (row for value in different for row in value.get("apiKeys") or [])
     ranges: dict[int, dict[str, None]] = {}
@@ -334,7 +334,7 @@ def _by_api(catalog: Catalog, pairs: Pairs, offers: Mapping[int, str]) -> Iterat
     for pair in pairs:
         by_api.setdefault((pair[0].api_key, pair[0].api_version), []).append(pair)
     for (api_key, version), frames in sorted(by_api.items()):
-        requests = [captured for captured, _ in frames if captured.direction == "request"]
+        requests = [raw_frame for raw_frame, _ in frames if raw_frame.direction == "request"]
         responses = [pair for pair in frames if pair[0].direction == "response"]
         yield ApiTraffic(
             api_key=api_key,
@@ -342,25 +342,25 @@ def _by_api(catalog: Catalog, pairs: Pairs, offers: Mapping[int, str]) -> Iterat
             name=next((message.base_name for message in catalog.with_key("request", api_key)), ""),
             requests=len(requests),
             responses=len(responses),
-            request_bytes=sum(len(captured.data) + 4 for captured in requests),
-            response_bytes=sum(len(captured.data) + 4 for captured, _ in responses),
+            request_bytes=sum(len(raw_frame.data) + 4 for raw_frame in requests),
+            response_bytes=sum(len(raw_frame.data) + 4 for raw_frame, _ in responses),
             offered=offers.get(api_key, ""),
             failed=sum(bool(frame.errors) for _, frame in responses),
-            latency=Latency.of(captured.latency for captured, _ in responses if captured.latency is not None),
+            latency=Latency.of(raw_frame.latency for raw_frame, _ in responses if raw_frame.latency is not None),
         )
 
 
 def _client_ids(pairs: Pairs) -> dict[str, int]:
-    headers = [frame.header for captured, frame in pairs if captured.direction == "request" and frame.header]
+    headers = [frame.header for raw_frame, frame in pairs if raw_frame.direction == "request" and frame.header]
     counts = Counter(header["clientId"] for header in headers if header.get("clientId") is not None)
     return dict(sorted(counts.items()))
 
 
-def _key(captured: Captured) -> tuple[int, int, int, int]:
+def _key(raw_frame: Captured) -> tuple[int, int, int, int]:
     """The values of a `FrameKey`."""
-    return captured.api_key, captured.api_version, captured.client[1], captured.correlation_id
+    return raw_frame.api_key, raw_frame.api_version, raw_frame.client[1], raw_frame.correlation_id
 
 
-def _broken(captured: Captured, frame: Frame) -> BrokenFrame:
-    place, problem = (captured.direction, captured.stream_offset), frame.problems[0]
-    return BrokenFrame(*_key(captured), *place, problem.rule, problem.offset, problem.message, captured.number)
+def _broken_frame(raw_frame: Captured, frame: Frame) -> BrokenFrame:
+    place, problem = (raw_frame.direction, raw_frame.stream_offset), frame.problems[0]
+    return BrokenFrame(*_key(raw_frame), *place, problem.rule, problem.offset, problem.message, raw_frame.number)

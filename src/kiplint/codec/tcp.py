@@ -90,8 +90,8 @@ class SegmentStream:
         end = place + size
         self._newest = end if end > self._newest else self._newest
         self._highest = end if end > self._highest else self._highest
-        acknowledged = segment.acknowledged if segment.flags & ACK else 0
-        self._segments.append((place, segment.data, segment.time, acknowledged))
+        ack = segment.acknowledged if segment.flags & ACK else 0
+        self._segments.append((place, segment.data, segment.time, ack))
 
     def reaches(self, sequence: int) -> None:
         """Note that bytes were sent up to a sequence number, and no further at that time."""
@@ -135,25 +135,25 @@ class SegmentStream:
         """
         return self._highest - self._first
 
-    def is_acknowledged(self, offset: int, acknowledged: int) -> bool:
+    def is_acknowledged(self, offset: int, ack: int) -> bool:
         """Whether the bytes before an offset are acknowledged by a sequence number."""
-        ahead = acknowledged - (self._origin or 0) - int(self._first) - offset
+        ahead = ack - (self._origin or 0) - int(self._first) - offset
         return (ahead + WRAP // 2) % WRAP - WRAP // 2 >= 0
 
     def runs(self) -> list[Run]:
         """The bytes as runs without holes, in order; offsets begin after the SYN, or at the first byte known of."""
-        ordered = sorted(self._segments, key=lambda segment: (segment[0], -len(segment[1])))
-        first = int(self._first) if ordered else 0
+        segments = sorted(self._segments, key=lambda segment: (segment[0], -len(segment[1])))
+        first = int(self._first) if segments else 0
         runs: list[tuple[int, list[bytes], list[Arrival]]] = []
         end = -1
-        for place, data, time, acknowledged in ordered:
+        for place, data, time, ack in segments:
             if place < 0 and self.synchronized:
                 continue  # a keep-alive repeats the byte before the stream
             offset = place - first
             if not runs or offset > end:
-                runs.append((offset, [data], [Arrival(offset, time, acknowledged)]))
+                runs.append((offset, [data], [Arrival(offset, time, ack)]))
             elif offset + len(data) > end:
-                runs[-1][2].append(Arrival(end, time, acknowledged))
+                runs[-1][2].append(Arrival(end, time, ack))
                 runs[-1][1].append(data[end - offset :])
             end = max(end, offset + len(data))
         return [Run(offset, b"".join(parts), tuple(arrivals)) for offset, parts, arrivals in runs]
@@ -187,7 +187,7 @@ class TcpConnection:
 
     def add(self, segment: Segment) -> None:
         """Add one segment of either direction."""
-        time, source, _, _, flags, data, acknowledged = segment
+        time, source, _, _, flags, data, ack = segment
         side = int(source != self.ends[0])
         self.first = time if time < self.first else self.first
         self.last = time if time > self.last else self.last
@@ -204,8 +204,8 @@ class TcpConnection:
             if time >= self._latest_time:
                 self._latest_time, self._latest = time, side if data else -1
         self.directions[side].add(segment)
-        if flags & ACK and acknowledged:  # captures that a program wrote may have 0
-            self.directions[1 - side].reaches(acknowledged)
+        if flags & ACK and ack:  # captures that a program wrote may have 0
+            self.directions[1 - side].reaches(ack)
 
     def has_finished(self, side: int) -> bool:
         """Whether a FIN or RST of an end was captured."""

@@ -149,7 +149,7 @@ def each_high(body: Layout) -> Iterator[Variant]:
     )
 
 
-def numbered(body: Layout) -> dict[str, Any]:
+def number_values(body: Layout) -> dict[str, Any]:
     """The minimal body, whose numbers are 1, 2, 3 and so on."""
     slots = (slot for slot in body.slots if slot.kind in INTEGERS and not slot.array)
     return minimal(body) | {key_of(slot): number % 100 for number, slot in enumerate(slots, 1)}

@@ -71,8 +71,8 @@ def pair_fields(old: Container, new: Container) -> list[FieldPair]:
             pairs.append((field, candidates.pop()))
         else:
             lost_fields.append(field)
-    unpaired = {id(field) for fields in same.values() for field in fields}
-    gained_fields = [field for field in new.fields if id(field) in unpaired]
+    unpaired_ids = {id(field) for fields in same.values() for field in fields}
+    gained_fields = [field for field in new.fields if id(field) in unpaired_ids]
     renames = _renamed_fields(lost_fields, gained_fields) if lost_fields and gained_fields else {}
     taken_ids = {id(field) for field in renames.values()}
     pairs += [(field, renames.get(id(field))) for field in lost_fields]
@@ -111,8 +111,8 @@ def _places(field: Field) -> list[Footprint]:
     return [(*encoding, at), (*encoding, around)]
 
 
-def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[str, ...] = KEYED) -> list[MessagePair]:
-    """The messages of both sets, paired by name, then by type and API key, if the type is in `keyed`.
+def pair_messages(old: Iterable[Message], new: Iterable[Message], types: tuple[str, ...] = KEYED) -> list[MessagePair]:
+    """The messages of both sets, paired by name, then by type and API key, if the type is in `types`.
 
     A message without an API key is recognized by its fields and types in the versions that both have.
     """
@@ -128,7 +128,7 @@ def pair_messages(old: Iterable[Message], new: Iterable[Message], keyed: tuple[s
     by_key = {
         (message.type, message.api_key): message
         for message in by_name.values()
-        if message.type in keyed and message.api_key is not None
+        if message.type in types and message.api_key is not None
     }
     for message in lost_messages:
         if message.api_key is None:
@@ -168,36 +168,36 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
     """
     around = AROUND if _is_larger(body, MOST_SHOWN) else None
     tags = body.tags or ()
-    at = _place(tags, near, numbered=True) if near else 0
+    at = _place(tags, near, by_tag=True) if near else 0
     is_tagged = not body.slots or any(slot.field is near for slot in tags[at : at + 1])
     parts = _descriptions(body.slots, near, around, is_elsewhere=is_tagged)
     if tags or (empty_tags and body.tags is not None):
-        numbered = _descriptions(tags, near, around, is_elsewhere=not is_tagged, numbered=True)
-        parts.append(f"tags {{{', '.join(numbered)}}}")
+        tag_parts = _descriptions(tags, near, around, is_elsewhere=not is_tagged, by_tag=True)
+        parts.append(f"tags {{{', '.join(tag_parts)}}}")
     return ", ".join(parts)
 
 
 def _descriptions(
-    slots: Sequence[Slot], near: Field | None, around: int | None, *, is_elsewhere: bool, numbered: bool = False
+    slots: Sequence[Slot], near: Field | None, around: int | None, *, is_elsewhere: bool, by_tag: bool = False
 ) -> list[str]:
-    """Each slot in words, `numbered` by tags; with `around` only so many before and after a field, if it is here."""
+    """Each slot in words, `by_tag` with its tag; with `around` only so many before and after a field, if it is here."""
     if around is not None and is_elsewhere:
         return [LEFT_OUT] if slots else []
     first, last = 0, len(slots)
     if around is not None:
-        at = _place(slots, near, numbered=numbered) % len(slots) if near and slots else 0
+        at = _place(slots, near, by_tag=by_tag) % len(slots) if near and slots else 0
         first, last = max(at - around, 0), min(at + around + 1, last)
     descriptions = [
-        (f"{slot.field.tag}: " if numbered else "") + _description(slot, around) for slot in slots[first:last]
+        (f"{slot.field.tag}: " if by_tag else "") + _description(slot, around) for slot in slots[first:last]
     ]
     return [*([LEFT_OUT] if first else []), *descriptions, *([LEFT_OUT] if last < len(slots) else [])]
 
 
-def _place(slots: Sequence[Slot], near: Field, *, numbered: bool) -> int:
-    """The place of a field, or of the next: fields are in the order of their file, or `numbered` in that of tags."""
+def _place(slots: Sequence[Slot], near: Field, *, by_tag: bool) -> int:
+    """The place of a field, or of the next: fields are in the order of their file, or `by_tag` in that of tags."""
 
     def order(field: Field) -> tuple[int, int]:
-        return (field.tag or 0) if numbered else 0, field.index
+        return (field.tag or 0) if by_tag else 0, field.index
 
     return bisect_left(slots, order(near), key=lambda slot: order(slot.field))
 
@@ -206,8 +206,8 @@ def _description(slot: Slot, around: int | None) -> str:
     if slot.body is None:
         return f"{slot.field.name} {describe(slot)}"
     words = describe(slot).removesuffix(slot.field.element_type)
-    hidden = around is not None and _is_larger(slot.body, 2 * around)
-    return f"{slot.field.name} {words}({LEFT_OUT if hidden else shown_layout(slot.body)})"
+    is_hidden = around is not None and _is_larger(slot.body, 2 * around)
+    return f"{slot.field.name} {words}({LEFT_OUT if is_hidden else shown_layout(slot.body)})"
 
 
 def _is_larger(body: Layout, most: int) -> bool:

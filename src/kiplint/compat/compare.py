@@ -102,9 +102,9 @@ def _file_name(path: str) -> str:
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     """Bumps of one half of an RPC without the other, and bumps of RPCs that are frozen."""
     common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc]
-    bumped = {id(new): new.valid - old.valid for old, new in common if new.valid.highest > old.valid.highest}
+    bumps = {id(new): new.valid - old.valid for old, new in common if new.valid.highest > old.valid.highest}
     for old, new in common:
-        missing = bumped.get(id(partner(new)), NONE) - new.valid if bumped else NONE
+        missing = bumps.get(id(partner(new)), NONE) - new.valid if bumps else NONE
         if missing:
             yield kinds.ResponseNotBumped((old, new), missing, standing="new")
         if new.valid - old.valid:
@@ -140,7 +140,7 @@ class Standings(NamedTuple):
         holders = [(old, released_versions(old))] if old else []
         if releases and (message := old or new):
             holders = list(releases.holders(message, own | valid))
-        released = restored = NONE
+        released = restored_versions = NONE
         groups: dict[tuple[Standing, int], VersionGroup] = {}
 
         def add(standing: Standing, reference: Message, versions: VersionRange) -> None:
@@ -160,14 +160,14 @@ class Standings(NamedTuple):
                     add("released", old, piece)
                 else:
                     add("released", release, piece)
-                    restored |= piece if was and now == then and was.data != then.data else NONE
+                    restored_versions |= piece if was and now == then and was.data != then.data else NONE
         unstable = unstable_version(old) - released if old else NONE
         base = own - released - unstable
         if old:
             add("base", old, base & valid)
             add("unstable", old, unstable & valid)
         versions: dict[Standing, VersionRange] = {"released": released, "base": base, "unstable": unstable}
-        return cls({**versions, "new": valid - own - released}, tuple(groups.values()), restored)
+        return cls({**versions, "new": valid - own - released}, tuple(groups.values()), restored_versions)
 
     def best(self, versions: VersionRange) -> Standing:
         """The most binding standing of versions; that of a message which never had any is the base's."""
@@ -282,8 +282,8 @@ def _property_changes(both: Both) -> Iterator[Change]:
                 yield kinds.ListenerAdded(both, new.valid, added_names)
     if deprecated := (new.deprecated - old.deprecated) & new.valid:
         yield kinds.Deprecated(both, deprecated)
-    if restored := (old.deprecated - new.deprecated) & old.valid & new.valid:
-        yield kinds.Undeprecated(both, restored)
+    if restored_versions := (old.deprecated - new.deprecated) & old.valid & new.valid:
+        yield kinds.Undeprecated(both, restored_versions)
 
 
 def _new_versions(both: Both) -> Iterator[Change]:
@@ -307,7 +307,7 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
         containers[key] = _container_pairs(both)
         yield from _reused_tags(both, containers[key], standings)
     standing_by_change: dict[tuple[str, str], Standing] = {}
-    folded: dict[Standing, VersionRange] = {}
+    folds: dict[Standing, VersionRange] = {}
     for standing, reference, versions in standings.groups:
         both = Both(reference, new)
         changes = chain(
@@ -317,25 +317,25 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
         )
         for change in changes:
             if effect(change.name, standing) == "folded":
-                folded[standing] = folded.get(standing, NONE) | change.versions
+                folds[standing] = folds.get(standing, NONE) | change.versions
             elif standing_by_change.setdefault((change.name, change.field), standing) == standing:
                 yield replace(change, standing=standing)
     if old is None:
         return
     both = Both(old, new)
-    for standing, versions in folded.items():
+    for standing, versions in folds.items():
         yield kinds.UnstableChanged(both, versions, standing=standing)
     if standings.restored:
         yield kinds.UnstableChanged(both, standings.restored, restored=True)
-    changed = {field for name, field in standing_by_change if name == "layout-changed"}
+    changed_fields = {field for name, field in standing_by_change if name == "layout-changed"}
     additions = _new_fields(both, containers[id(old)], standings)
-    yield from (change for change in additions if change.field not in changed)
+    yield from (change for change in additions if change.field not in changed_fields)
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
     old, new = both
-    for changed, flexible in ((new.flexible - old.flexible, True), (old.flexible - new.flexible, False)):
-        if versions := changed & common:
+    for difference, flexible in ((new.flexible - old.flexible, True), (old.flexible - new.flexible, False)):
+        if versions := difference & common:
             yield kinds.FlexibleChanged(both, versions, flexible=flexible)
 
 
@@ -372,20 +372,20 @@ class ContainerPair(NamedTuple):
 
 def _container_pairs(messages: Both) -> Sequence[ContainerPair]:
     """The message and the structs inside, each pair once, however many fields use it."""
-    reached: dict[tuple[int, int], ContainerPair] = {}
+    pairs: dict[tuple[int, int], ContainerPair] = {}
     everywhere = (VersionRange.of(0), VersionRange.of(0))
     waiting: list[tuple[Container, Container, tuple[VersionRange, VersionRange]]] = [(*messages, everywhere)]
     while waiting:
         old, new, versions = waiting.pop()
-        pair = reached.get((id(old), id(new))) or ContainerPair(old, new, pair_fields(old, new), (NONE, NONE))
+        pair = pairs.get((id(old), id(new))) or ContainerPair(old, new, pair_fields(old, new), (NONE, NONE))
         if versions[0] <= pair.versions[0] and versions[1] <= pair.versions[1]:
             continue
         whole = pair.versions[0] | versions[0], pair.versions[1] | versions[1]
-        reached[id(old), id(new)] = pair._replace(versions=whole)
+        pairs[id(old), id(new)] = pair._replace(versions=whole)
         for before, after in pair.fields:
             if before and after and before.struct and after.struct:
                 waiting.append((before.struct, after.struct, (whole[0] & before.versions, whole[1] & after.versions)))
-    return list(reached.values())
+    return list(pairs.values())
 
 
 def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[FieldChange]:
@@ -400,8 +400,8 @@ def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: 
         for interval in intervals:
             for change in _differences(ComparedVersion(messages, (old, new), interval.lowest), pairs):
                 changes[change] = changes.get(change, interval) | interval
-        for change, affected in changes.items():
-            yield replace(change, versions=affected)
+        for change, own_versions in changes.items():
+            yield replace(change, versions=own_versions)
         for before, after in pairs:
             if before and after and (both := versions & before.versions & after.versions):
                 yield from _attribute_changes(messages, before, after, both)
@@ -409,14 +409,14 @@ def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: 
 
 def _ranges_below(container: Container) -> Iterator[VersionRange]:
     """Every range that affects the layout of the container, structs inside it included."""
-    reached = {id(container)}
+    ids = {id(container)}
     waiting = [container]
     while waiting:
         container = waiting.pop()
         yield from ranges_of(container)
         structs = [field.struct for field in container.fields if field.is_struct and field.struct]
-        waiting += [struct for struct in structs if id(struct) not in reached]
-        reached.update(map(id, structs))
+        waiting += [struct for struct in structs if id(struct) not in ids]
+        ids.update(map(id, structs))
 
 
 ChangeOfField = TypeVar("ChangeOfField", bound=FieldChange)
@@ -469,57 +469,57 @@ def _offsets(body: Layout, plain: bool) -> dict[int, int]:
     return offsets
 
 
-def _differences(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
+def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
     """The differences between the fields of one version; their `versions` are left empty."""
     for pair in pairs:
-        yield from _pair_differences(compared, pair)
-    if compared.same:
-        yield from _replaced_fields(compared, pairs)
-    present = [pair for pair in pairs if compared.has_bytes(pair)]
+        yield from _pair_differences(comparison, pair)
+    if comparison.same:
+        yield from _replaced_fields(comparison, pairs)
+    present = [pair for pair in pairs if comparison.has_bytes(pair)]
     was = sorted(present, key=lambda pair: pair[0].index if pair[0] else 0)
     now = sorted(present, key=lambda pair: pair[1].index if pair[1] else 0)
     moved_pairs = [after for before, after in zip(was, now, strict=True) if before is not after]
     if moved_pairs:
         names = tuple(field.name for _, field in now if field)
-        yield compared.change(kinds.FieldsReordered, moved_pairs[0], same=compared.same, order=names)
-    elif compared.same:
-        yield from _shifted_field(compared, now)
+        yield comparison.change(kinds.FieldsReordered, moved_pairs[0], same=comparison.same, order=names)
+    elif comparison.same:
+        yield from _shifted_field(comparison, now)
 
 
-def _pair_differences(compared: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
-    was, now = (field is not None and compared.version in field.versions for field in pair)
+def _pair_differences(comparison: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
+    was, now = (field is not None and comparison.version in field.versions for field in pair)
     was_tagged, now_tagged = (
-        field is not None and compared.version in field.versions and compared.version in field.tagged and flexible
-        for field, flexible in zip(pair, compared.flexible, strict=True)
+        field is not None and comparison.version in field.versions and comparison.version in field.tagged and flexible
+        for field, flexible in zip(pair, comparison.flexible, strict=True)
     )
     if was and now and was_tagged != now_tagged:
-        yield compared.change(kinds.TaggedMoved, pair, tagged=now_tagged)
+        yield comparison.change(kinds.TaggedMoved, pair, tagged=now_tagged)
     elif was and now:
-        yield from _differences_of_both(compared, pair)
+        yield from _differences_of_both(comparison, pair)
     elif was_tagged:
-        yield compared.change(kinds.TagRemoved, pair)
+        yield comparison.change(kinds.TagRemoved, pair)
     elif now_tagged:
-        yield compared.change(kinds.NewTag, pair)
-    elif (was or now) and not compared.same:
+        yield comparison.change(kinds.NewTag, pair)
+    elif (was or now) and not comparison.same:
         before, after = (field.type if field and there else "" for field, there in zip(pair, (was, now), strict=True))
-        yield compared.change(kinds.LayoutChanged, pair, before, after)
+        yield comparison.change(kinds.LayoutChanged, pair, before, after)
 
 
-def _differences_of_both(compared: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
+def _differences_of_both(comparison: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
     old, new = pair
     assert old is not None
     assert new is not None
-    version = compared.version
-    before = slot_of(old, version, compared.flexible[0])
-    after = slot_of(new, version, compared.flexible[1])
-    same = slot_tokens(before) == slot_tokens(after) if version in new.tagged else compared.same
+    version = comparison.version
+    before = slot_of(old, version, comparison.flexible[0])
+    after = slot_of(new, version, comparison.flexible[1])
+    same = slot_tokens(before) == slot_tokens(after) if version in new.tagged else comparison.same
     if old.tag != new.tag and version in old.tagged:
-        yield compared.change(kinds.TagChanged, pair)
-    yield from _encoding_differences(compared, pair, before, after, same=same)
+        yield comparison.change(kinds.TagChanged, pair)
+    yield from _encoding_differences(comparison, pair, before, after, same=same)
 
 
 def _encoding_differences(
-    compared: ComparedVersion, pair: FieldPair, old: Slot, new: Slot, *, same: bool
+    comparison: ComparedVersion, pair: FieldPair, old: Slot, new: Slot, *, same: bool
 ) -> Iterator[FieldChange]:
     """How the encoding of one field differs; `same` tells whether the bytes are equal."""
     was, now = describe(old), describe(new)
@@ -527,15 +527,15 @@ def _encoding_differences(
         if old.compact == new.compact:  # both follow from the version being flexible, which is not part of the change
             was, now = was.removeprefix("compact "), now.removeprefix("compact ")
         if same and _has_same_meaning(old, new):
-            yield compared.change(kinds.TypeRetyped, pair, was, now)
+            yield comparison.change(kinds.TypeRetyped, pair, was, now)
         else:
-            yield compared.change(kinds.LayoutChanged, pair, was, now, same)
+            yield comparison.change(kinds.LayoutChanged, pair, was, now, same)
         return
     if old.nullable != new.nullable:
-        yield compared.change(kinds.NullabilityWidened if new.nullable else kinds.NullabilityNarrowed, pair)
-    sized = old.array or old.kind in ("string", "bytes", "records")
-    if not compared.plain and old.compact != new.compact and sized:
-        yield compared.change(kinds.FlexibleChanged, pair, was, now)
+        yield comparison.change(kinds.NullabilityWidened if new.nullable else kinds.NullabilityNarrowed, pair)
+    has_length = old.array or old.kind in ("string", "bytes", "records")
+    if not comparison.plain and old.compact != new.compact and has_length:
+        yield comparison.change(kinds.FlexibleChanged, pair, was, now)
 
 
 def _has_same_meaning(old: Slot, new: Slot) -> bool:
@@ -548,34 +548,34 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
     return "struct" in types or (types == {"bytes", "records"} and new.field.message.is_rpc)
 
 
-def _replaced_fields(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
+def _replaced_fields(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
     """The fields whose bytes other fields have now: a rename in this version only, or one with a change of type."""
-    was, now = compared.offsets()
+    was, now = comparison.offsets()
     paired_ids = {id(new) for old, new in pairs if old and new and old.index in was}
     free = {
-        (now[slot.field.index], slot_tokens(slot, plain=compared.plain)): slot
-        for slot in compared.new.slots
+        (now[slot.field.index], slot_tokens(slot, plain=comparison.plain)): slot
+        for slot in comparison.new.slots
         if id(slot.field) not in paired_ids
     }
     present = {old.name: new and new.index in now for old, new in pairs if old}
-    for before in compared.old.slots:
+    for before in comparison.old.slots:
         if present[before.field.name]:
             continue
-        after = free.get((was[before.field.index], slot_tokens(before, plain=compared.plain)))
+        after = free.get((was[before.field.index], slot_tokens(before, plain=comparison.plain)))
         pair = (before.field, after.field if after else None)
-        yield compared.change(kinds.FieldRenamed, pair)
+        yield comparison.change(kinds.FieldRenamed, pair)
         if after:
-            yield from _encoding_differences(compared, pair, before, after, same=True)
+            yield from _encoding_differences(comparison, pair, before, after, same=True)
 
 
-def _shifted_field(compared: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
+def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
     """The first field at another position in equal bytes, because others came before it or were removed."""
-    was, now = compared.offsets()
+    was, now = comparison.offsets()
     for old, new in pairs:
         if old and new and was[old.index] != now[new.index]:
-            before = (slot.field.name for slot in compared.old.slots if was[slot.field.index] == now[new.index])
+            before = (slot.field.name for slot in comparison.old.slots if was[slot.field.index] == now[new.index])
             holder = next(before, "")
-            yield compared.change(kinds.FieldsReordered, (old, new), same=True, holder=holder)
+            yield comparison.change(kinds.FieldsReordered, (old, new), same=True, holder=holder)
             return
 
 
@@ -681,13 +681,13 @@ def _reused_tags(
                 same_tag, holder = before, after  # of several fields with one tag, the field's own
                 if with_same_tag is None or id(holder) in with_same_tag or _is_restored(before, holder):
                     continue
-            used = before.tagged & before.versions & present[0] & old.valid & old.flexible
+            old_versions = before.tagged & before.versions & present[0] & old.valid & old.flexible
             versions = holder.tagged & holder.versions & present[1] & new.valid & new.flexible
             if same_tag and same_tag is not before and same_tag.tag == holder.tag:  # had the number beside it
                 versions -= same_tag.tagged & same_tag.versions & present[0] & old.valid
-            versions = versions & used or versions
-            if used and versions:
-                yield kinds.TagReused(messages, versions, (before, holder), standing=standings.best(used))
+            versions = versions & old_versions or versions
+            if old_versions and versions:
+                yield kinds.TagReused(messages, versions, (before, holder), standing=standings.best(old_versions))
 
 
 def _fields_with_kept_tag(old: Message, new: Message) -> set[int]:

@@ -18,11 +18,11 @@ from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.finding import Finding, Severity, Span, fingerprint
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.model.layout import unfolded
+from kiplint.model.layout import unfolded_size
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 from kiplint.text.show import printable
-from kiplint.text.words import listed, plural, tally
+from kiplint.text.words import join_words, plural, tally
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,7 +151,7 @@ def judge(
             from kiplint.compat import witness
 
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
-                unfolded_fields[id(change.message)] += unfolded(change.message, MOST_PROVEN)[0]
+                unfolded_fields[id(change.message)] += unfolded_size(change.message, MOST_PROVEN)[0]
             is_tried = unfolded_fields[id(change.message)] <= MOST_PROVEN
             witnesses = witness.prove(change) if is_tried else ()
             unproven = not witnesses and (not is_tried or witness.is_cut_short(change))
@@ -165,7 +165,7 @@ def breaks_of_counts(counts: Mapping[str, int]) -> str:
     """`1 breaks wire, 3 semantics and 8 nothing`."""
     first, *others = [f"{counts[what]} {what}" for what in (*BREAKS, "nothing") if counts.get(what)]
     verb = "breaks" if first.startswith("1 ") else "break"
-    return listed([first.replace(" ", f" {verb} ", 1), *others])
+    return join_words([first.replace(" ", f" {verb} ", 1), *others])
 
 
 def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:

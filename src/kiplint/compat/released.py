@@ -18,7 +18,7 @@ from kiplint.model.message import Message
 from kiplint.sources.git import is_revision, open_repository
 from kiplint.sources.history import version_key, version_tags
 from kiplint.sources.schema_files import NothingThereError, SourceError
-from kiplint.text.words import listed, plural
+from kiplint.text.words import join_words, plural
 from kiplint.versions import NONE, VersionRange
 
 MOST_NAMED: Final = 5
@@ -62,7 +62,7 @@ class Releases:
     def __str__(self) -> str:
         more = [f"{len(self.names) - MOST_NAMED} more"] if len(self.names) > MOST_NAMED else []
         count = plural(len(self.names), "release")
-        return f"released: the versions in {count} ({listed([*self.names[:MOST_NAMED], *more])})"
+        return f"released: the versions in {count} ({join_words([*self.names[:MOST_NAMED], *more])})"
 
 
 def released_versions(message: Message) -> VersionRange:
@@ -196,9 +196,9 @@ def _names(patterns: Iterable[str], repository: str | None) -> list[str]:
             names.append(f"{pattern}:")
         else:
             raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")
-    unnumbered = [name for name in dict.fromkeys(names) if not version_key(name)[0]]
-    numbered = {name for name in names if version_key(name)[0]}
-    return [*unnumbered, *sorted(numbered, key=lambda name: version_key(name.removesuffix(":")), reverse=True)]
+    others = [name for name in dict.fromkeys(names) if not version_key(name)[0]]
+    numbered_names = {name for name in names if version_key(name)[0]}
+    return [*others, *sorted(numbered_names, key=lambda name: version_key(name.removesuffix(":")), reverse=True)]
 
 
 def _load_all(

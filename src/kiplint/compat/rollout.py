@@ -25,7 +25,7 @@ from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset,
 from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
-from kiplint.text.words import listed
+from kiplint.text.words import join_words
 
 WITH_FIELDS: Final = frozenset(
     {"GetTelemetrySubscriptionsRequest", "GetTelemetrySubscriptionsResponse", "PushTelemetryRequest"}
@@ -178,7 +178,7 @@ class _Rollout:
         if rpc.is_dead:
             return replace(row, status="dead", message="no valid version is left")
         if violations := self.violations.get(rpc.api_key):
-            return _explained(row, violations[0])
+            return _explain(row, violations[0])
         if request is None:
             return replace(row, status="exempt", message="there is no request")
         if self.missing and rpc.rpc_name in self.missing.params["exempt"]:
@@ -192,7 +192,7 @@ class _Rollout:
     def _frozen_row(self, row: RolloutRow, rpc: Rpc, old: Rpc | None, versions: str) -> RolloutRow:
         for violation in self.violations.get(rpc.api_key, ()):
             if violation.rule is self.frozen:
-                return _explained(row, violation)
+                return _explain(row, violation)
         if rpc.is_dead and old and not old.is_dead:
             text = f"{rpc.name} is frozen at versions {versions} and must stay; it has no valid version any more"
             return _at(
@@ -206,28 +206,28 @@ class _Rollout:
         """The row of an RPC that has nothing wrong: whether it uses the header."""
         latest, first = request.valid.highest, request.valid.lowest
         is_new = self.base is not None and rpc.api_key not in self.former
-        used = header_of(request, first if is_new else latest)
+        header = header_of(request, first if is_new else latest)
         offered_versions, note = released_versions(request), _note(rpc, self.header)
         status: Adoption = "new" if is_new else "done"
-        text, key = f"version {latest} uses header {used}", "headerVersions"
-        if self.missing and is_new and used < self.header:
+        text, key = f"version {latest} uses header {header}", "headerVersions"
+        if self.missing and is_new and header < self.header:
             status = "missing"
-            text = f"{rpc.name} is new, but version {first} uses header {used}; start with header {self.header}"
-        elif self.missing and used < self.header:
+            text = f"{rpc.name} is new, but version {first} uses header {header}; start with header {self.header}"
+        elif self.missing and header < self.header:
             status, key = "missing", key if request.declares_headers else "validVersions"
             released = released_versions(former).highest if former else -1
             bump = f"bump it to {max(released, latest) + 1} with header {self.header}"
-            text = f"the latest version of {rpc.name} ({latest}) uses header {used}; {bump}"
-        elif self.missing and used >= WITH_INSTANCE_ID and not self.head.request_header:
+            text = f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}"
+        elif self.missing and header >= WITH_INSTANCE_ID and not self.head.request_header:
             status = "missing"
-            text = f"it uses header {used}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        elif used >= WITH_INSTANCE_ID and self.of_header:
-            return _explained(row, self.of_header, f"it uses header {used}, but ")
+            text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
+        elif header >= WITH_INSTANCE_ID and self.of_header:
+            return _explain(row, self.of_header, f"it uses header {header}, but ")
         elif is_new:
-            text = f"new, with header {used} from version {first}"
+            text = f"new, with header {header} from version {first}"
         elif self.missing and (not offered_versions or header_of(request, offered_versions.highest) < self.header):
             status, key = "unstable", "latestVersionUnstable"
-            text = f"version {latest} of {rpc.name} uses header {used}, but is unstable: no broker offers it yet"
+            text = f"version {latest} of {rpc.name} uses header {header}, but is unstable: no broker offers it yet"
         else:
             return replace(row, message=f"{text}; {note}" if note else text, note=note)
         row = replace(row, status=status, message=text)
@@ -257,7 +257,7 @@ class _Rollout:
         return replace(row, message=text)
 
 
-def _explained(row: RolloutRow, violation: Violation, start: str = "") -> RolloutRow:
+def _explain(row: RolloutRow, violation: Violation, start: str = "") -> RolloutRow:
     """The row of an RPC that is wrong, as a violation explains."""
     where = violation.anchor
     return replace(
@@ -302,4 +302,4 @@ def closing(rows: Sequence[RolloutRow], header: int) -> str:
     """`Request header 3: 70 done, 2 missing and 1 exempt.`"""
     counts = summary(rows)
     parts = [f"{counts[status]} {status}" for status in STATUSES if counts[status]]
-    return f"Request header {header}: {listed(parts) if parts else 'no RPCs'}."
+    return f"Request header {header}: {join_words(parts) if parts else 'no RPCs'}."

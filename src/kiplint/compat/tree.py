@@ -10,7 +10,7 @@ from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Counter, Limit
 from kiplint.model.fields import Container
-from kiplint.model.layout import headed_intervals, ranges_of, unfolded
+from kiplint.model.layout import headed_intervals, ranges_of, unfolded_size
 from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
@@ -39,7 +39,7 @@ class FieldBudget(Counter):
 
     def spend(self, container: Container, times: int = 1) -> None:
         """Count `times` layouts of a message or struct. Raises TooLargeError, also for structs nested too deeply."""
-        fields, depth = unfolded(container, self.left // max(times, 1))
+        fields, depth = unfolded_size(container, self.left // max(times, 1))
         if depth > UNFOLDED_LEVELS:
             raise TooLargeError(self._file, UNFOLDED_LEVELS)
         if not self.take(times * fields):
@@ -93,13 +93,13 @@ def make_tree(name: str, directories: Iterable[tuple[str, Iterable[tuple[str, by
     """The tree of files, which are pairs of path and bytes, by directory relative to the tree's root."""
     sets: dict[str, SchemaSet] = {}
     sources: dict[str, bytes] = {}
-    broken: list[Definition] = []
+    unreadable: list[Definition] = []
     for directory, files in directories:
         definitions = [load_definition(path, data) for path, data in files]
         sources |= {item.file: item.data for item in definitions}
-        broken += [item for item in definitions if item.message is None]
+        unreadable += [item for item in definitions if item.message is None]
         sets[directory] = SchemaSet(tuple(item.message for item in definitions if item.message), directory)
-    return Tree(name, sets, sources, tuple(broken))
+    return Tree(name, sets, sources, tuple(unreadable))
 
 
 def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:

@@ -20,13 +20,13 @@ from kiplint.codec.values import (
     each_tag,
     key_of,
     minimal,
-    numbered,
+    number_values,
     rich,
 )
 from kiplint.codec.wire import DecodedBody, ValueSpan
 from kiplint.compat.change import OTHER, Change, Side, Witness
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, unfolded
+from kiplint.model.layout import Layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.text.show import printable
 
@@ -206,26 +206,26 @@ def _best(proofs: Proofs, path: list[str]) -> Witness | None:
 def _examples(writer: Codec, samples: Iterable[Sample]) -> list[tuple[Sample, bytes]]:
     """The examples to try, shortest first, each once."""
     examples: dict[bytes, Sample] = {}
-    size, _ = unfolded(writer.message, MOST_FIELDS_TRIED)
+    size, _ = unfolded_size(writer.message, MOST_FIELDS_TRIED)
     some = islice(samples, max(1, MOST_FIELDS_TRIED // max(size, 1)))
     for example in (*some, Sample("", rich(writer.body))):
         data, problems = writer.encode(example.value)
         if not problems:
             examples.setdefault(data, example)
-    ordered = sorted(examples.items(), key=lambda item: len(item[0]))
-    return [(example, data) for data, example in ordered[:MOST_TRIED]]
+    pairs = sorted(examples.items(), key=lambda item: len(item[0]))
+    return [(example, data) for data, example in pairs[:MOST_TRIED]]
 
 
 def tries_all(message: Message, version: int) -> bool:
     """Whether all examples of one version are tried, and not only the shortest of too many."""
-    size, _ = unfolded(message, MOST_FIELDS_TRIED)
+    size, _ = unfolded_size(message, MOST_FIELDS_TRIED)
     most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
     return next(islice(_sample_values(Codec(message, version).body), most, None), None) is None
 
 
 def _sample_values(body: Layout) -> Iterator[Sample]:
     yield Sample("", minimal(body))
-    yield Sample("", numbered(body))
+    yield Sample("", number_values(body))
     for variants in (each_null(body), each_tag(body), each_rich(body)):
         yield from (Sample(path, value) for path, value in variants)
 
@@ -300,7 +300,7 @@ def _proof(change: Change) -> tuple[Witness, ...]:
     if old is None or new is None:
         return ()
     if change.name == "header-changed":
-        return _headed(old, new, change.versions.lowest)
+        return _header_witnesses(old, new, change.versions.lowest)
     if change.versions.lowest not in old.valid or change.versions.lowest not in new.valid:
         # A coordinator's record type was the version of its key, and is its API key now.
         return witnesses(old, new, change.versions.lowest, change.field, new_version=new.valid.lowest)
@@ -333,7 +333,7 @@ def _unread(old: Message, version: int, name: str) -> tuple[Witness, ...]:
     return () if problems else (witness,)
 
 
-def _headed(old: Message, new: Message, version: int) -> tuple[Witness, ...]:
+def _header_witnesses(old: Message, new: Message, version: int) -> tuple[Witness, ...]:
     """Witnesses with the header in front, where the header versions differ in bytes."""
     name = "RequestHeader" if old.type == "request" else "ResponseHeader"
     sides = [(side.schemas.by_name.get(name), header_of(side, version)) for side in (old, new)]
@@ -341,11 +341,11 @@ def _headed(old: Message, new: Message, version: int) -> tuple[Witness, ...]:
     if len(heads) < 2:
         return ()
     before, after = heads
-    ways = (_headed_one_way(before, after, old, version, "old"), _headed_one_way(after, before, new, version, "new"))
+    ways = (_header_witness(before, after, old, version, "old"), _header_witness(after, before, new, version, "new"))
     return tuple(filter(None, ways))
 
 
-def _headed_one_way(writer: Codec, reader: Codec, message: Message, version: int, side: Side) -> Witness | None:
+def _header_witness(writer: Codec, reader: Codec, message: Message, version: int, side: Side) -> Witness | None:
     """A header with the body behind it: the other header ends elsewhere, so that the body begins elsewhere."""
     body = Codec(message, version)
     value = minimal(writer.body)

@@ -132,7 +132,7 @@ def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:
     return _make(baseline.checked, (replace(entry, count=count) for entry, count in counts if count))
 
 
-def extended(baseline: Baseline, new: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
+def extend(baseline: Baseline, new: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
     """The baseline with new findings added, and the sets that were checked for them."""
     return _make((*baseline.checked, *set_names), (*baseline.findings, *map(_entry, new)))
 
@@ -142,8 +142,8 @@ def _make(set_names: Iterable[str], entries: Iterable[BaselineEntry]) -> Baselin
     for entry in entries:
         previous = by_fingerprint.get(entry.fingerprint)
         by_fingerprint[entry.fingerprint] = replace(previous, count=previous.count + entry.count) if previous else entry
-    ordered = sorted(by_fingerprint.values(), key=_order)
-    return Baseline(tuple(sorted(set(set_names))), tuple(ordered))
+    sorted_entries = sorted(by_fingerprint.values(), key=_order)
+    return Baseline(tuple(sorted(set(set_names))), tuple(sorted_entries))
 
 
 def _order(entry: BaselineEntry) -> tuple[str, str, str, str]:

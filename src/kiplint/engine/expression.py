@@ -34,7 +34,7 @@ def parse(text: str, lets: Mapping[str, ast.expr] | None = None) -> ast.expr:
         reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
         raise ExpressionError(f"cannot read {short(text)}: {reason}") from None
     if not _nests_deeper(tree, MOST_LEVELS) and lets:
-        tree = _expanded(tree, lets)
+        tree = _expand(tree, lets)
     if _nests_deeper(tree, MOST_LEVELS):
         raise ExpressionError(f"cannot read {short(text)}: it nests too deeply")
     return tree
@@ -69,7 +69,7 @@ def short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _expanded(tree: ast.expr, lets: Mapping[str, ast.expr]) -> ast.expr:
+def _expand(tree: ast.expr, lets: Mapping[str, ast.expr]) -> ast.expr:
     """The tree with names replaced. Sizes are added up first: names of names could grow without bound."""
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in lets]
     for node in names:
@@ -78,8 +78,8 @@ def _expanded(tree: ast.expr, lets: Mapping[str, ast.expr]) -> ast.expr:
     sizes = {node.id: sum(1 for _ in ast.walk(lets[node.id])) for node in names}
     if sum(sizes[node.id] for node in names) > MOST_PARTS:
         raise ExpressionError("the expression is too long with its names written out; make it a fact")
-    expanded: ast.expr = _Expand(lets).visit(tree)
-    return expanded
+    result: ast.expr = _Expand(lets).visit(tree)
+    return result
 
 
 class _Expand(ast.NodeTransformer):
@@ -87,14 +87,14 @@ class _Expand(ast.NodeTransformer):
         self.lets = lets
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return _copied(self.lets[node.id]) if node.id in self.lets else node
+        return _copy(self.lets[node.id]) if node.id in self.lets else node
 
 
-def _copied(part: Any) -> Any:
+def _copy(part: Any) -> Any:
     """A tree, or a list of trees, once more; `copy.deepcopy` takes ten times as long."""
     if isinstance(part, ast.AST):
-        return type(part)(**{name: _copied(value) for name, value in vars(part).items()})
-    return [_copied(item) for item in part] if isinstance(part, list) else part
+        return type(part)(**{name: _copy(value) for name, value in vars(part).items()})
+    return [_copy(item) for item in part] if isinstance(part, list) else part
 
 
 def _nests_deeper(tree: ast.AST, levels: int) -> bool:
@@ -107,15 +107,15 @@ def _nests_deeper(tree: ast.AST, levels: int) -> bool:
 class Rewriter(ast.NodeTransformer):
     """Replaces some parts of an expression, and hands others to a method of the watch, with the id of the rule."""
 
-    def __init__(self, replacements: Mapping[ast.AST, ast.expr], watched: Mapping[ast.AST, str], rule: str) -> None:
+    def __init__(self, replacements: Mapping[ast.AST, ast.expr], watches: Mapping[ast.AST, str], rule: str) -> None:
         self.replacements = replacements
-        self.watched = watched
+        self.watches = watches
         self.rule = rule
 
     def visit(self, node: ast.AST) -> ast.AST:
         """The part, rewritten."""
         part = self.replacements[node] if node in self.replacements else self.generic_visit(node)
-        method = self.watched.get(node)
+        method = self.watches.get(node)
         if not method:
             return part
         if isinstance(part, ast.Call) and method == "matches":
@@ -137,7 +137,7 @@ _PLAIN = (
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
     ast.BinOp, ast.Load, ast.Store,
 )  # fmt: skip
-_COMPARED = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _WORDS = {"int": "a number", "str": "text", "VersionRange": "a version range"}
 _SETS = (ast.Sub, ast.BitAnd, ast.BitOr)
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
@@ -191,7 +191,7 @@ class _Checker:
     def __init__(self, words: Words) -> None:
         self.words = words
         self.replacements: dict[ast.AST, ast.expr] = {}
-        self.watched: dict[ast.AST, str] = {}
+        self.watches: dict[ast.AST, str] = {}
 
     def check(self, node: ast.AST, scope: Scope) -> str:
         """The type of a part: bool, int, str, VersionRange, a class of elements, a sequence, or Any."""
@@ -276,7 +276,7 @@ class _Checker:
             raise ExpressionError(f"{name}() takes {least} argument{'s' * (least != 1)}")
         kinds = [self.check(argument, scope) for argument in node.args]
         if name == "matches" or function.returns == "str":
-            self.watched[node] = "matches" if name == "matches" else "text"
+            self.watches[node] = "matches" if name == "matches" else "text"
         if function.returns == "tuple":
             return f"tuple[{element_of(kinds[0])}, ...]"
         return element_of(kinds[0]) if function.returns == "element" else function.returns
@@ -294,7 +294,7 @@ class _Checker:
         if left == right == "VersionRange" and isinstance(node.op, _SETS):
             return "VersionRange"
         if isinstance(node.op, ast.Add) and left == right == "str":
-            self.watched[node] = "text"
+            self.watches[node] = "text"
             return "str"
         if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None", "float"}:
             return "float" if "float" in (left, right) else "int"
@@ -310,7 +310,7 @@ class _Checker:
         parts = [node.left, *node.comparators]
         kinds = [self.check(part, scope) for part in parts]
         for operator, (first, second) in zip(node.ops, pairwise(kinds), strict=True):
-            if isinstance(operator, _COMPARED) and first != second and {first, second} <= _WORDS.keys():
+            if isinstance(operator, _COMPARISONS) and first != second and {first, second} <= _WORDS.keys():
                 hint = '; write version_range("...")' if "VersionRange" in (first, second) else ""
                 text = short(ast.unparse(node))
                 raise ExpressionError(f"{text} compares {_WORDS[first]} with {_WORDS[second]}{hint}")
@@ -334,7 +334,7 @@ class _Checker:
         if name in facts(scope.element) or name == "params" or name.startswith("_"):
             raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
         inner = Scope(scope.element, scope.params, {**scope.variables, name: element_of(source), f"*{name}": ""})
-        self.watched[loop.iter] = "timed"
+        self.watches[loop.iter] = "timed"
         self.replacements[loop.target] = ast.Name(f"v_{name}", ast.Store())
         for condition in loop.ifs:
             self.check(condition, inner)
@@ -342,8 +342,8 @@ class _Checker:
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """The expression with facts, params and functions named as the compiled function knows them."""
-        watched = self.watched if self.words.rule else {}
-        rewritten: ast.expr = Rewriter(self.replacements, watched, self.words.rule).visit(node)  # type: ignore[assignment]
+        watches = self.watches if self.words.rule else {}
+        rewritten: ast.expr = Rewriter(self.replacements, watches, self.words.rule).visit(node)  # type: ignore[assignment]
         return ast.fix_missing_locations(rewritten)
 
 

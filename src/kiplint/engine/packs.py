@@ -62,8 +62,8 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
 
 def installed_packs() -> Iterator[str]:
     """The pack files that installed Python packages name through the entry points `kiplint.packs`."""
-    announced = map(_announces, filter(os.path.isdir, sys.path))
-    if not any(announced):
+    announcements = map(_announces, filter(os.path.isdir, sys.path))
+    if not any(announcements):
         return
     from importlib.metadata import entry_points
 
@@ -82,8 +82,8 @@ def _announces(folder: str) -> bool:
         names = os.listdir(folder)
     except OSError:
         return False
-    installed = (name for name in names if name.endswith((".dist-info", ".egg-info")))
-    files = (os.path.join(folder, name, "entry_points.txt") for name in installed)
+    folders = (name for name in names if name.endswith((".dist-info", ".egg-info")))
+    files = (os.path.join(folder, name, "entry_points.txt") for name in folders)
     return any(os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True) for file in files)
 
 

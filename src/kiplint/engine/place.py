@@ -55,13 +55,13 @@ class Ignores:
                 continue
             unknown = next((name for name, group in zip(comment.selectors, rules, strict=True) if not group), None)
             if unknown is not None:
-                yield _unused(comment, f"no rule matches {printable(unknown)}")
+                yield _unused_ignore(comment, f"no rule matches {printable(unknown)}")
             elif any(not self._running.isdisjoint(group) for group in rules):
                 detail = f"nothing here breaks {', '.join(comment.selectors)}; drop the comment"
-                yield _unused(comment, detail, removable=True)
+                yield _unused_ignore(comment, detail, removable=True)
 
 
-def _unused(comment: Suppression, detail: str, *, removable: bool = False) -> Problem:
+def _unused_ignore(comment: Suppression, detail: str, *, removable: bool = False) -> Problem:
     return Problem("unused-ignore", detail, "", comment.start, comment.end, removable=removable)
 
 
@@ -88,10 +88,10 @@ def place(
     locator = Locator(text)
 
     def finding(violation: Violation) -> Finding:
-        located = _located(violation, locator)
+        result = _locate(violation, locator)
         if fixer is None or not violation.rule.spec.fix:
-            return located
-        return located.fixed_by(fixer(violation, located.pointer, files or {definition.file: definition.data}))
+            return result
+        return result.fixed_by(fixer(violation, result.pointer, files or {definition.file: definition.data}))
 
     misspelt = definition.message.misspelt_by_owner if definition.message else {}
 
@@ -116,7 +116,7 @@ def place_whole(violation: Violation, place: str) -> Finding:
     return _finding(violation, Span(1, 1, 1, 1), "", place)
 
 
-def _located(violation: Violation, locator: Locator) -> Finding:
+def _locate(violation: Violation, locator: Locator) -> Finding:
     where = violation.anchor
     pointer = where.pointer
     if where.name:
@@ -181,14 +181,14 @@ def parse_suppressions(text: str) -> Suppressions:
     """What the comments of a text (as `decode_text` gives it) suppress. Costs nothing when none of them tries to."""
     if _MARK not in text:
         return Suppressions()
-    items = list(_bounded(_Reader(text).read()))
+    items = list(_limit_globs(_Reader(text).read()))
     return Suppressions(
         tuple(item for item in items if isinstance(item, Suppression)),
         tuple(item for item in items if isinstance(item, Problem)),
     )
 
 
-def _bounded(items: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
+def _limit_globs(items: Iterable[Suppression | Problem]) -> Iterator[Suppression | Problem]:
     """The same, but with a problem for each comment that has wildcards beyond `DEFINITION_GLOBS`."""
     patterns: set[str] = set()
     for item in items:
@@ -227,18 +227,18 @@ class _Reader:
         word = directive["word"] if directive else ""
         if directive is None or word not in {"ignore", "ignore-file"}:
             what = f"unknown word {show_raw(word)}" if word else "nothing"
-            return self._malformed(comment, f"{what} after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]")
+            return self._problem(comment, f"{what} after 'kiplint:'; write ignore[RULE] or ignore-file[RULE]")
         if comment.block:
-            return self._malformed(comment, f"{word} in a block comment; write it after //")
+            return self._problem(comment, f"{word} in a block comment; write it after //")
         arguments = _ARGUMENTS.fullmatch(directive["rest"])
         parts = arguments["selectors"].split(",") if arguments else []
         selectors = tuple(part.strip() for part in parts if part.strip())
         if arguments is None or not selectors:
-            return self._malformed(comment, f"{word} names no rule; write {word}[RULE] and a reason")
+            return self._problem(comment, f"{word} names no rule; write {word}[RULE] and a reason")
         reason = arguments["reason"].strip().lstrip("-:, \t")
         if not reason:
             selector_text = show(", ".join(selectors))
-            return self._malformed(comment, f"{word} of {selector_text} gives no reason; write one after the brackets")
+            return self._problem(comment, f"{word} of {selector_text} gives no reason; write one after the brackets")
         return self._suppression(comment, word, selectors, reason, following)
 
     def _suppression(
@@ -248,14 +248,14 @@ class _Reader:
         target: int | None = None
         if word == "ignore-file":
             if comment.start > self._begin:
-                return self._malformed(comment, "ignore-file after the definition begins; write it at the top")
+                return self._problem(comment, "ignore-file after the definition begins; write it at the top")
         elif self._code[self._lines.starts[line - 1] : comment.start].strip(" \t" + BOM):
             target = line
         elif following is None:
-            return self._malformed(comment, "ignore at the end of the file, where nothing follows it")
+            return self._problem(comment, "ignore at the end of the file, where nothing follows it")
         else:
             target = self._lines.line_of(following)
         return Suppression(selectors, reason, line, target, comment.start, comment.end)
 
-    def _malformed(self, comment: Comment, detail: str) -> Problem:
+    def _problem(self, comment: Comment, detail: str) -> Problem:
         return Problem("malformed-ignore", detail, "", comment.start, comment.end)

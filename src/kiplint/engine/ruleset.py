@@ -91,15 +91,15 @@ def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]
         check_selector(selector, rules)
         if level not in LEVELS:
             raise UsageError(f"{level} is not a severity{did_you_mean(level, LEVELS) or ': ' + ', '.join(LEVELS)}")
-    changed = []
+    new_rules = []
     for rule in rules:
         levels = [
             level
             for selector, level in severities.items()
             if selector == rule.id or (rule.severity != "off" and matches(selector, rule.id))
         ]
-        changed.append(replace(rule, severity=cast("Level", levels[-1])) if levels else rule)
-    return changed
+        new_rules.append(replace(rule, severity=cast("Level", levels[-1])) if levels else rule)
+    return new_rules
 
 
 def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Rule]:
@@ -334,7 +334,7 @@ class RuleSet:
         self.rules = rules
         self.all_rules = all_rules
         self.ignores = ignores
-        self._compiled: dict[str, list[Compiled]] = {}
+        self._compiled_rules: dict[str, list[Compiled]] = {}
         self._by_kind: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_kind.setdefault(rule.each, []).append(rule)
@@ -349,13 +349,13 @@ class RuleSet:
         elements, rules = tuple(elements), self._by_kind.get(kind, [])
         if not elements:
             return []
-        if kind not in self._compiled:
-            self._compiled[kind] = list(compile_rules(kind, rules, self._watch))
+        if kind not in self._compiled_rules:
+            self._compiled_rules[kind] = list(compile_rules(kind, rules, self._watch))
         self._watch.start(len(elements))
         hits: list[Hit] = []
         try:
-            for compiled in self._compiled[kind]:
-                compiled.walk(elements, hits.append)
+            for group in self._compiled_rules[kind]:
+                group.walk(elements, hits.append)
             violations = [Violation.of(hit) for hit in self._watch.walked(hits)]
         except RuleLimitError as error:
             raise UsageError(_wasteful(rules, error)) from None
@@ -367,13 +367,13 @@ class RuleSet:
 
 def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]) -> list[Violation]:
     """The violations, without a general rule's where a special case of the rule reports the same element."""
-    narrowed = {
+    general_hits = {
         (id(violation.element), general)
         for violation in violations
         if violation.severity != "off"
         for general in special.get(violation.rule.id, ())
     }
-    return [violation for violation in violations if (id(violation.element), violation.rule.id) not in narrowed]
+    return [violation for violation in violations if (id(violation.element), violation.rule.id) not in general_hits]
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
@@ -400,13 +400,13 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
         if edition := rule.spec.editions.get(config.generator):
             params[rule.id] = {**edition.params, **params.get(rule.id, {})}
             severities |= {rule.id: edition.severity} if edition.severity else {}
-    configured = with_severities(with_params(rules, params) if params else rules, severities | config.severity)
+    all_rules = with_severities(with_params(rules, params) if params else rules, severities | config.severity)
     selectors = [name for name in (*config.select, *config.severity) if name not in ("default", "all")]
     if selectors:
-        configured = [
-            _not_quiet(rule) if any(matches(name, rule.id) for name in selectors) else rule for rule in configured
+        all_rules = [
+            _not_quiet(rule) if any(matches(name, rule.id) for name in selectors) else rule for rule in all_rules
         ]
-    return RuleSet(select(configured, config.select, config.ignore), configured)
+    return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
 
 
 def _not_quiet(rule: Rule) -> Rule:

@@ -165,8 +165,8 @@ class EditedSet:
 
     def check(self, files: Mapping[str, bytes], reported_files: Collection[str]) -> dict[str, list[Finding]]:
         """By each of the `reported_files`: its findings, without fixes. `files` are all files of the set, in order."""
-        outdated = [former for path, former in self._definitions.items() if files.get(path) != former.data]
-        for definition in outdated:
+        old_definitions = [former for path, former in self._definitions.items() if files.get(path) != former.data]
+        for definition in old_definitions:
             for results in (self._definitions, self._alone, self._findings):
                 results.pop(definition.file, None)
         definitions = [self._definitions.get(path) or load(path, data) for path, data in files.items()]
@@ -186,7 +186,7 @@ class EditedSet:
         for violation in together:
             reported_violation = at_reported_half(violation, {*selection})
             self._violations.get(reported_violation.anchor.file, []).append(reported_violation)
-        take_apart(SchemaSet(tuple(former.message for former in outdated if former.message)))
+        take_apart(SchemaSet(tuple(former.message for former in old_definitions if former.message)))
         return {path: self._findings_of(path) for path in self._violations}
 
     def fixed(self, path: str, fixer: FixFunction) -> list[Finding]:
@@ -205,10 +205,10 @@ class EditedSet:
             )
             for violation in self._violations[path]
         ]
-        cached = self._findings.get(path)
-        if cached is None or cached[0] != texts:
-            cached = self._findings[path] = (texts, self._place(path))
-        return cached[1]
+        entry = self._findings.get(path)
+        if entry is None or entry[0] != texts:
+            entry = self._findings[path] = (texts, self._place(path))
+        return entry[1]
 
     def _place(self, path: str, fixer: FixFunction | None = None) -> list[Finding]:
         definition, violations, rules = self._definitions[path], self._violations[path], self._rules.whole

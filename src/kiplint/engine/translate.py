@@ -90,17 +90,17 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-def functions_of(kind: str, rules: Iterable[Rule], *, watched: bool = False) -> list[ast.stmt]:
+def functions_of(kind: str, rules: Iterable[Rule], *, with_watch: bool = False) -> list[ast.stmt]:
     """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `describe_RULE` for each.
 
     `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for each violation; `active` has, in the
     order of the ids, the rule as it runs (`kiplint.engine.ruleset.ActiveRule`) or None; `unmet` is the unmet
-    requirement of a rule with required fields. Where rules are `watched`, a `watch` stops them. Raises ExpressionError.
+    requirement of a rule with required fields. With `with_watch`, a `watch` stops them. Raises ExpressionError.
     """
-    parts = [RuleTranslator(kind, rule, watched=watched) for rule in rules]
+    parts = [RuleTranslator(kind, rule, with_watch=with_watch) for rule in rules]
     ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())
     tree: list[ast.stmt] = [ast.Assign([ast.Name(f"{kind}_rules", ast.Store())], ids)]
-    tree.append(_walk(kind, parts, watched=watched))
+    tree.append(_walk(kind, parts, with_watch=with_watch))
     tree += [part.describe() for part in parts if part.describes]
     return [ast.fix_missing_locations(node) for node in tree]
 
@@ -108,13 +108,13 @@ def functions_of(kind: str, rules: Iterable[Rule], *, watched: bool = False) -> 
 class RuleTranslator:
     """The parts of one rule as syntax trees. The element is in a variable that is called as its kind."""
 
-    def __init__(self, kind: str, rule: Rule, *, watched: bool = False) -> None:
+    def __init__(self, kind: str, rule: Rule, *, with_watch: bool = False) -> None:
         self.kind = kind
         self.rule = rule
         self.word = rule.spec.id.replace("-", "_")
         types = {name: type_of(value) for name, value in rule.params.items()}
         facts = words_of(kind, rule.spec.when)
-        self.describing = Words(facts, kind, types, parse_lets(rule.spec.let), rule=rule.id if watched else "")
+        self.describing = Words(facts, kind, types, parse_lets(rule.spec.let), rule=rule.id if with_watch else "")
         self.walking = self.describing._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
 
     @property
@@ -141,7 +141,7 @@ class RuleTranslator:
         """The conditions under which such an element violates the rule; none if it always does."""
         spec = self.rule.spec
         if spec.expect:
-            return [_negated(translate(spec.expect, self.walking).tree)]
+            return [_negate(translate(spec.expect, self.walking).tree)]
         if not spec.says or spec.message or not spec.says[-1].when:
             return []
         return [_any([translate(case.when, self.walking).tree for case in spec.says])]
@@ -217,7 +217,7 @@ class RuleTranslator:
         return reduce(lambda before, part: ast.BinOp(before, ast.Add(), part), parts or [ast.Constant("")])
 
 
-def _walk(kind: str, parts: list[RuleTranslator], *, watched: bool) -> ast.FunctionDef:
+def _walk(kind: str, parts: list[RuleTranslator], *, with_watch: bool) -> ast.FunctionDef:
     """A loop over elements; neighbouring rules about the same elements share one test."""
     body: list[ast.stmt] = []
     for when, group in groupby(parts, key=lambda part: part.group):
@@ -233,7 +233,7 @@ def _walk(kind: str, parts: list[RuleTranslator], *, watched: bool) -> ast.Funct
     flags = [ast.Name(f"on_{part.word}", ast.Store()) for part in parts]
     unpack = ast.Assign([ast.Tuple(flags, ast.Store())], ast.Name("active", ast.Load()))
     elements: ast.expr = ast.Name("elements", ast.Load())
-    if watched:
+    if with_watch:
         elements = watch_call("walked", [elements])
     loop = ast.For(ast.Name(kind, ast.Store()), elements, body, [])
     return _function(f"walk_{kind}", ["elements", "hit", "active"], [unpack, loop])
@@ -247,7 +247,7 @@ def _any(tests: list[ast.expr]) -> ast.expr:
     return ast.BoolOp(ast.Or(), tests) if len(tests) > 1 else tests[0]
 
 
-def _negated(test: ast.expr) -> ast.expr:
+def _negate(test: ast.expr) -> ast.expr:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITES:
@@ -280,7 +280,7 @@ def compile_in_memory(kind: str, rules: Iterable[Rule], watch: Watch) -> dict[st
     names: dict[str, Any] = {name: getattr(runtime, name) for name in RUNTIME}
     names |= {name: function.call for name, function in FUNCTIONS.items()}
     names |= {"__builtins__": {}, "watch": watch}
-    exec(compile(ast.Module(functions_of(kind, rules, watched=True), []), f"<{kind} rules>", "exec"), names)
+    exec(compile(ast.Module(functions_of(kind, rules, with_watch=True), []), f"<{kind} rules>", "exec"), names)
     return names
 
 
@@ -289,12 +289,12 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     rules = list(rules)
     kinds = dict.fromkeys(rule.each for rule in rules)
     parts = [functions_of(kind, [rule for rule in rules if rule.each == kind]) for kind in kinds]
-    used = {*names_used(part for tree in parts for part in tree)}
+    names = {*names_used(part for tree in parts for part in tree)}
     lines = [f'"""The rules of the pack {pack}, compiled by hatch_build.py: edit the pack, not this."""', ""]
-    lines += ["from kiplint.engine.runtime import FUNCTIONS"] if used & FUNCTIONS.keys() else []
-    runs = ", ".join(name for name in RUNTIME if name in used)
+    lines += ["from kiplint.engine.runtime import FUNCTIONS"] if names & FUNCTIONS.keys() else []
+    runs = ", ".join(name for name in RUNTIME if name in names)
     lines += [f"from kiplint.engine.runtime import {runs}", ""] if runs else [""]
-    lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in used]
+    lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in names]
     lines += [f"PACK = {rules[0].stamp!r}", f"TRANSLATOR = {translator_stamp()!r}"]
     return "\n".join([*lines, *(f"\n\n{ast.unparse(statement)}" for tree in parts for statement in tree)]) + "\n"
 
@@ -317,7 +317,7 @@ def condition(text: str, elements: type, name: str) -> Callable[[object], bool]:
     # What `translate` lets pass reaches facts and functions of the language only.
     holds: Callable[[object], Any] = eval(compile(code, "<condition>", "eval"), names)
 
-    def judged(element: object) -> bool:
+    def judge(element: object) -> bool:
         watch.start(1)
         try:
             return bool(holds(element))
@@ -326,4 +326,4 @@ def condition(text: str, elements: type, name: str) -> Callable[[object], bool]:
         except Exception as error:
             raise UsageError(f"{text}: {error}") from None
 
-    return judged
+    return judge

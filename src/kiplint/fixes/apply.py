@@ -65,7 +65,7 @@ def fix_set(
         if not batch and progress:
             refusals, progress = {}, False  # what made things worse before may be right now
             batch = without_collisions(candidates)
-        if not batch or trials.left < 0:
+        if not batch or trials.budget < 0:
             break
         better, new_refusals = trials.accept(state, batch)
         refusals |= new_refusals
@@ -91,11 +91,11 @@ Refusal = tuple[Finding, Regression | None]
 
 
 class _Trials:
-    """Tries fixes on the files of a set; `left` are the bytes that may be checked again."""
+    """Tries fixes on the files of a set; `budget` is the number of bytes that may be checked again."""
 
     def __init__(self, check: Check, others: Check, releases: Releases | None) -> None:
         self._check, self._others, self._releases = check, others, releases
-        self.left = int(RECHECKED_BYTES)
+        self.budget = int(RECHECKED_BYTES)
 
     def check(self, files: Files) -> CheckedFiles:
         """The files with their findings."""
@@ -111,8 +111,8 @@ class _Trials:
         while parts:
             if not (part := parts.pop()):
                 continue
-            self.left -= size
-            after = self.check(_changed(before.files, (*accepted_findings, *part)))
+            self.budget -= size
+            after = self.check(_apply_fixes(before.files, (*accepted_findings, *part)))
             useless = {_key(item) for item in after.own}.issuperset(map(_key, part))
             likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*accepted_findings, *part))
             worse = [] if useless else list(regressions(before, after, likely=likely, releases=self._releases))
@@ -123,12 +123,12 @@ class _Trials:
             reasons = _reasons(worse, part)
             suspects = [item for item in part if item.fingerprint in reasons]
             rest = [item for item in part if item.fingerprint not in reasons]
-            if len(part) > 1 and 4 * len(suspects) * size <= self.left:
+            if len(part) > 1 and 4 * len(suspects) * size <= self.budget:
                 middle = len(rest) if rest and suspects else len(part) // 2
-                ordered = [*rest, *suspects]
-                parts += [ordered[middle:], ordered[:middle]]
+                items = [*rest, *suspects]
+                parts += [items[middle:], items[:middle]]
                 continue
-            if not suspects or self.left < 0:
+            if not suspects or self.budget < 0:
                 suspects, rest = part, []
             reason = next(iter(worse), None)
             refusals |= {item.fingerprint: (item, reasons.get(item.fingerprint, reason)) for item in suspects}
@@ -197,7 +197,7 @@ def _edits(fix: Fix | None) -> list[tuple[str, Edit]]:
     return [(edit.path, Edit(edit.start, edit.end, edit.text)) for edit in fix.edits] if fix else []
 
 
-def _changed(files: Mapping[str, bytes], findings: Iterable[Finding]) -> dict[str, bytes]:
+def _apply_fixes(files: Mapping[str, bytes], findings: Iterable[Finding]) -> dict[str, bytes]:
     by_file: dict[str, list[Edit]] = {}
     for finding in findings:
         for path, edit in _edits(finding.fix):
@@ -207,8 +207,8 @@ def _changed(files: Mapping[str, bytes], findings: Iterable[Finding]) -> dict[st
 
 def _is_better(before: Sequence[Finding], after: Sequence[Finding]) -> bool:
     """Whether the findings are fewer or less severe, without those that a mistake in the JSON hid."""
-    hidden = unreadable(before) - unreadable(after)
-    return _counts([item for item in after if item.path not in hidden]) < _counts(before)
+    hidden_paths = unreadable(before) - unreadable(after)
+    return _counts([item for item in after if item.path not in hidden_paths]) < _counts(before)
 
 
 def _counts(findings: Sequence[Finding]) -> tuple[int, int, int]:

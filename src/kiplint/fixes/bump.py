@@ -75,10 +75,10 @@ def bump(
         for field in additions[half.name]:
             add_field(draft, field, version, entities or {}, struct_names)
         files += finished(draft)
-    done = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in additions.items() if fields]
-    done += ["the new version is unstable"] if unstable and version > highest else []
-    done += [f"version {version} stays unstable"] if version == highest and request.unstable else []
-    return Migration(tuple(files), (migration_row(rpc, "migrated", done, look),))
+    actions = [f"{half}: {', '.join(field.name for field in fields)}" for half, fields in additions.items() if fields]
+    actions += ["the new version is unstable"] if unstable and version > highest else []
+    actions += [f"version {version} stays unstable"] if version == highest and request.unstable else []
+    return Migration(tuple(files), (migration_row(rpc, "migrated", actions, look),))
 
 
 def release(rpc: Rpc) -> Migration:
@@ -88,8 +88,8 @@ def release(rpc: Rpc) -> Migration:
         return Migration(rows=(migration_row(rpc, "unchanged"),))
     draft = Draft(request)
     draft.add(delete_items(draft.document, draft.document.root, [draft.node("/latestVersionUnstable")]))
-    done = (f"version {request.valid.highest} is released",)
-    return Migration(tuple(finished(draft)), (migration_row(rpc, "migrated", done),))
+    actions = (f"version {request.valid.highest} is released",)
+    return Migration(tuple(finished(draft)), (migration_row(rpc, "migrated", actions),))
 
 
 def _obstacle(rpc: Rpc) -> str:

@@ -28,7 +28,7 @@ class Draft:
         self.document = Document(message.data)
         self._edits: list[Edit] = []
         self._new: dict[str, str] = {}
-        self._appended: dict[str, list[str]] = {}
+        self._new_elements: dict[str, list[str]] = {}
 
     @property
     def edits(self) -> tuple[Edit, ...]:
@@ -63,7 +63,7 @@ class Draft:
 
     def append(self, pointer: str, element: str) -> None:
         """Append an element to the array at a pointer, or to a new array of the object above, which must exist."""
-        self._appended.setdefault(pointer, []).append(element)
+        self._new_elements.setdefault(pointer, []).append(element)
 
     def add(self, edits: Sequence[Edit]) -> None:
         """Add edits of the same document that were made elsewhere."""
@@ -78,17 +78,17 @@ class Draft:
 
     def _extend_arrays(self) -> list[Edit]:
         edits: list[Edit] = []
-        for pointer, elements in self._appended.items():
+        for pointer, elements in self._new_elements.items():
             array, item = self.document.find(pointer), ",\n".join(elements)
             owner, _, key = pointer.rpartition("/")
             unit = self.document.indent_unit
-            created = f"[\n{item}".replace("\n", f"\n{unit}") + "\n]"
+            array_text = f"[\n{item}".replace("\n", f"\n{unit}") + "\n]"
             if array is not None:
                 edits += insert_item(self.document, array, item, array.children[-1] if array.children else None)
             elif owner:
-                edits += insert_property(self.document, self.node(owner), key, created, FIELD)
+                edits += insert_property(self.document, self.node(owner), key, array_text, FIELD)
             else:
-                self._new[key] = created
+                self._new[key] = array_text
         return edits
 
     def _insert_new(self) -> list[Edit]:

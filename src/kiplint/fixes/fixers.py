@@ -24,7 +24,7 @@ from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
-from kiplint.model.types import NO_VALUE, PRIMITIVES, coerced
+from kiplint.model.types import NO_VALUE, PRIMITIVES, coerce
 from kiplint.text.edit import (
     Document,
     Edit,
@@ -301,8 +301,8 @@ def json5(case: FixerCase) -> Fixes:
 def _to_json(case: FixerCase, source: str, start: int, end: int) -> str | None:
     if source.startswith("'"):
         value, issues = read_string(case.document.text, start, end)
-        broken = any(issue.kind == "invalid-json" for issue in issues)
-        return None if broken else json.dumps(value, ensure_ascii=False)
+        is_invalid = any(issue.kind == "invalid-json" for issue in issues)
+        return None if is_invalid else json.dumps(value, ensure_ascii=False)
     if source.startswith("\\"):
         return _escape(source)
     if source and not source.strip():
@@ -341,7 +341,7 @@ def coerced_value(case: FixerCase) -> Fixes:
     except (ValueError, RecursionError):
         return ()
     path = [int(token) if token.isdigit() else token for token in case.pointer.split("/")[1:]]
-    kafka_value = coerced(path, value)
+    kafka_value = coerce(path, value)
     if kafka_value is NO_VALUE:
         return ()
     if kafka_value is None:

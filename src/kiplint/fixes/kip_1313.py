@@ -44,21 +44,21 @@ def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> t
             look = f"RequestHeader has versions {before}: version {version} does not follow them"
         return [], MigrationRow("RequestHeader", -1, "left", before, before, {}, (), (look,))
     draft = Draft(message)
-    done: list[str] = []
+    actions: list[str] = []
     if version not in message.valid:
         draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
         draft.add(note_edit(draft.document, f"Version {version} adds ClientInstanceId (KIP-1313)."))
-        done.append(f"version {version}")
+        actions.append(f"version {version}")
     if INSTANCE_ID not in message.by_name and draft.document.find("/fields") is not None:
         versions = str(VersionRange.of(version))
         extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
         field = {"name": INSTANCE_ID, "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
         draft.append("/fields", field_like(draft.document, draft.node("/fields"), field))
-        done.append(INSTANCE_ID)
+        actions.append(INSTANCE_ID)
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
     files = finished(draft)
     state: State = "migrated" if files else "unchanged"
-    return files, MigrationRow("RequestHeader", -1, state, before, after, {}, tuple(done))
+    return files, MigrationRow("RequestHeader", -1, state, before, after, {}, tuple(actions))
 
 
 MISROUTING: Final = 5
@@ -98,8 +98,8 @@ def migrate(
             draft = Draft(message)
             draft.put("flexibleVersions", '"none"')
             files += finished(draft)
-            valid, done = str(message.valid), ('its flexibleVersions are "none"',)
-            rows.append(MigrationRow(message.name, -1, "declared", valid, valid, {}, done))
+            valid, actions = str(message.valid), ('its flexibleVersions are "none"',)
+            rows.append(MigrationRow(message.name, -1, "declared", valid, valid, {}, actions))
     return Migration(tuple(files), tuple(rows))
 
 
@@ -140,37 +140,37 @@ def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     at_goal = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
     version = max(request.valid.highest + (not at_goal and not request.unstable), response.valid.highest)
     files: list[FileEdits] = []
-    done: list[str] = []
+    actions: list[str] = []
     look: list[str] = []
     if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
         look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
     for message, expected in ((request, WITH_INSTANCE_ID), (response, None)):
         draft = Draft(message)
-        _lead_on(draft, version, expected, done, look, changes=not at_goal and request.unstable)
+        _lead_on(draft, version, expected, actions, look, changes=not at_goal and request.unstable)
         files += finished(draft)
     if files and request.unstable:
-        done.append(f"version {version} stays unstable")
-    return files, migration_row(rpc, "migrated" if files else "unchanged", done, look)
+        actions.append(f"version {version} stays unstable")
+    return files, migration_row(rpc, "migrated" if files else "unchanged", actions, look)
 
 
 def _lead_on(
-    draft: Draft, version: int, header: int | None, done: list[str], look: list[str], *, changes: bool
+    draft: Draft, version: int, header: int | None, actions: list[str], look: list[str], *, changes: bool
 ) -> None:
     """Give one message the version, if it lacks it, and the map of its headers; an unstable version `changes`."""
     message = draft.message
     flexible = message.flexible
     if changes or message.valid.highest < version:
-        if flexed := version not in flexible:
+        if becomes_flexible := version not in flexible:
             flexible |= VersionRange.of(version)
             draft.put("flexibleVersions", f'"{VersionRange.of(version)}"')
         drops_id = _drop_id(draft, version)
-        done += [f"version {version} is the first flexible one"] if flexed else []
-        done += [f"{INSTANCE_ID} leaves {message.name}"] if drops_id else []
-        comment = _note(message, version, header, flexed=flexed, drops_id=drops_id)
+        actions += [f"version {version} is the first flexible one"] if becomes_flexible else []
+        actions += [f"{INSTANCE_ID} leaves {message.name}"] if drops_id else []
+        comment = _note(message, version, header, becomes_flexible=becomes_flexible, drops_id=drops_id)
         if message.valid.highest < version:
             ending = (INSTANCE_ID,) if message.name in WITH_FIELDS else ()
             look += [f"{message.name}: {item}" for item in add_version(draft, version, comment, ending=ending)]
-        elif header or flexed or drops_id:
+        elif header or becomes_flexible or drops_id:
             draft.add(note_edit(draft.document, comment))
     entries = declared_map(message) if message.declares_headers and message.header_ranges else None
     before = entries or derived_map(message)
@@ -191,8 +191,8 @@ def _drop_id(draft: Draft, version: int) -> bool:
     return True
 
 
-def _note(message: Message, version: int, header: int | None, *, flexed: bool, drops_id: bool) -> str:
-    parts = ["is the first flexible version"] if flexed else []
+def _note(message: Message, version: int, header: int | None, *, becomes_flexible: bool, drops_id: bool) -> str:
+    parts = ["is the first flexible version"] if becomes_flexible else []
     if drops_id:
         parts.append(f"removes {INSTANCE_ID}" + (f", which request header {header} carries" if header else ""))
     elif header:
@@ -219,8 +219,8 @@ def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> tuple[list[
         files += finished(draft)
     if state == "declared" and not files:
         state = "left" if look else "unchanged"
-    done = ("its headers are declared",) if files else ()
-    return files, migration_row(rpc, state, done, look)
+    actions = ("its headers are declared",) if files else ()
+    return files, migration_row(rpc, state, actions, look)
 
 
 def _obstacle(rpc: Rpc) -> str:

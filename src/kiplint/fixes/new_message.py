@@ -112,7 +112,7 @@ def in_manner(definitions: Mapping[str, str], schemas: SchemaSet) -> dict[str, b
 _TOKEN: Final = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/|[{}\[\]]', re.DOTALL)
 
 
-def indented(text: str) -> str:
+def indent(text: str) -> str:
     """A definition with two blanks before each line for each bracket that is open there."""
     lines: list[str] = []
     depth = 0
@@ -131,11 +131,11 @@ def _properties(fields: Sequence[FieldToAdd], schemas: SchemaSet, kind: str) -> 
     lower = 2 * sum(name[:1].islower() for name in names) > len(names)
     struct_names: set[str] = set()
     properties = [properties_of(field, 0, None, {}, struct_names, schemas=schemas) for field in fields]
-    return [_lowered(field) for field in properties] if lower else properties
+    return [_lower(field) for field in properties] if lower else properties
 
 
-def _lowered(field: dict[str, Any]) -> dict[str, Any]:
-    inner = {"fields": [_lowered(child) for child in field["fields"]]} if "fields" in field else {}
+def _lower(field: dict[str, Any]) -> dict[str, Any]:
+    inner = {"fields": [_lower(child) for child in field["fields"]]} if "fields" in field else {}
     return field | {"name": field["name"][:1].lower() + field["name"][1:]} | inner
 
 
@@ -191,8 +191,8 @@ def _header(schemas: SchemaSet, kind: str) -> int | None:
     """The newest header that messages of the kind use, in a set that declares headers."""
     if not schemas.declares_headers:
         return None
-    used = [header for message in schemas.messages if message.type == kind for _, header in header_map(message)]
-    return max(used, default=2 if kind == "request" else 1)
+    headers = [header for message in schemas.messages if message.type == kind for _, header in header_map(message)]
+    return max(headers, default=2 if kind == "request" else 1)
 
 
 def _manners(schemas: SchemaSet) -> tuple[str, str]:

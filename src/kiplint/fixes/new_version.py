@@ -178,18 +178,18 @@ class _Notation:
 
     def field(self, *, nested: bool) -> FieldToAdd:
         """The field here; a `nested` one has a name only, and its description ends where the next field begins."""
-        dotted = self._takes(_PATH)
-        if dotted is None:
+        path_match = self._takes(_PATH)
+        if path_match is None:
             word = self._takes(_WORD)
             raise self._missing("a colon after the name" if word and word[0].strip() else "a name")
-        names = dotted[1].split(".")
+        names = path_match[1].split(".")
         if nested and len(names) > 1:
-            raise self._missing("a colon after the name", dotted.start(1) + len(names[0]))
+            raise self._missing("a colon after the name", path_match.start(1) + len(names[0]))
         if wrong := next((name for name in names if not _NAME.fullmatch(name)), None):
             better = wrong[:1].upper() + wrong[1:]
             hint = did_you_mean(wrong, [better]) if _NAME.fullmatch(better) else ""
             good = _NAME.match(wrong)
-            place = dotted.start(1) + sum(len(name) + 1 for name in names[: names.index(wrong)])
+            place = path_match.start(1) + sum(len(name) + 1 for name in names[: names.index(wrong)])
             place += good.end() if good else 0
             raise BadField(
                 f"{self._text!r}: {wrong!r} cannot be the name of a field: letters and digits, the first a capital, "
@@ -211,7 +211,7 @@ class _Notation:
         required = bool(self._takes(re.compile("!")))
         about = self._takes(_NESTED_ABOUT if nested else _ABOUT)
         if not (kind or inner):
-            raise self._missing("a type", min(self._at, dotted.end()))
+            raise self._missing("a type", min(self._at, path_match.end()))
         if about is None and not nested:
             raise self._missing("a colon and a description")
         first = names[0] if len(names) > 1 and names[0].endswith(("Request", "Response")) else ""
@@ -315,7 +315,7 @@ def properties_of(
     if not entity and schemas is not None and reference.primitive:
         entity = _usual_entity(new.name, reference.element, schemas)
     properties |= {"entityType": entity} if entity else {}
-    properties["about"] = new.about or f"The {_spaced(new.name)}."
+    properties["about"] = new.about or f"The {_to_words(new.name)}."
     if new.fields:
         properties["fields"] = [
             properties_of(field, version, message, entities, structs, common, schemas=schemas) for field in new.fields
@@ -339,8 +339,8 @@ def _kind(new: FieldToAdd, message: Message | None, structs: set[str], common: C
         single = re.sub(r"(?<=[a-z])ies$", "y", new.name)
         single = re.sub(r"(?<=[a-rt-z])s$", "", single) if new.type == "[]" and single == new.name else single
         base = message.base_name if message else ""
-        numbered = (f"{base}{single}{number}" for number in count(2))
-        name = next(name for name in chain((single, base + single), numbered) if name not in structs)
+        candidates = (f"{base}{single}{number}" for number in count(2))
+        name = next(name for name in chain((single, base + single), candidates) if name not in structs)
         structs.add(name)
         return new.type + name
     element = new.type.removeprefix("[]")
@@ -364,7 +364,7 @@ def _usual_entity(name: str, element: str, schemas: SchemaSet) -> str:
     return max(entities, key=entities.__getitem__, default="")
 
 
-def _spaced(name: str) -> str:
+def _to_words(name: str) -> str:
     """`group ids` for `GroupIds`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name).lower()
 
@@ -386,8 +386,8 @@ def field_like(document: Document, array: Node | None, properties: Mapping[str, 
 def field_text(properties: Mapping[str, Any], about: str = "", unit: str = "  ") -> str:
     """The text of a field in the order of Kafka's; `about` is what stands before the description, else a new line."""
     inner = [field_text(field, unit=unit).replace("\n", f"\n{unit}") for field in properties.get("fields", ())]
-    ordered = sorted(properties.keys() - {"fields"}, key=FIELD.index)
-    parts = [f'"{key}": {json.dumps(properties[key], ensure_ascii=False)}' for key in ordered]
+    keys = sorted(properties.keys() - {"fields"}, key=FIELD.index)
+    parts = [f'"{key}": {json.dumps(properties[key], ensure_ascii=False)}' for key in keys]
     first = ", ".join(part for part in parts if not part.startswith('"about"'))
     gap = about or f"\n{unit}"
     text = "{ " + first + "".join(f",{gap}{part}" for part in parts if part.startswith('"about"'))

@@ -76,12 +76,12 @@ def finished(draft: Draft) -> list[FileEdits]:
     return [FileEdits(draft.message.file, edits, data, draft.result())] if edits else []
 
 
-def migration_row(rpc: Rpc, state: State, done: Collection[str] = (), look: Collection[str] = ()) -> MigrationRow:
+def migration_row(rpc: Rpc, state: State, actions: Collection[str] = (), look: Collection[str] = ()) -> MigrationRow:
     """The row of an RPC, with the versions that it has now."""
     half = rpc.request or rpc.response
     valid = str(half.valid) if half else "none"
     headers = {str(versions): header for versions, header in header_map(half)} if half else {}
-    return MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(dict.fromkeys(done)), tuple(look))
+    return MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(dict.fromkeys(actions)), tuple(look))
 
 
 def load_set(files: SchemaFiles) -> tuple[SchemaSet, list[Definition]]:
@@ -173,10 +173,10 @@ def regressions(
     """
     allowed_breaks, known_releases = (LIKELY, releases) if likely else (HARMLESS, None)
     yield from breaks_between(before.tree, after.tree, allowed_breaks, known_releases)
-    hidden = unreadable(before.findings) - unreadable(after.findings)
-    visible = [item for item in after.findings if item.path not in hidden]
-    changed = {path for path in after.files if before.files.get(path) != after.files[path]}
-    yield from new_findings(before.findings, visible, changed)
+    hidden_paths = unreadable(before.findings) - unreadable(after.findings)
+    visible = [item for item in after.findings if item.path not in hidden_paths]
+    changed_paths = {path for path in after.files if before.files.get(path) != after.files[path]}
+    yield from new_findings(before.findings, visible, changed_paths)
 
 
 def unreadable(findings: Iterable[Finding]) -> set[str]:
@@ -184,7 +184,7 @@ def unreadable(findings: Iterable[Finding]) -> set[str]:
     return {finding.path for finding in findings if finding.rule == "syntax/invalid-json"}
 
 
-def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: Collection[str]) -> Iterator[Regression]:
+def new_findings(before: Sequence[Finding], after: Sequence[Finding], paths: Collection[str]) -> Iterator[Regression]:
     """The findings that a rule has more often or more severely than before in a file that changed, or in the set.
 
     A finding that a rule reports once for the set may move from one file to another that did not change.
@@ -196,7 +196,7 @@ def new_findings(before: Sequence[Finding], after: Sequence[Finding], changed: C
     for finding in sorted(after, key=lambda finding: (finding.fingerprint, finding.severity) in previous):
         key = (finding.rule, finding.path, finding.severity)
         rises = totals[1][finding.rule, finding.severity] > totals[0][finding.rule, finding.severity]
-        if more[key] > 0 and (rises or finding.path in changed):
+        if more[key] > 0 and (rises or finding.path in paths):
             more[key] -= 1
             yield Regression(finding.path, finding.rule, finding.message, finding.severity, finding.pointer)
 
@@ -261,7 +261,7 @@ Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], It
 """Takes a set before and after a migration, and the findings of both; returns the RPCs that miss the goal, and why."""
 
 
-def proved(
+def prove(
     files: SchemaFiles,
     migration: Migration,
     rules: RuleSet,
@@ -276,8 +276,8 @@ def proved(
     schemas = schemas or load_set(files)[0]
     owners = rpc_names(schemas)
     states = {row.name: row.state for row in migration.rows}
-    migrated = {name for name, state in states.items() if state == "migrated"} - HEADERS
-    left: dict[str, list[str]] = {row.name: [] for row in migration.rows if row.state == "left"}
+    migrated_rpcs = {name for name, state in states.items() if state == "migrated"} - HEADERS
+    refusals: dict[str, list[str]] = {row.name: [] for row in migration.rows if row.state == "left"}
 
     def check_files(data: Files) -> CheckedFiles:
         inputs = (Input(file.path, data[file.path]) for file in files.files)
@@ -285,36 +285,36 @@ def proved(
 
     before = check_files({file.path: file.data for file in files.files})
     while True:
-        edited = tuple(file for file in migration.files if owners.get(file.path, "") not in left)
-        after = check_files({**before.files, **{file.path: file.after for file in edited}}) if edited else before
+        edits = tuple(file for file in migration.files if owners.get(file.path, "") not in refusals)
+        after = check_files({**before.files, **{file.path: file.after for file in edits}}) if edits else before
         now = after.tree.sets[""]
-        worse = list(regressions(before, after)) if edited else []
+        worse = list(regressions(before, after)) if edits else []
         problems = [
             (owners.get(item.path, ""), str(item))
             for item in worse
-            if item.severity == "error" and not (item.rule == HEADER_MISSING and owners.get(item.path) in left)
+            if item.severity == "error" and not (item.rule == HEADER_MISSING and owners.get(item.path) in refusals)
         ]
         reasons = goal(schemas, now, before.findings, after.findings) if goal else ()
         problems += [(name, why) for name, why in reasons if states.get(name) in ("migrated", "unchanged")]
-        edited_rpcs = {owners.get(file.path, "") for file in edited}
-        blamed = [(name, text) for name, text in problems if name in states and name not in left]
-        unblamed = [text for name, text in problems if name not in states] if not blamed else []
-        blamed += [(name, text) for name in sorted(edited_rpcs) for text in unblamed]
-        if not blamed and migrated and not migrated & edited_rpcs:
-            blamed = [(name, NOTHING) for name in sorted(edited_rpcs)]
-        if not blamed:
+        edited_rpcs = {owners.get(file.path, "") for file in edits}
+        faults = [(name, text) for name, text in problems if name in states and name not in refusals]
+        other_texts = [text for name, text in problems if name not in states] if not faults else []
+        faults += [(name, text) for name in sorted(edited_rpcs) for text in other_texts]
+        if not faults and migrated_rpcs and not migrated_rpcs & edited_rpcs:
+            faults = [(name, NOTHING) for name in sorted(edited_rpcs)]
+        if not faults:
             break
-        for name, text in blamed:
-            left.setdefault(name, []).append(text)
+        for name, text in faults:
+            refusals.setdefault(name, []).append(text)
     requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {"RequestHeader": now.request_header}
     notices = [(owners.get(item.path), str(item)) for item in worse if item.severity != "error"]
     rows = (
-        _as_left(row, left[row.name])
-        if row.name in left
+        _as_left(row, refusals[row.name])
+        if row.name in refusals
         else _as_made(row, requests.get(row.name), [text for name, text in notices if name == row.name])
         for row in migration.rows
     )
-    return Migration(edited, tuple(rows))
+    return Migration(edits, tuple(rows))
 
 
 def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:

@@ -119,13 +119,13 @@ def version_before(case: FixerCase) -> Fixes:
 
 _CODE: Final = re.compile(r'"(?:[^"\\\r\n]|\\.)*"|//[^\r\n]*|/\*.*?\*/|[{}\[\]]|[^\s"{}\[\]/]+|/', re.DOTALL)
 _CLOSERS: Final = {"{": "}", "[": "]"}
-_UNCLOSED: Final = re.compile(r"expected '[}\]]' to close the ")
+_UNCLOSED_DETAIL: Final = re.compile(r"expected '[}\]]' to close the ")
 
 
 def closing_bracket(case: FixerCase) -> Fixes:
     """Close what is open where the file ends, or where a bracket closes what is around it."""
     problem = case.element.problem
-    if not _UNCLOSED.match(problem.detail):
+    if not _UNCLOSED_DETAIL.match(problem.detail):
         return ()
     missing = _missing_brackets(case.document)
     return case.unsafe([edit for edit in (missing.get(problem.start), *missing.values()) if edit][:1])

@@ -81,24 +81,24 @@ def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = 
     try:
         for number, (replacement, target) in enumerate(zip(replacements, targets, strict=True)):
             fresh.append(target.parent / f".{os.getpid()}-{number}{_SUFFIX}")
-            with _explained(replacement.path):
+            with _explain_errors(replacement.path):
                 _write(fresh[-1], replacement.after, target)
         for replacement, target in zip(replacements, targets, strict=True):
-            with _explained(replacement.path):
+            with _explain_errors(replacement.path):
                 now = target.read_bytes()
             if now != replacement.before:
                 raise NotWritten(f"{replacement.path} has changed since it was read; nothing was written")
-        with _uninterrupted():
+        with _hold_signals():
             if len(targets) > 1:
-                with _explained(targets[0]):
+                with _explain_errors(targets[0]):
                     _write_journals(replacements, targets, fresh, journals)
             for number, (replacement, target, new) in enumerate(zip(replacements, targets, fresh, strict=True)):
-                with _explained(replacement.path, f"; files written before it: {number}" if number else ""):
+                with _explain_errors(replacement.path, f"; files written before it: {number}" if number else ""):
                     new.replace(target)
                 _written_paths.append(str(target))
     finally:
-        for hidden in (*reversed(journals), *fresh):
-            hidden.unlink(missing_ok=True)
+        for leftover in (*reversed(journals), *fresh):
+            leftover.unlink(missing_ok=True)
     for directory in {target.parent for target in targets}:
         _sync(directory)
 
@@ -174,7 +174,7 @@ def _digest(data: bytes) -> str:
 
 
 @contextmanager
-def _uninterrupted() -> Iterator[None]:
+def _hold_signals() -> Iterator[None]:
     """Hold back the signals that end the process, whichever thread gets them."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield
@@ -194,7 +194,7 @@ def _uninterrupted() -> Iterator[None]:
 
 def _target(path: Path, within: Sequence[Path]) -> Path:
     """The file to replace; raises NotWritten if it must not be replaced."""
-    with _explained(path):
+    with _explain_errors(path):
         target = Path(os.path.realpath(path, strict=True))
         require_outside_git(str(target))
         status = target.stat()
@@ -249,7 +249,7 @@ def _sync(directory: Path) -> None:
 
 
 @contextmanager
-def _explained(path: Path, besides: str = "") -> Iterator[None]:
+def _explain_errors(path: Path, besides: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -318,20 +318,20 @@ class FileChanges(msgspec.Struct, frozen=True):
 
 def create_files(files: Mapping[str, bytes]) -> None:
     """Write files that are not there yet, or none; raises UsageError when one is there or cannot be written."""
-    created: list[str] = []
+    new_paths: list[str] = []
     try:
-        with _uninterrupted():
+        with _hold_signals():
             for path, data in files.items():
-                with _explained(Path(path)):
+                with _explain_errors(Path(path)):
                     require_outside_git(path)
                     with open(path, "xb") as file:
-                        created.append(path)
+                        new_paths.append(path)
                         file.write(data)
     except NotWritten as error:
-        for path in created:
+        for path in new_paths:
             os.unlink(path)
         raise UsageError(str(error)) from None
-    _written_paths.extend(created)
+    _written_paths.extend(new_paths)
 
 
 def prepare_writing(names: Iterable[str]) -> None:

@@ -93,8 +93,8 @@ def facts_of(kind: type) -> dict[str, Fact]:
     facts: dict[str, Fact] = {}
     for base in reversed(kind.__mro__):
         for name, annotation in inspect.get_annotations(base).items():
-            if annotated := _annotated_fact(name, annotation):
-                facts[name] = annotated
+            if annotated_fact := _annotated_fact(name, annotation):
+                facts[name] = annotated_fact
         for name, value in vars(base).items():
             if isinstance(value, fact) and not name.startswith("_"):
                 facts[name] = Fact(name, value.returns, value.__doc__ or "", value.public)

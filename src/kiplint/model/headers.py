@@ -167,11 +167,11 @@ def _stretches(message: Message) -> list[tuple[int, int, int]]:
     stretches: list[tuple[int, int, int]] | None = vars(message).get("_stretches")
     if stretches is None:
         stretches = vars(message)["_stretches"] = []
-        reached = 0
+        next_version = 0
         for entry in message.header_ranges:
-            if entry.versions and entry.versions.highest >= reached:
-                stretches.append((max(entry.versions.lowest, reached), entry.versions.highest, entry.header))
-                reached = entry.versions.highest + 1
+            if entry.versions and entry.versions.highest >= next_version:
+                stretches.append((max(entry.versions.lowest, next_version), entry.versions.highest, entry.header))
+                next_version = entry.versions.highest + 1
     return stretches
 
 

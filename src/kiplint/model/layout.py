@@ -86,8 +86,8 @@ def headed_intervals(message: Message) -> tuple[VersionRange, ...]:
     pieces = intervals(message)
     if not message.is_rpc:
         return pieces
-    headed = (versions for versions, _ in header_map(message))
-    return tuple(boundaries([*pieces, *headed], message.valid))
+    header_versions = (versions for versions, _ in header_map(message))
+    return tuple(boundaries([*pieces, *header_versions], message.valid))
 
 
 def layout(
@@ -126,7 +126,7 @@ def slot(field: Field, version: int, flexible: bool, outer: frozenset[str] = fro
     return Slot(field, kind, field.is_array, compact, version in field.nullable, body)
 
 
-def unfolded(container: Container, most: int) -> tuple[int, int]:
+def unfolded_size(container: Container, most: int) -> tuple[int, int]:
     """How many fields a layout has at most, structs unfolded as layouts unfold them, and how deep these stand.
 
     Stops above `most` fields and below `UNFOLDED_LEVELS` structs.
@@ -149,7 +149,7 @@ def unfolded(container: Container, most: int) -> tuple[int, int]:
 
 def exceeded_limit(message: Message) -> Limit | None:
     """The limit that the layouts of all versions of a message exceed, if any; such a message is not compared."""
-    fields, depth = unfolded(message, UNFOLDED_FIELDS)
+    fields, depth = unfolded_size(message, UNFOLDED_FIELDS)
     if depth > UNFOLDED_LEVELS:
         return UNFOLDED_LEVELS
     if message.valid and fields * (message.valid.highest + 1) > UNFOLDED_FIELDS:  # else need not count the layouts

@@ -430,11 +430,11 @@ class Message(Container):
     @rule_fact
     def misspelt_uses(self) -> dict[str, list[Field]]:
         """By name of a common struct that no field uses: the fields without a struct whose type is nearly that name."""
-        unused = self.common_names - self.referenced_types
+        unused_names = self.common_names - self.referenced_types
         uses: dict[str, list[Field]] = {}
-        for field in self.all_fields if unused else ():
+        for field in self.all_fields if unused_names else ():
             if field.is_struct and field.element_type not in self.structs_by_name:
-                uses.setdefault(nearest(field.element_type, unused), []).append(field)
+                uses.setdefault(nearest(field.element_type, unused_names), []).append(field)
         return uses
 
     @rule_fact
@@ -543,8 +543,8 @@ class Message(Container):
         valid = self.valid
         if valid.highest - valid.lowest < 2:
             return NONE
-        explained = self.documented_versions | (self.former.valid if self.former else NONE)
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - explained & valid
+        explained_versions = self.documented_versions | (self.former.valid if self.former else NONE)
+        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - explained_versions & valid
 
     @set_rule_fact
     def odd_words(self) -> tuple[Word, ...]:

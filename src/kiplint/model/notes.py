@@ -389,13 +389,13 @@ class Note(TextElement):
     @set_fact
     def misplaced(self) -> tuple[Field, ...]:
         """The fields that it adds, but that begin in other valid versions, in the message and in the other half."""
-        misplaced = []
+        misplaced_fields = []
         for addition in self._additions:
             fields = self._by_name.get(addition.name.lower(), [])
             is_valid = fields and fields[0].versions & fields[0].message.valid
             if is_valid and not any(start in self.versions for field in fields for start in _starts(field)):
-                misplaced.append(fields[0])
-        return tuple(misplaced)
+                misplaced_fields.append(fields[0])
+        return tuple(misplaced_fields)
 
     @set_fact
     def recased(self) -> tuple[str, ...]:

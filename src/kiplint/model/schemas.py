@@ -87,25 +87,25 @@ class Rpc:
     @rule_fact
     def bumped(self) -> Message | None:
         """The half whose versions alone differ from the base; without such a half the lagging one."""
-        return self._changed("valid") or self.lagging
+        return self._changed_half("valid") or self.lagging
 
     @rule_fact
     def flexed(self) -> Message | None:
         """The half whose flexible versions alone differ from the base; without such a half the response."""
-        return self._changed("flexible") or self.response
+        return self._changed_half("flexible") or self.response
 
     @rule_fact
     def renamed(self) -> Message | None:
         """The half whose name alone differs from the base; without such a half the request."""
-        return self._changed("name") or self.request
+        return self._changed_half("name") or self.request
 
-    def _changed(self, attribute: str) -> Message | None:
-        changed = [
+    def _changed_half(self, attribute: str) -> Message | None:
+        halves = [
             half
             for half in self._halves
             if half.former is None or getattr(half, attribute) != getattr(half.former, attribute)
         ]
-        return changed[0] if len(changed) == 1 and self.is_pair else None
+        return halves[0] if len(halves) == 1 and self.is_pair else None
 
     @rule_fact
     def namesake(self) -> Message | None:
@@ -286,12 +286,12 @@ class SchemaSet:
     @rule_fact
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """The message of each message type and API key; of several, the probable original."""
-        keyed = self._keyed
-        if len({(message.type, message.api_key) for message in keyed}) < len(keyed):
-            keyed = _oldest_last(keyed)
-            keyed.sort(key=lambda message: message.api_key == self.key_of_partner(message))
-            keyed.sort(key=lambda message: message.former is not None and message.former.api_key == message.api_key)
-        return {(message.type, message.api_key): message for message in keyed if message.api_key is not None}
+        owners = self._keyed
+        if len({(message.type, message.api_key) for message in owners}) < len(owners):
+            owners = _oldest_last(owners)
+            owners.sort(key=lambda message: message.api_key == self.key_of_partner(message))
+            owners.sort(key=lambda message: message.former is not None and message.former.api_key == message.api_key)
+        return {(message.type, message.api_key): message for message in owners if message.api_key is not None}
 
     @fact
     def next_api_key(self) -> int:
@@ -454,12 +454,12 @@ class SchemaSet:
     @rule_fact
     def contested_types(self) -> dict[str, str]:
         """By name of a field to which the RPCs give more than one primitive: the usual primitive."""
-        return usage.contested(self.uses, usage.primitive)
+        return usage.contested_values(self.uses, usage.primitive)
 
     @rule_fact
     def contested_entities(self) -> dict[str, str]:
         """By name of a field to which the RPCs give several entity types, or not all of them one: the usual one."""
-        return usage.contested(self.uses, usage.entity)
+        return usage.contested_values(self.uses, usage.entity)
 
     @rule_fact
     def signed_names(self) -> dict[str, Counter[str]]:
@@ -496,10 +496,10 @@ class SchemaSet:
 
 def _oldest_last(messages: Sequence[Message]) -> list[Message]:
     """The messages by how old they look; of those that look alike, the first of the set comes last."""
-    ranked = list(messages)
-    ranked.reverse()
-    ranked.sort(key=_age)
-    return ranked
+    by_age = list(messages)
+    by_age.reverse()
+    by_age.sort(key=_age)
+    return by_age
 
 
 def _age(message: Message) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from jsonschema.validators import extend
 
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, reading_schema
-from kiplint.model.types import NO_VALUE, WORDS, coerced, kind_at
+from kiplint.model.types import NO_VALUE, WORDS, coerce, kind_at
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -77,7 +77,7 @@ def _validator() -> Draft202012Validator:
 
 def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
     """The problems, without a missing property where an unknown property of the same object probably means it."""
-    intended = {
+    intended_pointers = {
         f"{problem.pointer.rpartition('/')[0]}/{problem.intended_property}"
         for problem in problems.values()
         if problem.intended_property
@@ -85,7 +85,7 @@ def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Proble
     return tuple(
         problem
         for problem in problems.values()
-        if problem.kind != "missing-property" or problem.pointer not in intended
+        if problem.kind != "missing-property" or problem.pointer not in intended_pointers
     )
 
 
@@ -157,7 +157,7 @@ class _Repair:
         return bool(self.path)
 
     def _wrong_value(self) -> bool:
-        read = coerced(self.path, self.value)
+        read = coerce(self.path, self.value)
         if read is not NO_VALUE:
             text = _quote(self.value)
             self._note("coerced-value", f"{text} is read as {_quote(read)}; write {_json(read)}")

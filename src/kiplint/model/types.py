@@ -46,9 +46,9 @@ class TypeRef(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=65536)
 def parse_type(text: str) -> TypeRef:
     """Parse a type; a type that Kafka does not know is neither primitive nor struct."""
-    trimmed = text.strip()
-    array = trimmed.startswith("[]")
-    element = trimmed[2:].strip() if array else trimmed
+    text = text.strip()
+    array = text.startswith("[]")
+    element = text[2:].strip() if array else text
     primitive = element in PRIMITIVES
     return TypeRef(element, array, primitive, not primitive and re.fullmatch(_STRUCT_NAME, element) is not None)
 
@@ -207,7 +207,7 @@ NO_VALUE: Any = object()
 """What `coerced` returns for a value that Kafka's reader refuses."""
 
 
-def coerced(path: Sequence[str | int], value: Any) -> Any:
+def coerce(path: Sequence[str | int], value: Any) -> Any:
     """The value that Kafka's reader reads from a value of the wrong JSON type for the property at `path`, or None.
 
     `NO_VALUE` when it takes it for an error.

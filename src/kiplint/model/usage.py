@@ -126,7 +126,7 @@ def entity(spec: FieldSpec) -> str:
     return value_or(spec.entity_type, "").strip()
 
 
-def contested(uses: Uses, value_of: Callable[[FieldSpec], str | None]) -> dict[str, str]:
+def contested_values(uses: Uses, value_of: Callable[[FieldSpec], str | None]) -> dict[str, str]:
     """By name whose uses differ: the value that most RPCs give it, unless that is empty."""
     usual = {}
     for name, those in uses.items():

@@ -86,7 +86,7 @@ def tokens_of(text: str) -> list[bytes]:
     return text.encode(errors="replace").translate(_TOKENS).split()
 
 
-def doubled(texts: list[str], tokens: list[bytes]) -> set[str]:
+def doubled_texts(texts: list[str], tokens: list[bytes]) -> set[str]:
     """The texts in which a word stands twice in a row, without a capital the second time: sentences may begin so.
 
     The tokens are those of the texts as `join_texts` joins them.
@@ -95,7 +95,7 @@ def doubled(texts: list[str], tokens: list[bytes]) -> set[str]:
     if places and len(texts) == 1:
         return set(texts)
     if places and tokens.count(b"|") >= len(texts):  # the texts have bars themselves: test each
-        return {text for text in texts if doubled([text], tokens_of(text))}
+        return {text for text in texts if doubled_texts([text], tokens_of(text))}
     bars = list(accumulate(map(b"|".__eq__, tokens))) if places else []
     return {texts[bars[at]] for at in places}
 
@@ -140,12 +140,12 @@ class Vocabulary:
 
     def __init__(self, messages: Iterable[Message], files: Collection[str] | None = None) -> None:
         self._messages = tuple(messages)
-        self._selected = [message for message in self._messages if files is None or message.file in files]
+        self._selected_messages = [message for message in self._messages if files is None or message.file in files]
 
     @fact
     def _texts(self) -> dict[str, list[str]]:
         """The texts of each selected file."""
-        return {message.file: texts_of(message) for message in self._selected}
+        return {message.file: texts_of(message) for message in self._selected_messages}
 
     @fact
     def _distinct(self) -> list[str]:
@@ -178,7 +178,7 @@ class Vocabulary:
         strange = {word for word in self._words - known_words() if SHORTEST <= len(word) <= LONGEST} - real_words()
         if not strange:
             return {}
-        whole = len(self._selected) == len(self._messages)
+        whole = len(self._selected_messages) == len(self._messages)
         return nearly(strange, self._words if whole else words_of(tokens_of(self._all)), self.count)
 
     @fact
@@ -190,7 +190,7 @@ class Vocabulary:
     @fact
     def _doubled(self) -> set[str]:
         """The texts in which a word may stand twice in a row."""
-        return doubled(self._distinct, self._tokens)
+        return doubled_texts(self._distinct, self._tokens)
 
     @fact
     def _files_with_slips(self) -> set[str]:
@@ -247,8 +247,8 @@ def is_one_edit(first: str, second: str) -> bool:
         return False
     if len(short) < len(long):
         return short[start:] == long[start + 1 :]
-    swapped = short[start + 1 : start + 2] + short[start : start + 1] + short[start + 2 :]
-    return short[start + 1 :] == long[start + 1 :] or swapped == long[start:]
+    swap = short[start + 1 : start + 2] + short[start : start + 1] + short[start + 2 :]
+    return short[start + 1 :] == long[start + 1 :] or swap == long[start:]
 
 
 def _parting(first: str, second: str) -> tuple[str, str, int]:
@@ -270,7 +270,7 @@ def edit(first: str, second: str) -> str:
 
 
 _TEXTS: Final = rb'//[^\r\n]*|"(?:about|name)"\s*:\s*("(?:[^"\\\r\n]|\\.)*")'
-_DOUBLED: Final = rb"(?<![\w.<\[-])([A-Za-z]{2,})((?:[ \t]+|[ \t]*\r?\n[ \t]*//[ \t]*))(?=\1(?![\w\]>-]|\.\w))(\1)"
+_REPEAT: Final = rb"(?<![\w.<\[-])([A-Za-z]{2,})((?:[ \t]+|[ \t]*\r?\n[ \t]*//[ \t]*))(?=\1(?![\w\]>-]|\.\w))(\1)"
 
 
 class WordPlace(NamedTuple):
@@ -342,5 +342,5 @@ def _rare(message: Message) -> Iterator[WordPlace]:
 
 
 def _twice(message: Message) -> Iterator[WordPlace]:
-    for match in re.compile(_DOUBLED, re.IGNORECASE).finditer(message.data, body_start(message.data)):
+    for match in re.compile(_REPEAT, re.IGNORECASE).finditer(message.data, body_start(message.data)):
         yield WordPlace(match[1].decode().lower(), match.start(3), match.end(3), doubled=True)

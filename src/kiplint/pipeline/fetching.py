@@ -23,7 +23,7 @@ from kiplint.pipeline.tables import Blobs
 from kiplint.pipeline.workers import in_a_task
 from kiplint.sources.cleanup import at_end, close
 from kiplint.sources.git import Objects, close_repositories, is_bundle, open_repository, unpack
-from kiplint.sources.history import Folder, Folders, Walker, followed
+from kiplint.sources.history import Folder, Folders, Walker, follow
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
@@ -244,7 +244,7 @@ def _walk(task: dict[str, Any], patterns: tuple[str, ...]) -> Iterator[Row]:
 def _look_into_git(location: str, trees: list[str]) -> Iterator[Callable[[], Folders]]:
     """What looks into each tree: by what follows what; where git cannot say that, each is walked by itself."""
     try:
-        trees_folders = list(followed(_repository(location), trees))
+        trees_folders = list(follow(_repository(location), trees))
     except SourceError:
         walker: list[Walker] = []
         yield from (partial(_look, location, tree, walker) for tree in trees)

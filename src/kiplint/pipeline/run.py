@@ -117,11 +117,11 @@ def run(
 
 def _usable(lake: Lake, snapshot: Snapshot, *, repair: bool) -> Snapshot:
     """A state without tables of an earlier kiplint's, and with `repair` without damaged ones."""
-    damaged = list(verify(lake, snapshot)) if repair else []
-    without_log = {damage.table for damage in damaged if damage.part == log_of(damage.table)}
+    damages = list(verify(lake, snapshot)) if repair else []
+    without_log = {damage.table for damage in damages if damage.part == log_of(damage.table)}
     if unusable := without_log | lake.outdated(snapshot, without_log):
         snapshot = lake.publish(undone(lake.without(snapshot, unusable), unusable), {}, "request")
-    return undone(snapshot, {damage.table for damage in damaged})
+    return undone(snapshot, {damage.table for damage in damages})
 
 
 def requested(snapshot: Snapshot) -> Request | None:
@@ -151,7 +151,7 @@ def _attend(
     spark = session()
     work = Work(spark, lake, snapshot, ids)
     watcher.on_begin(stage.name, spark)
-    started = time.perf_counter()
+    start = time.perf_counter()
     try:
         stage.run(work, context)
     except Exception as error:
@@ -159,7 +159,7 @@ def _attend(
             raise UsageError(f"stage {stage.name} fails: {reason}") from error
         raise
     snapshot = lake.publish(replace(snapshot, stages={**snapshot.stages, **states}), work.new_parts, stage.name)
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - start
     watcher.on_end(Done(stage.name, _rows(lake, snapshot, stage.writes), seconds, tuple(work.remarks)))
     return snapshot
 

@@ -63,11 +63,11 @@ def java_home(folder: Path) -> Path:
 def version_of(java: Path) -> int:
     """The feature release of a `java` command, such as 17; 0 when it cannot be run."""
     try:
-        ran = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        process = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    match = re.search(r'version "(?:1\.)?(\d+)', ran.stderr + ran.stdout)
-    return int(match[1]) if match and ran.returncode == 0 else 0
+    match = re.search(r'version "(?:1\.)?(\d+)', process.stderr + process.stdout)
+    return int(match[1]) if match and process.returncode == 0 else 0
 
 
 def _candidates() -> Iterator[Path]:
@@ -134,11 +134,11 @@ def make_session(
     """
     settings = dict(conf or {})
     if not master and not remote and (active := SparkSession.getActiveSession()):
-        return _configured(active, settings)
+        return _configure(active, settings)
     try:
         if remote:
             _await_server(remote)
-            return _configured(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | settings)
+            return _configure(SparkSession.builder.remote(remote).getOrCreate(), EVERYWHERE | settings)
         return _start(master or "local[*]", settings)
     except UsageError:
         raise
@@ -208,7 +208,7 @@ def complaint(error: Exception) -> str:
     return first_line(error) if isinstance(error, PySparkException | Py4JError) else ""
 
 
-_RAISED: Final = re.compile(r"^Traceback \(most recent call last\):\n(?:  .*\n)*(\w[\w.]*(?:: .*)?)$", re.MULTILINE)
+_ERRORS: Final = re.compile(r"^Traceback \(most recent call last\):\n(?:  .*\n)*(\w[\w.]*(?:: .*)?)$", re.MULTILINE)
 
 
 _CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
@@ -219,8 +219,8 @@ def first_line(error: Exception) -> str:
 
     The last cause stands before it. Of an error in a Python worker it is the last line of the traceback.
     """
-    if raised := _RAISED.findall(str(error)):
-        return str(raised[-1])
+    if errors := _ERRORS.findall(str(error)):
+        return str(errors[-1])
     lines = [line.lstrip(": ") for line in str(error).splitlines() if line.strip(": ")]
     messages = [line for line in lines if not line.startswith("An error occurred while calling")]
     line = next(iter(messages or lines), type(error).__name__)
@@ -243,7 +243,7 @@ def _await_server(remote: str) -> None:
         channel.close()
 
 
-def _configured(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+def _configure(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     for name, value in settings.items():
         if session.conf.isModifiable(name):
             session.conf.set(name, value)

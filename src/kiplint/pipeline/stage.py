@@ -45,8 +45,8 @@ class Engine(msgspec.Struct, frozen=True):
 
 
 @cache
-def _scopes(packed: bytes) -> Scopes:
-    rules, rule_ids = pickle.loads(packed)
+def _scopes(data: bytes) -> Scopes:
+    rules, rule_ids = pickle.loads(data)
     return scopes_of(RuleSet(rules, rule_ids))
 
 
@@ -179,13 +179,13 @@ def code_id(module: str, package: Traversable | None = None) -> str:
         name = waiting.pop()
         text = None if name in ids or f"{name}.".startswith(_ASIDE) else _text_of(name, package or files("kiplint"))
         if text is not None:
-            ids[name], imports = _compiled(text)
+            ids[name], imports = _parse_module(text)
             waiting += imports
     return _digest(repr(sorted(ids.items())).encode())
 
 
 @cache
-def _compiled(text: str) -> tuple[str, tuple[str, ...]]:
+def _parse_module(text: str) -> tuple[str, tuple[str, ...]]:
     """The id of what a module does, and the modules that it may import."""
     text = _FOR_TYPES.sub("", text)
     imports = []

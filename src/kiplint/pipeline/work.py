@@ -66,10 +66,10 @@ class Work:
 
     def unprocessed(self, stage: str, kind: type[TableFrame]) -> tuple[Parts, bool]:
         """The files of a table that a stage has not worked on, and whether it begins anew: then that is all of them."""
-        parts, processed = self.parts(kind), set(self.processed(stage, kind))
-        if self.anew(stage) or not processed <= set(parts):
+        parts, old_parts = self.parts(kind), set(self.processed(stage, kind))
+        if self.anew(stage) or not old_parts <= set(parts):
             return parts, True
-        return tuple(part for part in parts if part not in processed), False
+        return tuple(part for part in parts if part not in old_parts), False
 
     def processed(self, stage: str, kind: type[TableFrame]) -> Parts:
         """The files of a table that a stage has worked on."""
@@ -78,8 +78,8 @@ class Work:
 
     def changed_sources(self, stage: str, kind: type[TableFrame]) -> set[str]:
         """The sources whose rows in a table, partitioned by source, are others than those that a stage worked on."""
-        processed = () if self.anew(stage) else self.processed(stage, kind)
-        return {part.source for part in {*self.parts(kind)} ^ {*processed}}
+        old_parts = () if self.anew(stage) else self.processed(stage, kind)
+        return {part.source for part in {*self.parts(kind)} ^ {*old_parts}}
 
     # What it gets
 

@@ -128,7 +128,7 @@ def _pages_beside(file: str) -> Iterator[PageBeside]:
             continue
 
 
-def linked(text: str, repository: str = "") -> Markup:
+def add_links(text: str, repository: str = "") -> Markup:
     """Text with links to the KIPs, issues and pull requests of Kafka, and to those of a repository by their numbers."""
     parts: list[str] = []
     end = 0

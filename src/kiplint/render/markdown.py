@@ -8,12 +8,12 @@ from textwrap import wrap
 from typing import Final, TextIO
 
 from kiplint.engine.finding import Finding
-from kiplint.render.report import Report, Verdict, ranked
+from kiplint.render.report import Report, Verdict, rank
 from kiplint.text.show import printable
 
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", **{sign: "\\" + sign for sign in "\\|`*_[]~$"}})
 
-_LINKED: Final = re.compile(
+_LINK_START: Final = re.compile(
     r"""(?xi) @ | \#(?=\d) | :(?=//) | \bwww(?=\.)  # people, issues, addresses
     | \bgh(?=-\d)  # issues, by another name"""
 )
@@ -39,7 +39,7 @@ def write_table(head: Sequence[str], rows: Iterable[Iterable[str]], out: TextIO)
 
 def inline(text: str) -> str:
     """Text that stays in its line and its cell, means nothing to Markdown or HTML, and calls and links nobody."""
-    plain = _LINKED.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
+    plain = _LINK_START.sub(rf"\g<0>{_BREAK}", printable(text).translate(_ESCAPES))
     return _COMMIT.sub(lambda match: _BREAK.join(wrap(match[0], 6)), plain)
 
 
@@ -61,7 +61,7 @@ def write_findings(findings: Iterable[Finding], out: TextIO) -> None:
     """Write a table of findings, worst first; nothing when there are none."""
     rows = [
         (finding.severity, finding.rule, f"{finding.path}:{finding.line}", finding.summary)
-        for finding in ranked(findings)
+        for finding in rank(findings)
     ]
     if rows:
         write_table(("severity", "rule", "place", "what"), rows, out)

@@ -22,7 +22,7 @@ import msgspec
 from markupsafe import Markup
 
 from kiplint import __version__
-from kiplint.render.links import PagesBeside, linked, own_address
+from kiplint.render.links import PagesBeside, add_links, own_address
 from kiplint.sources.git import open_repository
 from kiplint.sources.schema_files import SourceError
 from kiplint.text.show import as_json_text, printable
@@ -143,14 +143,14 @@ def provenance() -> Provenance:
     program = sys.argv[0].replace(os.sep, "/")
     is_command = program.rpartition("/")[2] in ("kiplint", "kiplint.exe") or program.endswith("kiplint/__main__.py")
     words = shlex.join(["kiplint", *sys.argv[1:]]) if is_command else ""
-    commit = pushed = os.environ.get("GITHUB_SHA", "")
+    commit = sha = os.environ.get("GITHUB_SHA", "")
     with suppress(SourceError):
-        commit = pushed or open_repository(None).run("rev-parse", "--verify", "--quiet", "HEAD")
+        commit = sha or open_repository(None).run("rev-parse", "--verify", "--quiet", "HEAD")
     return Provenance(
         f"{time:%Y-%m-%d %H:%M} UTC",
         re.sub(r"(?<=://)[^/@\s]*@", "", words),
         commit.strip()[:12],
-        f"{own_address()}/commit/{pushed}" if own_address() and pushed else "",
+        f"{own_address()}/commit/{sha}" if own_address() and sha else "",
     )
 
 
@@ -233,7 +233,7 @@ def _environment() -> Environment:
         finalize=_finalize,
         auto_reload=False,
     )
-    environment.filters |= {"plural": plural, "text": as_text, "beside": beside, "linked": linked, "pack": pack}
+    environment.filters |= {"plural": plural, "text": as_text, "beside": beside, "linked": add_links, "pack": pack}
     environment.globals["m"] = environment.get_template("macros.html").module
     return environment
 

@@ -243,8 +243,8 @@ def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) 
 
     `ignore` is the advice on suppressing findings; RULE in it is replaced by the id.
     """
-    violated = {finding.rule for finding in findings}
-    return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in violated}
+    rule_ids = {finding.rule for finding in findings}
+    return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in rule_ids}
 
 
 def _info(rule: Rule, ignore: str) -> RuleInfo:
@@ -269,7 +269,7 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
         yield finding.fingerprint if count == 1 else f"{finding.fingerprint}:{count}"
 
 
-def ranked(findings: Iterable[AnyFinding]) -> list[AnyFinding]:
+def rank(findings: Iterable[AnyFinding]) -> list[AnyFinding]:
     """Findings in the order in which people read them: by severity, then by place."""
     return sorted(findings, key=lambda item: (SEVERITIES.index(item.severity), item.path, item.line, item.column))
 

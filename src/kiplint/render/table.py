@@ -70,18 +70,18 @@ def table(
     cells = [[(printable(text), paint_with) for text, paint_with in row] for row in rows]
     if not cells:
         return []
-    titled = [[(printable(label), code) for label in head], *cells] if head else cells
+    all_rows = [[(printable(label), code) for label in head], *cells] if head else cells
     inner_width = None if width is None else width - len(indent)
-    columns = list(zip(*titled, strict=True))
+    columns = list(zip(*all_rows, strict=True))
     widths = [max(len(text) for text, _ in column) for column in columns]
     least = [max(_least(text) for text, _ in column) for column in columns]
     beside = _beside(least, inner_width)
-    fitted = _fitted(widths[:beside], least[:beside], inner_width)
+    final_widths = _fit(widths[:beside], least[:beside], inner_width)
     lines: list[str] = []
-    for row in titled:
-        lines += [f"{indent}{line}".rstrip() for line in _row(row[:beside], fitted, color)]
+    for row in all_rows:
+        lines += [f"{indent}{line}".rstrip() for line in _row(row[:beside], final_widths, color)]
         for text, paint_with in row[beside:]:
-            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in _folded(text, (inner_width or 0) - 4)]
+            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in _fold(text, (inner_width or 0) - 4)]
     return lines
 
 
@@ -99,29 +99,29 @@ def _beside(least: Sequence[int], width: int | None) -> int:
     return number
 
 
-def _fitted(widths: Sequence[int], least: Sequence[int], width: int | None) -> list[int]:
+def _fit(widths: Sequence[int], least: Sequence[int], width: int | None) -> list[int]:
     """The widths of columns that fit, the widest made narrower first."""
-    fitted = list(widths)
-    while width is not None and sum(fitted) + 2 * (len(fitted) - 1) > width:
-        loose = [n for n, width_of_column in enumerate(fitted) if width_of_column > least[n]]
+    result = list(widths)
+    while width is not None and sum(result) + 2 * (len(result) - 1) > width:
+        loose = [n for n, width_of_column in enumerate(result) if width_of_column > least[n]]
         if not loose:
             break
-        fitted[max(loose, key=lambda n: fitted[n])] -= 1
-    return fitted
+        result[max(loose, key=lambda n: result[n])] -= 1
+    return result
 
 
 def _row(row: Sequence[Cell], widths: Sequence[int], color: bool) -> list[str]:
     """The lines of a row, as many as its highest cell has."""
-    folded = [_folded(text, width) for (text, _), width in zip(row, widths, strict=True)]
-    height = max(1, *map(len, folded))
+    cells = [_fold(text, width) for (text, _), width in zip(row, widths, strict=True)]
+    height = max(1, *map(len, cells))
     parts = [
-        [(part[n] if n < len(part) else "", code) for part, (_, code) in zip(folded, row, strict=True)]
+        [(part[n] if n < len(part) else "", code) for part, (_, code) in zip(cells, row, strict=True)]
         for n in range(height)
     ]
     return [_line(part, widths, color) for part in parts]
 
 
-def _folded(text: str, width: int) -> list[str]:
+def _fold(text: str, width: int) -> list[str]:
     """A text in lines of a width, broken at blanks alone."""
     if len(text) <= width:
         return [text] if text else []
@@ -177,8 +177,8 @@ def title(text: str, color: bool) -> str:
 
 def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
     """Items separated by commas, wrapped between them where the line is full; lines are never longer than `WIDTH`."""
-    glued = ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
-    lines = _wrap(glued, min(WIDTH, width or WIDTH), indent, indent)
+    text = ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
+    lines = _wrap(text, min(WIDTH, width or WIDTH), indent, indent)
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 

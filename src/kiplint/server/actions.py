@@ -45,13 +45,13 @@ def diagnostic(finding: Finding, buffer: Buffer, url: str = "") -> types.Diagnos
     )
 
 
-def published(
+def diagnostics(
     buffer: Buffer, uri: str, findings: Sequence[Finding], rules: Mapping[str, Rule]
 ) -> types.PublishDiagnosticsParams:
     """All that is to be shown in a text, which takes the place of what was shown before; `rules` by their ids."""
     urls = {rule: rules[rule].url for rule in {finding.rule for finding in findings} & rules.keys()}
-    diagnostics = [diagnostic(finding, buffer, urls.get(finding.rule, "")) for finding in findings]
-    return types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics, version=buffer.version)
+    items = [diagnostic(finding, buffer, urls.get(finding.rule, "")) for finding in findings]
+    return types.PublishDiagnosticsParams(uri=uri, diagnostics=items, version=buffer.version)
 
 
 def refuse(buffer: Buffer, uri: str, reason: str) -> types.PublishDiagnosticsParams:
@@ -222,7 +222,7 @@ def refactorings(
     )
     for title, migrate_rpc, goal in choices:
         try:
-            migration = workspace.proved(neighbours, migrate_rpc(), goal)
+            migration = workspace.prove(neighbours, migrate_rpc(), goal)
         except (BadField, LookupError, ValueError, UsageError):  # findings report what is broken
             continue
         if any(row.name == rpc.name and row.state == "left" for row in migration.rows):
@@ -238,15 +238,15 @@ def refactorings(
 def edit_of(workspace: Workspace, edits: Iterable[FileEdit], uri: _Uri) -> types.WorkspaceEdit:
     """Edits of files, which count bytes, as edits of the texts that the editor has of them."""
     plain: dict[str, list[types.TextEdit]] = {}
-    versioned: list[types.TextDocumentEdit] = []
-    ordered = sorted(edits, key=lambda edit: (edit.path, edit.start, edit.end))
-    for path, group in groupby(ordered, key=lambda edit: edit.path):
+    changes: list[types.TextDocumentEdit] = []
+    sorted_edits = sorted(edits, key=lambda edit: (edit.path, edit.start, edit.end))
+    for path, group in groupby(sorted_edits, key=lambda edit: edit.path):
         buffer = workspace.buffer(path)
         texts = [types.TextEdit(buffer.range_of_bytes(edit.start, edit.end), edit.text) for edit in group]
         name = types.OptionalVersionedTextDocumentIdentifier(uri=uri(path), version=buffer.version)
-        versioned.append(types.TextDocumentEdit(name, [*texts]))
+        changes.append(types.TextDocumentEdit(name, [*texts]))
         plain[uri(path)] = texts
-    return types.WorkspaceEdit(document_changes=[*versioned]) if workspace.versioned else types.WorkspaceEdit(plain)
+    return types.WorkspaceEdit(document_changes=[*changes]) if workspace.versioned else types.WorkspaceEdit(plain)
 
 
 def _title(finding: Finding) -> str:

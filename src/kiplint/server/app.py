@@ -93,7 +93,7 @@ class Session(LanguageServer):
         self.findings: dict[str, list[Finding]] = {}
         self.breaks: dict[str, Mapping[str, ChangeFinding]] = {}
         self._problem = ""
-        self._published: dict[str, tuple[Buffer, list[Finding], str]] = {}
+        self._states: dict[str, tuple[Buffer, list[Finding], str]] = {}
         self._timers: dict[str, tuple[asyncio.TimerHandle, float]] = {}
 
     def uri(self, path: str) -> str:
@@ -128,7 +128,7 @@ class Session(LanguageServer):
             self.definitions.drop(path)
             self.findings.pop(path, None)
             self.uris.pop(path, None)
-            self._published.pop(uri, None)
+            self._states.pop(uri, None)
             self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
             self.check_later(os.path.dirname(path))
 
@@ -186,11 +186,11 @@ class Session(LanguageServer):
         """Publish the findings in a text, or the reason why it cannot be checked, unless nothing changed."""
         uri, findings = self.uri(buffer.path), self.findings[buffer.path]
         state = (buffer, findings, reason)
-        if self._published.get(uri) != state:
-            self._published[uri] = state
+        if self._states.get(uri) != state:
+            self._states[uri] = state
             rules = self.rules(buffer.path)
             self.text_document_publish_diagnostics(
-                actions.refuse(buffer, uri, reason) if reason else actions.published(buffer, uri, findings, rules)
+                actions.refuse(buffer, uri, reason) if reason else actions.diagnostics(buffer, uri, findings, rules)
             )
 
     def findings_of(self, path: str) -> list[Finding]:
@@ -308,7 +308,7 @@ def _hover(ls: Session, buffer: Buffer, params: types.HoverParams) -> types.Hove
     return hover.hover(buffer, buffer.offset(params.position), ls.neighbours(buffer), findings, rules, breaks)
 
 
-def _linked(
+def _struct_places(
     ls: Session, buffer: Buffer, position: types.Position, selects: Callable[[symbols.StructName], bool]
 ) -> Iterator[types.Location]:
     """The names of the struct at a position that `selects` accepts; without a struct, the other message of the RPC."""
@@ -402,10 +402,10 @@ TEXT_HANDLERS: Final[Mapping[str, Callable[[Session, Buffer, Any], object]]] = {
     types.TEXT_DOCUMENT_INLAY_HINT: lambda ls, buffer, params: hover.hints(buffer, params.range, ls.neighbours(buffer)),
     types.TEXT_DOCUMENT_DOCUMENT_SYMBOL: lambda ls, buffer, params: symbols.symbols(buffer),
     types.TEXT_DOCUMENT_FOLDING_RANGE: lambda ls, buffer, params: symbols.folds(buffer),
-    types.TEXT_DOCUMENT_DEFINITION: lambda ls, buffer, params: _linked(
+    types.TEXT_DOCUMENT_DEFINITION: lambda ls, buffer, params: _struct_places(
         ls, buffer, params.position, lambda name: name.defines
     ),
-    types.TEXT_DOCUMENT_REFERENCES: lambda ls, buffer, params: _linked(
+    types.TEXT_DOCUMENT_REFERENCES: lambda ls, buffer, params: _struct_places(
         ls, buffer, params.position, lambda name: params.context.include_declaration or not name.defines
     ),
     types.TEXT_DOCUMENT_COMPLETION: _completion,

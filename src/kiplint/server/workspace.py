@@ -23,7 +23,7 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.scopes import EditedSet
 from kiplint.fixes.fixers import make_fixes
-from kiplint.fixes.sets import Goal, Migration, all_rules, proved
+from kiplint.fixes.sets import Goal, Migration, all_rules, prove
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
@@ -70,13 +70,13 @@ class OpenFindings(NamedTuple):
     problem: str = ""
 
 
-class _Configured(NamedTuple):
+class _Setup(NamedTuple):
     """The configuration of a directory, the rules that run there, and its definitions as they were checked last."""
 
     configuration: Configuration
     rules: RuleSet
     by_id: Mapping[str, Rule]
-    edited: EditedSet
+    edited_set: EditedSet
 
 
 class _Comparison(NamedTuple):
@@ -105,7 +105,7 @@ class Workspace:
         self._disk: dict[str, tuple[tuple[int, int], bytes]] = {}
         self._folders: dict[str, dict[str, bytes]] = {}
         self._neighbours: dict[str, Neighbours] = {}
-        self._configured: dict[str, _Configured] = {}
+        self._setups: dict[str, _Setup] = {}
         self._current: set[str] = set()  # the directories whose configuration was read since the last `forget`
         self._comparisons: dict[str, _Comparison] = {}
 
@@ -146,7 +146,7 @@ class Workspace:
         """The definitions of a directory as they are now."""
         if directory not in self._neighbours:
             files = self._files(directory)
-            messages = (load(path, data).message or self._salvaged(path) for path, data in files.items())
+            messages = (load(path, data).message or self._salvage(path) for path, data in files.items())
             schemas = SchemaSet(tuple(filter(None, messages)), directory)
             self._neighbours[directory] = Neighbours(directory, files, schemas)
         return self._neighbours[directory]
@@ -156,16 +156,16 @@ class Workspace:
 
         Findings have no fixes; `fixed` has.
         """
-        files, configured = self._files(directory), self._configuration(directory)
-        findings = configured.edited.check(files, self.buffers.keys() & files.keys())
+        files, setup = self._files(directory), self._configuration(directory)
+        findings = setup.edited_set.check(files, self.buffers.keys() & files.keys())
         breaks: dict[str, ChangeFinding] = {}
         problem = ""
         try:
-            if files and (base := self.bases.of(directory, configured.configuration)):
+            if files and (base := self.bases.of(directory, setup.configuration)):
                 for path in findings:
-                    compared = self._compared(path, files, base, configured.rules)
-                    findings[path] = [*findings[path], *compared] if compared else findings[path]
-                    breaks |= {change.fingerprint: change for change in compared}
+                    change_findings = self._compare(path, files, base, setup.rules)
+                    findings[path] = [*findings[path], *change_findings] if change_findings else findings[path]
+                    breaks |= {change.fingerprint: change for change in change_findings}
         except (UsageError, SourceError) as error:
             problem = f"not compared with {self.bases.setting}: {error}"
         return OpenFindings(findings, breaks, problem)
@@ -173,9 +173,9 @@ class Workspace:
     def fixed(self, path: str) -> list[Finding]:
         """The findings of the last check in an open text with their fixes; changes are not among them."""
         directory = os.path.dirname(path)
-        return self._configured[directory].edited.fixed(path, make_fixes) if directory in self._current else []
+        return self._setups[directory].edited_set.fixed(path, make_fixes) if directory in self._current else []
 
-    def _compared(
+    def _compare(
         self, path: str, files: Mapping[str, bytes], base: ReleasedBase, rules: RuleSet
     ) -> tuple[ChangeFinding, ...]:
         """What a text breaks that its base has; as before, unless a text that matters has changed."""
@@ -205,18 +205,18 @@ class Workspace:
         value = child(node, key) if node else None
         return f'"{key}": {text[value.start : value.end]}' if value else ""
 
-    def proved(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
+    def prove(self, neighbours: Neighbours, migration: Migration, goal: Goal | None = None) -> Migration:
         """The part of a migration that makes nothing worse; raises UsageError for an unreadable configuration."""
         files = tuple(SchemaFile(path, data) for path, data in neighbours.files.items())
         rules = all_rules(self._configuration(neighbours.directory).configuration)
         schema_files = SchemaFiles(neighbours.directory, files, lone=len(files) == 1)
-        return proved(schema_files, migration, rules, goal, neighbours.schemas)
+        return prove(schema_files, migration, rules, goal, neighbours.schemas)
 
     def rules(self, directory: str) -> Mapping[str, Rule]:
         """By id: the rules that run for a directory; raises UsageError where its configuration cannot be read."""
         return self._configuration(directory).by_id
 
-    def _salvaged(self, path: str) -> Message | None:
+    def _salvage(self, path: str) -> Message | None:
         buffer = self.buffers.get(path)
         return salvage(buffer, self._readable.get(path)) if buffer and buffer.fits else None
 
@@ -224,9 +224,9 @@ class Workspace:
         self._folders.pop(directory, None)
         self._neighbours.pop(directory, None)
 
-    def _configuration(self, directory: str) -> _Configured:
+    def _configuration(self, directory: str) -> _Setup:
         """The configuration of a directory; as it was where nothing in it has changed, with what was checked."""
-        last = self._configured.get(directory)
+        last = self._setups.get(directory)
         if last and directory in self._current:
             return last
         configuration = configure(directory)
@@ -234,8 +234,8 @@ class Workspace:
         parts = (configuration, rules.rules, rules.all_rules)
         if last is None or (last.configuration, last.rules.rules, last.rules.all_rules) != parts:
             by_id = {rule.id: rule for rule in rules.rules}
-            last = _Configured(configuration, rules, by_id, EditedSet(directory, rules))
-            self._configured[directory] = last
+            last = _Setup(configuration, rules, by_id, EditedSet(directory, rules))
+            self._setups[directory] = last
         self._current.add(directory)
         return last
 

@@ -40,18 +40,18 @@ def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Ke
     """The set of named files of one directory, whose bytes may be known, with the other definitions there."""
     for path, data in contents.items():
         if data is None and not os.path.isfile(path):
-            raise SourceError(f"cannot read {shown(path)}: it is not a file")
+            raise SourceError(f"cannot read {show_path(path)}: it is not a file")
     root = directory or os.curdir
-    files = [SchemaFile(shown(path), read(path, root) if data is None else data) for path, data in contents.items()]
+    files = [SchemaFile(show_path(path), read(path, root) if data is None else data) for path, data in contents.items()]
     named_paths = {file.path for file in files}
-    place = shown(root)
+    place = show_path(root)
     siblings = ((_below(place, path), path) for path in (_listing(root)[1] if os.path.isdir(root) else ()))
     others = (sibling for sibling in siblings if sibling[0] not in named_paths and keep(sibling[1]))
     context = (SchemaFile(name, read(path, root, listed=True), is_reported=False) for name, path in others)
     return with_context(place, files, context)
 
 
-def shown(path: str) -> str:
+def show_path(path: str) -> str:
     """A path as users see it: relative to the working directory when below it, else as given."""
     if path == UNNAMED:
         return path
@@ -71,7 +71,7 @@ def read(path: str, root: str, *, listed: bool = False) -> bytes:
         return _read(path, is_regular=listed)
     except OSError as error:
         if error.errno not in IS_LINK:
-            raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
+            raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
     try:
         top, target = os.path.join(os.path.realpath(root), ""), os.path.realpath(path)
         *folders, name = target.removeprefix(top).split(os.sep)
@@ -79,7 +79,7 @@ def read(path: str, root: str, *, listed: bool = False) -> bytes:
             return _read(target)
         return LinkText(os.fsencode(os.readlink(path)))
     except OSError as error:
-        raise SourceError(f"cannot read {shown(path)}: {error.strerror}") from None
+        raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
 
 
 def _read(path: str, *, is_regular: bool = False) -> bytes:
@@ -128,7 +128,7 @@ def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
         directory = waiting.pop()
         folders, paths = _listing(directory)
         waiting += reversed(folders)
-        place = shown(directory)
+        place = show_path(directory)
         files = [SchemaFile(_below(place, path), read(path, top, listed=True)) for path in paths if keep(path)]
         definitions, left_out = sorted_out(files, certain=directory == top)
         if definitions:
@@ -147,7 +147,7 @@ def _listing(directory: str) -> tuple[list[str], list[str]]:
     try:
         entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
     except OSError as error:
-        raise SourceError(f"cannot read {shown(directory)}: {error.strerror}") from None
+        raise SourceError(f"cannot read {show_path(directory)}: {error.strerror}") from None
     folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and is_walked(entry.name)]
     return folders, [entry.path for entry in entries if entry.name.endswith(".json") and _is_file(entry)]
 

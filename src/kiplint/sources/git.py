@@ -250,12 +250,12 @@ class Objects:
             raise SourceError(limit.exceeded(f"the git repository {self.where}"))
         data: bytes = pipe.read(length)
         if size > length:
-            left = size - length
+            rest = size - length
 
             def read(most: int) -> bytes:
-                nonlocal left
-                piece: bytes = pipe.read(min(most, left))
-                left -= len(piece)
+                nonlocal rest
+                piece: bytes = pipe.read(min(most, rest))
+                rest -= len(piece)
                 return piece
 
             data += marks_of(read)[0]
@@ -276,7 +276,7 @@ class Objects:
 
 
 _repositories: dict[tuple[str, str], Objects] = {}
-_unpacked: dict[tuple[str, int, int], str] = {}
+_directories: dict[tuple[str, int, int], str] = {}
 
 
 def open_repository(repository: str | None) -> Objects:
@@ -352,12 +352,12 @@ def unpacked(repository: str, bundle: str) -> str:
 
     stat = os.stat(bundle)
     key = bundle, stat.st_size, stat.st_mtime_ns
-    if not os.path.isdir(_unpacked.get(key, "")):
+    if not os.path.isdir(_directories.get(key, "")):
         directory = mkdtemp(prefix="kiplint-")
         at_end(lambda: rmtree(directory, ignore_errors=True))
         unpack(repository, bundle, directory)
-        _unpacked[key] = directory
-    return _unpacked[key]
+        _directories[key] = directory
+    return _directories[key]
 
 
 def _is_bare(path: str) -> bool:
@@ -392,18 +392,18 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
         raise SourceError(f"{error} (and no such file: {name})" if repository is None else str(error)) from None
     if root is None:
         _no_revision(revision, objects)
-    walked: list[str] = []
+    parents: list[str] = []
     for at, part in enumerate(parts, 1):
-        entry = _entry(revision, walked, part, root)
+        entry = _entry(revision, parents, part, root)
         if entry.mode.startswith(FILE) and at == len(parts):
             beside = {file.name: file.id for file in entries(root) if is_json(file)}
-            return _tree(name, revision, walked, {"": {**beside, part: entry.id}}, objects), part
+            return _tree(name, revision, parents, {"": {**beside, part: entry.id}}, objects), part
         if entry.mode != FOLDER:
             what = {LINK: "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
-            raise SourceError(f"cannot read {revision}:{'/'.join([*walked, part])}: it is {what}")
-        walked.append(part)
+            raise SourceError(f"cannot read {revision}:{'/'.join([*parents, part])}: it is {what}")
+        parents.append(part)
         root = objects.read([entry.id])[0]
-    return _tree(name, revision, walked, _folders(name, root, objects), objects), ""
+    return _tree(name, revision, parents, _folders(name, root, objects), objects), ""
 
 
 def read_blob(name: str, path: str, repository: str | None = None) -> bytes:
@@ -473,10 +473,10 @@ def _no_revision(revision: str, objects: Objects) -> NoReturn:
     raise SourceError(f"no such revision: {revision}{hint}")
 
 
-def _entry(revision: str, walked: list[str], part: str, tree: GitObject) -> TreeEntry:
+def _entry(revision: str, parents: list[str], part: str, tree: GitObject) -> TreeEntry:
     by_name = {entry.name: entry for entry in entries(tree)}
     if part not in by_name:
-        before = "".join(f"{folder}/" for folder in walked)
+        before = "".join(f"{folder}/" for folder in parents)
         hint = did_you_mean(part, by_name, before, numbered=False)
         raise SourceError(f"no such path in {revision}: {before}{part}{hint}")
     return by_name[part]
@@ -528,9 +528,9 @@ def is_json(entry: TreeEntry) -> bool:
 
 
 def _tree(
-    name: str, revision: str, walked: list[str], folders: dict[str, dict[str, str]], objects: Objects
+    name: str, revision: str, parents: list[str], folders: dict[str, dict[str, str]], objects: Objects
 ) -> FileTree:
-    inner = "".join(f"{folder}/" for folder in walked)
+    inner = "".join(f"{folder}/" for folder in parents)
     home = home_of(objects.where) if os.path.isdir(objects.where) else ""
 
     def read(ids: list[str]) -> list[bytes]:

@@ -252,7 +252,7 @@ _COMMAND = ("diff-tree", "--stdin", "-r", "--raw", "-z", "--no-renames", "--no-a
 Folders = tuple[Folder, ...]
 
 
-def followed(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
+def follow(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
     """The folders of each tree, as a `Walker` has them but for the ids; the same object where nothing is different.
 
     Raises SourceError for what a walker has to look into: damage, and more than a definition tree can hold.

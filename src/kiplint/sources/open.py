@@ -138,7 +138,7 @@ class OtherSets:
     def _files(self, top: str) -> _Files:
         if top.endswith(":"):
             return _of_revision(top, self._repository)
-        paths = _walked(self._names, top) | ({path: os.path.join(top, path) for path in _indexed(top)} if top else {})
+        paths = _walk(self._names, top) | ({path: os.path.join(top, path) for path in _read_index(top)} if top else {})
         return {path: partial(_bytes_of, full) for path, full in paths.items() if self._keep(full)}
 
 
@@ -220,7 +220,7 @@ def _of_revision(revision: str, repository: str | None) -> _Files:
     }
 
 
-def _indexed(top: str) -> Iterable[str]:
+def _read_index(top: str) -> Iterable[str]:
     """The files that git has of a work tree, out of its index; all that are there before the first is added.
 
     The index is read here, because a git process takes longer than the check of a set.
@@ -230,7 +230,7 @@ def _indexed(top: str) -> Iterable[str]:
         folder = os.path.join(top, os.fsdecode(_bytes_of(folder)).removeprefix("gitdir:").strip())
     place = os.path.join(folder, "index")
     if not os.path.isfile(place):
-        return _walked([top], top)
+        return _walk([top], top)
     index = read_file(place, MOST_LOOKED_AT, cut=True)
     if index[4:8] == b"\0\0\0\4":  # this format has parts of paths
         return _of_revision("HEAD:", top)
@@ -238,7 +238,7 @@ def _indexed(top: str) -> Iterable[str]:
     return [os.fsdecode(path) for length, path in entries if length[0] == len(path)]
 
 
-def _walked(names: Iterable[str], top: str) -> dict[str, str]:
+def _walk(names: Iterable[str], top: str) -> dict[str, str]:
     """The files below directories, by path from the top."""
     paths: dict[str, str] = {}
     for name in names:

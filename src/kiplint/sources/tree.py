@@ -12,7 +12,7 @@ from typing import IO, Any, BinaryIO
 import msgspec
 
 from kiplint.limits import ARCHIVE_BYTES, ARCHIVE_ENTRIES, ARCHIVE_HEADER, Counter, Limit
-from kiplint.sources.disk import UNNAMED, home_of, shown
+from kiplint.sources.disk import UNNAMED, home_of, show_path
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     Keep,
@@ -219,7 +219,7 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
     from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
     files: dict[str, bytes] = {}
-    unpacked = Counter(ARCHIVE_BYTES)
+    room = Counter(ARCHIVE_BYTES)
     with ZipFile(file) as archive:
         entries = archive.infolist()
         if len(entries) > ARCHIVE_ENTRIES:
@@ -236,7 +236,7 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
                 raise SourceError(f"cannot read {name}: it has two entries {path}")
             with archive.open(entry) as text:
                 files[path], size = _beginning(text)
-            if not unpacked.take(size):
+            if not room.take(size):
                 raise _too_much(name, ARCHIVE_BYTES)
     return files
 
@@ -246,7 +246,7 @@ def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
     from tarfile import TarFile
 
     files: dict[str, bytes] = {}
-    unpacked = Counter(ARCHIVE_BYTES)
+    room = Counter(ARCHIVE_BYTES)
     with TarFile(fileobj=file) as archive:  # type: ignore[arg-type]
         for count, entry in enumerate(archive, 1):
             if count > ARCHIVE_ENTRIES:
@@ -255,7 +255,7 @@ def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
             if text:
                 path = entry_path(name, entry.name)
                 files[path], size = _beginning(text)
-                if not unpacked.take(size):
+                if not room.take(size):
                     raise _too_much(name, ARCHIVE_BYTES)
         if file.last.strip(b"\0"):  # tarfile takes a damaged header for the end
             raise SourceError(f"cannot read {name}: the archive is damaged (it ends too early)")
@@ -278,18 +278,18 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
     of two releases correspond. Raises SourceError for what is not an archive, damaged, encrypted, too much, or hostile.
     """
     if not os.path.isfile(name):
-        raise SourceError(f"cannot read {shown(name)}: it is not a file")
+        raise SourceError(f"cannot read {show_path(name)}: it is not a file")
     try:
         with open_file(name) as file:
-            files = _files(shown(name), file)
+            files = _files(show_path(name), file)
     except SourceError:
         raise
     except OSError as error:
-        raise SourceError(f"cannot read {shown(name)}: {error.strerror or 'the archive is damaged'}") from None
+        raise SourceError(f"cannot read {show_path(name)}: {error.strerror or 'the archive is damaged'}") from None
     except Exception as error:  # zipfile and tarfile raise a dozen kinds for damaged archives
         reason = str(error).partition("\n")[0] or type(error).__name__
-        raise SourceError(f"cannot read {shown(name)}: the archive is damaged ({reason})") from None
-    tree = FileTree(shown(name), f"{shown(name)}!/", f"{name}/", by_folder(files), lambda texts: texts)
+        raise SourceError(f"cannot read {show_path(name)}: the archive is damaged ({reason})") from None
+    tree = FileTree(show_path(name), f"{show_path(name)}!/", f"{name}/", by_folder(files), lambda texts: texts)
     tops = {path.partition("/")[0] if "/" in path else "" for path in files}
     if not inner and len(tops) == 1 and "-" in (top := tops.pop()):
         return tree.below(top)

@@ -92,18 +92,18 @@ def blank_line_comments(data: bytes) -> bytes:
     if b"\\" in data and (b"\\\n" in data or b"\\\r" in data):
         return _blank_exactly(data, keep_blocks=True)
     parts: list[bytes] = []
-    copied = 0
+    position = 0
     for match in _LINE_COMMENTS.finditer(data):
         start, end = match.span()
-        code = data[copied:start]
+        code = data[position:start]
         line = code[max(code.rfind(b"\n"), code.rfind(b"\r")) + 1 :]
         # No string spans lines without a backslash at a line's end, so the line alone tells whether we are in one.
         doubtful = line.count(b'"') % 2 or b"'" in line or b"\\" in line or b"/*" in line
         if doubtful and line.strip(b" \t"):
             return _blank_exactly(data, keep_blocks=True)
         parts += (code, match.group().translate(_BLANKS))
-        copied = end
-    parts.append(data[copied:])
+        position = end
+    parts.append(data[position:])
     return b"".join(parts)
 
 
@@ -142,27 +142,27 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T], encoder: msgspec.json.
     """
     if len(data) > DEFINITION_BYTES:
         return None
-    blanked = blank_line_comments(data)
+    json_data = blank_line_comments(data)
     try:
         if not data.isascii():
             data.decode()  # the decoder never sees the comments
-        value = decoder.decode(blanked)
+        value = decoder.decode(json_data)
     except (ValueError, RecursionError):
         return None
     output = encoder.encode(value)
-    return None if _drops_key(blanked, output) or _is_too_deep(output) else value
+    return None if _drops_key(json_data, output) or _is_too_deep(output) else value
 
 
-def _drops_key(blanked: bytes, output: bytes) -> bool:
-    """Whether decoding `blanked` and encoding the value as `output` lost a key.
+def _drops_key(json_data: bytes, output: bytes) -> bool:
+    """Whether decoding `json_data` and encoding the value as `output` lost a key.
 
     Of duplicate keys the decoder keeps the last, and it loses nothing else. Escapes aside, every quote opens or
     closes a string, and every string that was kept is encoded as one string. So a key was lost if and only if
     there are fewer quotes now.
     """
-    if b"\\" in blanked:
-        blanked, output = re.sub(_ESCAPE, b"", blanked), re.sub(_ESCAPE, b"", output)
-    return blanked.count(b'"') != output.count(b'"')
+    if b"\\" in json_data:
+        json_data, output = re.sub(_ESCAPE, b"", json_data), re.sub(_ESCAPE, b"", output)
+    return json_data.count(b'"') != output.count(b'"')
 
 
 def _is_too_deep(data: bytes) -> bool:

@@ -44,7 +44,7 @@ def weigh(problems: tuple[Problem, ...], root: Node | None, text: str) -> tuple[
 _CONFLICT: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: .*)?$|^={7}$", re.MULTILINE)
 _SPACES: Final = dict.fromkeys(map(ord, "\u00a0\u2007\u202f\u3000\u200b"), " ")
 _QUOTES: Final = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb"), '"')
-_PASTED: Final = re.compile("[" + "".join(map(chr, (*_SPACES, *_QUOTES))) + "]")
+_ODD_CHARACTERS: Final = re.compile("[" + "".join(map(chr, (*_SPACES, *_QUOTES))) + "]")
 
 
 def mishap(text: str, first: int) -> Problem | None:
@@ -52,7 +52,7 @@ def mishap(text: str, first: int) -> Problem | None:
 
     `first` is the offset of the first problem.
     """
-    return _conflict(text) or _pasted(text, first)
+    return _conflict(text) or _odd_characters(text, first)
 
 
 def merge_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
@@ -78,9 +78,9 @@ def _conflict(text: str) -> Problem | None:
     return Problem("invalid-json", detail, "", starts[0].start(), starts[0].end())
 
 
-def _pasted(text: str, first: int) -> Problem | None:
+def _odd_characters(text: str, first: int) -> Problem | None:
     """Spaces and quotes from a word processor or web page, if plain ones make the text valid."""
-    characters = list(_PASTED.finditer(text))
+    characters = list(_ODD_CHARACTERS.finditer(text))
     odd = next((character for character in characters if character.start() >= first), None)
     if odd is None or not any(_is_sound(text.translate(table)) for table in (_SPACES, _SPACES | _QUOTES)):
         return None
@@ -94,8 +94,8 @@ def _pasted(text: str, first: int) -> Problem | None:
 
 
 def _is_sound(text: str) -> bool:
-    scanned = scan(text)
-    return scanned.root is not None and not any(problem.kind in _HOPELESS for problem in scanned.problems)
+    result = scan(text)
+    return result.root is not None and not any(problem.kind in _HOPELESS for problem in result.problems)
 
 
 MISSING: Final = msgspec.UNSET
@@ -137,22 +137,22 @@ def diagnose(data: bytes) -> Diagnosis:
         return Diagnosis((Problem("linked-file", detail, "", 0, len(text)),), MISSING, text)
     if problem := _not_utf8(data):
         return Diagnosis((problem,), MISSING, text)
-    scanned = scan(text)
-    if scanned.root is None and not any(problem.kind in _HOPELESS for problem in scanned.problems):
+    result = scan(text)
+    if result.root is None and not any(problem.kind in _HOPELESS for problem in result.problems):
         detail = "the file has nothing but comments" if text.replace(BOM, "").strip() else "the file is empty"
         return Diagnosis((Problem("empty-file", detail, "", 0, min(1, len(text))),), MISSING, text)
-    problems = merge_odd_spaces(list(weigh(tuple(scanned.problems), scanned.root, text)), text)
+    problems = merge_odd_spaces(list(weigh(tuple(result.problems), result.root, text)), text)
     unread = next((problem for problem in problems if problem.kind == "invalid-json"), None)
     if unread and (whole := mishap(text, unread.start)):
         return Diagnosis((whole,), MISSING, text)
     if text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))
-    if scanned.root is None or any(problem.kind in _HOPELESS for problem in problems):
+    if result.root is None or any(problem.kind in _HOPELESS for problem in problems):
         return Diagnosis(tuple(problems), MISSING, text)
     if any(problem.kind in _JSON5 for problem in problems):
-        return Diagnosis(tuple(problems), _json5_value(text, scanned.root), text)
-    value = _json_value(text, scanned.root)
+        return Diagnosis(tuple(problems), _json5_value(text, result.root), text)
+    value = _json_value(text, result.root)
     if isinstance(value, Problem):
         return Diagnosis((*problems, value), MISSING, text)
     return Diagnosis(tuple(problems), value, text)

@@ -134,8 +134,8 @@ def find_blocks(text: str) -> DocumentBlocks:
     """The definitions of a document, and its loose fields; in linear time."""
     scan = _Scan(text)
     starts = [start for start, _, _ in scan.closed]
-    places = [(start, end, True, versioned) for start, end, versioned in scan.closed]
-    places += [(start, end, False, True) for start, end in _unclosed(text, scan, starts)]
+    places = [(start, end, True, has_versions) for start, end, has_versions in scan.closed]
+    places += [(start, end, False, True) for start, end in _unclosed_spans(text, scan, starts)]
     outermost: list[tuple[int, int, bool, bool]] = []
     for place in sorted(places, key=lambda place: (place[0], -place[1])):
         if not outermost or place[0] >= outermost[-1][1]:  # no definition stands in another
@@ -145,7 +145,7 @@ def find_blocks(text: str) -> DocumentBlocks:
     return DocumentBlocks(tuple(_block(text, scan.replacements, *place) for place in outermost), tuple(loose))
 
 
-def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, int]]:
+def _unclosed_spans(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, int]]:
     """The definitions that never close: up to the next one, the end of their fence, or the last line of JSON."""
     open_ones = [frame.start for frame in scan.stack if OWN in frame.keys]
     limits = sorted({*starts, *open_ones, len(text)})
@@ -159,16 +159,16 @@ def _unclosed(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, 
         yield start, start + len("".join(lines).rstrip())
 
 
-def _block(text: str, replacements: dict[int, str], start: int, end: int, closed: bool, versioned: bool) -> Block:
+def _block(text: str, replacements: dict[int, str], start: int, end: int, closed: bool, has_versions: bool) -> Block:
     inner = text[start:end]
     if replacements:
         inner = "".join(replacements.get(at, char) for at, char in enumerate(inner, start))
-    return Block(start, end, inner, closed, versioned)
+    return Block(start, end, inner, closed, has_versions)
 
 
 _SPACES: Final = dict.fromkeys(map(ord, "\u00a0\u1680\u2002\u2003\u2007\u2009\u200a\u202f\u205f\u3000"), " ")
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"), " ")
-_PASTED: Final = _SPACES | _UNSEEN
+_ODD_CHARACTERS: Final = _SPACES | _UNSEEN
 _QUOTE_MARKS: Final = re.compile(r"^[ \t]*+(?:>[ \t]?)+", re.MULTILINE)
 """How mail and Markdown mark lines that are quoted. No line of JSON begins so."""
 
@@ -253,7 +253,7 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _plain(text: str) -> str:
     """The text with plain blanks for what looks like one, and for marks of quoting; as long as before."""
-    spaced = text.translate(_PASTED)
-    if ">" not in spaced:
-        return spaced
-    return _QUOTE_MARKS.sub(lambda match: " " * len(match.group()), spaced)
+    text = text.translate(_ODD_CHARACTERS)
+    if ">" not in text:
+        return text
+    return _QUOTE_MARKS.sub(lambda match: " " * len(match.group()), text)

@@ -37,7 +37,7 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
     Raises Overlap when an edit begins inside another, ValueError when one reaches beyond the bytes.
     """
     parts: list[bytes] = []
-    copied = 0
+    position = 0
     last: Edit | None = None
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         if not 0 <= edit.start <= edit.end <= len(data):
@@ -48,9 +48,9 @@ def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:
             raise Overlap(
                 f"an edit of bytes {edit.start} to {edit.end} overlaps one of bytes {last.start} to {last.end}"
             )
-        parts += (data[copied : edit.start], edit.text.encode())
-        copied, last = edit.end, edit
-    parts.append(data[copied:])
+        parts += (data[position : edit.start], edit.text.encode())
+        position, last = edit.end, edit
+    parts.append(data[position:])
     return b"".join(parts)
 
 
@@ -69,21 +69,19 @@ class Edits:
     """Edits of one file that can all be made, in their order."""
 
     def __init__(self) -> None:
-        self._ordered: list[Edit] = []
+        self._edits: list[Edit] = []
 
     def collides(self, edit: Edit) -> bool:
         """Whether an edit collides with any of them."""
-        at = bisect_left(self._ordered, Edit(edit.start, -1, ""))
-        following = takewhile(
-            lambda other: other.start < max(edit.end, edit.start + 1), islice(self._ordered, at, None)
-        )
-        return any(collide(edit, other) for other in chain(self._ordered[max(at - 1, 0) : at], following))
+        at = bisect_left(self._edits, Edit(edit.start, -1, ""))
+        following = takewhile(lambda other: other.start < max(edit.end, edit.start + 1), islice(self._edits, at, None))
+        return any(collide(edit, other) for other in chain(self._edits[max(at - 1, 0) : at], following))
 
     def add(self, edit: Edit) -> None:
         """Add an edit, once."""
-        at = bisect_left(self._ordered, edit)
-        if self._ordered[at : at + 1] != [edit]:
-            self._ordered.insert(at, edit)
+        at = bisect_left(self._edits, edit)
+        if self._edits[at : at + 1] != [edit]:
+            self._edits.insert(at, edit)
 
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
@@ -224,8 +222,8 @@ def delete_items(document: Document, container: Node, items: Sequence[Node]) -> 
 
     The comma before them goes too where nothing follows.
     """
-    deleted = set(map(id, items))
-    last_remaining = next((child for child in reversed(container.children) if id(child) not in deleted), None)
+    deleted_ids = set(map(id, items))
+    last_remaining = next((child for child in reversed(container.children) if id(child) not in deleted_ids), None)
     last = container.children[-1]
     edits: list[Edit] = []
     if last_remaining and last_remaining is not last and document.comma_after(last) < 0:

@@ -307,10 +307,10 @@ class Parser:
             if self.root is not None and not self.stack:
                 self._trailing(token)
                 return False
-            excused = self.comma_excused
+            is_excused = self.comma_excused
             while self._step(token):
                 pass
-            if excused and token.kind != UNCLOSED:
+            if is_excused and token.kind != UNCLOSED:
                 self.comma_excused = False
         self.last = token
         return True

@@ -51,14 +51,14 @@ def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tupl
     if quote == "'":
         issues.append(StringIssue("json5-only", "a string in single quotes; write it in double quotes", start, end))
     parts: list[str] = []
-    copied = start + 1
-    for match in re.compile(_SPECIAL).finditer(text, copied, stop):
+    position = start + 1
+    for match in re.compile(_SPECIAL).finditer(text, position, stop):
         meaning, kind, detail = _meaning(match, quote)
-        parts += (text[copied : match.start()], meaning)
-        copied = match.end()
+        parts += (text[position : match.start()], meaning)
+        position = match.end()
         if kind and len(issues) < _MOST:
             issues.append(StringIssue(kind, detail, *match.span()))
-    parts.append(text[copied:stop])
+    parts.append(text[position:stop])
     return "".join(parts), issues
 
 
@@ -153,8 +153,8 @@ def _json5_number(word: str) -> tuple[str, str] | None:
         return "json5-only", f"{word} is not a JSON number; write a finite number"
     if match := _HEXADECIMAL.fullmatch(word):
         sign = "-" if match[1] == "-" else ""
-        fixed = f"{sign}{int(match[2][:_LONGEST_HINT], 16)}"
-        return "json5-only", f"hexadecimal number {show_raw(word)}; write {_hint(fixed, word)}"
+        number = f"{sign}{int(match[2][:_LONGEST_HINT], 16)}"
+        return "json5-only", f"hexadecimal number {show_raw(word)}; write {_hint(number, word)}"
     match = _DECIMAL.fullmatch(word)
     if match is None or not (match[2] or len(match[3]) > 1):
         return None
@@ -164,23 +164,23 @@ def _json5_number(word: str) -> tuple[str, str] | None:
         *([] if whole else ["a leading '.'"]),
         *(["a trailing '.'"] if fraction == "." else []),
     ]
-    fixed = f"{sign.strip('+')}{whole or '0'}{'' if fraction == '.' else fraction}{exponent}"
-    return "json5-only", f"number {show_raw(word)} with {' and '.join(parts)}; write {_hint(fixed, word)}"
+    number = f"{sign.strip('+')}{whole or '0'}{'' if fraction == '.' else fraction}{exponent}"
+    return "json5-only", f"number {show_raw(word)} with {' and '.join(parts)}; write {_hint(number, word)}"
 
 
 def _unknown(word: str) -> tuple[str, str]:
     if correction := _CORRECTIONS.get(word):
         return "invalid-json", f"{show_raw(word)} is not a JSON value; write {correction}"
     if match := _LEADING_ZERO.fullmatch(word):
-        fixed = f"{match[1].strip('+')}{match[2].lstrip('0') or '0'}"
-        if _NUMBER.fullmatch(fixed):
-            return "invalid-json", f"number {show_raw(word)} with a leading zero; write {_hint(fixed, word)}"
+        number = f"{match[1].strip('+')}{match[2].lstrip('0') or '0'}"
+        if _NUMBER.fullmatch(number):
+            return "invalid-json", f"number {show_raw(word)} with a leading zero; write {_hint(number, word)}"
     detail = f"{show_raw(word)} is not a JSON value; write a string in double quotes, a number, true, false or null"
     return "invalid-json", detail
 
 
-def _hint(fixed: str, word: str) -> str:
-    return fixed if len(word) <= _LONGEST_HINT else "a plain decimal number"
+def _hint(number: str, word: str) -> str:
+    return number if len(word) <= _LONGEST_HINT else "a plain decimal number"
 
 
 # Kinds of tokens. PLAIN is a string that needs no second look; QUOTED has escapes, control characters or

@@ -17,7 +17,7 @@ def tally(counts: Mapping[str, int], kind: str = "") -> str:
     """`1 error and 2 warnings`, with a word such as `more ` before the nouns; empty when there are none."""
     severities = ("error", "warning", "info")
     parts = [plural(counts[severity], kind + severity) for severity in severities if counts[severity]]
-    return listed(parts) if parts else ""
+    return join_words(parts) if parts else ""
 
 
 def plural(number: int, noun: str) -> str:
@@ -31,7 +31,7 @@ def in_bytes(number: int, singular: str = "", many: str = "") -> str:
     return f"{number} {noun} {verb}".rstrip()
 
 
-def listed(parts: Iterable[str]) -> str:
+def join_words(parts: Iterable[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     *before, last = parts
     return f"{', '.join(before)} and {last}" if before else last
@@ -91,11 +91,11 @@ class _Index:
     """Names by what makes them close: their numbers and their length, their letters, and how they begin."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self.sorted = sorted(names)
+        self.names = sorted(names)
         self.by_lower: dict[str, list[str]] = {}
         self.by_length: dict[int, list[str]] = {}
         self.by_numbers: dict[tuple[str, ...], dict[int, list[str]]] = {}
-        for name in self.sorted:
+        for name in self.names:
             self.by_lower.setdefault(name.lower(), []).append(name)
             for by_length in (self.by_length, self.by_numbers.setdefault(_numbers(name), {})):
                 by_length.setdefault(len(name), []).append(name)
@@ -108,7 +108,7 @@ class _Index:
 
     def beginning_with(self, word: str) -> Iterator[str]:
         """The names that begin with a word."""
-        return takewhile(lambda name: name.startswith(word), islice(self.sorted, bisect_left(self.sorted, word), None))
+        return takewhile(lambda name: name.startswith(word), islice(self.names, bisect_left(self.names, word), None))
 
 
 _index = lru_cache(maxsize=8)(_Index)

@@ -21,7 +21,7 @@ from kiplint.pipeline.stage import Engine
 from pipeline.support import QUICK
 
 from .test_plans import recording
-from .thinned import TAGS, WHOLE, thinned
+from .thinned import TAGS, WHOLE, thin_history
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +75,7 @@ def lake(lake_and_plans: tuple[Lake, dict[str, list[str]]]) -> Lake:
 def bundle(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Kafka's own history, or a repository with fewer commits of trunk and every tag."""
     whole = str(corpus / "kafka-schema-history.bundle")
-    return whole if WHOLE else thinned(whole, tmp_path_factory.mktemp("history") / "thinned.git")
+    return whole if WHOLE else thin_history(whole, tmp_path_factory.mktemp("history") / "thinned.git")
 
 
 @pytest.fixture(scope="session")
@@ -90,8 +90,8 @@ def kafka(
     place = tmp_path_factory.mktemp("kafka")
     kafka_lake = Lake(place / "lake")
     forks = [f"{fork}={corpus / 'kafka-forks.bundle'}#{fork}" for fork in ("automq", "redpanda", "linkedin")]
-    requested = Request((f"kafka={bundle}#trunk", f"kafka={bundle}#{TAGS}", *forks))
-    run(kafka_lake, requested, engine, lambda: spark, SILENT)
+    request = Request((f"kafka={bundle}#trunk", f"kafka={bundle}#{TAGS}", *forks))
+    run(kafka_lake, request, engine, lambda: spark, SILENT)
     return kafka_lake
 
 

@@ -59,7 +59,7 @@ def findings_of(commit: str, repository: str, rules: RuleSet) -> list[Row]:
 def changes_of(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]:
     """The changes of `kiplint diff OLD: NEW:`, with paths from the top of the revisions."""
     before, after = load(f"{old}:", repository), load(f"{new}:", repository)
-    judged = changes_between(rules, before, after)
+    changes = changes_between(rules, before, after)
     return sorted(
         (
             *(
@@ -73,7 +73,7 @@ def changes_of(old: str, new: str, repository: str, rules: RuleSet) -> list[Row]
             ),
             *(change.field, change.path.partition(":")[2], change.span.line, change.span.column, change.message),
         )
-        for change in judged
+        for change in changes
     )
 
 

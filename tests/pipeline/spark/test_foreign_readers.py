@@ -40,13 +40,13 @@ def test_readers_count_the_same(shown_lake: Lake, spark: SparkSession) -> None:
     for name, version in versions.items():
         table = DeltaTable(shown_lake.storage.inner(name), version=version)
         files = table.file_uris()
-        requested = duckdb.execute("SELECT count(*) FROM read_parquet($1)", [files]).fetchall() if files else [(0,)]
+        duckdb_rows = duckdb.execute("SELECT count(*) FROM read_parquet($1)", [files]).fetchall() if files else [(0,)]
         lazy = polars.scan_delta(shown_lake.storage.inner(name), version=version).select(polars.len())
         here = own.rows(f"SELECT count(*) AS n FROM {name}")[0]["n"]
         if files:
             read = spark.read.option("basePath", shown_lake.storage.inner(name)).parquet(*files)
             by_spark.append(read.selectExpr(f"'{name}' AS name", "count(*) AS rows"))
-        counts_by_name[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), requested[0][0], here)
+        counts_by_name[name] = (table.to_pyarrow_table().num_rows, lazy.collect().item(), duckdb_rows[0][0], here)
     rows_by_name = {row["name"]: row["rows"] for row in reduce(DataFrame.union, by_spark).collect()}
     counts_by_name = {name: (*counts, rows_by_name.get(name, 0)) for name, counts in counts_by_name.items()}
     assert {name: counts for name, counts in counts_by_name.items() if len(set(counts)) != 1} == {}

@@ -35,10 +35,10 @@ def _content(lake: Lake) -> dict[str, list[str]]:
 
 
 def test_a_run_with_nothing_new_does_not_even_start_spark(lake: Lake, engine: Engine, sources: tuple[str, ...]) -> None:
-    done: list[Done] = []
+    stages: list[Done] = []
     before = lake.snapshot()
-    assert run(lake, Request(sources), engine, never, make_watcher(done)) == before
-    assert [(stage.stage, stage.seconds) for stage in done] == [(name, None) for name in NAMES]
+    assert run(lake, Request(sources), engine, never, make_watcher(stages)) == before
+    assert [(stage.stage, stage.seconds) for stage in stages] == [(name, None) for name in NAMES]
 
 
 def test_new_commits_cost_only_what_they_bring(lake: Lake, engine: Engine, spark: SparkSession, tmp_path: Path) -> None:
@@ -61,11 +61,11 @@ def test_other_rules_are_linted_anew_and_nothing_else(
 ) -> None:
     strict = Config()
     strict.severity = {"style/about-missing": "error", "versions/field-above-valid": "warning"}
-    done: list[Done] = []
+    stages: list[Done] = []
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     other = Engine.of(make_ruleset(strict, load_rules(strict, "")))
-    run(copy, Request(sources), other, lambda: spark, make_watcher(done), [name for name in NAMES if name != "spans"])
-    assert [stage.stage for stage in done if stage.seconds is not None] == ["lint"]
+    run(copy, Request(sources), other, lambda: spark, make_watcher(stages), [name for name in NAMES if name != "spans"])
+    assert [stage.stage for stage in stages if stage.seconds is not None] == ["lint"]
     before, after = _content(lake), _content(copy)
     assert {name for name, rows in after.items() if rows != before[name]} == {"findings"}
 
@@ -85,7 +85,7 @@ def test_a_new_source_leaves_the_spans_of_others(
 
 
 @pytest.fixture(scope="module")
-def damaged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def damaged_repository(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A repository in which a blob is missing, and its id."""
     repository = tmp_path_factory.mktemp("damaged") / "sample"
     make_history(repository)
@@ -95,9 +95,9 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_what_cannot_be_read_is_a_problem_and_no_dead_job(
-    damaged: tuple[Path, str], engine: Engine, spark: SparkSession, tmp_path: Path
+    damaged_repository: tuple[Path, str], engine: Engine, spark: SparkSession, tmp_path: Path
 ) -> None:
-    repository, blob = damaged
+    repository, blob = damaged_repository
     lake = Lake(tmp_path / "lake")
     hostile = tmp_path / "hostile"
     hostile.mkdir()

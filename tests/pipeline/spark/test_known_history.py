@@ -19,9 +19,9 @@ LIFE = "introduced_time", "fixed_time", "first_release", "fixed_release"
 @pytest.fixture(scope="module")
 def report(kafka: Lake) -> dict[str, Any]:
     """The report, as `kiplint pipeline report --output-format json` writes it."""
-    done = kiplint("pipeline", "report", str(kafka.path), "--output-format", "json", cwd=ROOT)
-    assert (done.code, done.err) == (0, "")
-    document: dict[str, Any] = json.loads(done.out)
+    result = kiplint("pipeline", "report", str(kafka.path), "--output-format", "json", cwd=ROOT)
+    assert (result.code, result.err) == (0, "")
+    document: dict[str, Any] = json.loads(result.out)
     return document
 
 

@@ -38,8 +38,8 @@ def test_from_a_store_into_a_store(
     assert {name for name, rows in there.items() if rows != here[name]} == {"sources"}
     assert {row[3] for row in there["sources"]} == {bundle}
     assert there["findings"]
-    requested = ("query", str(remote_lake), "SELECT count(*) AS n FROM set_findings", "--output-format", "json")
-    assert json.loads(stdout(*requested)) == json.loads(stdout("query", str(lake.path), *requested[2:]))
+    query = ("query", str(remote_lake), "SELECT count(*) AS n FROM set_findings", "--output-format", "json")
+    assert json.loads(stdout(*query)) == json.loads(stdout("query", str(lake.path), *query[2:]))
     assert optimize(remote_lake, 0).files == 0
     assert content(str(remote_lake)) == there
     assert os.listdir(tmp_path) == []

@@ -26,7 +26,7 @@ WHOLE = {"spark.sql.maxMetadataStringLength": "100000", "spark.sql.debug.maxToSt
 """By default a plan has the first letters of a file's path, and the first columns of a table."""
 
 
-def condensed(plan: str, lake: Path) -> Iterator[str]:
+def condense(plan: str, lake: Path) -> Iterator[str]:
     """The operators of a plan as a tree: of scans the table and the columns, of Python the function."""
     depths: list[int] = []
     for line in plan.splitlines():
@@ -72,7 +72,7 @@ def recording(
     def note(what: str, df: DataFrame) -> None:
         with redirect_stdout(StringIO()) as out:
             df.explain()
-        by_stage.setdefault(stage[-1], []).append("\n".join((what, *condensed(out.getvalue(), lake))))
+        by_stage.setdefault(stage[-1], []).append("\n".join((what, *condense(out.getvalue(), lake))))
 
     def wrap_function(function: Callable[..., Any], what: str) -> Callable[..., Any]:
         def call(df: DataFrame, *words: Any, **others: Any) -> Any:

@@ -81,15 +81,15 @@ def test_a_commit_is_judged_as_diff_judges_it(
         for at in range(1, len(ids)):
             before = [tag for tag in tags if TAGS[tag] < at]
             expected = kiplint.diff(f"{ids[at - 1]}:", f"{ids[at]}:", released=before, config={})
-            assert judged(lake, "main", ids[at]) == rows_of(expected), at
-    assert judged(lake, "main", ids[2]) == [("compat/unstable-changed", "none", "2")] * 2
-    assert judged(lake, "main", ids[3]) == [("compat/layout-changed", "wire", "2")] * 2
+            assert read_changes(lake, "main", ids[at]) == rows_of(expected), at
+    assert read_changes(lake, "main", ids[2]) == [("compat/unstable-changed", "none", "2")] * 2
+    assert read_changes(lake, "main", ids[3]) == [("compat/layout-changed", "wire", "2")] * 2
     expected = kiplint.diff("1.0.0:", f"{ids[6]}:", released=released, config={})
     result = lake_diff(Reader(lake), f"x:1.0.0..{ids[6]}")
     assert rows_of(result) == rows_of(expected)
 
 
-def judged(lake: Lake, lineage: str, commit: str) -> list[tuple[str, str, str]]:
+def read_changes(lake: Lake, lineage: str, commit: str) -> list[tuple[str, str, str]]:
     sql = "SELECT rule, breaks, versions FROM set_changes WHERE source = 'x' AND lineage = $1 AND commit = $2"
     return sorted(tuple(row.values()) for row in Reader(lake).duck.rows(sql, [lineage, commit]))
 

@@ -23,9 +23,9 @@ def findings(lake: Lake) -> list[tuple[str, ...]]:
     return sorted(tuple(map(str, row.values())) for row in Reader(lake).rows(Findings))
 
 
-@pytest.mark.parametrize("changed", ["lint"])
+@pytest.mark.parametrize("stage_name", ["lint"])
 def test_changed_rules(
-    changed: str,
+    stage_name: str,
     lake: Lake,
     sources: tuple[str, ...],
     spark: SparkSession,
@@ -35,7 +35,7 @@ def test_changed_rules(
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     snapshot = copy.snapshot()
     stages = {
-        name: replace(stage, engine="other") if name == changed else stage for name, stage in snapshot.stages.items()
+        name: replace(stage, engine="other") if name == stage_name else stage for name, stage in snapshot.stages.items()
     }
     with copy.writing():
         copy.publish(replace(snapshot, stages=stages), {}, "test")
@@ -49,13 +49,13 @@ def test_the_stages_of_damaged_tables_run_again(
     copy = Lake(shutil.copytree(lake.path, tmp_path / "lake"))
     for part in copy.parts("findings", copy.snapshot().tables["findings"]):
         (copy.path / part.name).write_bytes(b"")
-    done: list[Done] = []
+    stages: list[Done] = []
     with pytest.raises(AssertionError, match="this needs no session"):
-        run(copy, Request(sources), engine, never, make_watcher(done), repair=True)
-    assert [stage.stage for stage in done] == ["ingest"]
-    left = undone(lake.snapshot(), ["findings"])
-    assert lake.snapshot().stages.keys() - left.stages.keys() == {"lint"}
-    assert lake.snapshot().tables.keys() - left.tables.keys() == {"findings"}
+        run(copy, Request(sources), engine, never, make_watcher(stages), repair=True)
+    assert [stage.stage for stage in stages] == ["ingest"]
+    after = undone(lake.snapshot(), ["findings"])
+    assert lake.snapshot().stages.keys() - after.stages.keys() == {"lint"}
+    assert lake.snapshot().tables.keys() - after.tables.keys() == {"findings"}
 
 
 def test_sources_that_are_read_otherwise(
@@ -67,9 +67,9 @@ def test_sources_that_are_read_otherwise(
     stages = {**snapshot.stages, "ingest-walking": replace(snapshot.stages["ingest-walking"], engine="other")}
     with copy.writing():
         copy.publish(replace(snapshot, stages=stages), {}, "test")
-    done: list[Done] = []
+    stage_log: list[Done] = []
     stage_names = ("ingest", "lint", "describe", "compare")
-    after = run(copy, Request(sources), engine, lambda: spark, make_watcher(done), stage_names)
-    assert tuple(stage.stage for stage in done if stage.seconds is not None) == stage_names
+    after = run(copy, Request(sources), engine, lambda: spark, make_watcher(stage_log), stage_names)
+    assert tuple(stage.stage for stage in stage_log if stage.seconds is not None) == stage_names
     assert set(copy.parts("blobs", after.tables["blobs"])).isdisjoint(copy.parts("blobs", snapshot.tables["blobs"]))
     assert content(copy.path) == content(lake.path)

@@ -30,7 +30,7 @@ from kiplint.pipeline.tables import (
     Trees,
 )
 from kiplint.pipeline.work import Work
-from pipeline.support import filled, put
+from pipeline.support import fill_rows, put
 from pipeline.test_listing import revisions
 
 SEED = seed()
@@ -246,7 +246,7 @@ def test_spans_are_those_of_a_plain_recomputation(spark: SparkSession, tmp_path:
     lake = Lake(tmp_path / "lake")
     with lake.writing():
         rows = {Revisions: line_rows, **tables(contents)}
-        parts = {kind.NAME: put(lake, kind, filled(kind, some)) for kind, some in rows.items()}
+        parts = {kind.NAME: put(lake, kind, fill_rows(kind, some)) for kind, some in rows.items()}
         snapshot = lake.publish(lake.snapshot(), parts, "compare")
         work = Work(spark, lake, snapshot, {"spans": ""})
         spans.run(work, Context(Engine(b""), tuple(lines), (), (), "s0"))

@@ -30,7 +30,7 @@ BLOBS = 1804 if WHOLE else 1341
 """How many commits the trunk has, how many releases there are, and how many distinct files of trunk, these and forks."""
 
 
-def thinned(bundle: str, where: Path) -> str:
+def thin_history(bundle: str, where: Path) -> str:
     """A repository whose trunk has one commit out of `EACH`, the `KEY_COMMITS`, what is before these, and the newest.
 
     The commits of trunk have their trees, dates and messages, and other ids; the tags are those of the bundle.
@@ -54,11 +54,11 @@ def thinned(bundle: str, where: Path) -> str:
 
 
 def _git(repository: Path, *words: str, environment: dict[str, str] | None = None) -> str:
-    ran = subprocess.run(
+    process = subprocess.run(
         ["git", "-C", repository, *words],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, **(environment or {})},
     )
-    return ran.stdout
+    return process.stdout

@@ -13,7 +13,7 @@ from kiplint.commands.diff.text import fold_causes, names_of
 from kiplint.compat.judge import ChangeFinding
 from kiplint.render.markdown import inline
 from kiplint.render.report import RunResult
-from kiplint.text.words import listed, plural
+from kiplint.text.words import join_words, plural
 
 if TYPE_CHECKING:
     from kiplint.commands.changelog.options import ChangelogCommand
@@ -100,7 +100,7 @@ def write_page(result: ChangelogResult, out: TextIO, *, color: bool = False) -> 
             causes, others = fold_causes(section) if result.role else ({}, section)
             for cause, alike in causes.items():
                 number, names = names_of(alike)
-                out.write(f"- **{inline(cause)}**, {number}: {inline(listed(names))}.\n")
+                out.write(f"- **{inline(cause)}**, {number}: {inline(join_words(names))}.\n")
             others.sort(key=attrgetter("rpc", "message_name"))
             for rpc, of_rpc in groupby(others, key=attrgetter("rpc")):
                 halves: dict[str, list[str]] = {}
@@ -117,7 +117,7 @@ def _sentence(group: list[ChangeFinding]) -> str:
         return f" {inline(group[0].predicate)}."
     parts = list(dict.fromkeys(map(_part, group)))
     items = parts if len(parts) <= 12 else [*parts[:11], plural(len(parts) - 11, "more change")]
-    return f": {listed(items)}."
+    return f": {join_words(items)}."
 
 
 def _part(change: ChangeFinding) -> str:

@@ -14,7 +14,7 @@ from kiplint.engine.baseline import (
     BaselineEntry,
     Stale,
     compare,
-    extended,
+    extend,
     read_baseline,
     without,
     write_baseline,
@@ -90,7 +90,7 @@ def apply_baseline(
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
     after, additions = without(before, stale), new if options.command.allow_new else ()
     if options.command.allow_new:
-        after, new = extended(after, additions, checked_paths), ()
+        after, new = extend(after, additions, checked_paths), ()
     write_baseline(after, file, None if options.command.baseline else home_of(tree) or tree)
     counts = f"{plural(after.total, 'finding')}: {len(additions):,} new, {_paid(stale):,} dropped"
     return Compared(new, (), (f"{printable(file)} holds {counts}",))
@@ -144,8 +144,8 @@ def _folder(file: str) -> str:
 def _reportable(findings: Sequence[Finding], rules: RuleSet) -> Callable[[BaselineEntry], bool]:
     """The test whether this run would have reported what an entry records."""
     off = {rule.id for rule in rules.all_rules} - {rule.id for rule in rules.rules}
-    broken = [finding for finding in findings if not finding.message_name and finding.rule.startswith(UNREAD)]
-    unread = {_plain(finding.path) for finding in broken}
+    unread_findings = [finding for finding in findings if not finding.message_name and finding.rule.startswith(UNREAD)]
+    unread = {_plain(finding.path) for finding in unread_findings}
     return lambda entry: entry.rule not in off and _plain(entry.message_name) not in unread
 
 

@@ -144,7 +144,7 @@ def fix_sets(
     results: list[Result] = []
     before: dict[str, bytes] = {}
     after: dict[str, bytes] = {}
-    fixed: list[Finding] = []
+    fixed_findings: list[Finding] = []
     refusals: list[tuple[Finding, Regression]] = []
     older: list[Finding] = []
     for schemas in sets:
@@ -152,9 +152,9 @@ def fix_sets(
         surroundings = around(schemas.directory)
         check = _Check(schemas, surroundings, rules, _with_choices(fixer, choose), old)
         if not any(finding.fix for finding in check(files)):
-            result, left = check.last(files)
+            result, older_findings = check.last(files)
             results.append(result)
-            older += left
+            older += older_findings
             continue
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
@@ -163,11 +163,11 @@ def fix_sets(
         refusals += outcome.refusals
         before |= outcome.before
         after |= outcome.after
-        fixed += outcome.fixed
-        result, left = check.last({**files, **outcome.after})
+        fixed_findings += outcome.fixed
+        result, older_findings = check.last({**files, **outcome.after})
         results.append(result)
-        older += left
-    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed), tuple(refusals), tuple(older))
+        older += older_findings
+    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed_findings), tuple(refusals), tuple(older))
 
 
 def _with_choices(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:

@@ -223,7 +223,7 @@ class _Run:
         findings.sort(key=lambda finding: finding.path)
         sources = {path: data for result in results for path, data in result.sources.items()}
         halves = frozenset(rule.id for rule in self.rules.all_rules if HALF in rule.spec.topics)
-        everything = recent = located(tuple(findings), self.paths, halves)
+        everything = recent = locate_halves(tuple(findings), self.paths, halves)
         if self.base is not None:
             from kiplint.compat.since import brought_about
 
@@ -380,7 +380,7 @@ def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequ
     return make_fixes(violation, pointer, files)
 
 
-def located(findings: tuple[Finding, ...], paths: Iterable[str], halves: Collection[str]) -> tuple[Finding, ...]:
+def locate_halves(findings: tuple[Finding, ...], paths: Iterable[str], halves: Collection[str]) -> tuple[Finding, ...]:
     """The findings; those about a missing half name the file that has it, in the paths or in directories beside.
 
     `halves` are the rules about missing halves.
@@ -391,10 +391,10 @@ def located(findings: tuple[Finding, ...], paths: Iterable[str], halves: Collect
     for path in paths:
         paths_by_name.setdefault(os.path.basename(path), path)
     below = cache(_files_below)
-    return tuple(_located(finding, paths_by_name, below) if finding.rule in halves else finding for finding in findings)
+    return tuple(_locate(finding, paths_by_name, below) if finding.rule in halves else finding for finding in findings)
 
 
-def _located(finding: Finding, paths_by_name: dict[str, str], below: Callable[[str], dict[str, str]]) -> Finding:
+def _locate(finding: Finding, paths_by_name: dict[str, str], below: Callable[[str], dict[str, str]]) -> Finding:
     suffix = next((word for word in OTHER if finding.message_name.endswith(word)), "")
     file = f"{finding.message_name.removesuffix(suffix)}{OTHER.get(suffix, '')}.json"
     near = (below(folder).get(file, "") for folder in _beside(finding.path)) if suffix else ()

@@ -53,7 +53,7 @@ def read_inputs(options: DecodeCommand) -> Iterator[DecodeInput]:
         if isinstance(word, bytes):
             yield from _pieces("bytes", word, form, least, most)
         elif word == STDIN:
-            data = _bounded(standard_input().read(most + 1), "standard input", most)
+            data = _check_size(standard_input().read(most + 1), "standard input", most)
             yield from _pieces("standard input", data, form, least, most)
         elif form in ("auto", "hex", "base64") and not os.path.lexists(word):
             yield from _read_argument(word, number, form, least)
@@ -79,11 +79,11 @@ def _pieces(
     name: str, data: bytes, form: InputFormat, least: int, most: Limit, note: str = ""
 ) -> Iterator[DecodeInput]:
     if data[:3] == GZIP and form in ("auto", "capture", "stream", "records"):
-        yield from _pieces(name, _unpacked(name, data, most), form, least, most, f"{name}: unpacked with gzip")
+        yield from _pieces(name, _unpack(name, data, most), form, least, most, f"{name}: unpacked with gzip")
         return
-    recognized = form == "auto"
-    form = _form(data) if recognized else form
-    if recognized and form in ("hex", "base64", "frame") and _TEXT.fullmatch(data[:4096]):
+    is_auto = form == "auto"
+    form = _form(data) if is_auto else form
+    if is_auto and form in ("hex", "base64", "frame") and _TEXT.fullmatch(data[:4096]):
         if frame := _unwrap_frame(data):
             yield DecodeInput(name, 1, "text-frame", frame, f"{name}: {ONE_FRAME_NOTE}")
             return
@@ -97,7 +97,7 @@ def _pieces(
             yield DecodeInput(name, line, "json", text, note)
         elif text.strip():
             where = f"{name}, line {line}"
-            raw = _hex(text, where) if form == "hex" else _base64(text, where, least if recognized else 0)
+            raw = _hex(text, where) if form == "hex" else _base64(text, where, least if is_auto else 0)
             yield DecodeInput(name, line, "text-frame", raw, note)
 
 
@@ -122,10 +122,10 @@ def _unwrap_frame(data: bytes) -> bytes | None:
     return frame if is_alone and len(parts[0]) in (16, 30) else None
 
 
-def _unpacked(name: str, data: bytes, most: Limit) -> bytes:
+def _unpack(name: str, data: bytes, most: Limit) -> bytes:
     unpacking = zlib.decompressobj(31)
     try:
-        return _bounded(unpacking.decompress(data, most + 1), f"{name}, unpacked,", most)
+        return _check_size(unpacking.decompress(data, most + 1), f"{name}, unpacked,", most)
     except zlib.error as error:
         raise UsageError(f"{name}: not gzip, though it begins like it: {error}") from None
 
@@ -184,7 +184,7 @@ def _file(path: str, most: Limit) -> bytes:
         raise UsageError(f"{path}: {error.strerror}") from None
 
 
-def _bounded(data: bytes, name: str, most: Limit) -> bytes:
+def _check_size(data: bytes, name: str, most: Limit) -> bytes:
     if len(data) > most:
         raise UsageError(most.exceeded(name))
     return data

@@ -94,8 +94,8 @@ class DecodeCommand(Command, frozen=True):
 
         def work(each: Callable[[DecodedFrame], object] | None = None) -> DecodeResult:
             values = not formats.isdisjoint(("json", "jsonl"))
-            spans, detailed = not formats.isdisjoint(("text", "html")), "html" in formats
-            result = decode(self, spans=spans, values=values, detailed=detailed, each=each)
+            spans, is_html = not formats.isdisjoint(("text", "html")), "html" in formats
+            result = decode(self, spans=spans, values=values, detailed=is_html, each=each)
             note = f"warning: not all was decoded: --limit {self.limit} was reached; a larger one decodes more"
             return replace(result, notes=(*result.notes, note)) if result.limited else result
 

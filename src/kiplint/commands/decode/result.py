@@ -177,24 +177,24 @@ class DecodeResult(Report, frozen=True):
 
 def decoded_object(entry: DecodedFrame, *, offsets: bool = False) -> DecodedObject:
     """A frame, for JSON; with `offsets` the place of each value, for which the frame needs spans."""
-    frame, captured = entry.frame, entry.captured
+    frame, raw_frame = entry.frame, entry.captured
     places = (ValueOffset(span.path, span.offset, span.length) for span in frame.spans if span.path)
     origin: dict[str, Any] = {}
-    if captured is not None:
-        is_request = captured.direction == "request"
+    if raw_frame is not None:
+        is_request = raw_frame.direction == "request"
         origin = {
-            "direction": captured.direction,
-            "api_key": captured.api_key,
-            "api_version": captured.api_version,
-            "number": captured.number,
-            "request": UNSET if is_request else captured.request,
-            "latency": UNSET if is_request else captured.latency,
-            "connection": captured.connection,
-            "client": address_text(captured.client),
-            "server": address_text(captured.server),
-            "time": captured.time,
-            "stream_offset": captured.stream_offset,
-            "whole": captured.whole,
+            "direction": raw_frame.direction,
+            "api_key": raw_frame.api_key,
+            "api_version": raw_frame.api_version,
+            "number": raw_frame.number,
+            "request": UNSET if is_request else raw_frame.request,
+            "latency": UNSET if is_request else raw_frame.latency,
+            "connection": raw_frame.connection,
+            "client": address_text(raw_frame.client),
+            "server": address_text(raw_frame.server),
+            "time": raw_frame.time,
+            "stream_offset": raw_frame.stream_offset,
+            "whole": raw_frame.whole,
             "hex": entry.data.hex(),
         }
     return DecodedObject(

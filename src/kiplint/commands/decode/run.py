@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from kiplint.codec.capture import Capture, UnreadableCapture, read_capture
 from kiplint.codec.catalog import chosen_message, chosen_response, having, open_catalog
-from kiplint.codec.codec import filled
+from kiplint.codec.codec import fill_defaults
 from kiplint.codec.connection import judge_capture, judged_values, problems_of, refused_versions
 from kiplint.codec.conversation import Captured
 from kiplint.codec.exchange import BadInput, read_object
@@ -68,11 +68,11 @@ def decode(
     """
     if options.response and options.body:
         raise UsageError("response and body exclude each other: a body has no header")
-    decoder = _Decoder(options, spans=spans, values=values, detailed=detailed, streamed=each is not None)
+    decoder = _Decoder(options, spans=spans, values=values, details=detailed, streaming=each is not None)
     entries: list[DecodedFrame] = []
     rows: list[FrameRow] = []
     rules: set[str] = set()
-    limited = False
+    is_limited = False
     with read_together(options.limit), _without_collector():
         for entry, row in decoder.selection():
             if entry.frame.problems:
@@ -82,9 +82,9 @@ def decode(
                 rows += [row] if row else []
             else:
                 each(entry)
-                limited = limited or is_exhausted()
+                is_limited = is_limited or is_exhausted()
                 refill()
-        limited = limited or is_exhausted()
+        is_limited = is_limited or is_exhausted()
     failures = decoder.failures
     rules.update(failure.rule for _, failure in failures)
     findings = [_finding(entry, problem) for entry in entries for problem in entry.frame.problems]
@@ -102,7 +102,7 @@ def decode(
         rows=tuple(rows),
         number=options.frame,
         offsets=options.offsets,
-        limited=limited or decoder.frames.left < 0,
+        limited=is_limited or decoder.frames.left < 0,
         notes=tuple(dict.fromkeys(decoder.notes)),
     )
 
@@ -128,7 +128,7 @@ _WITH_PLACES = 10
 class _Decoder:
     """Decodes the inputs of a run; `notes` are how they were read, `frames` how many may still be decoded."""
 
-    def __init__(self, options: DecodeCommand, *, spans: bool, values: bool, detailed: bool, streamed: bool) -> None:
+    def __init__(self, options: DecodeCommand, *, spans: bool, values: bool, details: bool, streaming: bool) -> None:
         self.options = options
         self.catalog = open_catalog(options.sets or (".",), options.repository)
         self.response = chosen_response(self.catalog, options.response) if options.response else None
@@ -140,8 +140,8 @@ class _Decoder:
         self.failures: list[tuple[str, ConnectionFailure]] = []
         self._spans = spans or options.offsets
         self._values = values
-        self._detailed = detailed
-        self._streamed = streamed
+        self._details = details
+        self._streaming = streaming
         """Whether frames are written as soon as they are decoded. Then only the frames of captures are counted."""
         self._capture: tuple[str, Capture, dict[int, str]] | None = None
         """The source of the last capture, the capture, and the versions that its servers offered."""
@@ -180,7 +180,7 @@ class _Decoder:
                 yield from self._frames_of_capture(piece)
                 continue
             for entry in self._frames_of(piece):
-                if not self._streamed and not self.frames.take(_WITH_PLACES if self._spans else 1):
+                if not self._streaming and not self.frames.take(_WITH_PLACES if self._spans else 1):
                     return
                 yield entry
 
@@ -203,8 +203,8 @@ class _Decoder:
     def _single(self, piece: DecodeInput) -> DecodedFrame:
         """A frame or a body; a frame in text may begin with its length."""
         frame, data = self._frame(piece.data)
-        framed = len(data) >= 4 and int.from_bytes(piece.data[:4], "big") == len(data) - 4
-        if frame.problems and framed and piece.form == "text-frame" and not self.body:
+        has_length = len(data) >= 4 and int.from_bytes(piece.data[:4], "big") == len(data) - 4
+        if frame.problems and has_length and piece.form == "text-frame" and not self.body:
             frame, data = self._frame(piece.data[4:])
             return DecodedFrame(piece.source, piece.line, 4, data, frame)
         return DecodedFrame(piece.source, piece.line, 0, data, frame)
@@ -247,7 +247,7 @@ class _Decoder:
         except UnreadableCapture as error:
             raise UsageError(f"{piece.source}: {error}") from None
         self.frames.left = -1 if capture.limited else self.frames.left - len(capture.frames)
-        pairs = [(captured, self._frame_of_capture(captured)) for captured in capture.frames]
+        pairs = [(raw_frame, self._frame_of_capture(raw_frame)) for raw_frame in capture.frames]
         failures = connection_failures(capture, pairs)
         if not capture.states and not failures:
             raise UsageError(f"{piece.source}: {_nothing(capture)}")
@@ -257,34 +257,34 @@ class _Decoder:
         breaches = judge_capture(pairs, capture.states)
         refused_numbers = refused_versions(pairs)
         faulty = {
-            captured.number: captured.request
-            for captured, frame in pairs
-            if breaches.get(captured.number)
+            raw_frame.number: raw_frame.request
+            for raw_frame, frame in pairs
+            if breaches.get(raw_frame.number)
             or frame.problems
-            or captured.problem
-            or (self._detailed and (frame.errors or captured.is_unanswered))
+            or raw_frame.problem
+            or (self._details and (frame.errors or raw_frame.is_unanswered))
         }
-        requests = set(faulty.values()) if self._detailed else set()
-        for captured, plain in pairs:
-            frame, data, broken = plain, captured.data, breaches.get(captured.number, ())
-            is_detailed = captured.number in requests or (self._detailed and options.rows)
-            if captured.number in faulty or is_detailed or captured.number == options.frame:
-                frame = captured.decode(catalog, spans=True) if broken or self._spans else plain
+        requests = set(faulty.values()) if self._details else set()
+        for raw_frame, plain in pairs:
+            frame, data, own_breaches = plain, raw_frame.data, breaches.get(raw_frame.number, ())
+            is_detailed = raw_frame.number in requests or (self._details and options.rows)
+            if raw_frame.number in faulty or is_detailed or raw_frame.number == options.frame:
+                frame = raw_frame.decode(catalog, spans=True) if own_breaches or self._spans else plain
                 # A frame that was not captured to its end is not wrong.
-                problems = frame.problems if captured.whole and captured.number not in refused_numbers else ()
-                problems += ((captured.problem,) if captured.problem else ()) + problems_of(broken, frame)
+                problems = frame.problems if raw_frame.whole and raw_frame.number not in refused_numbers else ()
+                problems += ((raw_frame.problem,) if raw_frame.problem else ()) + problems_of(own_breaches, frame)
                 frame = replace(frame, problems=problems)
-            frame, data = self._without_secrets(frame, data, partial(self._read_again, captured), captured.api_key)
+            frame, data = self._without_secrets(frame, data, partial(self._read_again, raw_frame), raw_frame.api_key)
             frame = self._with_additions(frame) if self._values or frame.spans else frame
-            yield DecodedFrame(piece.source, 0, captured.stream_offset + 4, data, frame, captured)
+            yield DecodedFrame(piece.source, 0, raw_frame.stream_offset + 4, data, frame, raw_frame)
 
-    def _frame_of_capture(self, captured: Captured) -> Frame:
+    def _frame_of_capture(self, raw_frame: Captured) -> Frame:
         """A frame, with the values that rules read if no others are needed."""
-        if self._values or captured.api_key < 0:
-            return captured.decode(self.catalog, spans=self.options.records or self.options.offsets)
-        place = 4 if captured.direction == "request" else 0
-        content = captured.data[:place] + captured.data[place + 4 :]
-        return self._read_once(captured.direction, captured.api_key, captured.api_version, content)
+        if self._values or raw_frame.api_key < 0:
+            return raw_frame.decode(self.catalog, spans=self.options.records or self.options.offsets)
+        place = 4 if raw_frame.direction == "request" else 0
+        content = raw_frame.data[:place] + raw_frame.data[place + 4 :]
+        return self._read_once(raw_frame.direction, raw_frame.api_key, raw_frame.api_version, content)
 
     def _read_content(self, direction: Direction, api_key: int, version: int, content: bytes) -> Frame:
         """A frame of a capture from its bytes without the correlation id: brokers give many clients the same answer."""
@@ -294,8 +294,8 @@ class _Decoder:
         problems = self._with_additions(frame).problems if self.options.records else frame.problems
         return replace(frame, value=judged_values(frame.value), problems=problems, spans=())
 
-    def _read_again(self, captured: Captured, data: bytes) -> Frame:
-        return replace(captured, data=data).decode(self.catalog, spans=True)
+    def _read_again(self, raw_frame: Captured, data: bytes) -> Frame:
+        return replace(raw_frame, data=data).decode(self.catalog, spans=True)
 
     def _without_secrets(
         self, frame: Frame, data: bytes, read: Callable[[bytes], Frame], api_key: int = -1
@@ -304,8 +304,8 @@ class _Decoder:
         if self.options.secrets or not self._may_have_secrets(frame.message, frame.version, api_key):
             return frame, data
         front = 8 if frame.header_version is not None or api_key >= 0 else 0
-        spanned = frame if frame.spans else replace(read(data), problems=frame.problems)
-        return without_secrets(spanned, data, read, front)
+        full_frame = frame if frame.spans else replace(read(data), problems=frame.problems)
+        return without_secrets(full_frame, data, read, front)
 
     def _with_additions(self, frame: Frame) -> Frame:
         options = self.options
@@ -319,7 +319,7 @@ class _Decoder:
         if options.records:
             value, more = with_records(self.meaning, codec.body, value, frame.spans)
             problems = (*problems, *more)
-        value = filled(codec.body, value) if options.defaults else value
+        value = fill_defaults(codec.body, value) if options.defaults else value
         return replace(frame, value=value, problems=problems)
 
     def _has_secrets(self, name: str, version: int, api_key: int) -> bool:
@@ -361,15 +361,15 @@ def _finding(entry: DecodedFrame, problem: ByteProblem) -> Finding:
     text = f"{name}{where}{client}: {problem.message} (byte {problem.offset})"
     column = 1 if entry.line else entry.start + problem.offset + 1
     place = (str(entry.line), str(entry.start + problem.offset), frame.message)
-    return _located(problem.rule, text, entry.source, max(entry.line, 1), column, frame.message, place)
+    return _make_finding(problem.rule, text, entry.source, max(entry.line, 1), column, frame.message, place)
 
 
 def _connection_finding(source: str, failure: ConnectionFailure) -> Finding:
     ends = address_text(failure.client), address_text(failure.server)
-    return _located(failure.rule, f"{' to '.join(ends)}: {failure.message}", source, 1, 1, "", ends)
+    return _make_finding(failure.rule, f"{' to '.join(ends)}: {failure.message}", source, 1, 1, "", ends)
 
 
-def _located(
+def _make_finding(
     rule: str, text: str, source: str, line: int, column: int, message_name: str, place: tuple[str, ...]
 ) -> Finding:
     """The finding of a rule at one byte; `place` tells it from the others of the rule in the source."""
@@ -396,37 +396,37 @@ def frame_rows(entries: Iterable[DecodedFrame]) -> Iterator[tuple[DecodedFrame, 
     """Frames with their rows, in order."""
     clients: dict[tuple[str, int], str] = {}
     for place, entry in enumerate(entries, 1):
-        captured, header = entry.captured, entry.frame.header or {}
+        raw_frame, header = entry.captured, entry.frame.header or {}
         client_id = header.get("clientId") or ""
-        if captured and captured.request is not None:
-            client_id = clients.get((entry.source, captured.request), "")
-        elif captured:
-            clients[entry.source, captured.number] = client_id
+        if raw_frame and raw_frame.request is not None:
+            client_id = clients.get((entry.source, raw_frame.request), "")
+        elif raw_frame:
+            clients[entry.source, raw_frame.number] = client_id
         yield entry, _row(entry, place, client_id)
 
 
 def _row(entry: DecodedFrame, place: int, client_id: str) -> FrameRow:
-    frame, captured, header = entry.frame, entry.captured, entry.frame.header or {}
-    api_key = captured.api_key if captured else header.get("requestApiKey", -1)
+    frame, raw_frame, header = entry.frame, entry.captured, entry.frame.header or {}
+    api_key = raw_frame.api_key if raw_frame else header.get("requestApiKey", -1)
     names = tuple(dict.fromkeys([error.name for error in frame.errors])) if frame.errors else ()
     answer = frame.message.endswith("Response")
     return FrameRow(
-        number=captured.number if captured else place,
-        time=captured.elapsed if captured else 0.0,
-        connection=captured.connection if captured else -1,
-        direction=captured.direction if captured else "" if not header else "response" if answer else "request",
+        number=raw_frame.number if raw_frame else place,
+        time=raw_frame.elapsed if raw_frame else 0.0,
+        connection=raw_frame.connection if raw_frame else -1,
+        direction=raw_frame.direction if raw_frame else "" if not header else "response" if answer else "request",
         api=frame.message.removesuffix("Response" if answer else "Request") or f"key {api_key}",
         api_key=api_key,
-        version=captured.api_version if captured else frame.version,
+        version=raw_frame.api_version if raw_frame else frame.version,
         client_id=client_id,
-        correlation_id=captured.correlation_id if captured else header.get("correlationId", -1),
+        correlation_id=raw_frame.correlation_id if raw_frame else header.get("correlationId", -1),
         size=frame.length + 4,
-        latency=captured.latency if captured and captured.latency is not None else -1.0,
+        latency=raw_frame.latency if raw_frame and raw_frame.latency is not None else -1.0,
         error=names[0] if names else NONE,
         errors=names,
         problem=frame.problems[0].rule if frame.problems else "",
-        answered=captured is None or not captured.is_unanswered,
-        client=address_text(captured.client) if captured else "",
-        server=address_text(captured.server) if captured else "",
+        answered=raw_frame is None or not raw_frame.is_unanswered,
+        client=address_text(raw_frame.client) if raw_frame else "",
+        server=address_text(raw_frame.server) if raw_frame else "",
         message=frame.message,
     )

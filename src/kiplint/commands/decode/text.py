@@ -144,10 +144,10 @@ def _frame_lines(entry: DecodedFrame, color: bool, width: int | None = None) -> 
         yield from msgspec.json.format(msgspec.json.encode(frame.value), indent=2).decode().splitlines()
     for problem in frame.problems:
         where = f"{problem.path}: " if problem.path else ""
-        yield from _labelled(problem.rule, f"{where}{problem.message}", f" at byte {problem.offset}", color, width)
+        yield from _label(problem.rule, f"{where}{problem.message}", f" at byte {problem.offset}", color, width)
 
 
-def _labelled(rule: str, text: str, place: str, color: bool, width: int | None) -> Iterator[str]:
+def _label(rule: str, text: str, place: str, color: bool, width: int | None) -> Iterator[str]:
     """A text behind the severity and the id of a rule."""
     severity = RULES[rule].severity
     label = f"{severity}[{rule}]"
@@ -158,13 +158,13 @@ def _labelled(rule: str, text: str, place: str, color: bool, width: int | None) 
 
 def origin(entry: DecodedFrame) -> str:
     """Where a frame comes from, to stand behind its name."""
-    captured = entry.captured
-    if captured is not None:
-        prepositions = ("from", "to") if captured.direction == "request" else ("to", "from")
-        client, server = (f"{host}:{port}" for host, port in (captured.client, captured.server))
+    frame = entry.captured
+    if frame is not None:
+        prepositions = ("from", "to") if frame.direction == "request" else ("to", "from")
+        client, server = (f"{host}:{port}" for host, port in (frame.client, frame.server))
         ends = f"{prepositions[0]} {client} {prepositions[1]} {server}"
-        answer = f", {captured.latency:.3f} ms after frame {captured.request}" if captured.latency is not None else ""
-        return f", frame {captured.number}, {ends}, byte {captured.stream_offset} of its stream{answer}"
+        answer = f", {frame.latency:.3f} ms after frame {frame.request}" if frame.latency is not None else ""
+        return f", frame {frame.number}, {ends}, byte {frame.stream_offset} of its stream{answer}"
     if entry.start > 4:
         return f", at byte {entry.start}"
     return f", line {entry.line}" if entry.line else ""
@@ -241,7 +241,7 @@ def _short(value: Any) -> str:
 def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterator[str]:
     yield from fold(summary_sentence(summary), width, color, BOLD)
     for cause in summary.causes[:MOST_CAUSES]:
-        yield from _labelled(cause.rule, cause_text(cause, summary), "", color, width)
+        yield from _label(cause.rule, cause_text(cause, summary), "", color, width)
     if len(summary.causes) > MOST_CAUSES:
         yield f"and {plural(len(summary.causes) - MOST_CAUSES, 'cause')} more; JSON has all"
     others = "".join(
@@ -253,8 +253,8 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
         if count
     )
     partial = f", {plural(summary.incomplete, 'frame')} not captured to the end" if summary.incomplete else ""
-    unpaired = summary.unpaired_responses
-    alone = f", {plural(unpaired, 'response')} without a captured request" if unpaired else ""
+    lone_responses = summary.unpaired_responses
+    alone = f", {plural(lone_responses, 'response')} without a captured request" if lone_responses else ""
     details = f"{plural(summary.packets, 'packet')}, {summary.payload_bytes} bytes of payload{others}{partial}{alone}"
     yield from fold(f"  {details}", width)
     yield from table(CAPTURE_HEAD, [_api(api) for api in summary.by_api], color, width)
@@ -272,8 +272,8 @@ def _summary(summary: CaptureSummary, color: bool, width: int | None) -> Iterato
     names = {(api.api_key, api.api_version): f"{api.name or api.api_key} {api.api_version}" for api in summary.by_api}
     pending = Counter(names[item.api_key, item.api_version] for item in summary.unanswered if item.pending is True)
     yield from _list("pending when the capture ended", [f"{name} ({count})" for name, count in pending.items()], width)
-    broken = f"{plural(len(summary.problems), 'frame')} with problems"
-    yield paint(broken, SEVERITY["error"], color) if summary.problems else title(broken, color)
+    heading = f"{plural(len(summary.problems), 'frame')} with problems"
+    yield paint(heading, SEVERITY["error"], color) if summary.problems else title(heading, color)
 
 
 def _api(api: ApiTraffic) -> list[tuple[str, str]]:

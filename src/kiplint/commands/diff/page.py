@@ -19,7 +19,7 @@ from kiplint.compat.change import MessagePair, Witness
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import unstable_version
 from kiplint.compat.witness import HEADER, sentence
-from kiplint.model.layout import layout, lines, unfolded
+from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message
 from kiplint.render.links import PagesBeside
 from kiplint.render.page import Strip, Tally, anchors, set_titles, strip, to_pack, write_page
@@ -112,10 +112,10 @@ def _layouts_beside(
 def _entries(
     changes: Sequence[ChangeFinding], pairs: Pairs, layouts_beside: Callable[[ChangeFinding], list[tuple[str, str]]]
 ) -> Iterator[DiffEntry]:
-    ordered = sorted(
+    sorted_changes = sorted(
         changes, key=lambda change: (change.rpc, BREAKS.index(change.breaks), change.message_type, change.rule)
     )
-    groups = [(name, list(group)) for name, group in groupby(ordered, key=attrgetter("rpc"))]
+    groups = [(name, list(group)) for name, group in groupby(sorted_changes, key=attrgetter("rpc"))]
     groups.sort(key=lambda group: (BREAKS.index(group[1][0].breaks), group[0]))
     names = anchors([name for name, _ in groups])
     proven = 0
@@ -178,8 +178,8 @@ def _layouts(group: Sequence[ChangeFinding], pairs: Pairs) -> Iterator[tuple[str
             yield f"{name} {VersionRange.of(version, version)}{also}", rows
 
 
-def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange]) -> Strip:
-    """The versions of a message in two sets; `changed` are the versions whose bytes changed."""
+def bar(old: Message | None, new: Message | None, changed_versions: Sequence[VersionRange]) -> Strip:
+    """The versions of a message in two sets; `changed_versions` are those whose bytes changed."""
     was, now = (message.valid if message else NONE for message in (old, new))
     flexible = (old.flexible if old else NONE) & (was - now) | (new.flexible if new else NONE) & now
     unstable = unstable_version(new) if new else NONE
@@ -190,12 +190,12 @@ def bar(old: Message | None, new: Message | None, changed: Sequence[VersionRange
             looks.append("new")
         elif version not in now:
             looks.append("dropped")
-        elif any(version in versions for versions in changed):
+        elif any(version in versions for versions in changed_versions):
             looks.append("changed")
         looks += ["flexible"] * (version in flexible) + ["unstable"] * (version in unstable)
         return " ".join(looks), ", ".join(looks)
 
-    return strip([was, now, flexible, unstable, *changed], was | now, look_and_meaning)
+    return strip([was, now, flexible, unstable, *changed_versions], was | now, look_and_meaning)
 
 
 MOST_ROWS = 40
@@ -270,13 +270,13 @@ class Pair(NamedTuple):
 
 def sides(old: Message, new: Message, version: int, new_version: int) -> list[Pair]:
     """The layouts of a version in both sets; empty for messages that are too large or recursive."""
-    if max(unfolded(old, MOST_FIELDS)[0], unfolded(new, MOST_FIELDS)[0]) > MOST_FIELDS or old.cycles or new.cycles:
+    if old.cycles or new.cycles or max(unfolded_size(side, MOST_FIELDS)[0] for side in (old, new)) > MOST_FIELDS:
         return []
     was, now = (list(lines(layout(message, at))) for message, at in ((old, version), (new, new_version)))
-    return list(_folded(list(_aligned(was, now))))
+    return list(_fold(list(_align(was, now))))
 
 
-def _aligned(was: Sequence[LayoutRow], now: Sequence[LayoutRow]) -> Iterator[Pair]:
+def _align(was: Sequence[LayoutRow], now: Sequence[LayoutRow]) -> Iterator[Pair]:
     for what, low, high, start, stop in SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
         if what == "equal":
             yield from (Pair("same", row, row) for row in was[low:high])
@@ -293,7 +293,7 @@ def _look(was: LayoutRow | None, now: LayoutRow | None) -> str:
     return "renamed" if (was[0], *was[2:]) == (now[0], *now[2:]) else "changed"
 
 
-def _folded(pairs: list[Pair]) -> Iterator[Pair]:
+def _fold(pairs: list[Pair]) -> Iterator[Pair]:
     """The pairs; of a long run of equal ones only the ends are kept."""
     different = [at for at, pair in enumerate(pairs) if pair.look != "same"]
     positions = {near for at in different for near in range(at - AROUND, at + AROUND + 1)}

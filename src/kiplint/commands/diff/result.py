@@ -37,11 +37,11 @@ class DiffDocument(msgspec.Struct, frozen=True):
 DOCUMENTS = {"diff": DiffDocument}
 
 
-def diff_document(changes: Sequence[ChangeFinding], compared: int) -> DiffDocument:
-    """The document of changes in `compared` messages."""
+def diff_document(changes: Sequence[ChangeFinding], message_count: int) -> DiffDocument:
+    """The document of changes; `message_count` messages were compared."""
     counts = Counter(change.breaks for change in changes)
     summary = DiffSummary(
-        messages=compared,
+        messages=message_count,
         changes=len(changes),
         unproven=sum(change.unproven for change in changes),
         **{breaks: counts[breaks] for breaks in BREAKS},

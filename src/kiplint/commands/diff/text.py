@@ -33,12 +33,12 @@ def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_diff(
-    changes: Sequence[ChangeFinding], compared: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
+    changes: Sequence[ChangeFinding], message_count: int, sources: Mapping[str, bytes], out: TextIO, *, color: bool
 ) -> None:
-    """Write the changes in `compared` messages and a line that counts them; nothing when nothing changed."""
+    """Write the changes in `message_count` messages and a line that counts them; nothing when nothing changed."""
     write_changes_of(changes, sources, out, color=color)
     if changes:
-        out.write("\n".join(fold(summary_line(changes, compared), width_of(out))) + "\n")
+        out.write("\n".join(fold(summary_line(changes, message_count), width_of(out))) + "\n")
 
 
 def write_changes_of(
@@ -121,10 +121,10 @@ def write_folded(changes: Sequence[ChangeFinding], out: TextIO, *, color: bool) 
 
 def write_rows(changes: Iterable[ChangeFinding], out: TextIO, *, color: bool) -> None:
     """Write the changes as a line each, below the names of RPCs and messages."""
-    ordered = sorted(
+    sorted_changes = sorted(
         changes, key=lambda change: (change.rpc, BREAKS.index(change.breaks), change.rule, change.message_type)
     )
-    for name, group in groupby(ordered, key=attrgetter("rpc")):
+    for name, group in groupby(sorted_changes, key=attrgetter("rpc")):
         out.write(f"{title(name, color)}\n{_rows(list(group), color, width_of(out))}\n")
 
 
@@ -135,20 +135,20 @@ def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
         write_change_table(result.changes, out, proofs=result.proofs)
 
 
-def write_changes(changes: Sequence[ChangeFinding], compared: int, out: TextIO) -> None:
+def write_changes(changes: Sequence[ChangeFinding], message_count: int, out: TextIO) -> None:
     """Write a table of the changes as Markdown, the worst first; nothing when nothing changed."""
     if not changes:
         return
-    out.write(f"### {summary_line(changes, compared)}\n\n")
+    out.write(f"### {summary_line(changes, message_count)}\n\n")
     write_change_table(changes, out)
 
 
 def write_change_table(changes: Sequence[ChangeFinding], out: TextIO, *, proofs: bool = False) -> None:
     """Write a table of the changes, the worst first, and their proofs."""
-    ranked = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
+    entries = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
     rows = (
         (change.severity, change.breaks.replace("none", "nothing"), change.rule, _place(change), _what(change))
-        for change in ranked
+        for change in entries
     )
     write_table(ENTRY_COLUMNS, rows, out)
     write_proofs(changes, out, whole=proofs)
@@ -175,14 +175,14 @@ def _place(change: ChangeFinding) -> str:
     return f"{change.path}:{change.line}"
 
 
-def summary_line(changes: Sequence[ChangeFinding], compared: int) -> str:
+def summary_line(changes: Sequence[ChangeFinding], message_count: int) -> str:
     """`12 changes in 9 of 203 messages: 1 breaks wire, 3 semantics, 8 nothing.`, and how many breaks lack a proof."""
     counts = Counter(change.breaks.replace("none", "nothing") for change in changes)
     unproven = sum(change.unproven for change in changes)
     rest = f" {plural(unproven, 'break')} without proof: too many fields to try." if unproven else ""
-    changed = len({(change.message_name, change.message_type) for change in changes})
-    whole = max(compared, changed)  # the half of an RPC that a KIP leaves out can break as well
-    where = f"{changed:,} of {plural(whole, 'message')}"
+    changed_count = len({(change.message_name, change.message_type) for change in changes})
+    whole = max(message_count, changed_count)  # the half of an RPC that a KIP leaves out can break as well
+    where = f"{changed_count:,} of {plural(whole, 'message')}"
     return f"{plural(len(changes), 'change')} in {where}: {breaks_of_counts(counts)}.{rest}"
 
 

@@ -94,5 +94,5 @@ def _message_of(catalog: Catalog, values: Any) -> tuple[Message, int]:
 
 def _falls_back(values: dict[str, Any]) -> bool:
     value = values.get("value")
-    unsupported = isinstance(value, dict) and value.get("errorCode") == UNSUPPORTED_VERSION
-    return values["direction"] == "response" and values["api_key"] == API_VERSIONS and unsupported
+    is_unsupported = isinstance(value, dict) and value.get("errorCode") == UNSUPPORTED_VERSION
+    return values["direction"] == "response" and values["api_key"] == API_VERSIONS and is_unsupported

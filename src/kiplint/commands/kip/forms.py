@@ -229,7 +229,7 @@ class _Merge(NamedTuple):
                     child = next(child for child in old.children if child.key == key)
                     item = join([item.cut(0, lists[key].start - start_of(lists[key])), self._list(lists[key], child)])
             pieces.append(join([before, item]))
-        return self._bracketed("{}", pieces, new)
+        return self._bracket("{}", pieces, new)
 
     def _list(self, new: Node, old: Node) -> Piece:
         """The elements of the part in their order; elements of the whole stay where the part has a gap."""
@@ -259,7 +259,7 @@ class _Merge(NamedTuple):
             else:
                 result.insert(at, (places_in_whole[n], piece))
                 at += 1
-        return self._bracketed("[]", [piece for _, piece in result], new)
+        return self._bracket("[]", [piece for _, piece in result], new)
 
     def _has_gap(self, node: Node) -> bool:
         """Whether the part leaves something out in an object or a list itself."""
@@ -268,7 +268,7 @@ class _Merge(NamedTuple):
             for gap in self.gaps
         )
 
-    def _bracketed(self, brackets: str, pieces: list[Piece], node: Node) -> Piece:
+    def _bracket(self, brackets: str, pieces: list[Piece], node: Node) -> Piece:
         place = self.part.places[node.start]
         opening, closing = (supplied(bracket, place if place >= 0 else ~place) for bracket in brackets)
         return join([opening, join(pieces, ","), closing])
@@ -338,12 +338,12 @@ class Patch(NamedTuple):
             return Unread(self.start, name, "is a patch: name the release that it applies to with --base")
         old = [line.words for hunk in self.hunks for line in hunk if line.sign != "+" and line.words]
         files = base.by_name.get(file) or _common([base.by_line.get(words, set()) for words in old])
-        patched = [piece for path in sorted(files) if (piece := self._patched(base.original(path)))]
-        if len(patched) == 1:
-            return patched[0]
-        return Unread(self.start, name, f"is a patch that applies to {len(patched) or 'no'} files of {base.name}")
+        pieces = [piece for path in sorted(files) if (piece := self._patch(base.original(path)))]
+        if len(pieces) == 1:
+            return pieces[0]
+        return Unread(self.start, name, f"is a patch that applies to {len(pieces) or 'no'} files of {base.name}")
 
-    def _patched(self, original: Original) -> Piece | None:
+    def _patch(self, original: Original) -> Piece | None:
         """A definition with the patch applied, or None where it does not apply. Blanks do not count."""
         _, _, lines, words = original
         pieces: list[Piece] = []
@@ -388,9 +388,9 @@ def find_patches(plain: str) -> list[Patch]:
 def new_side(plain: str, patches: Sequence[Patch]) -> str:
     """The text, as long as before, with the new side of each patch in its place."""
     parts: list[str] = []
-    copied = 0
+    position = 0
     for patch in patches:
-        parts.append(plain[copied : patch.start])
+        parts.append(plain[position : patch.start])
         new_lines = {line.start: line for hunk in patch.hunks for line in hunk if line.sign != "-"}
         at = patch.start
         for text in plain[patch.start : patch.end].splitlines(keepends=True):
@@ -398,23 +398,23 @@ def new_side(plain: str, patches: Sequence[Patch]) -> str:
             new = next((new_lines[start].text for start in (at, at + 1) if start in new_lines), "")
             parts.append(" " * (len(body) - len(new)) + new + text[len(body) :])
             at += len(text)
-        copied = patch.end
-    return "".join([*parts, plain[copied:]])
+        position = patch.end
+    return "".join([*parts, plain[position:]])
 
 
-_SIGNED: Final = re.compile(r"""^(?:(-)|\+)(?=[ \t]*(?:["{}\[\]]|//|\.\.\.))([^\r\n]*)""", re.MULTILINE)
+_SIGNED_LINE: Final = re.compile(r"""^(?:(-)|\+)(?=[ \t]*(?:["{}\[\]]|//|\.\.\.))([^\r\n]*)""", re.MULTILINE)
 
 
 def unsigned(plain: str, blocks: Iterable[Block]) -> str:
     """The text, as long as before, with the new side of definitions whose changed lines begin with a sign."""
     parts: list[str] = []
-    copied = 0
+    position = 0
     for block in blocks:
         body = plain[block.start : block.end]
-        new = _SIGNED.sub(lambda match: " " * len(match.group()) if match[1] else " " + match[2], body)
-        parts += [plain[copied : block.start], new]
-        copied = block.end
-    return "".join([*parts, plain[copied:]])
+        new = _SIGNED_LINE.sub(lambda match: " " * len(match.group()) if match[1] else " " + match[2], body)
+        parts += [plain[position : block.start], new]
+        position = block.end
+    return "".join([*parts, plain[position:]])
 
 
 def _stretches(plain: str) -> Iterator[tuple[int, int]]:

@@ -19,7 +19,7 @@ from kiplint.compat.tree import Tree, broken, layout_intervals, load, make_tree
 from kiplint.engine.finding import Finding, Span, fingerprint
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
-from kiplint.render.report import IGNORE, at_least, ranked, rule_infos
+from kiplint.render.report import IGNORE, at_least, rank, rule_infos
 from kiplint.sources.disk import STDIN
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError
@@ -62,7 +62,7 @@ def kip(options: KipCommand) -> KipResult:
     if len(empty) == len(kips):
         raise NothingThereError(f"nothing to check: {'; '.join(map(_nothing_in, empty))}")
     reports = [_report(document, release, code, rules) for document in kips if document.definitions]
-    findings = tuple(ranked(finding for report in reports for finding in _findings(report)))
+    findings = tuple(rank(finding for report in reports for finding in _findings(report)))
     grave = at_least(findings, options.fail_on or configuration.config.fail_on)
     unread = broken(release.tree if release else None, code)
     release_sources = release.tree.sources if release else {}
@@ -97,21 +97,21 @@ def _report(document: Kip, base: ReleaseSets | None, code: Tree | None, rules: R
     after = in_files.tree(base) if base else in_files.alone()
     changes = changes_of(in_files, base, after, rules) if base else ()
     changed_names = {change.message_name for change in changes}
-    findings = tuple(ranked(_findings_of_check(in_files, base, rules)))
+    findings = tuple(rank(_findings_of_check(in_files, base, rules)))
     topics = {rule.id: rule.spec.topics for rule in rules.all_rules}
     errors = [finding for finding in findings if finding.severity == "error"]
-    explained = {cause for finding in errors for cause in causes_of(finding, topics[finding.rule])}
-    unexplained = (
+    causes = {cause for finding in errors for cause in causes_of(finding, topics[finding.rule])}
+    unexplained_changes = (
         change
         for change in changes
-        if change.breaks == "none" or explained.isdisjoint(causes_of(change, topics[change.rule]))
+        if change.breaks == "none" or causes.isdisjoint(causes_of(change, topics[change.rule]))
     )
     return KipReport(
         document.path,
         tuple(_row(definition, base, changed_names) for definition in document.definitions),
         findings,
         changes,
-        tuple(unexplained),
+        tuple(unexplained_changes),
         differences_of(in_files, code, rules) if code else (),
         tuple(layouts_of(in_files, base, after)),
         document.unread,
@@ -248,7 +248,7 @@ def changes_of(kip: PlacedKip, base: ReleaseSets, after: Tree, rules: RuleSet) -
     """What a KIP changes in a release; the places of its definitions are in the KIP."""
     judgements = judge(compare_trees(base.tree, after), rules, base.tree.sources, after.sources)
     changes = (change.at(*kip.place(change.path, change.span)) for _, change in judgements)
-    return tuple(ranked(changes))
+    return tuple(rank(changes))
 
 
 def differences_of(kip: PlacedKip, code: Tree, rules: RuleSet) -> tuple[ChangeFinding, ...]:
@@ -261,7 +261,7 @@ def differences_of(kip: PlacedKip, code: Tree, rules: RuleSet) -> tuple[ChangeFi
     files = {message.file: code.sources[message.file] for message in code.messages if message.name in names}
     now = make_tree(code.name, [("", files.items())])
     differences = judge(compare_trees(definitions, now), rules, definitions.sources, now.sources)
-    return tuple(ranked(_in_kip(difference, kip) for difference in differences))
+    return tuple(rank(_in_kip(difference, kip) for difference in differences))
 
 
 def layouts_of(kip: PlacedKip, base: ReleaseSets | None, after: Tree) -> Iterator[NewLayouts]:

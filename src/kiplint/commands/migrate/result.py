@@ -70,8 +70,8 @@ class MigrationResult(RunResult, frozen=True):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why RPCs are left to a person: a line for each reason."""
-        left = (row for row in self.rows if row.state == "left")
-        return tuple(f"left: {row.name}: {reason}" for row in left for reason in row.look)
+        left_rows = (row for row in self.rows if row.state == "left")
+        return tuple(f"left: {row.name}: {reason}" for row in left_rows for reason in row.look)
 
     @property
     def document(self) -> MigrationDocument:

@@ -25,7 +25,7 @@ from kiplint.fixes.sets import (
     client_rpcs,
     entities_by_field,
     load_set,
-    proved,
+    prove,
 )
 from kiplint.fixes.write import prepare_writing
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -144,13 +144,13 @@ def _migrate(
     configuration = configure(paths[0])
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
-    broken: list[str] = []
+    unread_paths: list[str] = []
     rpc_names: set[str] = set()
     rollouts: dict[str, tuple[RolloutRow, ...]] = {}
     rules = all_rules(configuration)
     for schema_files in open_sets(paths, configuration.keeps):
         schemas, unread = load_set(schema_files)
-        broken += [definition.file for definition in unread]
+        unread_paths += [definition.file for definition in unread]
         reported_paths = {file.path for file in schema_files.files if file.is_reported}
         rpcs = [
             rpc
@@ -160,7 +160,7 @@ def _migrate(
         rpc_names |= {rpc.name for rpc in rpcs}
         migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(_base, names)}])
         if migration.rows:
-            migration = proved(schema_files, migration, rules, goal)
+            migration = prove(schema_files, migration, rules, goal)
         files += migration.files
         after = {file.path: file.after for file in migration.files}
         if goal and migration.rows:
@@ -171,13 +171,13 @@ def _migrate(
     for name in names:
         if not {name, _base(name)} & rpc_names:
             raise UsageError(f"there is no RPC {name}{_hint(name, rpc_names)}")
-    if not rpc_names and not broken:
+    if not rpc_names and not unread_paths:
         raise UsageError("there are no RPCs: name the directory that has the requests and responses, or some of them")
-    status: Status = "error" if broken else "findings" if any(row.state == "left" for row in rows) else "ok"
+    status: Status = "error" if unread_paths else "findings" if any(row.state == "left" for row in rows) else "ok"
     result = MigrationResult(
         files=tuple(files),
         rows=tuple(rows),
-        broken=tuple(broken),
+        broken=tuple(unread_paths),
         status=status,
         is_written=writing.to_files,
         rollouts=rollouts,

@@ -15,7 +15,7 @@ from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of
 from kiplint.text.show import printable
-from kiplint.text.words import listed, plural
+from kiplint.text.words import join_words, plural
 
 COLORS: Final = {"migrated": "32", "declared": "32", "unchanged": DIM, "exempt": DIM, "dead": DIM, "left": "1;31"}
 COLUMNS: Final = ("RPC", "", "versions", "request headers", "")
@@ -68,7 +68,7 @@ def _summary(result: MigrationResult) -> str:
     counts = Counter(row.state for row in result.rows)
     verb = "changed" if result.is_written else "would change"
     parts = [f"{counts[state]} {state}" for state in get_args(State) if counts[state]]
-    return f"{listed(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} {verb}."
+    return f"{join_words(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} {verb}."
 
 
 def _has_several_directories(rows: Sequence[MigrationRow]) -> bool:
@@ -86,5 +86,5 @@ def _headers(row: MigrationRow) -> str:
 
 def _cells(row: MigrationRow) -> list[Cell]:
     versions = row.versions if row.versions == row.base_versions else f"{row.base_versions} -> {row.versions}"
-    done = printable(", ".join(row.done))
-    return [(printable(row.name), ""), (row.state, COLORS[row.state]), (versions, ""), (_headers(row), ""), (done, "")]
+    steps = printable(", ".join(row.done))
+    return [(printable(row.name), ""), (row.state, COLORS[row.state]), (versions, ""), (_headers(row), ""), (steps, "")]

@@ -42,20 +42,20 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     lines = sorted(
         zip(negotiation.rpcs, names, states, strict=True), key=lambda line: (order.index(line[2]), line[0].api_key)
     )
-    agreed = [line for line in lines if line[2] == "agreed" and not line[0].message]
+    agreed_lines = [line for line in lines if line[2] == "agreed" and not line[0].message]
     counts = Counter(states)
     tallies = [Tally(state, title, counts[state], MARKS.get(state, "")) for state, title in TITLES.items()]
     write_page(
         "commands/negotiate/page.html",
         out,
         subject=("negotiate", *sets),
-        titled=partial(_titled, dict(zip(sets, titles, strict=True))),
+        titled=partial(_use_titles, dict(zip(sets, titles, strict=True))),
         verdict=result.verdict,
         client=client,
         brokers=brokers,
         cards=list(_cards(negotiation, brokers)),
-        attention=[line for line in lines if line not in agreed and line[2] in MARKS],
-        agreed=agreed,
+        attention=[line for line in lines if line not in agreed_lines and line[2] in MARKS],
+        agreed=agreed_lines,
         others=[line for line in lines if line[2] not in MARKS],
         states=tallies,
         titles=TITLES,
@@ -64,7 +64,7 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     )
 
 
-def _titled(titles: Mapping[str, str], text: str) -> str:
+def _use_titles(titles: Mapping[str, str], text: str) -> str:
     """A sentence with the sets as the page calls them."""
     names = sorted((name for name, title in titles.items() if name != title), key=len, reverse=True)
     return re.sub("|".join(map(re.escape, names)), lambda match: titles[match[0]], text) if names else text
@@ -80,7 +80,7 @@ def _cards(negotiation: Negotiation, brokers: Iterable[str]) -> Iterator[tuple[s
     """How each connection begins, what is lost, and each feature: a mark, a title, and texts by label."""
     connections = zip(brokers, negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True)
     for broker, exchange, ids, mode in connections:
-        yield "", f"Connection to {broker}", _grouped(steps(exchange, ids, mode))
+        yield "", f"Connection to {broker}", _group(steps(exchange, ids, mode))
     if negotiation.losses:
         yield "", "Not done with these brokers", [(loss.what, [loss.why]) for loss in negotiation.losses]
     for feature in negotiation.features:
@@ -92,7 +92,7 @@ def _cards(negotiation: Negotiation, brokers: Iterable[str]) -> Iterator[tuple[s
         yield mark, f"{feature.name}: a feature that {verb} be used", rpcs
 
 
-def _grouped(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+def _group(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
     """The texts by label; a text with an empty label belongs to the label before it."""
     groups: list[tuple[str, list[str]]] = []
     for label, text in pairs:

@@ -10,7 +10,7 @@ from kiplint.commands.negotiate.matrix.result import DOCUMENTS as MATRIX_DOCUMEN
 from kiplint.compat.negotiation.result import TROUBLE, Negotiation
 from kiplint.render.page import set_titles
 from kiplint.render.report import RunResult, Verdict, written_by
-from kiplint.text.words import listed, plural
+from kiplint.text.words import join_words, plural
 
 
 class NegotiationResult(RunResult, frozen=True):
@@ -31,7 +31,7 @@ class NegotiationResult(RunResult, frozen=True):
         bad = [row for row in rows if row.in_trouble]
         verb = "work" if not bad else "do not work" if len(bad) == len(rows) else "work in part"
         return Verdict.of(
-            f"{client} clients {verb} with {listed(brokers)} brokers: "
+            f"{client} clients {verb} with {join_words(brokers)} brokers: "
             f"{len(rows) - len(bad)} of {plural(len(rows), 'RPC')} that both use.",
             [f"{row.name}: {row.message or row.unserved}" for row in bad],
         )

@@ -80,14 +80,14 @@ def _first_set(brokers: Brokers) -> SchemaSet:
     return next((broker.main for broker in brokers if isinstance(broker, Tree)), None) or known_rpcs()
 
 
-def _probed_client(name: str, probed: ProbedOffers, brokers: Brokers) -> Side:
+def _probed_client(name: str, probe: ProbedOffers, brokers: Brokers) -> Side:
     """A client with the versions that a probed broker offers, as another broker has when it connects."""
-    first, *others = probed.offers.values()
+    first, *others = probe.offers.values()
     if any(other != first for other in others):
         raise UsageError(f"{name} has brokers that differ: probe one of them to take it as the client")
     versions = {row.api_key: VersionRange.of(max(row.lowest, 0), row.highest) for row in first}
     return ranged_side(
-        next(iter(probed.offers)), {key: ours for key, ours in versions.items() if ours}, _first_set(brokers)
+        next(iter(probe.offers)), {key: ours for key, ours in versions.items() if ours}, _first_set(brokers)
     )
 
 
@@ -106,8 +106,8 @@ def _captured_client(name: str, brokers: Brokers, repository: Path | None) -> Si
     versions: dict[int, VersionRange] = {}
     for frame in capture.frames:
         if frame.direction == "request" and frame.api_version >= 0:
-            used = VersionRange.of(frame.api_version, frame.api_version)
-            versions[frame.api_key] = versions.get(frame.api_key, NONE) | used
+            version = VersionRange.of(frame.api_version, frame.api_version)
+            versions[frame.api_key] = versions.get(frame.api_key, NONE) | version
     if not versions:
         raise UsageError(f"{name} has no request that can be read with the layouts of {sets[0]}")
     note = "only the versions of the captured requests are known; the client may have more"

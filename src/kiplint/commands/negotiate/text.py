@@ -117,8 +117,8 @@ def _exchange(exchange: Exchange) -> Iterator[tuple[str, str]]:
 def _error(exchange: Exchange) -> str:
     if not exchange.error:
         return ""
-    supported = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
-    return f" with {UNSUPPORTED_VERSION}{supported}"
+    range_text = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
+    return f" with {UNSUPPORTED_VERSION}{range_text}"
 
 
 def _fields(exchange: Exchange, *, is_sent: bool) -> str:
@@ -155,9 +155,9 @@ def _ids(ids: Ids) -> str:
 
 def _attention(negotiation: Negotiation, color: bool, width: int | None) -> Iterator[list[str]]:
     ours = [row for row in negotiation.rpcs if not row.between_nodes]
-    fixed = [row for row in ours if row.unserved and row.status not in TROUBLE]
-    if fixed:
-        yield [paint(f"Refused on some paths ({len(fixed)})", _RED, color), *_messages(fixed, color, width)]
+    refusals = [row for row in ours if row.unserved and row.status not in TROUBLE]
+    if refusals:
+        yield [paint(f"Refused on some paths ({len(refusals)})", _RED, color), *_messages(refusals, color, width)]
     if negotiation.losses:
         losses = [[(loss.what, BOLD), (loss.why, "")] for loss in negotiation.losses]
         head = paint(f"Not done with these brokers ({len(losses)})", _YELLOW, color)

@@ -21,7 +21,7 @@ from kiplint.model.schemas import SchemaSet
 from kiplint.render.report import RunResult
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles
-from kiplint.text.words import comma_parts, did_you_mean, listed
+from kiplint.text.words import comma_parts, did_you_mean, join_words
 
 if TYPE_CHECKING:
     from kiplint.commands.new.options import CoordinatorCommand, FromKipCommand, RecordCommand, RpcCommand
@@ -132,14 +132,14 @@ def new_from_kip(options: FromKipCommand) -> NewResult:
     def make(schema_set: SchemaSet) -> Mapping[str, bytes]:
         present.extend(name for name in messages if name in schema_set.by_name)
         texts = {name: messages[name].block.text for name in messages if name not in schema_set.by_name}
-        return new_message.in_manner({name: new_message.indented(text) for name, text in texts.items()}, schema_set)
+        return new_message.in_manner({name: new_message.indent(text) for name, text in texts.items()}, schema_set)
 
     noun = "messages of these types"
     result = _write(options.schemas, kinds, noun, make, dry_run=options.dry_run)
     if not present:
         return result
-    verb = "is" if len(present) == 1 else "are"
-    note = f"{listed(present)} {verb} there already, and not changed; `kiplint kip --base` shows what the KIP changes"
+    subject = f"{join_words(present)} {'is' if len(present) == 1 else 'are'}"
+    note = f"{subject} there already, and not changed; `kiplint kip --base` shows what the KIP changes"
     return NewResult(files=result.files, status=result.status, notes=(*result.notes, note))
 
 

@@ -92,17 +92,17 @@ def write_rows(batches: RecordBatchReader, form: str, limit: int | None) -> int:
 
     if form == "parquet" and sys.stdout.isatty():
         raise UsageError("Parquet cannot be written to a terminal: write it to a file, as in > rows.parquet")
-    left = sys.maxsize if limit is None else limit
+    rows_left = sys.maxsize if limit is None else limit
     out = unguarded(sys.stdout) if form == "parquet" else sys.stdout.buffer
     make = pq.ParquetWriter if form == "parquet" else csv.CSVWriter
     flat: Callable[[RecordBatch], RecordBatch] = (lambda batch: batch) if form == "parquet" else _flat
     empty = pa.RecordBatch.from_pylist([], batches.schema)
     with make(out, flat(empty).schema) as writer:
         for rows in batches:
-            if not left:
+            if not rows_left:
                 break
-            some = rows.slice(0, left)
-            left -= some.num_rows
+            some = rows.slice(0, rows_left)
+            rows_left -= some.num_rows
             writer.write_batch(flat(some))
     out.flush()
     return CLEAN

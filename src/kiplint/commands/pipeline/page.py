@@ -148,15 +148,15 @@ def _sections(events: Sequence[Event]) -> list[Section]:
     parts: dict[str, list[Event]] = {anchor: [] for anchor in SECTIONS.values()}
     for event in events:
         if event.state == "break":
-            shipped = event.row.first_release or event.row.before_first_release
-            parts["released" if shipped else "unreleased"].append(event)
+            is_released = event.row.first_release or event.row.before_first_release
+            parts["released" if is_released else "unreleased"].append(event)
         else:
             parts["errors" if event.state == "open" and event.row.severity == "error" else event.state].append(event)
     return [
-        Section(anchor, title, list(_commits(part)) if folded else [("", part)], folded)
+        Section(anchor, title, list(_commits(part)) if is_folded else [("", part)], is_folded)
         for title, anchor in SECTIONS.items()
         if (part := parts[anchor])
-        for folded in (anchor not in ("errors", "released"),)
+        for is_folded in (anchor not in ("errors", "released"),)
     ]
 
 

@@ -240,10 +240,10 @@ class VerifyCommand(Command, frozen=True):
         from kiplint.pipeline.answers.documents import IntegrityDocument
         from kiplint.pipeline.lake.upkeep import log_of, verify
 
-        damaged = tuple(verify(reader.lake, reader.snapshot))
-        logs = {damage.table for damage in damaged if damage.part == log_of(damage.table)}
+        damages = tuple(verify(reader.lake, reader.snapshot))
+        logs = {damage.table for damage in damages if damage.part == log_of(damage.table)}
         tables = (table for table in reader.snapshot.tables.items() if table[0] not in logs)
         parts = [part for table in tables for part in reader.lake.parts(*table)]
-        answer = IntegrityDocument(1, len(parts), sum(part.rows for part in parts), damaged)
+        answer = IntegrityDocument(1, len(parts), sum(part.rows for part in parts), damages)
         present_answer(answer, self.output_format, self.color)
-        return FINDINGS if damaged else CLEAN
+        return FINDINGS if damages else CLEAN

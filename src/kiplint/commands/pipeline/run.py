@@ -121,17 +121,17 @@ class Console:
         if not self._quiet:
             self._progress = Progress(spark, stage, sys.stderr)
 
-    def done(self, done: Done) -> None:
+    def done(self, result: Done) -> None:
         """Print the result of a stage."""
         self.close()
         if self._quiet:
             return
-        for note in done.notes:
+        for note in result.notes:
             warn(f"note: {note}")
-        rows = ", ".join(f"{count:,} {name}" for name, count in done.rows.items())
-        took = "up to date" if done.seconds is None else f"{done.seconds:.1f} s"
+        rows = ", ".join(f"{count:,} {name}" for name, count in result.rows.items())
+        took = "up to date" if result.seconds is None else f"{result.seconds:.1f} s"
         print(
-            f"{paint(done.stage.ljust(9), BOLD, self._color)} {took:>10}  {paint(rows, DIM, self._color)}", flush=True
+            f"{paint(result.stage.ljust(9), BOLD, self._color)} {took:>10}  {paint(rows, DIM, self._color)}", flush=True
         )
 
     def close(self) -> None:
@@ -176,13 +176,13 @@ class Progress:
         self._stage = stage
         self._out = out
         self._live = out.isatty()
-        self._started = time.monotonic()
+        self._start_time = time.monotonic()
         self._closing = threading.Event()
         self._tasks = (0, 0)
         self._tracker = _tracker(spark)
-        self._connected = spark if self._tracker is None else None
-        if self._connected:
-            self._connected.registerProgressHandler(self._hear)  # type: ignore[arg-type]
+        self._session = spark if self._tracker is None else None
+        if self._session:
+            self._session.registerProgressHandler(self._hear)  # type: ignore[arg-type]
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
@@ -190,8 +190,8 @@ class Progress:
         """Stop, and remove the line of a terminal."""
         self._closing.set()
         self._thread.join()
-        if self._connected:
-            self._connected.removeProgressHandler(self._hear)  # type: ignore[arg-type]
+        if self._session:
+            self._session.removeProgressHandler(self._hear)  # type: ignore[arg-type]
         if self._live:
             self._out.write("\r\x1b[K")
             self._out.flush()
@@ -200,9 +200,9 @@ class Progress:
         while not self._closing.wait(EVERY if self._live else EVERY_LINE):
             if self._tracker is not None:
                 self._tasks = _tasks(self._tracker)
-            done, whole = self._tasks
-            tasks = f", {done} of {whole} tasks" if whole else ""
-            line = f"{self._stage}: {time.monotonic() - self._started:.0f} s{tasks}"
+            count, whole = self._tasks
+            tasks = f", {count} of {whole} tasks" if whole else ""
+            line = f"{self._stage}: {time.monotonic() - self._start_time:.0f} s{tasks}"
             self._out.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
             self._out.flush()
 

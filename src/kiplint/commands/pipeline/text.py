@@ -13,7 +13,7 @@ from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
 from kiplint.compat.negotiation.result import TROUBLE
 from kiplint.engine.finding import SEVERITIES
 from kiplint.pipeline.answers import documents
-from kiplint.pipeline.answers.documents import DriftRow, ForkRow, HistoryEvent, RevisionState, SpanRow, ranged
+from kiplint.pipeline.answers.documents import DriftRow, ForkRow, HistoryEvent, RevisionState, SpanRow, format_range
 from kiplint.render.markdown import inline, write_row, write_verdict
 from kiplint.render.table import DIM, paint, table, title, verdict_lines, width_of
 from kiplint.text.show import printable
@@ -140,12 +140,12 @@ def _blame(document: documents.BlameDocument) -> Iterator[Grid]:
         note = "" if people else "nobody changed it in the last year of the lake"
         yield Grid(f"Reviewers for {document.of}", ("author", "commits", "last"), people, note)
     for line, events in groupby(document.events, key=line_of):
-        yield Grid(titled(*line), columns, [_blamed(event, document.released) for event in events])
+        yield Grid(titled(*line), columns, [_event_cells(event, document.released) for event in events])
     if not document.events:
         yield Grid(document.of, (), [], "no findings and no changes")
 
 
-def _blamed(event: HistoryEvent, released: Sequence[str]) -> tuple[str, ...]:
+def _event_cells(event: HistoryEvent, released: Sequence[str]) -> tuple[str, ...]:
     never = EARLY if event.before_first_release else "never" if event.source in released else ""
     text = event.message or "" if event.event != "fixed" else ""
     what = (event.event, event.rule, event.message_name or event.path or "", text)
@@ -176,7 +176,7 @@ def _recent(document: documents.RecentDocument) -> Iterator[Grid]:
 def _adoption(document: documents.AdoptionDocument) -> Iterator[Grid]:
     columns = ("when", "commit", "release", "RPCs", "with it", "share")
     for line, some in groupby(document.sets, key=line_of):
-        rows = [_adopted(state) for state in _steps(list(some))]
+        rows = [_adoption_cells(state) for state in _steps(list(some))]
         yield Grid(f"Request header {document.header}: {titled(*line)}", columns, rows)
 
 
@@ -187,7 +187,7 @@ def _steps(states: list[RevisionState]) -> Iterator[RevisionState]:
             yield state
 
 
-def _adopted(state: RevisionState) -> tuple[str, ...]:
+def _adoption_cells(state: RevisionState) -> tuple[str, ...]:
     share = f"{state.adopted / state.rpcs:.0%}" if state.rpcs else ""
     counts = text_of(state.rpcs), text_of(state.adopted)
     return (day(state.time), short(state.commit), state.release or "", *counts, share)
@@ -228,7 +228,7 @@ def _cells(document: documents.CellsDocument) -> Iterator[Grid]:
         (
             str(cell.api_key),
             cell.name + (f" (the broker's is {cell.broker_name})" if cell.broker_name not in (None, cell.name) else ""),
-            ranged(cell.lowest, cell.highest),
+            format_range(cell.lowest, cell.highest),
             text_of(cell.chosen),
             "" if cell.request_header is None else f"{cell.request_header}/{cell.response_header}",
             cell.status + (", deprecated" if cell.deprecated else ""),
@@ -284,13 +284,13 @@ def _forks(document: documents.ForksDocument) -> Iterator[Grid]:
             cells = [(row.message_name, row.versions, fork_note(row)) for row in getattr(some[0], name)]
             if cells:
                 yield Grid(f"{what}: {called_forks(some)}", ("message", "versions", ""), cells)
-        if fixed := [_fixed(row) for row in some[0].fixed_upstream if row.severity != "info"]:
+        if fixes := [_fix_cells(row) for row in some[0].fixed_upstream if row.severity != "info"]:
             yield Grid(
-                f"Fixed upstream: {called_forks(some)}", ("fixed", "commit", "release", "rule", "message"), fixed
+                f"Fixed upstream: {called_forks(some)}", ("fixed", "commit", "release", "rule", "message"), fixes
             )
 
 
-def _fixed(row: documents.ForkFinding) -> tuple[str, ...]:
+def _fix_cells(row: documents.ForkFinding) -> tuple[str, ...]:
     place = day(row.fixed_time), short(row.fixed_commit), row.fixed_release or ""
     return *place, row.rule, row.message_name or row.path or ""
 
@@ -323,11 +323,11 @@ def is_tags(row: Any) -> bool:
 
 def _report(document: documents.ReportDocument, severity: str) -> Iterator[Grid]:
     released = {row.source for row in document.sources if is_tags(row)}
-    branched = {row.source for row in document.sources if not is_tags(row)}
+    branch_sources = {row.source for row in document.sources if not is_tags(row)}
 
     def once(rows: Iterable[SpanRow]) -> list[SpanRow]:
         """The rows without duplicates: releases repeat the rows of their branch."""
-        return [row for row in rows if not (is_tags(row) and row.source in branched)]
+        return [row for row in rows if not (is_tags(row) and row.source in branch_sources)]
 
     lines = [(row.source, row.lineage, row.kind, text_of(row.sets), _place(row)) for row in document.sources]
     numbers = ", ".join(f"{count:,} {name}" for name, count in document.counts.items())
@@ -421,7 +421,7 @@ def first_release(row: SpanRow, released: Iterable[str]) -> str:
 
 
 def _collision(row: DriftRow) -> tuple[str, ...]:
-    what = (ranged(row.lowest, row.highest), row.path, row.difference or "")
+    what = (format_range(row.lowest, row.highest), row.path, row.difference or "")
     return (
         line_name(row),
         row.message_name,

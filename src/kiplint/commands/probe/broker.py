@@ -256,7 +256,7 @@ def apis_of(sets: KnownSets, address: str, answer: ApiVersionsAnswer, *, sasl: b
     return tuple(api for _, api in sorted(apis.items()))
 
 
-def _api(offer: Offered, rpc: tuple[str, VersionRange], agreed: Agreement) -> Api:
+def _api(offer: Offered, rpc: tuple[str, VersionRange], agreement: Agreement) -> Api:
     name, versions = rpc
     unknown = VersionRange.of(max(offer.lowest, 0), offer.highest) - (versions if name else NONE)
     return Api(
@@ -264,10 +264,10 @@ def _api(offer: Offered, rpc: tuple[str, VersionRange], agreed: Agreement) -> Ap
         name=name,
         lowest=offer.lowest,
         highest=offer.highest,
-        use=agreed.chosen,
+        use=agreement.chosen,
         unknown=str(unknown) if unknown else "",
-        request_header=agreed.request_header,
-        refused=agreed.status == "refused",
+        request_header=agreement.request_header,
+        refused=agreement.status == "refused",
     )
 
 
@@ -307,7 +307,7 @@ def ask(questions: Questions, host: str, port: int) -> ProbedBroker:
     try:
         connection = BrokerConnection(host, port, deadline, questions.tls)
     except ProbeError as error:
-        return ProbedBroker(address, _explained(error, questions, host, port, deadline))
+        return ProbedBroker(address, _explain(error, questions, host, port, deadline))
     try:
         client = Client(questions.sets.catalog, connection)
         _log_in(client, questions)
@@ -325,12 +325,12 @@ def ask(questions: Questions, host: str, port: int) -> ProbedBroker:
             answer = api_versions(client, 0, questions.identity, (highest,))
         return _answers(client, address, answer, questions, lambda: _mechanisms(questions, host, port, deadline))
     except ProbeError as error:
-        return ProbedBroker(address, _explained(error, questions, host, port, deadline))
+        return ProbedBroker(address, _explain(error, questions, host, port, deadline))
     finally:
         connection.close()
 
 
-def _explained(error: ProbeError, questions: Questions, host: str, port: int, deadline: Deadline) -> str:
+def _explain(error: ProbeError, questions: Questions, host: str, port: int, deadline: Deadline) -> str:
     """The error; for a closed connection with the protocol of the port, which another connection determines."""
     if isinstance(error, NoTlsError):
         answer = greeting(host, port, deadline, FIRST_REQUEST)

@@ -83,7 +83,7 @@ class BrokerConnection:
         self._tls = tls
         self._is_answering = False
         try:
-            self._socket: socket.socket = _connected(host, port, deadline)
+            self._socket: socket.socket = _connect(host, port, deadline)
         except TimeoutError:
             raise ProbeError(f"no connection within {deadline.seconds:g} s") from None
         except OSError as error:
@@ -103,7 +103,7 @@ class BrokerConnection:
             self.close()
             raise ProbeError(f"no TLS handshake within {self._deadline.seconds:g} s") from None
         except (ssl.SSLError, OSError) as error:
-            refusal = _refusal(error, tls, answered=self._is_agreed())
+            refusal = _refusal(error, tls, has_answered=self._is_agreed())
             self.close()
             if refusal:
                 raise ProbeError(refusal) from None
@@ -143,7 +143,7 @@ class BrokerConnection:
                 raise ProbeError(f"{answer} {within}") from None
             raise ProbeError(f"the answer to {title} is incomplete {within} ({_measure(parts)})") from None
         except (ssl.SSLError, OSError) as error:
-            refusal = _refusal(error, self._tls, answered=True) if self._tls else ""
+            refusal = _refusal(error, self._tls, has_answered=True) if self._tls else ""
             if refusal:
                 raise ProbeError(refusal) from None
             about = "refuse the client's" if self._tls and self._tls.certificate else "require a client"
@@ -183,7 +183,7 @@ class BrokerConnection:
         self._socket.settimeout(self._deadline.left())
 
 
-def _connected(host: str, port: int, deadline: Deadline) -> socket.socket:
+def _connect(host: str, port: int, deadline: Deadline) -> socket.socket:
     """A connection to the first address of the host that answers; all of them share the deadline."""
     failure: OSError = OSError("the host has no address")
     for family, kind, protocol, _, place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
@@ -211,15 +211,15 @@ def _reason(error: OSError) -> str:
     return str(text).lower().replace("_", " ")
 
 
-def _refusal(error: OSError, tls: Tls, *, answered: bool) -> str:
-    """Why a TLS server that has `answered` refuses the client, from its alert; empty for another error.
+def _refusal(error: OSError, tls: Tls, *, has_answered: bool) -> str:
+    """Why a TLS server, which `has_answered` or not, refuses the client, from its alert; empty for another error.
 
     Without a certificate of the client, OpenSSL sends certificate_required (TLS 1.3) or handshake_failure (before),
     Java bad_certificate (RFC 8446, section 4.4.2.4; RFC 5246, section 7.4.6).
     """
     reason = getattr(error, "reason", None) or ""
     about_certificate = "CERTIFICATE" in reason or "UNKNOWN_CA" in reason
-    if "ALERT" not in reason or not (about_certificate or (answered and "HANDSHAKE_FAILURE" in reason)):
+    if "ALERT" not in reason or not (about_certificate or (has_answered and "HANDSHAKE_FAILURE" in reason)):
         return ""
     if tls.certificate is None:
         return "the broker requires a certificate of the client: use --tls-certificate and --tls-key"
@@ -229,7 +229,7 @@ def _refusal(error: OSError, tls: Tls, *, answered: bool) -> str:
 def greeting(host: str, port: int, deadline: Deadline, data: bytes) -> bytes:
     """The first bytes of a port's answer to data, on a connection of its own; empty without an answer."""
     try:
-        with _connected(host, port, deadline) as connection:
+        with _connect(host, port, deadline) as connection:
             connection.settimeout(min(deadline.left(), 2.0))
             connection.sendall(data)
             return connection.recv(64)
@@ -300,14 +300,14 @@ def _scram(sasl: Sasl, nonce: str) -> Talk:
         raise ProbeError(
             f"the server requests {count} iterations of SCRAM; fewer than {FEWEST_ITERATIONS} are not safe"
         )
-    salted = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decode(challenge["s"]), count)
-    client = hmac.digest(salted, b"Client Key", name)
+    salted_password = hashlib.pbkdf2_hmac(name, sasl.password.encode(), _decode(challenge["s"]), count)
+    client = hmac.digest(salted_password, b"Client Key", name)
     without_proof = f"c=biws,r={challenge['r']}"
-    signed = f"{bare},{first},{without_proof}".encode()
-    signature = hmac.digest(hashlib.new(name, client).digest(), signed, name)
+    auth_message = f"{bare},{first},{without_proof}".encode()
+    signature = hmac.digest(hashlib.new(name, client).digest(), auth_message, name)
     proof = base64.b64encode(bytes(a ^ b for a, b in zip(client, signature, strict=True))).decode()
     last = _attributes((yield f"{without_proof},p={proof}".encode()).decode("utf-8", "replace"))
-    expected = hmac.digest(hmac.digest(salted, b"Server Key", name), signed, name)
+    expected = hmac.digest(hmac.digest(salted_password, b"Server Key", name), auth_message, name)
     if "e" in last:
         raise ProbeError(f"the server refuses the password: {last['e']}")
     if not hmac.compare_digest(_decode(last.get("v", "")), expected):

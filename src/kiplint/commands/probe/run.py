@@ -41,8 +41,8 @@ def probe(
     and node where both are set (KIP-1242); the cluster's id is compared in any case. Raises UsageError for an invalid
     address, a set without ApiVersions, or a node without its cluster; SourceError for a set that cannot be opened.
     """
-    addressed = [_host_and_port(address) for address in addresses]
-    if not addressed:
+    endpoints = [_host_and_port(address) for address in addresses]
+    if not endpoints:
         raise UsageError("probe takes at least one HOST:PORT")
     if expect_node is not None and expect_cluster is None:
         raise UsageError("a node is expected with its cluster: brokers refuse one without the other (KIP-1242)")
@@ -61,9 +61,9 @@ def probe(
         sasl,
         expect_cluster,
     )
-    pool = ThreadPoolExecutor(min(MOST_AT_ONCE, len(addressed)))
-    futures = [pool.submit(ask, questions, host, port) for host, port in addressed]
-    wait(futures, timeout * math.ceil(len(addressed) / MOST_AT_ONCE) + SLACK)
+    pool = ThreadPoolExecutor(min(MOST_AT_ONCE, len(endpoints)))
+    futures = [pool.submit(ask, questions, host, port) for host, port in endpoints]
+    wait(futures, timeout * math.ceil(len(endpoints) / MOST_AT_ONCE) + SLACK)
     pool.shutdown(wait=False, cancel_futures=True)  # nothing ends the search for the address of a host
     late = f"the host has no address within {timeout:g} s"
     brokers = _of_one_cluster(

@@ -64,7 +64,7 @@ def review(options: ReviewCommand) -> ReviewResult:
     changed_since = since.revision if since.revision and not options.older else None
     check = CheckCommand(sets=names, changed_since=changed_since, fix=options.fix)
     check_result = check_sets([CheckPart(names, check)], configuration, strict=True)
-    comparison = _compared(names, since.revision, options.released, configuration)  # with what was fixed
+    comparison = _compare(names, since.revision, options.released, configuration)  # with what was fixed
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
     declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
@@ -76,8 +76,8 @@ def review(options: ReviewCommand) -> ReviewResult:
     topics = {rule.id: rule.spec.topics for rule in rules}
     lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
     folders = {*names, *map(os.path.dirname, comparison.after_sources)}
-    changed = changed_configuration(base_files, folders, trusts_head=options.trust_head) if has_base else ()
-    items: list[Item] = [(finding, "check") for finding in (*check_result.findings, *changed)]
+    config_findings = changed_configuration(base_files, folders, trusts_head=options.trust_head) if has_base else ()
+    items: list[Item] = [(finding, "check") for finding in (*check_result.findings, *config_findings)]
     items += [(change, "diff") for change in worse]
     items += [(finding, "rollout") for finding in lagging]
     findings = entries_of(items, topics)
@@ -201,7 +201,7 @@ class Comparison(NamedTuple):
         )
 
 
-def _compared(names: Iterable[str], base: str, released: Sequence[str], configuration: Configuration) -> Comparison:
+def _compare(names: Iterable[str], base: str, released: Sequence[str], configuration: Configuration) -> Comparison:
     """Compare each path with the base; one that the base lacks is compared with nothing."""
     if not base:
         return Comparison()
@@ -257,10 +257,10 @@ def entries_of(items: Iterable[Item], topics: Mapping[str, Collection[Topic]]) -
 
 
 def _entry(group: Sequence[Item]) -> Entry:
-    ranked = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
-    (main, origin), *others = ranked
-    changes = tuple(finding for finding, _ in ranked if isinstance(finding, ChangeFinding))
-    as_severe = (finding for finding, _ in ranked if finding.fix and finding.severity == main.severity)
+    items = sorted(group, key=lambda item: SEVERITIES.index(item[0].severity))
+    (main, origin), *others = items
+    changes = tuple(finding for finding, _ in items if isinstance(finding, ChangeFinding))
+    as_severe = (finding for finding, _ in items if finding.fix and finding.severity == main.severity)
     fixes = next((finding.choices for finding in as_severe), ())
     fields = {name: getattr(main, name) for name in Finding.__struct_fields__}
     return Entry(

@@ -55,15 +55,15 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     write_proofs((change for entry in result.findings for change in entry.changes), out, whole=result.proofs)
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
-    ordered = sorted(result.additions, key=attrgetter("rpc", "rule"))
-    for name, changes in groupby(ordered, key=attrgetter("rpc")):
+    additions = sorted(result.additions, key=attrgetter("rpc", "rule"))
+    for name, changes in groupby(additions, key=attrgetter("rpc")):
         texts = dict.fromkeys(change.message for change in changes)
         out.write(f"- {inline(name)}: {inline('; '.join(texts))}\n")
     if result.rollout:
         out.write("\nKIP-1313:\n\n" + "".join(f"- {inline(text)}\n" for text in _rollout(result)))
     patch = result.patch.decode("utf-8", "replace")
     if patch and printable(plain := re.sub(r"[\t\n]", " ", patch)) == plain:  # else it would not apply as it is shown
-        out.write(f"\n{_folded(patch)}")
+        out.write(f"\n{_fold(patch)}")
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def _rollout(result: ReviewResult) -> list[str]:
     return [closing(result.rollout, 3), *(f"{row.name}: {row.message}" for row in result.lagging)]
 
 
-def _folded(patch: str) -> str:
+def _fold(patch: str) -> str:
     """A patch as a collapsed block of Markdown, in a fence that no line of the patch can close."""
     text = patch if len(patch) <= MOST_OF_PATCH else patch[: patch.rfind("\n", 0, MOST_OF_PATCH) + 1]
     left_out = patch.count("\n") - text.count("\n")

@@ -14,12 +14,12 @@ from kiplint.engine.place import parse_suppressions, place_whole
 from kiplint.engine.ruleset import Violation
 from kiplint.engine.run import IGNORE_MARK
 from kiplint.limits import BASELINE_BYTES
-from kiplint.sources.disk import shown
+from kiplint.sources.disk import show_path
 from kiplint.sources.former_files import FormerFiles
 from kiplint.text.files import DISK, Disk
 from kiplint.text.lines import decode_text
 from kiplint.text.show import printable
-from kiplint.text.words import listed
+from kiplint.text.words import join_words
 
 
 def changed_configuration(base: FormerFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
@@ -35,10 +35,10 @@ def changed_configuration(base: FormerFiles, paths: Iterable[str], *, trusts_hea
             continue
         what = "the file"
         if isinstance(before, dict) and isinstance(after, dict):
-            what = listed(sorted(printable(key) for key in {*before, *after} if before.get(key) != after.get(key)))
+            what = join_words(sorted(printable(key) for key in {*before, *after} if before.get(key) != after.get(key)))
         effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
         message = f"the change sets {what} otherwise than {base.revision}, {effect}"
-        name = shown(path)
+        name = show_path(path)
         yield place_whole(Violation(CONFIGURATION_CHANGED, "warning", message, Anchor(name, "", "", ""), None), name)
 
 

@@ -21,7 +21,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     counts = summary(rows)
     lines = [(row, name, _strip(row, result.header)) for row, name in zip(rows, names, strict=True)]
     folds = rows_by_step(result.rows)
-    folded = {row.name for some in folds.values() for row in some}
+    folded_names = {row.name for some in folds.values() for row in some}
     titles = set_titles(*result.sets)
     write_page(
         "commands/rollout/page.html",
@@ -35,7 +35,7 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
         marks=MARKS,
         lines=lines,
         groups=[
-            ("", [line for line in lines if line[0].name not in folded]),
+            ("", [line for line in lines if line[0].name not in folded_names]),
             *(
                 (f"{some[0].status.capitalize()}: {step}", [line for line in lines if line[0] in some])
                 for step, some in folds.items()
@@ -51,10 +51,10 @@ def _strip(row: RolloutRow, header: int) -> Strip:
     headers = [(_range(versions), number) for versions, number in row.header_versions.items()]
 
     def look_and_meaning(version: int) -> tuple[str, str]:
-        used = next((number for versions, number in headers if version in versions), None)
-        look = "goal" if used is not None and used >= header else f"h{used}" if used is not None else "none"
+        number = next((number for versions, number in headers if version in versions), None)
+        look = "goal" if number is not None and number >= header else f"h{number}" if number is not None else "none"
         new = bool(released) and version not in released
-        meaning = f"header {used}" if used is not None else "no header"
+        meaning = f"header {number}" if number is not None else "no header"
         return f"{look} fresh" if new else look, f"{meaning}, new" if new else meaning
 
     return strip([released, *(versions for versions, _ in headers)], valid, look_and_meaning)

@@ -67,8 +67,8 @@ def rollout(options: RolloutCommand) -> RolloutResult:
     configuration = configure(sets[-1])
     head = load(sets[-1], repository, configuration.keeps)
     base = load(sets[0], repository, configuration.keeps) if len(sets) == 2 else None
-    configured = configuration.rules()
-    rules = rollout_rules(header, configuration.config, configured.all_rules)
+    rule_set = configuration.rules()
+    rules = rollout_rules(header, configuration.config, rule_set.all_rules)
     old = sets[0] if base else ""
     releases = releases_of(configuration, old, options.released, repository, sets[-1])
     rows = tuple(rows_of(head.main, base.main if base else None, header, rules, releases))
@@ -92,7 +92,7 @@ def rollout(options: RolloutCommand) -> RolloutResult:
         notes=(
             *releases_note(releases, old),
             *configuration.misnamed(
-                configured, {message.name for tree in (head, base) if tree for message in tree.messages}
+                rule_set, {message.name for tree in (head, base) if tree for message in tree.messages}
             ),
         ),
     )

@@ -22,10 +22,10 @@ def write(result: RolloutResult, out: TextIO, *, color: bool) -> None:
     head = (*COLUMNS, "")
     status = COLUMNS.index("status")
     folds = rows_by_step(result.rows)
-    folded = {row.name for some in folds.values() for row in some}
+    folded_names = {row.name for some in folds.values() for row in some}
     rows = (
         [(cell, COLORS[cell] if column == status else "") for column, cell in enumerate(cells)]
-        for cells in _rows([row for row in result.rows if row.name not in folded])
+        for cells in _rows([row for row in result.rows if row.name not in folded_names])
     )
     lines = table(head, rows, color, width_of(out), indent="", code=BOLD)
     if not folds:

@@ -16,7 +16,7 @@ from kiplint.commands.vectors.faults import faults
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import UNFOLDED_FIELDS, VECTOR_BYTES, Counter
-from kiplint.model.layout import Layout, unfolded
+from kiplint.model.layout import Layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
@@ -157,7 +157,7 @@ def _vectors(catalog: Catalog, message: Message, version: int, remaining: Counte
 
     is_whole = True
     earlier: set[bytes] = set()
-    least = BYTES_OF_A_VALUE * unfolded(message, UNFOLDED_FIELDS)[0]
+    least = BYTES_OF_A_VALUE * unfolded_size(message, UNFOLDED_FIELDS)[0]
     for kind, variants in _kinds(codec.body):
         of_kind = Counter(MOST_BYTES)
         for field, value in variants:

@@ -87,14 +87,14 @@ def _without_sasl(client: Side, ours: Offer, broker: Side, theirs: Offer | None)
         note = "the broker has no ApiVersions: it closes the connection, so the client must be configured for it"
         return Exchange(broker.name, version, header, notes=(note,))
     if version in theirs.versions:
-        return _agreed((client, broker), Exchange(broker.name, version, header, version), version)
-    supported = str(theirs.versions) if _names_software(theirs) else ""
+        return _finish((client, broker), Exchange(broker.name, version, header, version), version)
+    supported_range = str(theirs.versions) if _names_software(theirs) else ""
     notes = tuple(_notes(client, ours, theirs, version))
-    first = Exchange(broker.name, version, header, 0, "UNSUPPORTED_VERSION", supported, notes=notes)
+    first = Exchange(broker.name, version, header, 0, "UNSUPPORTED_VERSION", supported_range, notes=notes)
     common = ours.versions & theirs.versions
-    if not (supported and _names_software(ours)):
+    if not (supported_range and _names_software(ours)):
         common &= VersionRange.of(0, 0)
-    return _agreed((client, broker), first, common.highest if common else None)
+    return _finish((client, broker), first, common.highest if common else None)
 
 
 def _over_sasl(plain: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
@@ -107,7 +107,7 @@ def _over_sasl(plain: Exchange, ours: Offer, theirs: Offer | None) -> Exchange:
     return replace(plain, sasl=0, checked=False, notes=notes)
 
 
-def _agreed(sides: tuple[Side, Side], first: Exchange, version: int | None) -> Exchange:
+def _finish(sides: tuple[Side, Side], first: Exchange, version: int | None) -> Exchange:
     client, broker = sides
     ours, theirs = client.offers[API_VERSIONS], broker.offers[API_VERSIONS]
     if version is None:
@@ -155,17 +155,17 @@ _IN_REQUEST: Final = Ids(request="UUID-R", response="0")
 _IN_HEADER: Final = Ids(header="UUID-H")
 
 
-def telemetry(client: Side, broker: Side, agreed: Agreement | None) -> Telemetry:
-    """The cell of the table for client and broker; `agreed` is their agreement on GetTelemetrySubscriptions.
+def telemetry(client: Side, broker: Side, agreement: Agreement | None) -> Telemetry:
+    """The cell of the table for client and broker; `agreement` is theirs on GetTelemetrySubscriptions.
 
     A client that knows request header 3 creates the id itself, and sends it in the body of requests whose version does
     not use that header. For any other client the broker creates the id.
     """
     is_new = knows_instance_id(client.schemas)
     initial, later = Ids(), Ids()
-    version = agreed.chosen if agreed else None
-    if agreed and version is not None:
-        in_header = (agreed.request_header or 0) >= WITH_INSTANCE_ID
+    version = agreement.chosen if agreement else None
+    if agreement and version is not None:
+        in_header = (agreement.request_header or 0) >= WITH_INSTANCE_ID
         ours = _IN_HEADER if in_header else _IN_REQUEST
         initial, later = (ours, ours) if is_new else _BY_BROKER
     return Telemetry(

@@ -94,7 +94,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
     status = _whole_status(agreements, usable)
     first = ours or next(broker.offers[key] for broker in brokers if key in broker.offers)
     header = header_of(ours.request, version) if ours and version is not None else None
-    unserved = {
+    refusals = {
         broker.name: versions
         for broker in brokers
         if ours and ours.versions and key in broker.offers and (versions := ours.unserved(broker.offers[key].versions))
@@ -105,7 +105,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         _sent_anyway(status, ours, client, brokers, key),
         _note_kept_versions(ours, brokers, key),
         _on_other_paths(paths, version),
-        *(f"it also sends {versions} without negotiation, which {name} refuses" for name, versions in unserved.items()),
+        *(f"it also sends {versions} without negotiation, which {name} refuses" for name, versions in refusals.items()),
     ]
     return RpcRow(
         first.name,
@@ -121,7 +121,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         "; ".join(filter(None, notes)),
         agreements,
         first.between_nodes,
-        str(reduce(VersionRange.__or__, unserved.values())) if unserved else "",
+        str(reduce(VersionRange.__or__, refusals.values())) if refusals else "",
         paths,
     )
 

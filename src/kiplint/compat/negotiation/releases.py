@@ -133,9 +133,9 @@ def in_trouble(cell: RpcCell) -> bool:
 def _cells(client: Side, broker: Side) -> Iterator[RpcCell]:
     opening = exchange(client, broker)
     for key in sorted({*client.offers, *broker.offers}):
-        agreed = agree(key, client, broker, opening)
+        agreement = agree(key, client, broker, opening)
         name = (client.offers.get(key) or broker.offers[key]).name
-        yield RpcCell(key, name, agreed.status, agreed.chosen)
+        yield RpcCell(key, name, agreement.status, agreement.chosen)
 
 
 def _comparison_key(side: Side) -> Any:

@@ -239,14 +239,14 @@ def check_mode(name: str, schemas: SchemaSet, mode: Mode | None) -> None:
         raise UsageError(f"{name} cannot run in {TITLES[mode]} mode, only in {has} mode; leave --mode {mode} out")
 
 
-def mode_of(client: Side, broker: Side, requested: Mode | None, *, unstable: bool) -> BrokerMode:
+def mode_of(client: Side, broker: Side, requested_mode: Mode | None, *, unstable: bool) -> BrokerMode:
     """The mode of a broker, and the client's RPCs that only this mode, or only the other mode, offers."""
     others = [mode for mode in modes_of(broker.schemas) if mode != broker.mode]
     if not others:
         return BrokerMode(broker.name, broker.mode)
     other = broker_side(broker.name, broker.schemas, unstable=unstable, mode=others[0])
     only, not_here = (tuple(_more(client, *pair)) for pair in ((broker, other), (other, broker)))
-    return BrokerMode(broker.name, broker.mode, requested is None, only, not_here)
+    return BrokerMode(broker.name, broker.mode, requested_mode is None, only, not_here)
 
 
 def _more(client: Side, broker: Side, other: Side) -> Iterator[str]:

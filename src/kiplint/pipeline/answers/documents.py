@@ -53,7 +53,7 @@ def plain(value: object) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def ranged(lowest: int | None, highest: int | None) -> str:
+def format_range(lowest: int | None, highest: int | None) -> str:
     """A version range in Kafka's notation, empty for none."""
     if lowest is None:
         return ""

@@ -26,8 +26,8 @@ SELECT max(time) AS time, (SELECT count(*) FROM trees JOIN files USING (tree) JO
   WHERE root = $2 AND lowest IS NOT NULL) AS messages
 FROM revisions WHERE source = $1 AND root = $2
 """
-_FIXED: Final = "SELECT * FROM fixed_upstream ORDER BY source, lineage, severity, rule, message_name, path"
-_DRIFTED: Final = """
+_FIXED_FINDINGS: Final = "SELECT * FROM fixed_upstream ORDER BY source, lineage, severity, rule, message_name, path"
+_DRIFT: Final = """
 SELECT source, lineage, message_name, type, status, difference AS reason, max(upstream_release) AS upstream_release,
   list({lowest: lowest, highest: highest}) AS pieces, bool_and(alone) AS whole
 FROM (SELECT *, bool_and(status = 'only-in-fork') OVER (PARTITION BY source, lineage, message_name, type) AS alone
@@ -94,10 +94,10 @@ def forks(reader: Reader, sources: Iterable[str] = (), merging: str = "") -> For
     lines = list(_matching_forks(reader.duck.rows("SELECT * FROM behind_upstream ORDER BY ALL"), tuple(sources)))
     values = [[row["root"] for row in lines], [row["base_root"] for row in lines], target.root]
     lacks, breaks = _gaps(reader, target, values) if lines else (_Messages(list), _Messages(list))
-    own, collisions = _drifted(reader)
-    fixed = defaultdict(list)
-    for row in reader.duck.rows(_FIXED):
-        fixed[_line(row)].append(row)
+    own, collisions = _read_drift(reader)
+    fixes = defaultdict(list)
+    for row in reader.duck.rows(_FIXED_FINDINGS):
+        fixes[_line(row)].append(row)
     rows = []
     for row in lines:
         is_merged = target_row["time"] and row["base_time"] and target_row["time"] < row["base_time"]
@@ -108,7 +108,7 @@ def forks(reader: Reader, sources: Iterable[str] = (), merging: str = "") -> For
             "breaks": [] if is_merged else breaks[row["root"]],
         }
         rows.append(
-            {**row, **messages, "content": row["root"], "fixed_upstream": as_structs(ForkFinding, fixed[_line(row)])}
+            {**row, **messages, "content": row["root"], "fixed_upstream": as_structs(ForkFinding, fixes[_line(row)])}
         )
     return ForksDocument(
         1, reader.upstream, target.name, target_row["messages"], as_structs(ForkRow, sorted(rows, key=_worst))
@@ -151,10 +151,10 @@ def _gaps(reader: Reader, target: Point, values: list[Any]) -> tuple[_Messages, 
     return lacks, breaks
 
 
-def _drifted(reader: Reader) -> tuple[_Messages, _Messages]:
+def _read_drift(reader: Reader) -> tuple[_Messages, _Messages]:
     """By line, the messages and versions that a fork alone has, and those that it has otherwise."""
     own, collisions = _Messages(list), _Messages(list)
-    for row in reader.duck.rows(_DRIFTED):
+    for row in reader.duck.rows(_DRIFT):
         if row["status"] == COLLISION:
             more = {"reason": row["reason"], "upstream_release": row["upstream_release"]}
             collisions[_line(row)].append(_message(row, _union(row["pieces"]), **more))

@@ -35,8 +35,8 @@ def blame(reader: Reader, subject: str, rules: list[str], *, reviewers: bool = F
     reader.require(Spans, Messages, Revisions)
     names = _distinct(reader, "SELECT message_name FROM spans UNION SELECT message_name FROM messages")
     if any(matches(subject, rule) for rule in rules):
-        violated = _distinct(reader, "SELECT DISTINCT rule FROM spans")
-        column, subjects = "rule", [rule for rule in violated if matches(subject, rule)]
+        violated_rules = _distinct(reader, "SELECT DISTINCT rule FROM spans")
+        column, subjects = "rule", [rule for rule in violated_rules if matches(subject, rule)]
     elif matching := [name for name in names if _is_meant(subject, name)]:
         column, subjects = "message_name", matching
     else:
@@ -90,7 +90,7 @@ def changes(reader: Reader, since: str | None = None) -> RecentDocument:
     return RecentDocument(1, begin.isoformat(), as_structs(HistoryEvent, reader.duck.rows(_RECENT, [begin])))
 
 
-_ADOPTED = """
+_ADOPTION = """
 SELECT source, lineage, position, commit, time, release, coalesce(rpcs, 0) AS rpcs, coalesce(adopted, 0) AS adopted,
   coalesce(versions, 0) AS versions
 FROM revisions LEFT JOIN (
@@ -116,5 +116,5 @@ def rollout(reader: Reader, header: int = 3) -> AdoptionDocument:
 
 def states(reader: Reader, header: int = 3) -> AdoptionDocument:
     """The same for any header."""
-    rows = reader.duck.rows(_ADOPTED, [header])
+    rows = reader.duck.rows(_ADOPTION, [header])
     return AdoptionDocument(1, header, tuple(as_structs(RevisionState, rows)))

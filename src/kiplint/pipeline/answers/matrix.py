@@ -37,10 +37,10 @@ _CELLS: Final = """
 SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM release_matrix
 WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 ORDER BY api_key, name
 """
-_ORDERED: Final = "SELECT source, release FROM releases WHERE root {} (SELECT root FROM trees) ORDER BY ALL"
+_RELEASES: Final = "SELECT source, release FROM releases WHERE root {} (SELECT root FROM trees) ORDER BY ALL"
 _ROOTS: Final = "SELECT source, release, root FROM releases"
-_DEFINED_RELEASES: Final = _ORDERED.format("IN").replace("ORDER BY ALL", "ORDER BY source, lineage, position")
-_UNDEFINED: Final = _ORDERED.format("NOT IN")
+_DEFINED_RELEASES: Final = _RELEASES.format("IN").replace("ORDER BY ALL", "ORDER BY source, lineage, position")
+_UNDEFINED: Final = _RELEASES.format("NOT IN")
 
 
 class Release(NamedTuple):
@@ -74,8 +74,8 @@ def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
     else:
         for row in reader.duck.rows(_STATUSES):
             pairs[_pair_of(row)] = {**pairs.get(_pair_of(row), {}), row["status"]: row["rpcs"]}
-        troubled = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
-        trouble = {_pair_of(row): tuple(row["names"]) for row in troubled}
+        trouble_rows = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
+        trouble = {_pair_of(row): tuple(row["names"]) for row in trouble_rows}
     rows = (
         ReleasePair(
             client.name,
@@ -87,8 +87,8 @@ def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
         )
         for client, broker in sorted(pairs, key=lambda pair: (order[pair[0]], order[pair[1]]))
     )
-    undefined = tuple(row["release"] for row in reader.duck.rows(_UNDEFINED))
-    return PairsDocument(1, tuple(release.name for release in labels), tuple(rows), undefined)
+    undefined_releases = tuple(row["release"] for row in reader.duck.rows(_UNDEFINED))
+    return PairsDocument(1, tuple(release.name for release in labels), tuple(rows), undefined_releases)
 
 
 def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:

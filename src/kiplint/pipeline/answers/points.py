@@ -72,8 +72,8 @@ def point(reader: Reader, name: str, source: str = "") -> Point:
     if not points:
         hint = did_you_mean(last, [row["release"] for row in rows if row["release"]], numbered=False)
         raise UsageError(f"there is no release and no commit {name} in the lake{hint}")
-    for preferred in (source, reader.upstream):
-        points = [row for row in points if row["source"] == preferred] or points
+    for preferred_source in (source, reader.upstream):
+        points = [row for row in points if row["source"] == preferred_source] or points
     if len({row["root"] for row in points}) > 1:
         choices = dict.fromkeys(f"{row['source']}:{last}" for row in points)
         raise UsageError(f"{name} is not one revision" + (f": say {' or '.join(choices)}" if len(choices) > 1 else ""))

@@ -106,7 +106,7 @@ SELECT source, message_name, CASE WHEN type IN {RPC!r} THEN regexp_replace(messa
   AS rpc, type, api_key, greatest(lowest, coalesce(known + 1, 0)) AS lowest, highest, release, time
 FROM beside WHERE highest >= greatest(lowest, coalesce(known + 1, 0))
 """
-_FIXED: Final = f"""
+_FIXED_FINDINGS: Final = f"""
 WITH lines AS (  -- a branch has a fix before a release has it
   SELECT key, {TAGS} AS is_tags, arg_max({{'commit': fixed_commit, 'time': fixed_time, 'release': fixed_release,
     'ended': ended}}, fixed_position) AS fixed
@@ -197,7 +197,7 @@ QUESTIONS: Final[dict[str, tuple[str, str]]] = {
     ),
     "fixed_upstream": (
         "The open findings of forks that upstream had too and no longer has, with upstream's commit.",
-        _FIXED,
+        _FIXED_FINDINGS,
     ),
     "behind_upstream": (
         "For each line of a fork the newest revision that it shares with upstream (`base_by` commit), else the one of "

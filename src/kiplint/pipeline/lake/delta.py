@@ -236,11 +236,11 @@ def _statistics(kind: type[TableFrame], footer: pq.FileMetaData) -> dict[str, An
             raise ValueError(f"{kind.NAME}.{name} has nulls")
         if len(nulls) < _MOST_COLUMNS:
             nulls[name] = count
-            filled = [statistics for statistics in of_groups if statistics.num_values]
-            has_bounds = filled and all(statistics.has_min_max for statistics in filled)
+            filled_groups = [statistics for statistics in of_groups if statistics.num_values]
+            has_bounds = filled_groups and all(statistics.has_min_max for statistics in filled_groups)
             if has_bounds and kind.COLUMNS[name] in ("string", "int", "bigint", "timestamp"):
-                lowest[name] = _as_bound(min(statistics.min for statistics in filled), highest=False)
-                highest[name] = _as_bound(max(statistics.max for statistics in filled), highest=True)
+                lowest[name] = _as_bound(min(statistics.min for statistics in filled_groups), highest=False)
+                highest[name] = _as_bound(max(statistics.max for statistics in filled_groups), highest=True)
     return {"numRecords": footer.num_rows, "minValues": lowest, "maxValues": highest, "nullCount": nulls}
 
 
@@ -249,8 +249,8 @@ def _as_bound(value: Any, *, highest: bool) -> Any:
     if isinstance(value, str) and len(value) > _MOST_CHARACTERS:
         return value[:_MOST_CHARACTERS] + ("\U0010ffff" if highest else "")
     if isinstance(value, datetime):
-        rounded = value.astimezone(UTC) + timedelta(microseconds=999 if highest else 0)
-        return rounded.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        moment = value.astimezone(UTC) + timedelta(microseconds=999 if highest else 0)
+        return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return value
 
 
@@ -295,11 +295,11 @@ def parts_named(storage: Storage, files: Mapping[str, str]) -> Parts:
 
 def write_frame(df: DataFrame, kind: type[TableFrame], storage: Storage, run: str) -> Parts:
     """The rows of a DataFrame as new files of a table; `run` is the token of the run and a number."""
-    shuffled = df.hint("rebalance", *([SOURCE] if kind.PARTITIONED else []))
+    df = df.hint("rebalance", *([SOURCE] if kind.PARTITIONED else []))
     if not storage.path:
-        return _write_in_tasks(shuffled, kind.COLUMNS, storage, f"{kind.NAME}/{run}", by_source=kind.PARTITIONED)
+        return _write_in_tasks(df, kind.COLUMNS, storage, f"{kind.NAME}/{run}", by_source=kind.PARTITIONED)
     place = storage.path / STAGING / run
-    writer = shuffled.write.partitionBy(SOURCE) if kind.PARTITIONED else shuffled.write
+    writer = df.write.partitionBy(SOURCE) if kind.PARTITIONED else df.write
     writer.parquet(str(place))
     files: dict[str, str] = {}
     for number, file in enumerate(sorted(place.rglob("*.parquet"))):

@@ -192,11 +192,11 @@ def _row(row: Mapping[str, Any]) -> Snapshot:
         stage["stage"]: {"engine": stage["code"], "inputs": _by_table(stage["inputs"])} for stage in row["stages"]
     }
     values = {name: row[name] for name in ("number", "run", "stage", "writer", "oldest")}
-    published = EPOCH + timedelta(microseconds=row["published"])
+    moment = EPOCH + timedelta(microseconds=row["published"])
     request = msgspec.json.decode(row["request"], type=dict[str, Any])
     tables = _by_table(row["tables"])
     return msgspec.convert(
-        {**values, "published": published, "request": request, "tables": tables, "stages": stages}, Snapshot
+        {**values, "published": moment, "request": request, "tables": tables, "stages": stages}, Snapshot
     )
 
 

@@ -55,8 +55,8 @@ def optimize(lake: Lake, days: float = KEPT_DAYS) -> Upkeep:
     with lake.writing():
         lake.ticket()
         before = lake.snapshot()
-        compacted = [name for name in sorted(before.tables) if _is_compacted(lake, before, name)]
-        versions = {name: head_of(lake.storage, name) or 0 for name in compacted}
+        compacted_tables = [name for name in sorted(before.tables) if _is_compacted(lake, before, name)]
+        versions = {name: head_of(lake.storage, name) or 0 for name in compacted_tables}
         stages = {
             name: replace(stage, inputs=_current_versions(stage.inputs, before.tables, versions))
             for name, stage in before.stages.items()
@@ -68,10 +68,10 @@ def optimize(lake: Lake, days: float = KEPT_DAYS) -> Upkeep:
         oldest = next((row for row in states if row.number >= first), states[-1])
         after = replace(before, tables={**before.tables, **versions}, stages=stages, oldest=oldest.number)
         states = [row for row in (*states, lake.publish(after, {}, OPTIMIZED)) if row.number >= oldest.number]
-        unneeded = list(_unneeded(lake, {row.run for row in rows}, states))
-        for name in unneeded:
+        leftovers = list(_find_leftovers(lake, {row.run for row in rows}, states))
+        for name in leftovers:
             remove(lake.storage, name)
-    return Upkeep(len(compacted), len(unneeded), oldest)
+    return Upkeep(len(compacted_tables), len(leftovers), oldest)
 
 
 def _is_compacted(lake: Lake, snapshot: Snapshot, name: str) -> bool:
@@ -98,17 +98,17 @@ def _current_versions(inputs: dict[str, int], before: dict[str, int], after: dic
     }
 
 
-def _unneeded(lake: Lake, tokens: set[str], states: list[Snapshot]) -> Iterator[str]:
+def _find_leftovers(lake: Lake, tokens: set[str], states: list[Snapshot]) -> Iterator[str]:
     """What earlier runs wrote, and no state needs: delta-rs says what that is in a table."""
     storage = lake.storage
     for table in TABLES:
         if head_of(storage, table) is not None:
             versions = sorted({state.tables[table] for state in states if table in state.tables})
             with reading(storage, table):
-                unused = open_table(storage, table).vacuum(
+                candidates = open_table(storage, table).vacuum(
                     0, dry_run=True, enforce_retention_duration=False, full=True, keep_versions=versions
                 )
-            for name in unused:
+            for name in candidates:
                 own = _OWN.fullmatch(name)
                 if own and (not own[1] or own[1] in tokens):
                     yield f"{table}/{name}"

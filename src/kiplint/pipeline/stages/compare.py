@@ -104,9 +104,9 @@ def run(work: Work, context: Context) -> None:
         [("released", f"no release of the lake matches {' or '.join(globs)}")] if globs and not release_names else []
     )
     if count := new.count():
-        compared = work.stage(_compare(work, context.engine, new, count, trees, has_releases=bool(release_names)))
-        work.append(Changes, compared.where("problem IS NULL").drop("problem"))
-        failures = compared.where("problem IS NOT NULL").select("old_root", "root", "problem").collect()
+        results = work.stage(_compare(work, context.engine, new, count, trees, has_releases=bool(release_names)))
+        work.append(Changes, results.where("problem IS NULL").drop("problem"))
+        failures = results.where("problem IS NOT NULL").select("old_root", "root", "problem").collect()
         problems += [(f"{row['old_root']} to {row['root']}", row["problem"]) for row in failures]
     work.append(Pairs, new.selectExpr("old_root", "root", "key AS released"))
     work.note({"compare": problems}, anew=anew)
@@ -168,8 +168,8 @@ def _changes(
         failures: list[Exception] = []
         try:
             changes = compare_trees(old, new, (), releases, too_large)
-            judged = judge(changes, engine.rules.whole, old.sources, new.sources)
-            yield from [(*_row((old.name, new.name), *judgement), None) for judgement in judged]
+            judgements = judge(changes, engine.rules.whole, old.sources, new.sources)
+            yield from [(*_row((old.name, new.name), *judgement), None) for judgement in judgements]
         except (UsageError, RecursionError) as error:
             failures = [error]
         for problem in (*too_large, *failures):

@@ -137,18 +137,18 @@ def _read_contents(work: Work, listing: DataFrame, revisions: int, patterns: tup
     What folders hold is only known when their files are read.
     """
     to_walk = work.sql(TO_WALK_SQL, listed=listing, roots=work.table(Roots, "key")).select(*TO_WALK)
-    walked = work.stage(work.spread(to_walk, revisions).mapInArrow(walk_in_arrow(patterns), ddl(WALKED)))
-    folders = work.sql(FOLDERS_SQL, walked=walked)
+    walk_results = work.stage(work.spread(to_walk, revisions).mapInArrow(walk_in_arrow(patterns), ddl(WALKED)))
+    folders = work.sql(FOLDERS_SQL, walked=walk_results)
     to_read = work.sql(TO_READ_SQL, folders=folders, blobs=work.table(Blobs, "blob"), listed=listing).select(*TO_READ)
     parts = work.append(Blobs, work.spread(to_read, revisions).mapInArrow(read_in_arrow, ddl(Blobs.COLUMNS)))
     blobs, trees = work.table(Blobs, "blob", "kind"), work.table(Trees, "root", "tree")
     definitions = work.stage(work.sql(DEFINITIONS_SQL, folders=folders, blobs=blobs))
-    walks = work.stage(work.sql(WALKS_SQL, folders=folders, definitions=definitions, walked=walked))
+    walks = work.stage(work.sql(WALKS_SQL, folders=folders, definitions=definitions, walked=walk_results))
     work.append(Files, work.sql(FILES_SQL, definitions=definitions, trees=trees))
     work.append(Trees, work.sql(TREES_SQL, walks=walks, trees=trees))
     work.append(Roots, walks.select(*Roots.COLUMNS))
     unreadable = work.table(Blobs, "blob", "problem", parts=parts).where("problem IS NOT NULL")
-    rows = walked.where("problem IS NOT NULL").select("key", "problem").union(unreadable).collect()
+    rows = walk_results.where("problem IS NOT NULL").select("key", "problem").union(unreadable).collect()
     return [(row["key"], row["problem"]) for row in rows]
 
 

@@ -65,9 +65,9 @@ def run(work: Work, context: Context) -> None:
         revisions=work.table(Revisions, "source", "lineage", "position", "root"),
     )
     chunks = work.spread(with_texts(work, uses), rows_in(parts), "line", "chunk")
-    linted = work.stage(chunks.groupBy("line", "chunk").applyInArrow(lint_in_arrow(context.engine), ddl(LINTED)))
-    work.append(Findings, linted.where("problem IS NULL").drop("problem"))
-    problems = linted.where("problem IS NOT NULL").select("name", "problem").collect()
+    results = work.stage(chunks.groupBy("line", "chunk").applyInArrow(lint_in_arrow(context.engine), ddl(LINTED)))
+    work.append(Findings, results.where("problem IS NULL").drop("problem"))
+    problems = results.where("problem IS NOT NULL").select("name", "problem").collect()
     work.note({"lint": [(row["name"], row["problem"]) for row in problems]}, anew=anew)
 
 

@@ -130,8 +130,8 @@ def _put_agreements(work: Work, *, across: bool) -> None:
     brokers = work.sql(MET_SQL, pairs=pairs, sides=sides)
     clients = sides.selectExpr("digest AS client", "offers AS client_offers").dropDuplicates(["client"])
     by_client = [work.spread(df, work.parallelism * A_HANDFUL, "client").groupBy("client") for df in (clients, brokers)]
-    agreed = by_client[0].cogroup(by_client[1]).applyInArrow(agree_in_arrow, ddl(AGREEMENTS))
-    work.append(Matrix, work.sql(AGREED_SQL, pairs=pairs, sides=sides, agreed=agreed))
+    agreements = by_client[0].cogroup(by_client[1]).applyInArrow(agree_in_arrow, ddl(AGREEMENTS))
+    work.append(Matrix, work.sql(AGREED_SQL, pairs=pairs, sides=sides, agreed=agreements))
 
 
 def offers_in_arrow(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -53,10 +53,10 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         same = [finding for finding in report.findings if finding.severity == severity]
         for finding in fair(same, lambda finding: finding.rule, limits[severity]):
             out.write(annotation(finding, report.in_repository(finding.path)) + "\n")
-    hidden = tally({severity: max(0, counts[severity] - limits[severity]) for severity in SEVERITIES}, "more ")
-    if hidden:
+    rest = tally({severity: max(0, counts[severity] - limits[severity]) for severity in SEVERITIES}, "more ")
+    if rest:
         reason = f"GitHub shows {LIMIT} annotations of a level; the job summary and the other formats list all"
-        out.write(f"::notice title=kiplint::{escape(f'{hidden} not shown: {reason}')}\n")
+        out.write(f"::notice title=kiplint::{escape(f'{rest} not shown: {reason}')}\n")
 
 
 def annotation(finding: Finding, path: str) -> str:
@@ -111,9 +111,9 @@ def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> Non
     if most < CLOSING:
         return
     cut = _Cut(out, most - CLOSING)
-    broken = "Something could not be read.\n\n" if report.status == "error" else ""
+    problem = "Something could not be read.\n\n" if report.status == "error" else ""
     numbers = "" if report.findings or report.headed else f"{report.headline}.\n\n"
-    cut.write(f"## kiplint {report.command}\n\n{broken}{numbers}")
+    cut.write(f"## kiplint {report.command}\n\n{problem}{numbers}")
     write_in("markdown", report, cast("TextIO", cut))
     if cut.left_out:
         out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.render.links import own_address
 from kiplint.render.page import Tally, anchors, set_titles, to_pack, write_page
-from kiplint.render.report import Report, ranked
+from kiplint.render.report import Report, rank
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, encodable, printable
 
@@ -103,7 +103,7 @@ def causes_of(report: Report) -> Causes:
     excerpts = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     address, commit = own_address(), os.environ.get("GITHUB_SHA", "")
     base = f"{address}/blob/{commit}/" if address and commit else ""
-    findings = ranked(report.findings)
+    findings = rank(report.findings)
     counts = Counter((finding.severity, finding.rule) for finding in findings)
     order = sorted(counts, key=lambda cause: (SEVERITIES.index(cause[0]), -counts[cause], cause[1]))
     causes: dict[tuple[Severity, str], dict[tuple[str, str], PageEntry]] = {cause: {} for cause in order}

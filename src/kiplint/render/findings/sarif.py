@@ -107,14 +107,14 @@ def _invocation(report: Report, number: int) -> dict[str, Any]:
 def _results(report: Report, findings: Sequence[Finding], rules: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     places = Places(report.sources)
     for finding, mark in zip(findings, fingerprints(findings), strict=True):
-        related = finding.former_place if finding.former_place != (finding.path, finding.span) else None
+        former_place = finding.former_place if finding.former_place != (finding.path, finding.span) else None
         yield {
             "ruleId": finding.rule,
             "ruleIndex": rules[finding.rule],
             "level": LEVELS[finding.severity],
             "message": {"text": message_text(finding.summary)},
             **({"locations": [_location(report, finding.path, finding.span)]} if finding.path else {}),
-            **({"relatedLocations": [_related(report, *related)]} if related else {}),
+            **({"relatedLocations": [_related_location(report, *former_place)]} if former_place else {}),
             "partialFingerprints": {"primaryLocationLineHash": mark},
             **_fixes(report, finding, places),
         }
@@ -145,7 +145,7 @@ def _replacement(edit: FileEdit, places: Places) -> dict[str, Any]:
     return {"deletedRegion": region, **content}
 
 
-def _related(report: Report, path: str, span: Span) -> dict[str, Any]:
+def _related_location(report: Report, path: str, span: Span) -> dict[str, Any]:
     text = message_text(f"before the change: {path}:{span.line}:{span.column}")
     return {"id": 1, **_location(report, path, span), "message": {"text": text}}
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, TextIO
 
 from kiplint.engine.finding import Finding
-from kiplint.render.report import Report, ranked
+from kiplint.render.report import Report, rank
 from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, table, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
@@ -28,7 +28,7 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings and, when there are any, lines that count them; on a terminal the worst `MOST_ON_TERMINAL`."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
-    findings, others = ranked(filter(report.is_listed, report.findings)), Counter[tuple[str, str]]()
+    findings, others = rank(filter(report.is_listed, report.findings)), Counter[tuple[str, str]]()
     if not report.whole and len(findings) > MOST_ON_TERMINAL and out.isatty():
         others.update((finding.severity, finding.rule) for finding in findings[MOST_ON_TERMINAL:])
         del findings[MOST_ON_TERMINAL:]

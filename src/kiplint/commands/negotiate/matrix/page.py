@@ -125,14 +125,14 @@ def _firsts(matrix: ReleaseMatrix, groups: Sequence[AlikeReleases]) -> list[Rele
 def _squares(matrix: ReleaseMatrix, groups: Sequence[AlikeReleases]) -> list[Square | None]:
     """The squares of a grid, row by row; None for pairs that are not known."""
     pairs = [(client.names[0], broker.names[0]) for client in groups for broker in groups]
-    agreed = {pair: sum(cell.status == "agreed" for cell in cells) for pair, cells in matrix.pairs.items()}
-    least, most = min(agreed.values(), default=0), max(agreed.values(), default=0)
+    counts = {pair: sum(cell.status == "agreed" for cell in cells) for pair, cells in matrix.pairs.items()}
+    least, most = min(counts.values(), default=0), max(counts.values(), default=0)
     return [
         (
-            agreed[pair],
-            f"q{(agreed[pair] - least) * (LEVELS - 1) // max(1, most - least)}{' bad' * (pair in matrix.trouble)}",
+            counts[pair],
+            f"q{(counts[pair] - least) * (LEVELS - 1) // max(1, most - least)}{' bad' * (pair in matrix.trouble)}",
         )
-        if pair in agreed
+        if pair in counts
         else None
         for pair in pairs
     ]
