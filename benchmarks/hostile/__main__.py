@@ -217,7 +217,9 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
         return None
     half = _run(case, n // 2)
     for at in range(1, 2 * ROUNDS):
-        if whole.run.cpu > MOST_SECONDS or growth(whole, half, start) < (CLEAR if at < ROUNDS else MOST_GROWTH):
+        is_slow = whole.run.cpu > MOST_SECONDS
+        most = MOST_GROWTH if is_slow or at >= ROUNDS else CLEAR
+        if growth(whole, half, start) < most or (is_slow and at == ROUNDS):
             break
         whole, half = _least(whole, _run(case, n)), _least(half, _run(case, n // 2))
     return None if whole.run.cpu - start.cpu < SLOW else (whole, half)
@@ -437,8 +439,8 @@ def main() -> None:
                     sizes[case] = pair
                     print(f"{case_count:,} of {len(selection):,}", *row(case, *pair, start), sep="  ", flush=True)
     if options.jobs > 1:  # other jobs slow memory down
-        slow = [case for case in sizes if exceeds(case, *sizes[case], start)]
-        sizes |= {case: pair for case in slow if (pair := measure(case, start))}
+        slow = {case: measure(case, start) for case in sizes if exceeds(case, *sizes[case], start)}
+        sizes = {case: pair for case, pair in (sizes | slow).items() if pair}
     rows = [row(case, *pair, start) for case, pair in sizes.items()]
     count = f"{case_count:,} of {len(selection):,} cases were run; {len(rows):,} take more than {SLOW} s"
     print(count)
