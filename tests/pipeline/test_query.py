@@ -126,3 +126,18 @@ def test_rows_come_as_a_stream(reader: Reader) -> None:
     with stream(reader, "SELECT range AS n FROM range(100000)", 60) as batches:
         sizes = [batch.num_rows for batch in batches]
     assert (sum(sizes), max(sizes) < 10_000) == (100_000, True)
+
+
+def test_a_query_without_an_end_ends_with_its_rows(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupts: list[str] = []
+    interrupt = reader.duck.interrupt
+
+    def count_interrupt() -> None:
+        interrupts.append("interrupt")
+        interrupt()
+
+    monkeypatch.setattr(reader.duck, "interrupt", count_interrupt)
+    sql = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) FROM t"
+    result = query(reader, sql, 3, 60)
+    assert (result.rows, result.truncated, len(interrupts)) == (({"n": 1}, {"n": 2}, {"n": 3}), True, 1)
+    assert first(reader, "SELECT 7") == 7

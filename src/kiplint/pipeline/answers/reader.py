@@ -133,7 +133,12 @@ class Duck:
         """The rows of a query as a stream of batches; raises `duckdb.Error`, which counts lines from 2."""
         with self.running():
             self._connection.execute(f"EXPLAIN\n{sql}")  # whose errors have a place, unlike those of `sql`
-            yield self._connection.sql(sql).to_arrow_reader(2048)
+            batches = self._connection.sql(sql).to_arrow_reader(2048)
+            try:
+                yield batches
+            finally:
+                self.interrupt()  # without it DuckDB goes on until a megabyte of rows that nobody reads is full
+                batches.close()
 
     def interrupt(self) -> None:
         """End the query that is running in another thread."""
