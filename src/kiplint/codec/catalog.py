@@ -137,27 +137,36 @@ class Definitions:
         self._files = files
         self._messages_by_path: dict[str, Message | None] = {}
         self._whole: tuple[Message, ...] | None = None
+        self._by_name: dict[str, list[Message]] = {}
+        self._by_key: dict[int | None, list[Message]] = {}
         self.broken: list[str] = []
 
     def with_name(self, name: str) -> list[Message]:
         """The messages of that name."""
+        if self._whole is not None:
+            return self._by_name.get(name, [])
         text = name.encode("utf-8", "replace")
-        return [message for message in self._candidates(lambda data: text in data) if message.name == name]
+        return [message for message in self._matching(lambda data: text in data) if message.name == name]
 
     def with_key(self, api_key: int) -> list[Message]:
         """The messages with that API key, of whatever type."""
+        if self._whole is not None:
+            return self._by_key.get(api_key, [])
         pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key if api_key >= 0 else b"apiKey")
-        return [message for message in self._candidates(pattern.search) if message.api_key == api_key]
+        return [message for message in self._matching(pattern.search) if message.api_key == api_key]
 
     def all(self) -> tuple[Message, ...]:
         """All messages, as one set."""
         if self._whole is None:
             self._whole = SchemaSet(tuple(self._load(self._files))).messages
+            for message in self._whole:
+                self._by_name.setdefault(message.name, []).append(message)
+                self._by_key.setdefault(message.api_key, []).append(message)
         return self._whole
 
-    def _candidates(self, matches: Callable[[bytes], object]) -> Iterable[Message]:
-        """The messages of the files whose bytes match; all messages once they are loaded."""
-        return self._load(file for file in self._files if matches(file[1])) if self._whole is None else self._whole
+    def _matching(self, matches: Callable[[bytes], object]) -> Iterable[Message]:
+        """The messages of the files whose bytes match."""
+        return self._load(file for file in self._files if matches(file[1]))
 
     def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
         messages = []
