@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from kiplint import commands
 from kiplint.cli.reader import names
+from kiplint.codec.catalog import Definitions
 from kiplint.compat.change import shown_layout
 from kiplint.compat.compare import compare_messages
 from kiplint.engine.config import Config
@@ -25,7 +26,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.fixes.fixers import make_fixes
 from kiplint.model.layout import layout
 from kiplint.model.message import Message
-from tools import environment, field, message, rules_of
+from tools import definition, environment, field, message, rules_of
 
 MOST_SECONDS = 120
 """Of the processor: no measure of speed, only the end of what would not end by itself."""
@@ -115,21 +116,38 @@ def test_a_field_of_a_long_layout_is_found_without_a_search() -> None:
     assert steps(4_000) < 1.5 * steps(500)
 
 
-def test_each_listener_is_looked_up() -> None:
-    class Listener(str):
-        comparisons = 0
-        __hash__ = str.__hash__
+class CountedText(str):
+    """A text that counts how often texts of its class are compared."""
 
-        def __eq__(self, other: object) -> bool:
-            Listener.comparisons += 1
-            return str.__eq__(self, other)
+    comparisons = 0
+    __hash__ = str.__hash__
 
+    def __eq__(self, other: object) -> bool:
+        type(self).comparisons += 1
+        return str.__eq__(self, other)
+
+
+@pytest.fixture
+def counted_text() -> type[CountedText]:
+    """A class of texts whose count begins at zero."""
+    return type("CountedText", (CountedText,), {"comparisons": 0})
+
+
+def test_each_listener_is_looked_up(counted_text: type[CountedText]) -> None:
     old, new = (
-        Message(replace(message().spec, listeners=[Listener(f"{side}{at}") for at in range(1_000)]), "")
+        Message(replace(message().spec, listeners=[counted_text(f"{side}{at}") for at in range(1_000)]), "")
         for side in ("a", "b")
     )
     assert [change.name for change in compare_messages(old, new)] == ["listener-removed", "listener-added"]
-    assert Listener.comparisons < 100
+    assert counted_text.comparisons < 100
+
+
+def test_a_definition_of_a_set_that_is_loaded_is_looked_up(counted_text: type[CountedText]) -> None:
+    files = [(f"X{at}Request.json", definition(name=f"X{at}Request", apiKey=at)) for at in range(1_000)]
+    definitions = Definitions(files)
+    definitions.all()
+    assert [message.api_key for message in definitions.with_name(counted_text("X7Request"))] == [7]
+    assert counted_text.comparisons < 100
 
 
 def test_every_command_is_run_or_reads_nothing(cases_by_title: dict[str, Case]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from kiplint.codec.codec import Codec
 from kiplint.engine.config import Path
@@ -65,9 +66,8 @@ class Catalog:
     def with_name(self, name: str) -> list[Message]:
         """The messages of that name, from every set that has it."""
         if name not in self._messages_by_name:
-            self._messages_by_name[name] = [
-                message for home in self._sets for message in self._at_home(home, home.with_name(name))
-            ]
+            messages = (message for home in self._sets for message in self._at_home(home, home.with_name(name)))
+            self._messages_by_name[name] = list(messages)
         return self._messages_by_name[name]
 
     def with_key(self, kind: str, api_key: int) -> list[Message]:
@@ -137,36 +137,37 @@ class Definitions:
         self._files = files
         self._messages_by_path: dict[str, Message | None] = {}
         self._whole: tuple[Message, ...] | None = None
-        self._by_name: dict[str, list[Message]] = {}
-        self._by_key: dict[int | None, list[Message]] = {}
         self.broken: list[str] = []
 
     def with_name(self, name: str) -> list[Message]:
         """The messages of that name."""
-        if self._whole is not None:
-            return self._by_name.get(name, [])
         text = name.encode("utf-8", "replace")
-        return [message for message in self._matching(lambda data: text in data) if message.name == name]
+        return [message for message in self._candidates(name, lambda data: text in data) if message.name == name]
 
     def with_key(self, api_key: int) -> list[Message]:
         """The messages with that API key, of whatever type."""
-        if self._whole is not None:
-            return self._by_key.get(api_key, [])
         pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key if api_key >= 0 else b"apiKey")
-        return [message for message in self._matching(pattern.search) if message.api_key == api_key]
+        return [message for message in self._candidates(api_key, pattern.search) if message.api_key == api_key]
 
     def all(self) -> tuple[Message, ...]:
         """All messages, as one set."""
         if self._whole is None:
             self._whole = SchemaSet(tuple(self._load(self._files))).messages
-            for message in self._whole:
-                self._by_name.setdefault(message.name, []).append(message)
-                self._by_key.setdefault(message.api_key, []).append(message)
         return self._whole
 
-    def _matching(self, matches: Callable[[bytes], object]) -> Iterable[Message]:
-        """The messages of the files whose bytes match."""
-        return self._load(file for file in self._files if matches(file[1]))
+    def _candidates(self, key: str | int, matches: Callable[[bytes], object]) -> Iterable[Message]:
+        """The messages of the files whose bytes match; once all are loaded, those with the name or API key `key`."""
+        if self._whole is None:
+            return self._load(file for file in self._files if matches(file[1]))
+        return self._index.get(key, ())
+
+    @cached_property
+    def _index(self) -> Mapping[str | int | None, Sequence[Message]]:
+        index: dict[str | int | None, list[Message]] = {}
+        for message in self.all():
+            index.setdefault(message.name, []).append(message)
+            index.setdefault(message.api_key, []).append(message)
+        return index
 
     def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
         messages = []

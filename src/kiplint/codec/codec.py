@@ -159,9 +159,12 @@ def fill_defaults(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
     whole = dict(value)
     for slot in body.all_slots:
         content = value.get(key_of(slot))
-        if (inner := slot.body) and content is not None:
-            items = [fill_defaults(inner, item) for item in (content if slot.array else [content])]
-            whole[key_of(slot)] = items if slot.array else items[0]
+        if slot.body and content is not None:
+            whole[key_of(slot)] = (
+                [fill_defaults(slot.body, element) for element in content]
+                if slot.array
+                else fill_defaults(slot.body, content)
+            )
     for slot in body.tags or ():
         whole.setdefault(key_of(slot), default_of(slot))
     return whole
