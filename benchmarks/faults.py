@@ -25,7 +25,7 @@ from kiplint.pipeline.stage import STAGES
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
 from canary import plant, state
-from pipeline.cluster import MARK, processes_of, wait_for
+from pipeline.cluster import MARK, pids_of, wait_for
 from pipeline.support import KIPLINT, Content, content, pipeline, settings, surroundings
 
 MOMENTS = 20
@@ -154,9 +154,7 @@ def _killed_run(*words: str | Path, cache: Path, moment: Moment, lake: Path) -> 
         while driver.poll() is None:
             if moment.there(lake) or time.monotonic() > end:
                 driver.kill()
-                wait_for(
-                    lambda: not processes_of(mark), lambda: f"go on without their driver: {sorted(processes_of(mark))}"
-                )
+                wait_for(lambda: not pids_of(mark), lambda: f"go on without their driver: {sorted(pids_of(mark))}")
                 return True
             time.sleep(EVERY)
     assert driver.returncode == 0, log.read_text()

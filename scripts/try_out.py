@@ -60,9 +60,8 @@ def _run(place: Path, program: str, *words: str | Path, code: int = 0) -> str:
     )
     if process.returncode != code:
         command = " ".join([program, *map(str, words)])
-        raise TryError(
-            f"`{command}` exited with {process.returncode}, not {code}: {(process.stderr or process.stdout).strip()}"
-        )
+        output = (process.stderr or process.stdout).strip()
+        raise TryError(f"`{command}` exited with {process.returncode}, not {code}: {output}")
     return process.stdout
 
 

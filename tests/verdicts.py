@@ -31,7 +31,7 @@ class Case:
     lone: bool
     require: bool
     directory: str = ""
-    """The directory of the schema set, if the case is a whole one, else empty. Whole sets share most of their files."""
+    """The directory of the schema set if the case has a whole set, else empty. Whole sets share most of their files."""
 
     @property
     def errors(self) -> list[str]:

@@ -124,17 +124,13 @@ def _documents(surface: Surface, seconds: float, failures: dict[str, bytes]) -> 
 def _run_atheris(surface: Surface, seconds: float, failures: dict[str, bytes]) -> int:
     with tempfile.TemporaryDirectory() as where:
         command = [sys.executable, "-m", "benchmarks.fuzz.guided", surface.name, str(max(1, round(seconds)))]
-        process = subprocess.run([*command, f"-artifact_prefix={where}/"], capture_output=True, text=True, check=False)
+        command.append(f"-artifact_prefix={where}/")
+        log = subprocess.run(command, capture_output=True, text=True, check=False).stderr
         for artifact in Path(where).iterdir():
             data = artifact.read_bytes()
-            _note(
-                find_failure(surface, data) or f"a failure at {artifact.name.partition('-')[0]} of atheris",
-                data,
-                failures,
-            )
-    match = re.search(r"number_of_executed_units: (\d+)", process.stderr) or re.search(
-        r"Done (\d+) runs", process.stderr
-    )
+            failure = find_failure(surface, data) or f"a failure at {artifact.name.partition('-')[0]} of atheris"
+            _note(failure, data, failures)
+    match = re.search(r"number_of_executed_units: (\d+)", log) or re.search(r"Done (\d+) runs", log)
     return int(match[1]) if match else 0
 
 

@@ -233,7 +233,7 @@ def grows(quarter: Measured, eighth: Measured, least: Run) -> bool:
 
 @cache
 def run_of_one(command: tuple[tuple[str, ...], str]) -> Run:
-    """A run on an input of size 1. The command is its words, and the place that its sets come from."""
+    """Run a command on an input of size 1. `command` holds its words, and where its sets come from."""
     return screen(next(case for case in cases() if case[1:] == command), 1).run
 
 

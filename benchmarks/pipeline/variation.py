@@ -96,7 +96,10 @@ def word(number: int) -> str:
 
 
 def _template(schema: Schema, directory: str, rule_words: frozenset[str], names: set[str]) -> Template:
-    """Every struct and the message get the mark, and every field that no rule names; in notes, those of `names`."""
+    """A definition, cut where a mark goes into the names of the message, its structs, and fields that no rule names.
+
+    In comments the mark goes into the `names`.
+    """
     head, tail = _cut(schema.name)
     is_header = schema.body.get("type") == "header"  # the set's other messages know it by its name
     parts, keys, start = [""], {}, 0
@@ -113,7 +116,7 @@ def _template(schema: Schema, directory: str, rule_words: frozenset[str], names:
 
 
 def _cuts(schema: Schema, rule_words: frozenset[str], names: set[str]) -> Iterator[tuple[int, int, int | None]]:
-    """Where a mark comes into a text, or a key out of it, which is given too."""
+    """The spans of a text that a mark or another API key replaces, each with the key, None for a mark."""
     structs = _structs(schema)
     marked_names = {"type": structs, "name": structs | (_fields(schema) - rule_words)}
     for match in _TOKEN.finditer(schema.text):

@@ -95,7 +95,7 @@ def test_the_other_results_can_be_read(repo: Path) -> None:
 
 @pytest.fixture
 def collector() -> Iterator[None]:
-    """Python's garbage collector with its default threshold, which is higher in the other tests."""
+    """Gives the garbage collector its default threshold for a test; the other tests run with a higher one."""
     thresholds = gc.get_threshold()
     gc.set_threshold(700)
     yield

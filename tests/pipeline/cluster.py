@@ -74,10 +74,10 @@ class Servers:
         """End all servers, and whatever has their mark."""
         for name in self.running:
             self.kill(name)
-        wait_for(self._is_alone, lambda: f"left over: {sorted(processes_of(self._mark))}")
+        wait_for(self._is_alone, lambda: f"left over: {sorted(pids_of(self._mark))}")
 
     def _is_alone(self) -> bool:
-        processes = processes_of(self._mark)
+        processes = pids_of(self._mark)
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
@@ -135,7 +135,7 @@ def wait_for(there: Callable[[], bool], output: Callable[[], str]) -> None:
         time.sleep(0.05)
 
 
-def processes_of(mark: str) -> set[int]:
+def pids_of(mark: str) -> set[int]:
     """The processes that were started with a mark in their environment, as far as this system tells."""
     result = set()
     for file in Path("/proc").glob("[0-9]*/environ"):

@@ -72,7 +72,7 @@ def report(command: str, reporting: Reporting, work: Callable[[], Report], *, st
 
 
 def report_patch(reporting: Reporting, work: Callable[[], CheckResult], check: Callable[[], CheckResult]) -> int:
-    """Write the patch of a check to standard output, and the report of `check`, on files without fixes, to files.
+    """Write the patch that `work` makes to standard output, and the report of `check`, which fixes nothing, to files.
 
     The exit code is 1 when there is a patch.
     """

@@ -245,11 +245,9 @@ class _SlowReader:
             raise self.stop("length-beyond-end", start, message, path)
         self.row(start, depth, path, f"tag {tag}", size)
         if slot is None:
-            chunk = self.take(size, start, f"the size of tag {tag}", path)
-            out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": base64_text(chunk)})
-            self.row(
-                self.pos - size, depth + 1, join_path(path, UNKNOWN_TAGS), "unknown tagged field", base64_text(chunk)
-            )
+            data = base64_text(self.take(size, start, f"the size of tag {tag}", path))
+            out.setdefault(UNKNOWN_TAGS, []).append({"tag": tag, "data": data})
+            self.row(self.pos - size, depth + 1, join_path(path, UNKNOWN_TAGS), "unknown tagged field", data)
             return
         outer, self.end = (self.end, self.inside), self.pos + size
         self.inside = f" inside tag {tag}"

@@ -46,10 +46,9 @@ class RulesCommand(Command, frozen=True):
             for problem in problems or [f"{len(rules)} rules hold against their examples"]:
                 print(problem)
             return FINDINGS if problems else CLEAN
-        selection = rules_of(self.selectors)
+        rules = rules_of(self.selectors)
         rows = [
-            [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")]
-            for rule in selection
+            [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in rules
         ]
         for line in table((), rows, False, width_of(sys.stdout), indent=""):
             print(line)

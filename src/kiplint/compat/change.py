@@ -180,7 +180,7 @@ def shown_layout(body: Layout, near: Field | None = None, *, empty_tags: bool = 
 def _descriptions(
     slots: Sequence[Slot], near: Field | None, around: int | None, *, is_elsewhere: bool, by_tag: bool = False
 ) -> list[str]:
-    """Each slot in words, `by_tag` with its tag; with `around` only so many before and after a field, if it is here."""
+    """Each slot in words, with its tag if `by_tag`; with `around` only so many before and after a field."""
     if around is not None and is_elsewhere:
         return [LEFT_OUT] if slots else []
     first, last = 0, len(slots)
@@ -194,7 +194,7 @@ def _descriptions(
 
 
 def _place(slots: Sequence[Slot], near: Field, *, by_tag: bool) -> int:
-    """The place of a field, or of the next: fields are in the order of their file, or `by_tag` in that of tags."""
+    """The place of a field, or of the next: slots have the order of the file, or if `by_tag` that of tags."""
 
     def order(field: Field) -> tuple[int, int]:
         return (field.tag or 0) if by_tag else 0, field.index

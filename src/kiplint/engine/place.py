@@ -34,16 +34,14 @@ class Ignores:
         selectors = {selector for comment in self._comments for selector in comment.selectors}
         self._rules = matching(selectors, rule_ids) if selectors else {}
         self._running = frozenset(running if selectors else ())
-        self._rules_by_target: dict[Target, set[str]] = {}
+        self._targets: dict[Target, set[str]] = {}
         for comment in self._comments:
-            self._rules_by_target.setdefault(comment.target, set()).update(
-                *(self._rules[name] for name in comment.selectors)
-            )
+            self._targets.setdefault(comment.target, set()).update(*(self._rules[name] for name in comment.selectors))
         self._hit: set[tuple[Target, str]] = set()
 
     def cover(self, finding: Finding) -> bool:
         """Whether a comment applies to the finding; remembers that it did."""
-        targets = [line for line in (None, finding.line) if finding.rule in self._rules_by_target.get(line, ())]
+        targets = [line for line in (None, finding.line) if finding.rule in self._targets.get(line, ())]
         self._hit.update((line, finding.rule) for line in targets)
         return bool(targets)
 

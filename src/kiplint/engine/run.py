@@ -77,10 +77,8 @@ def check_set(
     _place(result, [definition for definition in definitions if definition.file in paths], violations, rules, fixer)
     if rules.ignores:
         result.findings = [finding for finding in result.findings if not rules.ignores(finding.path, finding.rule)]
-    edited_paths = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
-    result.sources |= {
-        definition.file: definition.data for definition in definitions if definition.file in edited_paths
-    }
+    edit_paths = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
+    result.sources |= {definition.file: definition.data for definition in definitions if definition.file in edit_paths}
     if free:
         take_apart(schemas)
     return result

@@ -164,7 +164,7 @@ class EditedSet:
         self._findings: dict[str, tuple[list[object], list[Finding]]] = {}
 
     def check(self, files: Mapping[str, bytes], reported_files: Collection[str]) -> dict[str, list[Finding]]:
-        """By each of the `reported_files`: its findings, without fixes. `files` are all files of the set, in order."""
+        """The findings in each of the `reported_files`, without fixes. `files` are all files of the set, in order."""
         old_definitions = [former for path, former in self._definitions.items() if files.get(path) != former.data]
         for definition in old_definitions:
             for results in (self._definitions, self._alone, self._findings):

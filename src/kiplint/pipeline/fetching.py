@@ -165,7 +165,7 @@ T = TypeVar("T")
 
 
 def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.RecordBatch]]:
-    """Batches of `TO_WALK` to rows of `WALKED`: one for each revision."""
+    """The function that turns batches of `TO_WALK` into rows of `WALKED`, one for each revision."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         for task in _one_place_after_another(batches):
@@ -175,7 +175,7 @@ def walk_in_arrow(patterns: tuple[str, ...]) -> Callable[[Batches], Iterator[pa.
 
 
 def read_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Batches of `TO_READ` to rows of `Blobs`."""
+    """Turn batches of `TO_READ` into rows of `Blobs`."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         for task in _one_place_after_another(batches):

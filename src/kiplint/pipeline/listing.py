@@ -225,7 +225,7 @@ AT_ONCE = 1_000
 
 
 def list_in_arrow(*, mail: bool) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Batches of `LINES` to rows of `LISTING`."""
+    """The function that turns batches of `LINES` into rows of `LISTING`."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows in batches:

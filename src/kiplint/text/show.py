@@ -33,7 +33,7 @@ def as_sign(char: str) -> str:
 
 
 def printable(text: str, escape: Callable[[str], str] = as_escape) -> str:
-    """The text with `escape` of every sign that is not printable in its place: by default an escape."""
+    """The text in which `escape` has replaced each sign that is not printable."""
     return text if text.isprintable() else "".join(char if char.isprintable() else escape(char) for char in text)
 
 

@@ -77,7 +77,7 @@ class Fixes(msgspec.Struct, frozen=True):
     """The findings with a fix that are left as HEAD has them too."""
 
     def summary(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> str:
-        """How many findings were fixed, or would be without `is_written`, and how many remain, in words.
+        """How many findings were fixed, or would be if nothing is written yet, and how many remain, in words.
 
         `others` is how many findings are not fixed as they are older than the change or in the baseline.
         """

@@ -86,9 +86,8 @@ def _probed_client(name: str, probe: ProbedOffers, brokers: Brokers) -> Side:
     if any(other != first for other in others):
         raise UsageError(f"{name} has brokers that differ: probe one of them to take it as the client")
     versions = {row.api_key: VersionRange.of(max(row.lowest, 0), row.highest) for row in first}
-    return ranged_side(
-        next(iter(probe.offers)), {key: ours for key, ours in versions.items() if ours}, _first_set(brokers)
-    )
+    usable = {api_key: ours for api_key, ours in versions.items() if ours}
+    return ranged_side(next(iter(probe.offers)), usable, _first_set(brokers))
 
 
 def _captured_client(name: str, brokers: Brokers, repository: Path | None) -> Side:

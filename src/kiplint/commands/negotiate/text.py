@@ -125,9 +125,8 @@ def _fields(exchange: Exchange, *, is_sent: bool) -> str:
     parts = []
     if exchange.client_software is is_sent:
         parts.append("ClientSoftwareName and ClientSoftwareVersion (KIP-511)")
-    both = [
-        name for name, there in (("ClusterId", exchange.cluster_id), ("NodeId", exchange.node_id)) if there is is_sent
-    ]
+    fields = (("ClusterId", exchange.cluster_id), ("NodeId", exchange.node_id))
+    both = [name for name, flag in fields if flag is is_sent]
     if both:
         later = ", once bootstrapped" if is_sent else ""
         parts.append(f"{' and '.join(both)} (KIP-1242{later})")

@@ -271,11 +271,9 @@ def _api(offer: Offered, rpc: tuple[str, VersionRange], agreement: Agreement) ->
     )
 
 
-def answer_problems(
-    answer: ApiVersionsAnswer, values: dict[str, Any], server: ServerIdentity
-) -> tuple[ByteProblem, ...]:
-    """What an answer to ApiVersions with these values breaks of the rules about connections."""
-    request = replace(answer.frame, header=None, value=values)
+def answer_problems(answer: ApiVersionsAnswer, body: dict[str, Any], server: ServerIdentity) -> tuple[ByteProblem, ...]:
+    """The rules about connections that an answer breaks; `body` is the value of the ApiVersions request."""
+    request = replace(answer.frame, header=None, value=body)
     call = RpcCall(API_VERSIONS, answer.version, request, answer.frame)
     return problems_of((breach for breach in judge((call,), {"": server}) if breach.side == "response"), answer.frame)
 
@@ -409,14 +407,12 @@ def _cluster(
             return {}, (), (f"Metadata {api.use} is not answered: the port requires SASL ({mechanism}): use --sasl",)
         return {}, (), (f"Metadata {api.use} is not answered: {error}",)
     cluster, complaints = frame.value or {}, []
+    cluster_id = cluster.get("clusterId")
     if cluster.get("errorCode"):
         complaints.append(f"Metadata {api.use} is answered with {error_text(cluster['errorCode'])}")
-    elif questions.expect_cluster is not None and cluster.get("clusterId") != questions.expect_cluster:
-        cluster_id = cluster.get("clusterId")
-        complaints.append(
-            f"the cluster is {cluster_id}, not {questions.expect_cluster}" if cluster_id else "no cluster id"
-        )
-    cluster_id = cluster.get("clusterId")
+    elif questions.expect_cluster is not None and cluster_id != questions.expect_cluster:
+        cluster_text = f"the cluster is {cluster_id}, not {questions.expect_cluster}"
+        complaints.append(cluster_text if cluster_id else "no cluster id")
     if cluster_id is not None and not CLUSTER_ID.fullmatch(cluster_id):
         complaints.append(f'the cluster id "{cluster_id}" is malformed: it has letters, digits, _ and - only (KIP-78)')
     return cluster, frame.problems, tuple(complaints)

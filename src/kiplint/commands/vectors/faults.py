@@ -117,7 +117,7 @@ def _lengths(codec: Codec, data: bytes) -> Iterator[_Length]:
 
 
 def _enclosing(path: str) -> Iterator[str]:
-    """A path and those of the values around it, up to the body, whose path is empty."""
+    """The path of a value, then those of the values that contain it, from the inside out; that of the body is empty."""
     yield path
     while path:
         path = path.rpartition("[" if path.endswith("]") else ".")[0]

@@ -332,9 +332,8 @@ def _write_in_tasks(df: DataFrame, columns: Columns, storage: Storage, stem: str
         )
         yield batch(FILE_COLUMNS, _write_files(rows, storage, stem, by_source=by_source))
 
-    return parts_named(
-        storage, {row["name"]: row["source"] for row in df.mapInArrow(write, ddl(FILE_COLUMNS)).collect()}
-    )
+    files = df.mapInArrow(write, ddl(FILE_COLUMNS)).collect()
+    return parts_named(storage, {file["name"]: file["source"] for file in files})
 
 
 def read_frame(spark: SparkSession, storage: Storage, parts: Parts, columns: Columns, tasks: int) -> DataFrame:

@@ -186,9 +186,7 @@ def local_path(text: str) -> Path:
 
 
 MARK: Final = "KIPLINT-LAKE"
-MARK_TEXT: Final = (
-    b"This is a lake of `kiplint pipeline`: Delta tables, and `runs` says which versions belong together.\n"
-)
+NOTICE: Final = b"This is a lake of `kiplint pipeline`: Delta tables, and `runs` says which versions belong together.\n"
 STAGING: Final = "staging"
 RUNS: Final = "runs"
 LOG: Final = "_delta_log"
@@ -214,13 +212,13 @@ def claim(storage: Storage, tables: tuple[str, ...]) -> Claim:
     there = set(storage.list())
     if not there:
         try:
-            storage.write(MARK, MARK_TEXT)
+            storage.write(MARK, NOTICE)
         except OSError:
             if storage.path and new_directory:  # on a full disk a directory can be made, and no file in it
                 with suppress(OSError):
                     storage.path.rmdir()
             raise
-    elif MARK not in there or _mark(storage) != MARK_TEXT:
+    elif MARK not in there or _mark(storage) != NOTICE:
         own = {MARK, STAGING, RUNS, *tables}
         raise UsageError(f"{storage} is neither empty nor a lake: it has {min(there - own or there)}")
     elif RUNS not in there and (tables_there := there & {*tables}):

@@ -56,7 +56,7 @@ def run(work: Work, _: Context) -> None:
 
 
 def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Batches of (blob, data) to what they define, rows of `DESCRIPTIONS`; definitions without a message have none."""
+    """Turn batches of (blob, data) into rows of `DESCRIPTIONS`; a definition without a message has none."""
     without_collector()
     for rows in batches:
         descriptions: list[tuple[object, ...]] = []

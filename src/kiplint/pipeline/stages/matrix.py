@@ -135,14 +135,14 @@ def _put_agreements(work: Work, *, across: bool) -> None:
 
 
 def offers_in_arrow(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of (digest, halves) to rows of `OFFERS_BY_DIGEST`."""
+    """Turn batches of (digest, halves) into rows of `OFFERS_BY_DIGEST`."""
     for rows in batches:
         for row in rows.to_pylist():
             yield batch(OFFERS_BY_DIGEST, ((row["digest"], *offer) for offer in _make_offers(row["halves"])))
 
 
 def _make_offers(halves: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
-    """Rows of `OFFER_COLUMNS`: what a set with these requests and responses offers."""
+    """What a set with these requests and responses offers, as rows of `OFFER_COLUMNS`."""
     software = {half["api_key"] for half in halves if half["software"]}
     schemas = SchemaSet(tuple(_message(half) for half in halves))
     client, broker = client_side("", schemas), broker_side("", schemas)
@@ -159,7 +159,7 @@ def _make_offers(halves: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Any, ...
 
 
 def agree_in_arrow(clients: pa.Table, brokers: pa.Table) -> pa.Table:
-    """A client and its offers, and the brokers that it meets with theirs, to rows of `AGREEMENTS`."""
+    """Turn the offers of a client, and those of the brokers that it meets, into rows of `AGREEMENTS`."""
     rows: list[tuple[Any, ...]] = []
     for digest, offers in rows_of(clients):
         ours = {offer["api_key"]: offer for offer in offers}
@@ -232,7 +232,7 @@ REASONS = {
 
 
 def _side(offers: Iterable[Mapping[str, Any]], highest: str) -> Side:
-    """A client (with versions up to `highest`) or a broker (up to `offered`), out of rows of `OFFER_COLUMNS`."""
+    """Make a client (with versions up to `highest`) or a broker (up to `offered`) out of rows of `OFFER_COLUMNS`."""
     rpcs = {}
     for offer in offers:
         valid = {"lowest": offer["lowest"], "highest": max(offer["highest"], offer["offered"] or 0)}
