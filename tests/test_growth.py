@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.hostile.__main__ import NOT_RUN, Case, cases, place
@@ -148,6 +149,29 @@ def test_a_definition_of_a_set_that_is_loaded_is_looked_up(counted_text: type[Co
     definitions.all()
     assert [message.api_key for message in definitions.with_name(counted_text("X7Request"))] == [7]
     assert counted_text.comparisons < 100
+
+
+class CountedBytes(bytes):
+    """Bytes in which each search for other bytes is a call."""
+
+    def __contains__(self, item: Any) -> bool:
+        return bytes.__contains__(self, item)
+
+
+@pytest.mark.parametrize("search", ["name", "key"])
+def test_twice_the_definitions_that_are_searched_for_take_twice_the_steps(search: str) -> None:
+    def steps(n: int) -> int:
+        files = [(f"X{at}.json", CountedBytes(definition(name=f"X{at}Request", apiKey=at))) for at in range(n)]
+        definitions = Definitions(files)
+
+        def find() -> None:
+            for at in range(n):
+                [match] = definitions.with_key(at) if search == "key" else definitions.with_name(f"X{at}Request")
+                assert match.api_key == at
+
+        return calls(find)
+
+    assert steps(400) < 2.3 * steps(200)
 
 
 def test_every_command_is_run_or_reads_nothing(cases_by_title: dict[str, Case]) -> None:

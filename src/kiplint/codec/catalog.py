@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 from kiplint.codec.codec import Codec
 from kiplint.engine.config import Path
@@ -20,6 +21,14 @@ from kiplint.text.words import did_you_mean
 from kiplint.versions import VersionRange
 
 HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
+
+SCANS = 16
+"""How many names are searched for in all bytes of a set before its strings are indexed, which takes longer than one."""
+
+_PIECE = re.compile(rb"""[^"'\\\r\n]+""")
+"""A string, a part of one without quotes and escapes, or what stands between strings."""
+
+_API_KEY = re.compile(rb"""apiKey["']?\s*:\s*["']?(-?)0*(\d{1,9})\b""")
 
 
 class Catalog:
@@ -135,50 +144,70 @@ class Definitions:
 
     def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
         self._files = files
-        self._messages_by_path: dict[str, Message | None] = {}
-        self._whole: tuple[Message, ...] | None = None
+        self._loaded: dict[int, Message | None] = {}
+        self._places_by_name: dict[str, list[int]] = {}
+        self._places_by_key: dict[int | None, list[int]] = {}
+        self._scan_count = 0
         self.broken: list[str] = []
 
     def with_name(self, name: str) -> list[Message]:
         """The messages of that name."""
-        text = name.encode("utf-8", "replace")
-        return [message for message in self._candidates(name, lambda data: text in data) if message.name == name]
+        if len(self._loaded) < len(self._files):
+            self._load(self._places_of_text(name.encode("utf-8", "replace")))
+        return self._at(self._places_by_name.get(name, ()))
 
     def with_key(self, api_key: int) -> list[Message]:
         """The messages with that API key, of whatever type."""
-        pattern = re.compile(rb"""apiKey["']?\s*:\s*["']?0*%d\b""" % api_key if api_key >= 0 else b"apiKey")
-        return [message for message in self._candidates(api_key, pattern.search) if message.api_key == api_key]
+        self._load(self._unread_by_key.pop(api_key, ()))
+        return self._at(self._places_by_key.get(api_key, ()))
 
     def all(self) -> tuple[Message, ...]:
         """All messages, as one set."""
-        if self._whole is None:
-            self._whole = SchemaSet(tuple(self._load(self._files))).messages
-        return self._whole
-
-    def _candidates(self, key: str | int, matches: Callable[[bytes], object]) -> Iterable[Message]:
-        """The messages of the files whose bytes match; once all are loaded, those with the name or API key `key`."""
-        if self._whole is None:
-            return self._load(file for file in self._files if matches(file[1]))
-        return self._index.get(key, ())
+        return self._whole.messages
 
     @cached_property
-    def _index(self) -> Mapping[str | int | None, Sequence[Message]]:
-        index: dict[str | int | None, list[Message]] = {}
-        for message in self.all():
-            index.setdefault(message.name, []).append(message)
-            index.setdefault(message.api_key, []).append(message)
-        return index
+    def _whole(self) -> SchemaSet:
+        places = range(len(self._files))
+        self._load(places)
+        return SchemaSet(tuple(self._at(places)))
 
-    def _load(self, files: Iterable[tuple[str, bytes]]) -> list[Message]:
-        messages = []
-        for path, data in files:
-            if path not in self._messages_by_path:
-                self._messages_by_path[path] = load(path, data).message
-                if self._messages_by_path[path] is None:
+    def _places_of_text(self, text: bytes) -> Iterable[int]:
+        """The places of the files that have the text as a string, and maybe of some others that were not loaded."""
+        if self._scan_count < SCANS:
+            self._scan_count += 1
+            return [place for place, (_, data) in enumerate(self._files) if text in data]
+        return self._unread_by_piece.pop(max(_PIECE.findall(text), key=len, default=b""), ())
+
+    @cached_property
+    def _unread_by_piece(self) -> dict[bytes, Iterable[int]]:
+        return {b"": range(len(self._files)), **self._index(_PIECE.findall)}
+
+    @cached_property
+    def _unread_by_key(self) -> dict[int, list[int]]:
+        return self._index(lambda data: (int(sign + digits) for sign, digits in _API_KEY.findall(data)))
+
+    def _index(self, find: Callable[[bytes], Iterable[Any]]) -> dict[Any, list[int]]:
+        """The places of the files by what is found in their bytes. An entry is removed when its files are loaded."""
+        places: dict[Any, list[int]] = {}
+        for place, (_, data) in enumerate(self._files):
+            for item in set(find(data)):
+                places.setdefault(item, []).append(place)
+        return places
+
+    def _load(self, places: Iterable[int]) -> None:
+        for place in places:
+            if place not in self._loaded:
+                path, data = self._files[place]
+                message = self._loaded[place] = load(path, data).message
+                if message is None:
                     self.broken.append(path)
-            if (message := self._messages_by_path[path]) is not None:
-                messages.append(message)
-        return messages
+                else:
+                    self._places_by_name.setdefault(message.name, []).append(place)
+                    self._places_by_key.setdefault(message.api_key, []).append(place)
+
+    def _at(self, places: Iterable[int]) -> list[Message]:
+        """The messages at the places, in the order of the files."""
+        return [message for place in sorted(places) if (message := self._loaded[place])]
 
 
 def open_catalog(sets: Sequence[Path], repository: Path | None) -> Catalog:
