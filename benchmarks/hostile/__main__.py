@@ -36,8 +36,9 @@ LARGEST_OTHER = 4 << 20
 """The largest file that is measured, of those that are no definitions, in bytes."""
 SLOW, MOST_GROWTH, MOST_SECONDS, MOST_MEMORY = 0.3, 2.3, 10.0, 1024
 """The seconds above start-up from which growth counts, the most of a doubling, and of the largest size (s, MiB)."""
-ROUNDS, CLEAR = 3, 2.1
-"""How often both sizes are run if the first runs show a growth of at least CLEAR; twice as often for MOST_GROWTH."""
+ROUNDS, CLEAR, STEADY = 3, 2.1, 1.0
+"""How often both sizes are run if the first runs show a growth of at least CLEAR; twice as often for MOST_GROWTH. Runs
+of more than STEADY seconds differ little: they are not run again for a growth below MOST_GROWTH."""
 QUARTER, NOTHING = 4, 0.01
 """The largest size is skipped if an eighth of it takes less than NOTHING seconds: even quadratic growth stays fast. It
 is skipped also if a quarter shows no growth above CLEAR, with which n stays below MOST_SECONDS and MOST_MEMORY."""
@@ -83,8 +84,8 @@ baselines, bytes, captures and KIPs, read by every command that reads its kind, 
 largest size that is read: a definition of {DEFINITION_BYTES.figure}, another file of {LARGEST_OTHER >> 20} MiB, or
 thousands of files; less where that is refused. Time is that of the processor for the whole run, above that of
 `kiplint --version`. A doubling is the time of n through that of n / 2, each the least of {ROUNDS} runs unless one shows
-less than {CLEAR}, and of {2 * ROUNDS} while they show more than {MOST_GROWTH}, which it may be. n may take
-{MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is above.
+less than {CLEAR} or takes more than {STEADY:.0f} s, and of {2 * ROUNDS} while they show more than {MOST_GROWTH}, which it may
+be. n may take {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is above.
 
 Each case is screened at an eighth and at a quarter of n first, in a fork that has imported all commands. It is not
 measured if it takes no time there, or if the time grows by less than {CLEAR}, and n stays below these limits even so.
@@ -203,7 +204,7 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
         return None
     quarter = screen(case, 2 * small)
     for _ in range(1, ROUNDS):
-        if quarter.has_failed or not grows(quarter, eighth, least):
+        if quarter.has_failed or eighth.run.cpu > STEADY or not grows(quarter, eighth, least):
             break
         quarter, eighth = _least(quarter, screen(case, 2 * small)), _least(eighth, screen(case, small))
     if quarter.has_failed:
@@ -217,9 +218,8 @@ def measure(case: Case, start: Run) -> tuple[Measured, Measured] | None:
         return None
     half = _run(case, n // 2)
     for at in range(1, 2 * ROUNDS):
-        is_slow = whole.run.cpu > MOST_SECONDS
-        most = MOST_GROWTH if is_slow or at >= ROUNDS else CLEAR
-        if growth(whole, half, start) < most or (is_slow and at == ROUNDS):
+        most = MOST_GROWTH if half.run.cpu > STEADY or at >= ROUNDS else CLEAR
+        if growth(whole, half, start) < most or (whole.run.cpu > MOST_SECONDS and at == ROUNDS):
             break
         whole, half = _least(whole, _run(case, n)), _least(half, _run(case, n // 2))
     return None if whole.run.cpu - start.cpu < SLOW else (whole, half)
