@@ -84,8 +84,8 @@ baselines, bytes, captures and KIPs, read by every command that reads its kind, 
 largest size that is read: a definition of {DEFINITION_BYTES.figure}, another file of {LARGEST_OTHER >> 20} MiB, or
 thousands of files; less where that is refused. Time is that of the processor for the whole run, above that of
 `kiplint --version`. A doubling is the time of n through that of n / 2, each the least of {ROUNDS} runs unless one shows
-less than {CLEAR} or takes more than {STEADY:.0f} s, and of {2 * ROUNDS} while they show more than {MOST_GROWTH}, which it may
-be. n may take {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is above.
+less than {CLEAR} or takes more than {STEADY:.0f} s, and of {2 * ROUNDS} while they show more than {MOST_GROWTH}.
+A doubling may be {MOST_GROWTH}; n may take {MOST_SECONDS:.0f} s and {MOST_MEMORY} MiB. `!` marks what is above.
 
 Each case is screened at an eighth and at a quarter of n first, in a fork that has imported all commands. It is not
 measured if it takes no time there, or if the time grows by less than {CLEAR}, and n stays below these limits even so.
