@@ -39,7 +39,7 @@ GROWTH_ARGS :=
 # More for the demo of the pipeline, as in `make pipeline-demo DEMO_ARGS=--kafka`, for the history in KIPLINT_CORPUS.
 DEMO_ARGS :=
 
-# More for the kills of the pipeline, as in `make pipeline-faults FAULTS_ARGS="--here"`.
+# More for the kills of the pipeline, as in `make pipeline-faults FAULTS_ARGS="--moments 3"`.
 FAULTS_ARGS :=
 
 # More for the benchmark of hostile input, as in `make bench-hostile HOSTILE_ARGS="--only chain"`.

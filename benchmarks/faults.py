@@ -57,7 +57,7 @@ def main() -> int:
     where = empty_scratch("faults")
     repository = where / "history"
     make_history(repository)
-    words = ("run", "--resume", *arguments(sources_of(repository)), *(() if options.here else settings()))
+    words = ("run", "--resume", *arguments(sources_of(repository)), *settings())
     start = time.monotonic()
     pipeline(*words, "--out", where / "undisturbed", cache=where)
     whole = time.monotonic() - start
@@ -170,7 +170,6 @@ def _stage_of(path: Path) -> str:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
     parser.add_argument("--moments", type=int, default=MOMENTS, help="how often to kill (default: %(default)s)")
-    parser.add_argument("--here", action="store_true", help="runs that leave Spark out, as users' small ones do")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32), help="draw these again")
     return parser.parse_args()
 

@@ -32,6 +32,8 @@ PAGE = REPOSITORY / "benchmarks" / "GROWTH.md"
 SIZES = (1, 10, 100, 1_000, 2_000)
 HISTORIES, HISTORY = (1, 8, 32, 128), 1_000
 """How many long histories there are, and how many commits each has."""
+EXECUTORS, SHARED = (1, 2, 4), 4
+"""How many executors there are, of one core each, and how many long histories they share."""
 FORKS, REPOSITORIES = 30, 300
 COMMITS = 20_000
 FLOOR = "from kiplint.pipeline.session import make_session; make_session().range(1000).repartition(2).count()"
@@ -110,6 +112,16 @@ def histories() -> Iterator[Row]:
         yield Row(f"{plural(count, 'source')} of {HISTORY:,} commits", _run(where / f"lake-{count}", *options))
 
 
+def executors() -> Iterator[Row]:
+    """The same long histories on Spark's standalone master, with workers that have a core each, on this machine."""
+    where = empty_scratch("growth", "executors")
+    places = [busy(where / f"history-{number}", HISTORY, f"{number}-") for number in range(SHARED)]
+    options = arguments(f"history-{number}={place}#main" for number, place in enumerate(places))
+    for count in EXECUTORS:
+        run = _run(where / f"lake-{count}", *options, "--master", f"local-cluster[{count},1,1024]")
+        yield Row(f"{plural(count, 'executor')}, {SHARED} sources of {HISTORY:,} commits", run)
+
+
 def commits() -> Iterator[Row]:
     """A line on which each commit changes a definition of the sample set."""
     where = empty_scratch("growth", "commits")
@@ -122,6 +134,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
     "forks": forks,
     "sources": sources,
     "histories": histories,
+    "executors": executors,
     "commits": commits,
 }
 
