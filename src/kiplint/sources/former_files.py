@@ -6,10 +6,8 @@ import errno
 import os
 
 from kiplint.limits import TEXT_BYTES
-from kiplint.sources.git import FILE, LINK, entries, open_repository
+from kiplint.sources.git import FILE, LINK, MOST_LINKS, entries, open_repository
 from kiplint.text.files import Disk
-
-MOST_LINKS = 10
 
 
 class FormerFiles(Disk):

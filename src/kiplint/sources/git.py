@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -12,7 +13,7 @@ from kiplint.sources.cleanup import at_end, forget
 from kiplint.sources.disk import home_of
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of
 from kiplint.sources.tree import FileTree
-from kiplint.text.files import read_file
+from kiplint.text.files import LinkText, read_file
 from kiplint.text.words import did_you_mean
 
 _LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
@@ -367,7 +368,9 @@ def _is_bare(path: str) -> bool:
 AT_ONCE = 64
 
 FOLDER, FILE, LINK = b"40000", b"100", b"120000"
-"""The mode of a folder, and how the modes of files begin."""
+"""The mode of a folder, and how the modes of files and links begin."""
+MOST_LINKS = 10
+"""How many links are followed to a file."""
 
 
 class TreeEntry(NamedTuple):
@@ -396,7 +399,7 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
     for at, part in enumerate(parts, 1):
         entry = _entry(revision, parents, part, root)
         if entry.mode.startswith(FILE) and at == len(parts):
-            beside = {file.name: file.id for file in entries(root) if is_json(file)}
+            beside = _follow({"": [file for file in entries(root) if _may_be_json(file)]}, objects)[""]
             return _tree(name, revision, parents, {"": {**beside, part: entry.id}}, objects), part
         if entry.mode != FOLDER:
             what = {LINK: "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
@@ -497,9 +500,9 @@ def entries(tree: GitObject) -> Iterator[TreeEntry]:
         at = after
 
 
-def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str, str]]:
-    """The JSON files below a tree: path of the folder to name to id."""
-    folders: dict[str, dict[str, str]] = {}
+def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str, str | LinkText]]:
+    """The JSON files below a tree, as of `_follow`."""
+    folders: dict[str, list[TreeEntry]] = {}
     waiting = [("", top)]
     ahead: list[tuple[str, str]] = []
     count = 0
@@ -512,14 +515,14 @@ def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str,
             before = f"{path}/" if path else ""
             inner = (entry for entry in inside if entry.mode == FOLDER and is_walked(entry.name))
             ahead += [(before + entry.name, entry.id) for entry in inner]
-            if files := {entry.name: entry.id for entry in inside if is_json(entry)}:
+            if files := [entry for entry in inside if _may_be_json(entry)]:
                 folders[path] = files
         batch, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
         if any(path.count("/") >= GIT_LEVELS for path, _ in batch):
             raise SourceError(GIT_LEVELS.exceeded(name))
         trees = objects.read([tree_id for _, tree_id in batch])
         waiting = [(path, tree) for (path, _), tree in zip(batch, trees, strict=True)]
-    return folders
+    return _follow(folders, objects)
 
 
 def is_json(entry: TreeEntry) -> bool:
@@ -527,13 +530,39 @@ def is_json(entry: TreeEntry) -> bool:
     return entry.mode.startswith(FILE) and entry.name.endswith(".json")
 
 
+def _may_be_json(entry: TreeEntry) -> bool:
+    return entry.mode.startswith((FILE, LINK)) and entry.name.endswith(".json")
+
+
+def _follow(folders: dict[str, list[TreeEntry]], objects: Objects) -> dict[str, dict[str, str | LinkText]]:
+    """Files and links by the path of their folder, as name to id: of a link that of the file that it leads to.
+
+    Where it leads to none of these files, its text takes the place of the id, as on disk (`disk.read`).
+    """
+    files = {path: {entry.name: entry.id for entry in inside if is_json(entry)} for path, inside in folders.items()}
+    links = [(path, entry) for path, inside in folders.items() for entry in inside if entry.mode == LINK]
+    texts = [LinkText(blob.data) for blob in objects.read([entry.id for _, entry in links])]
+    targets = {(path, entry.name): text for (path, entry), text in zip(links, texts, strict=True)}
+    result: dict[str, dict[str, str | LinkText]] = {path: {**inside} for path, inside in files.items()}
+    for (path, name), text in targets.items():
+        folder, target = path, text
+        for _ in range(MOST_LINKS):
+            folder, _, last = posixpath.normpath(posixpath.join(folder, os.fsdecode(target))).rpartition("/")
+            if (folder, last) not in targets:
+                break
+            target = targets[folder, last]
+        result[path][name] = files.get(folder, {}).get(last, text)
+    return result
+
+
 def _tree(
-    name: str, revision: str, parents: list[str], folders: dict[str, dict[str, str]], objects: Objects
+    name: str, revision: str, parents: list[str], folders: dict[str, dict[str, str | LinkText]], objects: Objects
 ) -> FileTree:
     inner = "".join(f"{folder}/" for folder in parents)
     home = home_of(objects.where) if os.path.isdir(objects.where) else ""
 
-    def read(ids: list[str]) -> list[bytes]:
-        return [blob.data for blob in objects.read(ids)]
+    def read(ids: list[str | LinkText]) -> list[bytes]:
+        blobs = iter(objects.read([item for item in ids if isinstance(item, str)]))
+        return [next(blobs).data if isinstance(item, str) else item for item in ids]
 
     return FileTree(name, f"{revision}:{inner}", home + inner, folders, read)
