@@ -130,7 +130,7 @@ class CountedText(str):
 
 @pytest.fixture
 def counted_text() -> type[CountedText]:
-    """A class of texts whose count begins at zero."""
+    """A new subclass of CountedText, so that each test counts from zero."""
     return type("CountedText", (CountedText,), {"comparisons": 0})
 
 

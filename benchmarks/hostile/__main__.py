@@ -38,7 +38,7 @@ SLOW, MOST_GROWTH, MOST_SECONDS, MOST_MEMORY = 0.3, 2.3, 10.0, 1024
 """The seconds above start-up from which growth counts, the most of a doubling, and of the largest size (s, MiB)."""
 ROUNDS, CLEAR, STEADY = 3, 2.1, 1.0
 """How often both sizes are run if the first runs show a growth of at least CLEAR; twice as often for MOST_GROWTH. Runs
-of more than STEADY seconds differ little: they are not run again for a growth below MOST_GROWTH."""
+of more than STEADY seconds vary little: they are repeated only for a growth of at least MOST_GROWTH."""
 QUARTER, NOTHING = 4, 0.01
 """The largest size is skipped if an eighth of it takes less than NOTHING seconds: even quadratic growth stays fast. It
 is skipped also if a quarter shows no growth above CLEAR, with which n stays below MOST_SECONDS and MOST_MEMORY."""

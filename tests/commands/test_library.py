@@ -95,7 +95,7 @@ def test_the_other_results_can_be_read(repo: Path) -> None:
 
 @pytest.fixture
 def collector() -> Iterator[None]:
-    """Gives the garbage collector its default threshold for a test; the other tests run with a higher one."""
+    """Run a test with the default threshold of the garbage collector; the other tests have a higher one."""
     thresholds = gc.get_threshold()
     gc.set_threshold(700)
     yield

@@ -29,6 +29,7 @@ _PIECE = re.compile(rb"""[^"'\\\r\n]+""")
 """A string, a part of one without quotes and escapes, or what stands between strings."""
 
 _API_KEY = re.compile(rb"""apiKey["']?\s*:\s*["']?(-?)0*(\d{1,9})\b""")
+"""The property `apiKey`: the sign of its value, and its digits without leading zeros."""
 
 
 class Catalog:
@@ -139,7 +140,7 @@ def having(messages: Iterable[Message], version: int) -> Message | None:
 class Definitions:
     """The definition files of one directory, as pairs of path and bytes. A file is loaded when a search matches it.
 
-    `broken` are the loaded files that cannot be read.
+    The place of a file is its index among them. `broken` are the loaded files that cannot be read.
     """
 
     def __init__(self, files: Sequence[tuple[str, bytes]]) -> None:
@@ -187,7 +188,7 @@ class Definitions:
         return self._index(lambda data: (int(sign + digits) for sign, digits in _API_KEY.findall(data)))
 
     def _index(self, find: Callable[[bytes], Iterable[Any]]) -> dict[Any, list[int]]:
-        """The places of the files by what is found in their bytes. An entry is removed when its files are loaded."""
+        """For each result of `find`, the places of the files that have it. A search removes the entry that it loads."""
         places: dict[Any, list[int]] = {}
         for place, (_, data) in enumerate(self._files):
             for item in set(find(data)):

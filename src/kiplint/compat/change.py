@@ -194,7 +194,7 @@ def _descriptions(
 
 
 def _place(slots: Sequence[Slot], near: Field, *, by_tag: bool) -> int:
-    """The place of a field, or of the next: slots have the order of the file, or if `by_tag` that of tags."""
+    """The index of the slot of a field, or of the first slot behind it. Slots are sorted by tag if `by_tag` is set."""
 
     def order(field: Field) -> tuple[int, int]:
         return (field.tag or 0) if by_tag else 0, field.index

@@ -370,7 +370,7 @@ AT_ONCE = 64
 FOLDER, FILE, LINK = b"40000", b"100", b"120000"
 """The mode of a folder, and how the modes of files and links begin."""
 MOST_LINKS = 10
-"""How many links are followed to a file."""
+"""The most links in a row that are followed."""
 
 
 class TreeEntry(NamedTuple):
@@ -501,7 +501,7 @@ def entries(tree: GitObject) -> Iterator[TreeEntry]:
 
 
 def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str, str | LinkText]]:
-    """The JSON files below a tree, as of `_follow`."""
+    """The JSON files of each folder below a tree, as `_follow` returns them."""
     folders: dict[str, list[TreeEntry]] = {}
     waiting = [("", top)]
     ahead: list[tuple[str, str]] = []
@@ -535,9 +535,9 @@ def _may_be_json(entry: TreeEntry) -> bool:
 
 
 def _follow(folders: dict[str, list[TreeEntry]], objects: Objects) -> dict[str, dict[str, str | LinkText]]:
-    """Files and links by the path of their folder, as name to id: of a link that of the file that it leads to.
+    """The files of each folder: name to the id of the contents. Links are resolved to one of these files.
 
-    Where it leads to none of these files, its text takes the place of the id, as on disk (`disk.read`).
+    A link to anything else has its text in place of an id, as `disk.read` returns it.
     """
     files = {path: {entry.name: entry.id for entry in inside if is_json(entry)} for path, inside in folders.items()}
     links = [(path, entry) for path, inside in folders.items() for entry in inside if entry.mode == LINK]

@@ -212,9 +212,9 @@ def _reason(error: OSError) -> str:
 
 
 def _refusal(error: OSError, tls: Tls, *, has_answered: bool) -> str:
-    """Why a TLS server refuses the client, from its alert; empty for another error.
+    """The reason why a TLS server refused the client, by the alert that it sent; empty for any other error.
 
-    Only when the server `has_answered` before is a failure of the handshake about the client's certificate.
+    A failed handshake is about the certificate of the client only if the server `has_answered` before.
 
     Without a certificate of the client, OpenSSL sends certificate_required (TLS 1.3) or handshake_failure (before),
     Java bad_certificate (RFC 8446, section 4.4.2.4; RFC 5246, section 7.4.6).

@@ -117,7 +117,7 @@ def _lengths(codec: Codec, data: bytes) -> Iterator[_Length]:
 
 
 def _enclosing(path: str) -> Iterator[str]:
-    """The path of a value, then those of the values that contain it, from the inside out; that of the body is empty."""
+    """The path of a value, then the paths of all values around it, innermost first. The path of the body is empty."""
     yield path
     while path:
         path = path.rpartition("[" if path.endswith("]") else ".")[0]

@@ -254,7 +254,7 @@ def _spans(work: Work, sources: set[str], lines: Iterable[tuple[str, str, str]])
 
 
 def last_names(renames: pa.Table) -> pa.Table:
-    """Turn the `RENAMES` of messages without an API key in one source into their `LAST_NAMES`."""
+    """Turn rows of `RENAMES` into rows of `LAST_NAMES`, for the messages of one source that have no API key."""
     import networkx as nx
 
     rows = sorted(rows_of(renames.select(list(RENAMES))), key=lambda row: (row[1] is not None, *row[1:]))
