@@ -1,4 +1,4 @@
-"""Write the generated pages of the documentation that are committed; `docs/site_pages.py` has those of the site alone.
+"""Write the generated pages of the documentation.
 
 With `--check`, only say which of them are out of date.
 """
@@ -18,8 +18,6 @@ from generator import (
     hooks,
     kips,
     precision,
-    ranges,
-    released,
     rules,
     schemas,
     stub,
@@ -32,12 +30,11 @@ ACTION = ROOT / "action.yml"
 
 
 def pages() -> dict[Path, str]:
-    """The text of every generated file that is committed."""
+    """The text of every generated file."""
     texts = {
         **{f"docs/{file}": text for file, text in rules.make().items()},
-        "docs/reference/ranges.md": ranges.make(),
-        "docs/reference/released.md": released.make(),
         "docs/reference/cli.md": cli.make(),
+        "docs/reference/facts.md": facts.make(),
         "docs/reference/formats.md": formats.make(),
         "docs/reference/tables.md": tables.make(),
         "docs/reference/kips.md": kips.make(),

@@ -48,8 +48,8 @@ def try_out(file: Path, tag: str = "") -> str:
 
 
 def _distributions(directory: Path) -> list[Path]:
-    wheels, sources = sorted(directory.glob("*.whl")), sorted(directory.glob("*.tar.gz"))
-    if len(wheels) != 1 or len(sources) != 1:
+    wheels, sources = sorted(directory.glob("kiplint-*.whl")), sorted(directory.glob("kiplint-*.tar.gz"))
+    if len(wheels) != 1 or len(sources) > 1:
         raise TryError(f"{directory} has {len(wheels)} wheels and {len(sources)} source distributions, not one of each")
     return wheels + sources
 

@@ -14,8 +14,6 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 import examples  # noqa: F401 (settings of hypothesis)
-from canary import plant, state
-from guard import sitecustomize  # noqa: F401 (refuses the network)
 from kiplint.limits import STEPS, suggestion_steps
 
 atexit.register(gc.unfreeze)  # extension modules complain of what is left
@@ -152,38 +150,10 @@ def verdicts() -> Path:
     return _present(_corpus().parent / "verdicts", "the generator's verdicts are")
 
 
-OWN = {"request", "cache", "canary", "tmp_path_factory"}
-"""The fixtures that every test has; one without any other has nowhere to write."""
-
-
-@pytest.fixture(scope="session")
-def canary_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, ...]]:
-    """A home directory, which every run of kiplint has, and a tree beside the directories of the tests."""
-    top = tmp_path_factory.getbasetemp()
-    places = (plant(top / "home"), plant(top / "canary"))
-    from tools import HOMES
-
-    HOMES[:] = places[:1]
-    yield places
-    HOMES.clear()
-
-
 @pytest.fixture(autouse=True)
 def suggestions() -> None:
     """Each test has the steps of a run: the sets of tests before it may have used them up."""
     suggestion_steps.refill(STEPS)
-
-
-@pytest.fixture(autouse=True)
-def canary(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Whatever a test writes, both are byte for byte the same afterwards; what it installs may need a real home."""
-    if OWN.issuperset(request.fixturenames) or "install" in request.path.parts:
-        yield
-        return
-    places = request.getfixturevalue("canary_places")
-    before = [state(place) for place in places]
-    yield
-    assert [state(place) for place in places] == before, "this test has touched what is not its own"
 
 
 @pytest.fixture(scope="session")

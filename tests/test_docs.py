@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
@@ -17,7 +16,6 @@ from typing import Any
 
 import pytest
 import typer.main
-from packaging.requirements import Requirement
 
 import kiplint
 import kiplint.compat.kinds
@@ -28,7 +26,6 @@ from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.runtime import FUNCTIONS
-from kiplint.model.element import facts_of
 from kiplint.model.message import PROTECTED
 from kiplint.render.formats import format_names
 from pipeline import guide
@@ -38,8 +35,6 @@ from shell import forking
 sys.path.insert(0, str(ROOT / "docs"))
 
 import generate
-import site_pages
-from generator import api, schemas
 from generator.console import BLOCK, Command, File, play, steps
 from generator.markdown import anchor
 
@@ -61,9 +56,9 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *s
 
 @cache
 def _build_pages() -> dict[str, str]:
-    """The generated pages by path below `docs`: those that are committed, and those of the site alone."""
+    """The generated pages by path below `docs`."""
     pages = {page.relative_to(ROOT).as_posix(): text for page, text in generate.pages().items()}
-    return {path.removeprefix("docs/"): text for path, text in pages.items()} | site_pages.pages()
+    return {path.removeprefix("docs/"): text for path, text in pages.items()}
 
 
 def _page(name: str) -> str:
@@ -104,12 +99,6 @@ def test_every_protected_rpc_has_its_rules_by_api_key() -> None:
     assert "`kip-1313/frozen-rpc`" in rows["17"]
 
 
-def test_every_bad_example_is_shown() -> None:
-    rules = [rule for rule in shipped_rules() if (ROOT / "fixtures" / rule.id / "bad").is_dir()]
-    assert rules
-    assert [rule.id for rule in rules if f"[{rule.id}]: " not in _page(f"rules/{rule.pack}")] == []
-
-
 @pytest.mark.parametrize("name", [*(kind.__name__ for kind in KINDS.values()), *CLASSES, "VersionRange"])
 def test_every_fact_is_described(name: str) -> None:
     page = _page("facts")
@@ -137,25 +126,6 @@ def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield from _commands(f"{name} {inner}", subcommand)
 
 
-def test_every_public_name_of_the_library_is_described() -> None:
-    page = _page("api")
-    assert [name for name in kiplint.__all__ if name != "__version__" and name not in _headings(page)] == []
-    classes = [value for name in kiplint.__all__ if inspect.isclass(value := getattr(kiplint, name))]
-    members = [member for public_class in classes for member in api.attributes(public_class).values()]
-    assert [member.name for member in members if f"| `{member.name}" not in page] == []
-    model = (kiplint.Message, kiplint.Field, kiplint.Layout, kiplint.SchemaSet, kiplint.Tree, kiplint.VersionRange)
-    results = [public_class for public_class in classes if public_class.__name__.endswith("Result")]
-    attributes = [member for public_class in (*model, *results) for member in api.attributes(public_class).values()]
-    assert [member.name for member in attributes if not member.about] == []
-
-
-def test_facts_for_rules_alone_are_not_in_the_library() -> None:
-    for public_class in (kiplint.Message, kiplint.Field, kiplint.SchemaSet):
-        for_rules = {fact.name for fact in facts_of(public_class).values() if not fact.public}
-        assert for_rules
-        assert for_rules.isdisjoint(api.attributes(public_class))
-
-
 def test_the_guide_has_an_example_of_each_function_of_the_library() -> None:
     guide_page = (DOCS / "guide/library.md").read_text("utf-8")
     functions = [name for name in kiplint.__all__ if inspect.isfunction(getattr(kiplint, name))]
@@ -176,17 +146,6 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert target.exists(), f"{link}: no such file"
         if place:
             assert place in map(anchor, _headings(target.read_text("utf-8"))), f"{link}: no such heading"
-
-
-def test_every_page_is_in_the_navigation() -> None:
-    paths = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text("utf-8"))
-    pages = {page.relative_to(DOCS).as_posix() for page in {*DOCS.rglob("*.md")} - {*DOCS.glob(site_pages.PACKS)}}
-    assert sorted(paths) == sorted(pages | {path for path in site_pages.pages() if path.endswith(".md")})
-
-
-def test_what_only_the_site_has_is_not_committed() -> None:
-    paths = {path.relative_to(DOCS).as_posix() for path in (DOCS / "reference").rglob("*.*")}
-    assert paths & {*site_pages.pages()} == {f"reference/schemas/{name}.json" for name in schemas.PUBLISHED}
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if "github.com/kiplint" in page.read_text("utf-8")], ids=_name)
@@ -224,12 +183,6 @@ def test_a_page_of_the_guide_begins_with_its_readers(page: Path) -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 140
-
-
-def test_what_builds_the_site_is_pinned() -> None:
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
-    pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if "==" in line)
-    assert [name for name in map(Requirement, groups["docs"]) if not name.specifier.contains(pins[name.name])] == []
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -84,22 +83,6 @@ def _unmet(requirements: Iterable[str], pins: Mapping[str, str]) -> list[str]:
 
 def test_constraints_pin_what_the_project_asks_for(repo: Path) -> None:
     assert _unmet([*RUNTIME, *BACKEND, *chain(*OTHERS)], _pins(repo)) == []
-
-
-LOCK_ENTRY = re.compile(r"(\S+)==(\S+)((?: ;.*?)?)((?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n")
-
-
-@pytest.mark.parametrize(("name", "requirements"), [("run", RUNTIME), ("build", BACKEND)])
-def test_the_lock_is_that_of_the_project(repo: Path, name: str, requirements: list[str]) -> None:
-    """Each requirement has the version of constraints.txt, and its hashes; there is no address in it."""
-    text = (repo / "requirements" / f"{name}.txt").read_text("utf-8")
-    head, _, body = text.partition("#    make lock\n")
-    assert head.startswith("# ")
-    matches = list(LOCK_ENTRY.finditer(body))
-    assert "".join(part[0] for part in matches) == body, "nothing but versions, markers and hashes"
-    pins: dict[str, str] = {canonicalize_name(part[1]): part[2] for part in matches}
-    assert _unmet(requirements, pins) == []
-    assert pins.items() <= _pins(repo).items()
 
 
 def test_there_are_lower_bounds_to_be_tested(repo: Path) -> None:

@@ -174,15 +174,9 @@ _SHAPING = re.compile(
 )
 
 
-HOMES: list[Path] = []
-"""The home directory of runs, once a test has one to watch over."""
-
-
 def environment(**others: str) -> dict[str, str]:
     """The environment of a run: this one's without anything that shapes output, and with the checkout on the path."""
     env = {name: value for name, value in os.environ.items() if not _SHAPING.match(name)}
-    if HOMES:
-        env["HOME"] = str(HOMES[0])
     return {**env, "PYTHONPATH": MODULES, "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
 
 

@@ -29,9 +29,8 @@ from typing import Any, NoReturn
 
 AVAILABLE = hasattr(os, "fork")
 SOURCE = Path(__file__).resolve().parent.parent / "src"
-GUARD = Path(__file__).resolve().parent / "guard"
-MODULES = os.pathsep.join(map(str, (SOURCE, GUARD)))
-"""Where processes find kiplint, and what keeps them from the network."""
+MODULES = str(SOURCE)
+"""Where processes find kiplint."""
 APART = tuple(f"kiplint.{name}" for name in ("__main__", "commands.lsp", "commands.pipeline", "pipeline", "server"))
 """Modules that few runs need, and that take long to import."""
 OTHERS = ("jinja2", "json5", "jsonschema", "networkx", "typer._click.decorators", "typer._click._textwrap")

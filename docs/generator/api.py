@@ -1,4 +1,4 @@
-"""The reference of the Python API: every public function and class, and the types of their attributes."""
+"""The public classes of the Python API, and the types of their attributes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,11 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import kiplint
-from generator import stub
-from generator.markdown import anchor, code, fence, page, prose, table
 from kiplint.render.report import RunResult
 
-INTRODUCTION = """\
-`import kiplint` gives these functions and classes, all of them typed. [Use kiplint from Python](../guide/library.md)
-has an example of each function. A `Path` is a `str` or an `os.PathLike[str]`: a directory, a file, an archive, `REV:`
-or `REV:path` of a git repository.
-
-Attributes that exist only for rules are not part of the API; [facts](facts.md) has them.
-"""
 INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
 ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "range_fact", "set_fact"})
 FOR_RULES: Final = frozenset({"rule_fact", "set_rule_fact"})
@@ -37,22 +28,6 @@ class Attribute:
     type: str
     about: str
     is_method: bool = False
-
-
-def make() -> str:
-    """The page `reference/api.md`."""
-    public = [(name, getattr(kiplint, name)) for name in kiplint.__all__ if name != "__version__"]
-    functions = {name: value for name, value in public if inspect.isfunction(value)}
-    classes = {name: value for name, value in public if inspect.isclass(value)}
-    anchors = {name: anchor(name) for name in classes}
-    return page(
-        "Python API",
-        INTRODUCTION,
-        "## Functions",
-        *(f"### {name}\n\n{_function(name, value)}" for name, value in functions.items()),
-        "## Classes",
-        *(f"### {name}\n\n{_class(kind, anchors)}" for name, kind in classes.items()),
-    )
 
 
 def attributes(kind: type) -> dict[str, Attribute]:
@@ -152,49 +127,6 @@ def _arguments(statement: ast.FunctionDef) -> list[str]:
 def _argument(argument: ast.arg, default: ast.expr | None) -> str:
     text = argument.arg + (f": {ast.unparse(argument.annotation)}" if argument.annotation else "")
     return f"{text} = {ast.unparse(default)}" if default else text
-
-
-def _function(name: str, function: Any) -> str:
-    if name in stub.COMMANDS:
-        source = stub.signature(name)
-        rows = [[code(param.name), prose(param.mark.help)] for param in stub.options_of(name)]
-        options = f"\n\n{table(['argument', 'meaning'], rows)}"
-    else:
-        source, options = textwrap.dedent(inspect.getsource(function)), ""
-    [definition] = ast.parse(source).body
-    assert isinstance(definition, ast.FunctionDef)
-    arguments = [f"    {text},\n" for text in _arguments(definition)]
-    return_type = ast.unparse(definition.returns) if definition.returns else "None"
-    signature = f"kiplint.{name}(\n{''.join(arguments)}) -> {return_type}"
-    return f"{fence(signature, 'python')}\n\n{_paragraphs(function)}{options}"
-
-
-def _class(kind: type, anchors: dict[str, str]) -> str:
-    members = attributes(kind).values()
-    rows = [
-        [code(member.name), _link(member.type, anchors), prose(member.about)]
-        for member in members
-        if not member.is_method
-    ]
-    calls = [[code(f"{member.name}{member.type}"), prose(member.about)] for member in members if member.is_method]
-    bases = [base for base in kind.__mro__[1:] if base.__name__ in anchors]
-    above = f"A kind of [{bases[0].__name__}](#{anchors[bases[0].__name__]})." if bases else ""
-    parts = (
-        _paragraphs(kind),
-        above,
-        table(["attribute", "type", "meaning"], rows),
-        table(["method", "meaning"], calls),
-    )
-    return "\n\n".join(filter(None, parts))
-
-
-def _paragraphs(item: Any) -> str:
-    return prose(inspect.getdoc(item) or "")
-
-
-def _link(type_: str, anchors: dict[str, str]) -> str:
-    names = [name for name in re.findall(r"\w+", type_) if name in anchors]
-    return f"[{code(type_)}](#{anchors[names[-1]]})" if names else code(type_)
 
 
 def types() -> dict[str, type]:

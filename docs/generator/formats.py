@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 from generator.markdown import anchor, fence, page, prose, table
-from generator.rules import render
 from kiplint import __version__
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.verify import check_example
-from kiplint.render.formats import FORMATS
+from kiplint.render.formats import FORMATS, write
 
 EXAMPLE = "tags/gap"
 A_VERSION = "1.0.0"
@@ -24,9 +24,6 @@ Two formats have limits that others set, and say what they leave out: `github` w
 job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
 """
 
-PAGE = "[Reports in a browser](../guide/pages.md) shows what the pages look like."
-"""Instead of an example, as most of a page is its style."""
-
 
 def make() -> str:
     """The page `reference/formats.md`."""
@@ -38,15 +35,14 @@ def make() -> str:
         "Output formats",
         INTRODUCTION,
         table(["format", "what it is"], rows),
-        *(f"## {name}\n\n{prose(form.about)}\n\n{_sample(name, report)}" for name, form in FORMATS.items()),
+        *(f"## {name}\n\n{_sample(name, report)}" for name in FORMATS),
     )
 
 
 def _sample(name: str, report: CheckResult) -> str:
-    if name == "html":
-        return PAGE
-    text = render(name, report).replace(f'"{__version__}"', f'"{A_VERSION}"')
-    return fence(text, _LANGUAGES.get(name, "text"))
+    out = io.StringIO()
+    write(name, report, out)
+    return fence(out.getvalue().replace(f'"{__version__}"', f'"{A_VERSION}"'), _LANGUAGES.get(name, "text"))
 
 
 _LANGUAGES = {**dict.fromkeys(("json", "jsonl", "sarif", "gitlab"), "json"), "junit": "xml", "markdown": "markdown"}

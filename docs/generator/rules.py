@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 import msgspec
 
-from generator.markdown import anchor, code, fence, page, place, prose, table
+from generator.markdown import code, page, place, prose, table
 from generator.precision import record
-from kiplint.commands.check.run import CheckResult
-from kiplint.commands.explain import change_report
 from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
-from kiplint.engine.verify import check_example
 from kiplint.model.message import PROTECTED
-from kiplint.render.formats import write
 from kiplint.text.decode import blank_comments
 
-LONGEST = 60
-
 INTRODUCTION = """\
-Every rule that comes with kiplint, pack by pack; each pack has a page with the reason, the source and an example of
-each rule. `kiplint explain RULE` shows the same for a rule.
+Every rule that comes with kiplint is on the page of its pack, with its reason and its source. `kiplint explain RULE`
+shows examples besides.
 
 A rule is called `pack/rule`. That name, the pack's name alone, or a glob such as `*/default-*` selects rules in
 `--select` and `--ignore`, in the [configuration](../guide/configuration.md), and in
 [comments that suppress a finding](../guide/suppressing.md). An *error* is refused by Kafka's own generator, breaks a
 released protocol or a KIP, or has never been right in any release; a *warning* is most likely a slip; an *info* is
-worth a look. A rule that is *off* has to be selected by its full name. [Relations between version ranges](ranges.md)
-lists the rules by the ranges that they compare.
+worth a look. A rule that is *off* has to be selected by its full name.
 """
 
 PROTECTION = """\
@@ -46,12 +38,12 @@ def make() -> dict[str, str]:
     """The page `reference/rules.md`, which lists all rules, and a page for each pack, by path in `docs`."""
     packs = [(name, list(rules)) for name, rules in groupby(shipped_rules(), key=lambda rule: rule.pack)]
     titles = {**dict(pack_titles()), **PACKS_OF_CODE}
-    index = [f"- [{name}](#{anchor(name)}): {prose(titles[name])}" for name in (*dict(packs), *PACKS_OF_CODE)]
-    rpc_table = table(["API key", "RPC", "rules"], list(_protected_rpcs()))
-    parts = (_pack(name, titles[name], rules) for name, rules in packs)
-    index_page = page(
-        "Rules", INTRODUCTION, "\n".join(index), PROTECTION, rpc_table, *parts, *map(_bytes, PACKS_OF_CODE)
+    index = table(
+        ["pack", "what it is about", "rules"],
+        [[f"[{name}](rules/{name}.md)", prose(titles[name]), str(len(rules))] for name, rules in packs],
     )
+    rpc_table = table(["API key", "RPC", "rules"], list(_protected_rpcs()))
+    index_page = page("Rules", INTRODUCTION, index, PROTECTION, rpc_table, *map(_bytes, PACKS_OF_CODE))
     pages = {f"reference/rules/{name}.md": _pack_page(name, titles[name], rules) for name, rules in packs}
     return {"reference/rules.md": index_page, **pages}
 
@@ -99,24 +91,13 @@ def overview() -> str:
     )
 
 
-def _pack(name: str, title: str, rules: list[Rule]) -> str:
-    rows = [
-        [f"[{rule.spec.id}]({place(rule.id)})", _level(rule), "yes" if rule.spec.fix else "", prose(rule.title)]
-        for rule in rules
-    ]
-    return "\n\n".join([f"## {name}", f"{prose(title)}.", table(["rule", "severity", "fix", "what it finds"], rows)])
-
-
 def _pack_page(name: str, title: str, rules: list[Rule]) -> str:
-    about = f"{prose(title)}: the rules of the pack {code(name)}, each with its reason, its source and an example."
-    rows = [[f"[{rule.spec.id}](#{anchor(rule.id)})", _level(rule), prose(rule.title)] for rule in rules]
-    overview = table(["rule", "severity", "what it finds"], rows)
-    return page(name, about, "[All packs](../rules.md)", overview, *map(_rule, rules))
+    return page(name, f"{prose(title)}. [All packs](../rules.md)", *map(_rule, rules))
 
 
 def _rule(rule: Rule) -> str:
-    parts = [f"## {rule.id}", f"{prose(rule.title)}.", prose(rule.spec.why), "\n".join(_facts(rule)), _params(rule)]
-    return "\n\n".join(part for part in (*parts, *_examples(rule)) if part)
+    parts = [f"## {rule.id}", f"{prose(rule.title)}. {prose(rule.spec.why)}", "\n".join(_facts(rule)), _params(rule)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _facts(rule: Rule) -> Iterator[str]:
@@ -170,43 +151,3 @@ def _level(rule: Rule) -> str:
 def _params(rule: Rule) -> str:
     rows = ([code(name), code(json.dumps(value))] for name, value in rule.params.items())
     return table(["parameter", "value unless configured"], rows)
-
-
-def _examples(rule: Rule) -> Iterator[str]:
-    folder = Path(shipped("fixtures"), rule.pack, rule.spec.id)
-    if (folder / "bad").is_dir():
-        result = check_example(rule, folder / "bad")
-        yield "Wrong:"
-        yield fence(render("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
-    elif (folder / "old").is_dir():
-        yield "The change:"
-        yield fence(change_report(rule, folder, color=False))
-    files = list(_telling(folder))
-    if files:
-        yield "Right:"
-    for file in files:
-        yield fence(_shorten(file.read_text("utf-8-sig")), "json", file.name)
-
-
-def _telling(folder: Path) -> Iterable[Path]:
-    """The good files in which the example differs from the wrong one; all of them when it lacks files instead."""
-    good = sorted((folder / "good").glob("*.json"))
-    wrong = folder / ("new" if (folder / "new").is_dir() else "bad")
-    changed_files = [file for file in good if not _same(file, wrong / file.name)]
-    return changed_files or good
-
-
-def _same(file: Path, other: Path) -> bool:
-    return other.is_file() and file.read_bytes() == other.read_bytes()
-
-
-def _shorten(text: str) -> str:
-    lines = text.rstrip().splitlines()
-    return "\n".join([*lines[:LONGEST], "..."] if len(lines) > LONGEST else lines)
-
-
-def render(name: str, report: CheckResult) -> str:
-    """A report in a format, without colours."""
-    out = io.StringIO()
-    write(name, report, out)
-    return out.getvalue()

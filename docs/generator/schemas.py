@@ -1,4 +1,4 @@
-"""The JSON Schemas: each as a file of its own, and as tables to read."""
+"""The JSON Schemas that have an address of their own, and the keys of the configuration as a table."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from typing import Any
 
 import msgspec
 
-from generator.markdown import anchor, code, page, prose, table
-from kiplint.commands.schema import schema, schema_names
+from generator.markdown import code, prose, table
+from kiplint.commands.schema import schema
 from kiplint.engine.config import config_schema
-
-INTRODUCTION = """\
-The files that kiplint reads and writes, as JSON Schema (draft 2020-12). `kiplint schema NAME` prints one; the same text
-stands in the file named below. A definition or a pack has to lose its comments before another tool can read it.
-"""
-
 
 RAW = "https://raw.githubusercontent.com/kiplint/kiplint/main/docs/reference/schemas"
 CATALOG = [
@@ -39,16 +33,6 @@ CATALOG = [
 """What SchemaStore's catalog has of them: editors find a file's schema there by its name."""
 PUBLISHED = ("message", "config")
 """The schemas that the catalog links to, and so editors; `kiplint schema NAME` prints the others."""
-
-
-def make() -> str:
-    """The page `reference/schemas.md`."""
-    return page("Schemas", INTRODUCTION, *(_schema(name, schema(name)) for name in schema_names()))
-
-
-def files() -> dict[str, str]:
-    """The schemas as the files that hold them, by path below `docs/`."""
-    return {_file(name): _json(schema(name)) for name in schema_names()}
 
 
 def published() -> dict[str, str]:
@@ -79,43 +63,3 @@ def _keys(shape: dict[str, Any]) -> Iterator[list[str]]:
 def _top(schema: dict[str, Any]) -> str:
     first = schema if "$ref" in schema else schema["anyOf"][0]
     return str(first["$ref"]).rpartition("/")[2]
-
-
-def _schema(name: str, schema: dict[str, Any]) -> str:
-    shapes = {shape: value for shape, value in schema["$defs"].items() if "properties" in value}
-    top = _top(schema)
-    shapes = {top: shapes.pop(top), **shapes}
-    parts = [_shape(name, shape, value, shape == top) for shape, value in shapes.items()]
-    intro = f"{prose(schema['title'])}: [{name}.json](schemas/{name}.json)."
-    return "\n\n".join([f"## {name}", intro, *parts])
-
-
-def _shape(name: str, shape: str, value: dict[str, Any], top: bool) -> str:
-    required = value.get("required", [])
-    rows = [
-        [code(key), _type(name, item), "yes" if key in required else "", prose(item.get("description", ""))]
-        for key, item in value["properties"].items()
-    ]
-    about = [] if top else [f"### {_heading(name, shape)}"]
-    description = [prose(value["description"])] if "description" in value else []
-    return "\n\n".join([*about, *description, table(["property", "type", "required", "meaning"], rows)])
-
-
-def _heading(name: str, shape: str) -> str:
-    return f"{name}: {shape}"
-
-
-def _type(name: str, value: dict[str, Any]) -> str:
-    """A property's type in words."""
-    if "$ref" in value:
-        shape = str(value["$ref"]).rpartition("/")[2]
-        return f"[{shape}](#{anchor(_heading(name, shape))})"
-    if "enum" in value:
-        return ", ".join(code(str(word)) for word in value["enum"])
-    if "anyOf" in value:
-        return " or ".join(_type(name, option) for option in value["anyOf"])
-    if value.get("type") == "array":
-        return f"array of {_type(name, value['items'])}" if value.get("items") else "array"
-    if isinstance(value.get("additionalProperties"), dict) and value["additionalProperties"]:
-        return f"object of {_type(name, value['additionalProperties'])}"
-    return str(value.get("type", "anything"))

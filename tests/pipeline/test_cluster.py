@@ -52,14 +52,14 @@ def cluster(tmp_path: Path, cache: Path) -> Iterator[Servers]:
 
 
 def test_through_connect(
-    sources_uri: str,
+    history: Path,
     local_content: Callable[[Content], Content],
     cluster: Servers,
     cache: Path,
     tmp_path: Path,
 ) -> None:
     """The server's executors fetch and unpack the bundle themselves."""
-    lake, bundle = tmp_path / "lake", f"{sources_uri}/sample.bundle"
+    lake, bundle = tmp_path / "lake", str(history)
     remote = start_connect(cluster, **{name: text for name, text in os.environ.items() if name.startswith("AWS_")})
     sources = quote(f"sample={bundle}#main", f"sample={bundle}#tags", f"fork={bundle}#fork")
     command = as_printed("--remote", {"sc://host:15002": remote, SOURCE: sources, LAKE: lake})

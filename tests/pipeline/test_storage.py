@@ -8,11 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.lake import upkeep
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.pipeline.lake.storage import Storage, claim, unclaim
-from kiplint.pipeline.lake.upkeep import optimize
 from kiplint.pipeline.tables import Problems
 from pipeline.support import put
 from tools import complaint
@@ -103,49 +100,6 @@ def _grow(lake: Lake, problem: str) -> None:
         state = lake.snapshot()
         rows = put(lake, Problems, [("ingest", "x", problem)])
         lake.publish(state, {"problems": (*lake.parts("problems", state.tables.get("problems")), *rows)}, "ingest")
-
-
-def test_a_lake_in_an_object_store(bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    place = f"{bucket}/lakes/mine"
-    assert complaint(lambda: Reader(Lake(place))).startswith(f"{place} is not a lake: ")
-    monkeypatch.setattr(upkeep, "FEW", 1)  # each file is a dozen requests
-    result = [f"{number}" for number in range(2)]
-    for problem in result:
-        _grow(Lake(place.replace("s3:", "s3a:")), problem)
-    reader = Reader(Lake(place))
-    assert sorted(row["problem"] for row in reader.rows(Problems)) == result
-    assert reader.duck.rows("SELECT count(*) AS n FROM problems") == [{"n": len(result)}]
-    mine = Storage(f"{bucket}/lakes/mine")
-    mine.write("problems/mine/canary.parquet", b"mine")
-    assert optimize(Lake(place), 0).tables == 1
-    assert mine.read("problems/mine/canary.parquet", 100) == b"mine"
-    after = Reader(Lake(place))
-    assert sorted(row["problem"] for row in after.rows(Problems)) == result
-    assert len(after.parts(Problems)) == 1
-    assert os.listdir(tmp_path) == []
-
-
-def test_a_second_writer_of_an_object_store_is_refused(bucket: str) -> None:
-    lake = Lake(f"{bucket}/lakes/two")
-
-    def slow() -> None:
-        with lake.writing():
-            lake.ticket()
-            _grow(Lake(str(lake)), "quick")
-            lake.publish(lake.snapshot(), {}, "ingest")
-
-    assert complaint(slow) == f"{lake} was written by another process meanwhile: run it again"
-    assert [row["problem"] for row in Reader(lake).rows(Problems)] == ["quick"]
-
-
-def test_a_prefix_of_an_object_store_that_is_not_a_lake(bucket: str) -> None:
-    Storage(f"{bucket}/theirs").write("thesis.tex", b"years of work")
-    lake = Lake(f"{bucket}/theirs")
-    assert complaint(lambda: _grow(lake, "a")) == f"{lake} is neither empty nor a lake: it has thesis.tex"
-    assert complaint(lambda: _grow(Lake("s3://nowhere/lake"), "a")).startswith(
-        "cannot write the lake s3://nowhere/lake: "
-    )
 
 
 def test_a_full_disk_leaves_no_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

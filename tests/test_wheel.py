@@ -1,0 +1,42 @@
+"""The wheel, installed without extras into an empty environment; this needs a package index."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from kiplint import __version__
+
+PINS = str(ROOT / "constraints.txt")
+
+
+def install_environment() -> dict[str, str]:
+    """The environment of an installation: the exact versions, and nothing about this Python."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    return {**env, "PIP_CONSTRAINT": PINS, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+
+def run_python(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words], cwd=ROOT, env=install_environment(), capture_output=True, text=True, check=False
+    )
+
+
+def test_the_wheel_runs_in_an_empty_environment(tmp_path: Path) -> None:
+    index = run_python(
+        "-m", "pip", "download", "--quiet", "--no-deps", "--retries=0", "--dest", tmp_path / "index", "typer"
+    )
+    if index.returncode:
+        pytest.skip(f"needs a package index: {index.stderr.strip().splitlines()[-1]}")
+    build = run_python(
+        "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, "."
+    )
+    assert build.returncode == 0, build.stderr
+    [wheel] = tmp_path.glob("kiplint-*.whl")
+    result = run_python("scripts/try_out.py", tmp_path)
+    assert (result.returncode, result.stdout) == (0, f"{wheel.name}: {__version__}\n"), result.stderr
