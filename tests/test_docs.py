@@ -207,7 +207,7 @@ def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path
     assert runs
     for run in runs:
         assert run.holds, (
-            f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make consoles` writes what is right]"
+            f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
         )
 
 
