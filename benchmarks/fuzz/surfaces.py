@@ -19,7 +19,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
-import kiplint
 from benchmarks.workspace import REPOSITORY, corpus_root
 from kiplint import decode
 from kiplint.cli.reader import read
@@ -65,8 +64,6 @@ from kiplint.text.locate import Locator
 
 SET = REPOSITORY / "fixtures" / "sets" / "broker"
 NAME = "XRequest.json"
-URI = f"file:///fuzz/{NAME}"
-OWN = os.path.join(os.path.dirname(kiplint.__file__), "")
 APART = b"\0\0\0\0"
 """What stands between the parts of an input that has several."""
 

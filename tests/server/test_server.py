@@ -319,3 +319,11 @@ def test_every_definition_is_shown_as_check_finds_it(editor: Editor, corpus: Pat
     for path in paths:
         expected = sorted(finding.rule for finding in result.findings if Path(finding.path).resolve() == path)
         assert sorted(editor.rules(path.name)) == expected
+
+
+def test_without_the_extra_a_line_says_what_to_install() -> None:
+    code = "import runpy, sys; sys.modules['lsprotocol'] = None; runpy.run_module('kiplint', run_name='__main__')"
+    command = [sys.executable, "-c", code, "lsp"]
+    process = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    line = "error: the language server needs lsprotocol, which comes with `pip install 'kiplint[lsp]'`\n"
+    assert (process.returncode, process.stderr) == (2, line)
