@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import formats, frames, history, pages, results, scaling, scenarios
+from benchmarks import editor, formats, frames, history, pages, results, scaling, scenarios
 from benchmarks.lab import FULL, QUICK, Lab
 from benchmarks.outcome import Outcome, SkipError
 from benchmarks.timing import CommandError, output
@@ -19,6 +19,7 @@ MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
     "check-jsonschema": scenarios.check_jsonschema,
     "scaling": scaling.scaling,
     "collector": scaling.collector,
+    "editor": editor.editor,
     "formats": formats.formats,
     "pages": pages.pages,
     "frames": frames.frames,

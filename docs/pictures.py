@@ -1,7 +1,8 @@
-"""Take the pictures of the guide: each report, and terminals, in light and in dark.
+"""Take the pictures of the guide: each report, terminals, and the editor, in light and in dark.
 
 What they show is made of fixtures/, of the examples of the guide, and of the sample history. A picture is taken anew
-only when what it shows has changed, as no two machines draw letters alike. Without Chromium it says so, and takes none.
+only when what it shows has changed, as no two machines draw letters alike. Without Chromium it says so, and takes none;
+without code-server it keeps that of the editor.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Picture(NamedTuple):
 
 
 def pictures(history: Path, lake: Path, guide: Path) -> list[Picture]:
-    """All of them. The lake is of the history; `guide` has a folder with the examples of each page."""
+    """All but that of the editor. The lake is of the history; `guide` has a folder with the examples of each page."""
     repo = ("--repo", str(history))
     color = ("--color", "always")
     examples = {page: str(guide / page) for page in GUIDE}
@@ -153,6 +154,37 @@ def _write_examples(page: str, folder: Path) -> None:
             file.write_text(content, "utf-8")
 
 
+def _editor_shots(browser: Any, diff: Path, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Pictures of VS Code. It shows a definition; one field has another type than in the last release."""
+    from server.vscode import vscode
+
+    name = "clients/src/main/resources/common/message/PauseFetchRequest.json"
+    for scheme in ("light", "dark"):
+        home = folder / scheme
+        file = home / "kafka" / name
+        for side in ("old", "new"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(diff / "example" / side / "PauseFetchRequest.json", file)
+            if side == "old":
+                author = ("-c", "user.name=a", "-c", "user.email=a@b")
+                for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "1.0.0"), ("tag", "1.0.0")):
+                    subprocess.run(["git", *words], cwd=home / "kafka", check=True)
+        settings = {
+            "workbench.colorTheme": f"Default {scheme.title()} Modern",
+            "editor.minimap.enabled": False,
+            "window.commandCenter": False,
+            "kiplint.command": [sys.executable, "-P", "-m", "kiplint", "lsp"],
+        }
+        with vscode(browser, home, ("git",), **settings) as editor:
+            editor.page.set_viewport_size({"width": 1120, "height": 480})
+            editor.open(home / "kafka", name)
+            editor.run(">View: Close Primary Side Bar")
+            editor.page.locator(".squiggly-error").first.wait_for()
+            editor.page.locator(".view-line span span", has_text="int64").first.hover()
+            editor.page.locator(".monaco-hover:visible", has_text="old writes").first.wait_for()
+            yield f"editor-{scheme}.png", editor.page.screenshot(animations="disabled")
+
+
 def _make_lake(lake: Path, history: Path) -> None:
     words = ("pipeline", "run", "--quiet", "--out", str(lake), "--source", f"sample={history}")
     subprocess.run([sys.executable, "-P", "-m", "kiplint", *words], check=True)
@@ -166,6 +198,8 @@ def main() -> int:
         return 0
     from benchmarks.sample import make_history
     from playwright.sync_api import sync_playwright
+
+    from server.vscode import INSTALLED
 
     PICTURES.mkdir(exist_ok=True)
     likenesses: dict[str, str] = json.loads(LIKENESSES.read_text("utf-8")) if LIKENESSES.is_file() else {}
@@ -192,6 +226,10 @@ def main() -> int:
             page = make_page(picture).replace(str(folder), "")
             likeness = _likeness(page, picture._replace(words=(), folder=""))
             save(picture.name, likeness, _shots(browser, page, picture, folder))
+        diff = folder / "reading-a-diff"
+        texts = [file.read_text("utf-8") for file in sorted(diff.rglob("PauseFetchRequest.json"))]
+        if INSTALLED:
+            save("editor", _likeness("".join(texts), Picture("editor", ())), _editor_shots(browser, diff, folder))
         browser.close()
     LIKENESSES.write_text(json.dumps(likenesses, indent=2, sort_keys=True) + "\n", "utf-8")
     for line in too_large:

@@ -1,11 +1,13 @@
 """What is fuzzed: a way to read an input, inputs that are right to begin with, and how it may be refused."""
 
+import asyncio
 import atexit
 import base64
 import gzip
 import html
 import io
 import json
+import logging
 import os
 import re
 import shutil
@@ -17,8 +19,15 @@ from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple, get_args
+from random import Random
+from threading import Event
+from traceback import format_tb
+from typing import Any, Final, NamedTuple, get_args
 
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+from pygls.io_ import StdoutWriter, run
+
+import kiplint
 from benchmarks.workspace import REPOSITORY, corpus_root
 from kiplint import decode
 from kiplint.cli.reader import read
@@ -56,6 +65,7 @@ from kiplint.pipeline.answers.views import queries
 from kiplint.pipeline.lake.lake import Lake
 from kiplint.render.findings.json import as_json
 from kiplint.render.formats import format_names, write
+from kiplint.server.app import make
 from kiplint.sources.cleanup import close
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles, SourceError
@@ -64,6 +74,8 @@ from kiplint.text.locate import Locator
 
 SET = REPOSITORY / "fixtures" / "sets" / "broker"
 NAME = "XRequest.json"
+URI = f"file:///fuzz/{NAME}"
+OWN = os.path.join(os.path.dirname(kiplint.__file__), "")
 APART = b"\0\0\0\0"
 """What stands between the parts of an input that has several."""
 
@@ -342,6 +354,53 @@ def lake() -> Reader:
 QUERY_SECONDS = 2
 
 
+def session(data: bytes) -> None:
+    """A text that an editor opens, then messages about it, one a line: the server has no internal error of its own."""
+    definition, _, messages = data.partition(APART)
+    item = {"uri": URI, "languageId": "json", "version": 1, "text": definition.decode("utf-8", "replace")}
+    answer = item | {"uri": URI.replace("Request", "Response"), "text": definitions()[1].decode()}
+    lines = [
+        _message("initialize", {"capabilities": {}}),
+        *(_message("textDocument/didOpen", {"textDocument": document}) for document in (item, answer)),
+        *filter(None, messages.split(b"\n")),
+    ]
+    failures: list[Exception] = []
+
+    def report(error: Exception, source: object) -> None:
+        parts = [*(getattr(error, "data", None) or {}).get("traceback", ()), *format_tb(error.__traceback__)]
+        is_refusal = isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError)
+        if not is_refusal and any(OWN in part and "in handle_message" not in part for part in parts):
+            failures.append(error)
+
+    async def converse() -> None:
+        server = make()
+        server.protocol._converter = _converter()  # it takes 40 ms to be made again
+        server.report_server_error = report  # type: ignore[method-assign]
+        server.protocol.set_writer(StdoutWriter(io.BytesIO()), include_headers=False)
+        stream = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(line), line) for line in lines)
+        run(Event(), io.BytesIO(stream), server.protocol, error_handler=report)
+        server.check("/fuzz")
+        server.rest()
+
+    logging.disable()
+    try:
+        asyncio.run(converse())
+    finally:
+        logging.disable(logging.NOTSET)
+    if failures:
+        raise failures[0]
+
+
+@cache
+def _converter() -> Any:
+    return make().protocol._converter
+
+
+def _message(method: str, params: Any) -> bytes:
+    number = {} if "/did" in method else {"id": 1}
+    return json.dumps({"jsonrpc": "2.0", **number, "method": method, "params": params}).encode()
+
+
 def kip(data: bytes) -> None:
     """A KIP: text, Markdown or a page of a wiki; every definition in it, and where that stands."""
     result = read_kip(_file("kip.html", data))
@@ -460,6 +519,59 @@ BAD_QUERIES = (
 """Queries that the guards accept, and queries that they refuse."""
 
 
+def _sessions() -> list[bytes]:
+    rng = Random(0)
+    texts = definitions()[:: max(1, len(definitions()) // 200)]
+    return [text + APART + b"\n".join(_messages(text, rng)) for text in texts]
+
+
+def _messages(data: bytes, rng: Random) -> Iterator[bytes]:
+    """Everything that an editor sends, at any places of the text."""
+
+    def place() -> dict[str, int]:
+        return {"line": rng.randrange(data.count(b"\n") + 2), "character": rng.randrange(60)}
+
+    name = {"uri": URI, "version": 2}
+    for method, keys in METHODS.items():
+        area = {"start": place(), "end": place()}
+        changes = [{"range": area, "text": rng.choice(('"', "{", '"name": "New",\n', ""))}, {"text": "{}"}]
+        words: dict[str, Any] = {
+            "position": place(),
+            "range": area,
+            "context": {"diagnostics": [], "includeDeclaration": True},
+            "contentChanges": changes[: rng.choice((1, 1, 1, 2))],
+            "newName": "New",
+            "query": "o",
+            "settings": {"kiplint": {"base": ""}},
+            "changes": [],
+            "command": "kiplint.explain",
+            "arguments": ["tags/gap"],
+        }
+        yield _message(method, {"textDocument": name} | {key: words[key] for key in keys})
+
+
+METHODS = {
+    "textDocument/hover": ("position",),
+    "textDocument/completion": ("position",),
+    "textDocument/codeAction": ("range", "context"),
+    "textDocument/didChange": ("contentChanges",),
+    "textDocument/inlayHint": ("range",),
+    "textDocument/documentSymbol": (),
+    "workspace/symbol": ("query",),
+    "textDocument/foldingRange": (),
+    "textDocument/definition": ("position",),
+    "textDocument/references": ("position", "context"),
+    "textDocument/prepareRename": ("position",),
+    "textDocument/rename": ("position", "newName"),
+    "textDocument/didSave": (),
+    "workspace/executeCommand": ("command", "arguments"),
+    "workspace/didChangeConfiguration": ("settings",),
+    "workspace/didChangeWatchedFiles": ("changes",),
+    "textDocument/didClose": (),
+}
+"""The methods of the language server, with the properties of their parameters beside the document."""
+
+
 def _packs() -> list[bytes]:
     return [_plain(file).encode() for file in sorted((REPOSITORY / "rules").glob("*.json"))]
 
@@ -500,5 +612,6 @@ SURFACES = (
     Surface("decode", _texts, text, REFUSALS),
     Surface("migrate", _sets, migrate, REFUSALS),
     Surface("commands", _set_pairs, command, REFUSALS),
+    Surface("lsp", _sessions, session),
     Surface("query", _queries, query, (*REFUSALS, MemoryError)),
 )

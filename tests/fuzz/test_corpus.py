@@ -32,7 +32,7 @@ def test_inputs_are_kept_for_surfaces_that_there_are() -> None:
 def test_some_damaged_inputs(surface: Surface) -> None:
     rng = random.Random(surface.name)
     seeds = surface.seeds()
-    for _ in range(5 if surface.name in ("git", "formats", "diff", "migrate", "commands") else 25):
+    for _ in range(5 if surface.name in ("git", "formats", "diff", "lsp", "migrate", "commands") else 25):
         data = damage(rng.choice(seeds), rng, rng.choice(seeds))
         assert fuzzing.find_failure(surface, data) is None, data
 
