@@ -63,8 +63,6 @@ LONGEST = (
     "tests/fixes/test_samples.py",
     "tests/pipeline/test_answers.py",
     "tests/test_verdicts.py",
-    "tests/server/test_server.py",
-    "tests/server/test_messages.py",
     "tests/test_new_rule.py",
     "tests/test_make_corpus.py",
     "tests/codec/test_other_readers.py",

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.engine.scopes import EditedSet
 from kiplint.text.decode import blank_comments
 
 TRUNK = "kafka-trunk-2026-08"
@@ -30,8 +28,6 @@ class Case:
     files: dict[str, bytes]
     lone: bool
     require: bool
-    directory: str = ""
-    """The directory of the schema set if the case has a whole set, else empty. Whole sets share most of their files."""
 
     @property
     def errors(self) -> list[str]:
@@ -39,8 +35,6 @@ class Case:
 
     @property
     def findings(self) -> list[Finding]:
-        if self.directory:
-            return [*chain(*edited_set(self.directory).check(dict(sorted(self.files.items())), self.files).values())]
         inputs = [Input(path, data) for path, data in sorted(self.files.items())]
         return check_set(inputs, rules(self.require), partial=self.lone).findings
 
@@ -50,12 +44,6 @@ def rules(require: bool) -> RuleSet:
     table = {"kip-1313/header-missing": RuleTable(params={"require": True})} if require else {}
     config = Config(rules=table)
     return make_ruleset(config, load_rules(config, ""))
-
-
-@cache
-def edited_set(directory: str) -> EditedSet:
-    """A set that checks again only the files that differ from the case before."""
-    return EditedSet(directory, rules(False))
 
 
 def cases(verdicts: Path, corpus: Path, name: str) -> Iterator[Case]:
@@ -97,7 +85,7 @@ def _set(row: dict[str, Any], trunk: Path) -> Case:
         del files[name]
     for copy in row.get("copies", []):
         files[copy["to"]] = _dump(jsonpatch.apply_patch(_json(trunk / copy["from"]), copy["patch"]))
-    return Case(row, files, False, False, row["set"])
+    return Case(row, files, False, False)
 
 
 _MAKERS = {"single": _single, "header": _header, "set": _set}

@@ -69,13 +69,8 @@ async function start() {
     return;
   }
   const pattern = settings.get("files");
-  const languages = ["json", "jsonc"];
   const starting = new Client("kiplint", "kiplint", found, {
-    documentSelector: [
-      ...languages.map((language) => ({ scheme: "file", language, pattern })),
-      ...languages.map((language) => ({ scheme: "untitled", language })),
-    ],
-    initializationOptions: { base: settings.get("base") },
+    documentSelector: ["json", "jsonc"].map((language) => ({ scheme: "file", language, pattern })),
     revealOutputChannelOn: RevealOutputChannelOn.Never,
     initializationFailedHandler: () => false,
     middleware: {

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kiplint.engine.config import Config
@@ -15,12 +12,11 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.engine.scopes import EditedSet, Scopes, check_alone, check_both, check_together, needs_set, scopes_of
-from kiplint.fixes.fixers import make_fixes
+from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together, needs_set, scopes_of
 from kiplint.model.element import facts_of, set_fact
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from tools import USUAL, definition, field
+from tools import definition, field
 
 EVERYTHING = Config(select=["all"])
 
@@ -105,71 +101,6 @@ def test_marked_facts_are_few() -> None:
         "has_usual_heading", "heading_likeness", "odd_words", "fields_of_both_halves", "kafka_name", "kafka_key", "kafka_title", "rpc_name",
         "missing_headers", "is_newcomer",
     }  # fmt: skip
-
-
-EDITS = (
-    (b'"about": "', b'"about": "teh the '), (b'"int32"', b'"int64"'), (b'"string"', b'"uint16"'), (b"},", b"}"), (b'"0', b'"1'),
-    (b'"name": "', b'"name": "a'), (b'"apiKey": ', b'"apiKey": 1'), (b'"request"', b'"response"'), (b"Id", b"ID"),
-    (b'"validVersions": "0', b'"headerVersions": { "0": "3+" }, "validVersions": "1'), (b'"type"', b'"entityType": "topicName", "type"'),
-    (b"{", b"{ // kiplint: ignore[fields] because\n"), (b"Request", b"Response"), (b"//", b"// Version 9 adds Limit.\n//"),
-)  # fmt: skip
-"""What edits replace and by what: what rules about one file, its pair and the whole set look at."""
-
-
-class RandomSet:
-    """A set that is edited at random; the findings of each state are those of a set that was never there before."""
-
-    def __init__(self, files: dict[str, bytes], rules: Scopes) -> None:
-        self.whole, self.rules = files, rules.whole
-        self.files = dict(files)
-        self.edited_set = EditedSet("folder", self.rules)
-
-    def edit(self, random: Random) -> None:
-        """Change a few files, take some away, and bring some back."""
-        for path in random.choices([*self.whole], k=random.choice((1, 1, 1, 3))):
-            data = self.files.get(path, b"")
-            places = [(old, new) for old, new in EDITS if old in data]
-            if not places or random.random() < 0.2:
-                self.files[path] = random.choice((self.whole[path], b"", data + b"\n"))
-            else:
-                old, new = random.choice(places)
-                parts = data.split(old)
-                at = random.randrange(1, len(parts))
-                self.files[path] = old.join(parts[:at]) + new + old.join(parts[at:])
-            if random.random() < 0.1:
-                del self.files[path]
-
-    def compare(self, random: Random) -> None:
-        """Check what there is."""
-        paths = {path for path in self.files if random.random() < 0.8}
-        inputs = [Input(path, data, path in paths) for path, data in self.files.items()]
-        fresh = check_set(inputs, self.rules, directory="folder", partial=len(inputs) == 1, fixer=make_fixes).findings
-        result = self.edited_set.check(self.files, paths)
-        fixed_findings = {path: self.edited_set.fixed(path, make_fixes) for path in result}
-        expected = {path: [finding for finding in fresh if finding.path == path] for path in paths}
-        assert fixed_findings == expected
-        assert result == {path: [finding.fixed_by(()) for finding in findings] for path, findings in expected.items()}
-
-
-@settings(max_examples=USUAL // 5)
-@given(st.integers(0, 2**64))
-def test_after_any_edits_the_findings_are_those_of_a_whole_check(rules: Scopes, repo: Path, seed: int) -> None:
-    random = Random(seed)
-    files = sorted((repo / "fixtures" / "sets").rglob("*.json"))
-    start = random.randrange(len(files) - 6)
-    random_set = RandomSet({file.name: file.read_bytes() for file in files[start : start + 6]}, rules)
-    for _ in range(4):
-        random_set.compare(random)
-        random_set.edit(random)
-    random_set.compare(random)
-
-
-def test_after_edits_of_the_real_schemas_too(rules: Scopes, corpus: Path) -> None:
-    files = (corpus / "kafka-trunk-2026-08" / "clients").glob("*.json")
-    random_set, random = RandomSet({file.name: file.read_bytes() for file in sorted(files)}, rules), Random(7)
-    for _ in range(4):
-        random_set.edit(random)
-        random_set.compare(random)
 
 
 # Checking in two steps over one reading: together they find what `check_set` finds, each finding in its own step

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from kiplint.engine.config import config_schema
 from kiplint.model.spec import message_schema
+from kiplint.text.decode import blank_comments
 
 
 def test_the_manifest_says_what_the_code_asks_for(repo: Path) -> None:
@@ -50,6 +52,20 @@ def test_json_with_comments_activates_it_and_is_claimed_only_where_definitions_a
         )
     }
     assert list(claims.values()) == [True, True, True, False, False, False]
+
+
+def test_the_editor_completes_by_the_schema_of_definitions(repo: Path) -> None:
+    manifest = json.loads((repo / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
+    ((validation,), (language,)) = (manifest["contributes"][key] for key in ("jsonValidation", "languages"))
+    assert validation["fileMatch"] == language["filenamePatterns"]
+    source, target = manifest["scripts"]["schema"].split()[1:]
+    assert validation["url"] == f"./{target}"
+    schema = json.loads((repo / "editors" / "vscode" / source).read_text(encoding="utf-8"))
+    assert schema == message_schema()
+    validator = Draft202012Validator(schema)
+    texts = [file.read_bytes() for file in sorted((repo / "fixtures" / "sets").rglob("*.json"))]
+    assert len(texts) > 10
+    assert [error.message for text in texts for error in validator.iter_errors(json.loads(blank_comments(text)))] == []
 
 
 FIND = """

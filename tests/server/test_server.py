@@ -1,24 +1,22 @@
 """The language server as an editor meets it: started by its command, driven over its pipes."""
 
-import statistics
+from __future__ import annotations
+
+import json
+import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from random import Random
+from threading import Timer
 from typing import Any
 
 import pytest
-import pytest_lsp
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
-from pygls.protocol import default_converter
-from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
-from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 import kiplint
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+from kiplint.server.app import DELAY
+from tools import environment
 
 REQUEST = """{
   "apiKey": 7,
@@ -30,16 +28,11 @@ REQUEST = """{
   "flexibleVersions": "none",
   "fields": [
     { "name": "Limit", "type": "int32", "versions": "0+", "about": "How many \U0001f980.", "default": "x" },
-    { "name": "Racks", "type": "[]Rack", "versions": "1+", "about": "The racks." },
-    { "name": "Spares", "type": "[]Rack", "versions": "1+", "about": "The spare racks." }
-  ],
-  "commonStructs": [
-    { "name": "Rack", "versions": "1+", "fields": [
-      { "name": "Name", "type": "string", "versions": "1+", "about": "The name of the rack." }
-    ]}
+    { "name": "Racks", "type": "[]string", "versions": "1+", "about": "The racks." }
   ]
 }
 """
+FIXED = REQUEST.replace('"x"', '"5"')
 RESPONSE = """{
   "apiKey": 7,
   "type": "response",
@@ -52,317 +45,285 @@ RESPONSE = """{
 """
 
 
-SHOWN_VERSIONS: dict[str, int | None] = {}
-"""By URI: the version of the text for which findings have been shown last."""
+class Editor:
+    """An editor that has started the server."""
 
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.folder = Path()
+        self.requests = 0
+        self.versions: dict[str, int] = {}
+        self.published: list[dict[str, Any]] = []
+        self.request("initialize", capabilities={})
 
-def publish(client: LanguageClient, params: types.PublishDiagnosticsParams) -> None:
-    """Note what is shown, and for which version of a text."""
-    client.diagnostics[params.uri] = params.diagnostics
-    SHOWN_VERSIONS[params.uri] = params.version
+    def uri(self, name: str) -> str:
+        """How it names a file."""
+        return (self.folder / name).as_uri()
 
+    def send(self, body: str) -> None:
+        """Send the text of a message."""
+        assert self.process.stdin
+        data = body.encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(data), data))
+        self.process.stdin.flush()
 
-def register(client: LanguageClient, params: types.RegistrationParams) -> None:
-    """Accept that the server registers for more notifications."""
+    def notify(self, method: str, **params: Any) -> None:
+        """Send a notification."""
+        self.send(json.dumps({"jsonrpc": "2.0", "method": method, "params": params}))
 
+    def request(self, method: str, **params: Any) -> Any:
+        """The answer to a request; raises AssertionError for an error."""
+        self.requests += 1
+        message = {"jsonrpc": "2.0", "id": self.requests, "method": method, "params": params}
+        self.send(json.dumps(message))
+        while (answer := self.receive()).get("id") != self.requests:
+            pass
+        assert "error" not in answer, answer
+        return answer["result"]
 
-def editor() -> LanguageClient:
-    """An editor that remembers for which version of a text findings are."""
-    client = LanguageClient(converter_factory=default_converter)
-    own = {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: publish, types.CLIENT_REGISTER_CAPABILITY: register}
-    register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **own})
-    return client
+    def receive(self) -> dict[str, Any]:
+        """The next message; diagnostics are kept."""
+        assert self.process.stdout
+        headers = dict(line.decode().strip().split(": ") for line in iter(self.process.stdout.readline, b"\r\n"))
+        message: dict[str, Any] = json.loads(self.process.stdout.read(int(headers["Content-Length"])))
+        if message.get("method") == "textDocument/publishDiagnostics":
+            self.published.append(message["params"])
+        return message
 
+    def open(self, name: str, text: str) -> None:
+        """Open a document."""
+        self.versions[name] = 1
+        item = {"uri": self.uri(name), "languageId": "jsonc", "version": 1, "text": text}
+        self.notify("textDocument/didOpen", textDocument=item)
 
-COMMAND = [sys.executable, "-P", "-m", "kiplint", "lsp"]
+    def write(self, name: str, text: str) -> None:
+        """Give an open document another text."""
+        self.versions[name] += 1
+        document = {"uri": self.uri(name), "version": self.versions[name]}
+        self.notify("textDocument/didChange", textDocument=document, contentChanges=[{"text": text}])
 
+    def diagnostics(self, name: str) -> list[dict[str, Any]]:
+        """What is shown in a document as it is now."""
+        while True:
+            for params in reversed(self.published):
+                if (params["uri"], params.get("version")) == (self.uri(name), self.versions[name]):
+                    return list(params["diagnostics"])
+            self.receive()
 
-@pytest_lsp.fixture(  # type: ignore[untyped-decorator]
-    scope="module", config=ClientServerConfig(server_command=COMMAND, client_factory=editor)
-)
-async def client(lsp_client: LanguageClient) -> AsyncIterator[None]:
-    """An editor that has just started the server."""
-    capabilities = client_capabilities("visual-studio-code")
-    await lsp_client.initialize_session(types.InitializeParams(capabilities=capabilities))
-    yield
-    await lsp_client.shutdown_session()
+    def rules(self, name: str) -> list[str]:
+        """The rules of what is shown."""
+        return [diagnostic["code"] for diagnostic in self.diagnostics(name)]
 
-
-class OpenBuffer:
-    """A text that the editor has open."""
-
-    def __init__(self, client: LanguageClient, path: Path, text: str) -> None:
-        self.client, self.text, self.version = client, text, 1
-        self.uri = path.as_uri()
-        self.name = types.TextDocumentIdentifier(self.uri)
-        item = types.TextDocumentItem(self.uri, "json", 1, text)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-
-    def write(self, text: str) -> None:
-        """Give it another text."""
-        self.text, self.version = text, self.version + 1
-        name = types.VersionedTextDocumentIdentifier(version=self.version, uri=self.uri)
-        change = types.TextDocumentContentChangeWholeDocument(text)
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(name, [change]))
+    def actions(self, name: str, place: dict[str, Any], **context: Any) -> list[dict[str, Any]]:
+        """The code actions for a range."""
+        document = {"uri": self.uri(name)}
+        params = {"textDocument": document, "range": place, "context": {"diagnostics": [], **context}}
+        return list(self.request("textDocument/codeAction", **params))
 
     def close(self) -> None:
-        """Close it."""
-        self.client.text_document_did_close(types.DidCloseTextDocumentParams(self.name))
+        """Close all documents."""
+        for name in self.versions:
+            self.notify("textDocument/didClose", textDocument={"uri": self.uri(name)})
+        self.versions.clear()
+        self.published.clear()
 
-    def at(self, word: str, inside: int = 1) -> types.Position:
-        """The position some characters into a word, as editors count."""
-        before = self.text[: self.text.index(word) + inside]
-        line = before.count("\n")
-        return types.Position(line, len(before.rpartition("\n")[2].encode("utf-16-le")) // 2)
+    def end(self) -> str:
+        """End the server; what it wrote to stderr."""
+        self.request("shutdown")
+        self.notify("exit")
+        _, errors = self.process.communicate()
+        assert self.process.returncode == 0
+        return errors.decode()
 
-    async def read_findings(self) -> list[tuple[str, str, int, int, int]]:
-        """What is shown in it, once the server has seen its newest state: rule, place, and how far it reaches."""
-        while SHOWN_VERSIONS.get(self.uri) != self.version:
-            await self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        diagnostics = self.client.diagnostics[self.uri]
-        return [
-            (
-                f"{diagnostic.code}",
-                diagnostic.message,
-                diagnostic.range.start.line,
-                diagnostic.range.start.character,
-                diagnostic.range.end.character,
-            )
-            for diagnostic in diagnostics
-        ]
+
+@contextmanager
+def started() -> Iterator[Editor]:
+    """An editor whose server is ended after a minute without an answer."""
+    command = [sys.executable, "-P", "-m", "kiplint", "lsp"]
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, env={**environment(), "KIPLINT_DEBUG": ""}, **pipes) as process:
+        timer = Timer(60, process.kill)
+        timer.start()
+        try:
+            yield Editor(process)
+        finally:
+            process.kill()
+            timer.cancel()
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Editor]:
+    with started() as editor:
+        yield editor
 
 
 @pytest.fixture
-def rack(client: LanguageClient, tmp_path: Path) -> Iterator[OpenBuffer]:
-    """A request that is open; its response is on disk only."""
+def editor(running: Editor, tmp_path: Path) -> Iterator[Editor]:
+    """The editor in a folder with both messages of an RPC."""
+    running.folder = tmp_path
     (tmp_path / "ReadRackRequest.json").write_text(REQUEST, encoding="utf-8")
     (tmp_path / "ReadRackResponse.json").write_text(RESPONSE, encoding="utf-8")
-    buffer = OpenBuffer(client, tmp_path / "ReadRackRequest.json", REQUEST)
-    yield buffer
-    buffer.close()
+    yield running
+    running.close()
 
 
-async def test_a_mistake_is_shown_beside_an_emoji_and_goes_when_it_is_fixed(rack: OpenBuffer) -> None:
+def apply(text: str, edits: list[dict[str, Any]]) -> str:
+    """The text after edits in it, which count in UTF-16, as editors do."""
+    lines = text.splitlines(keepends=True)
+    for edit in edits:
+        start, end = edit["range"]["start"], edit["range"]["end"]
+        assert start["line"] == end["line"]
+        units = lines[start["line"]].encode("utf-16-le")
+        before, after = units[: 2 * start["character"]], units[2 * end["character"] :]
+        lines[start["line"]] = before.decode("utf-16-le") + edit["newText"] + after.decode("utf-16-le")
+    return "".join(lines)
+
+
+def test_a_session(editor: Editor) -> None:
+    name = "ReadRackRequest.json"
+    editor.open(name, REQUEST)
+    (diagnostic,) = editor.diagnostics(name)
     line, text = next((n, content) for n, content in enumerate(REQUEST.split("\n")) if '"default"' in content)
     start = len(text[: text.index('"default"')].encode("utf-16-le")) // 2
-    (result,) = await rack.read_findings()
-    assert (result[0], *result[2:]) == ("fields/default-invalid", line, start, start + len('"default": "x"'))
-    (diagnostic,) = rack.client.diagnostics[rack.uri]
-    assert diagnostic.code_description.href.endswith("/rules/fields.md#fieldsdefault-invalid")
-    rack.write(REQUEST.replace('"x"', '"5"'))
-    assert await rack.read_findings() == []
+    place = {
+        "start": {"line": line, "character": start},
+        "end": {"line": line, "character": start + len('"default": "x"')},
+    }
+    assert (diagnostic["range"], diagnostic["severity"], diagnostic["code"]) == (place, 1, "fields/default-invalid")
+    assert diagnostic["codeDescription"]["href"].endswith("/rules/fields.md#fieldsdefault-invalid")
+    assert (diagnostic["source"], len(diagnostic["data"])) == ("kiplint", 32)
+
+    answer = editor.request("textDocument/hover", textDocument={"uri": editor.uri(name)}, position=place["start"])
+    assert answer["contents"]["value"].startswith("**fields/default-invalid**: ")
+    assert answer["range"] == place
+    nowhere = {"line": 0, "character": 0}
+    assert editor.request("textDocument/hover", textDocument={"uri": editor.uri(name)}, position=nowhere) is None
+
+    (suppression,) = editor.actions(name, place)
+    assert suppression["title"] == "Suppress fields/default-invalid here, with a reason"
+    suppressed = apply(REQUEST, suppression["edit"]["changes"][editor.uri(name)])
+    editor.write(name, suppressed.replace("TODO: why", "an example"))
+    assert editor.rules(name) == []
 
 
-async def test_a_text_that_breaks_while_it_is_typed_says_so_and_recovers(rack: OpenBuffer) -> None:
-    rack.write(REQUEST[:200])
-    assert {diagnostic[0] for diagnostic in await rack.read_findings()} == {"syntax/invalid-json"}
-    rack.write("")
-    assert {diagnostic[0] for diagnostic in await rack.read_findings()} == {"syntax/empty-file"}
-    rack.write(REQUEST)
-    assert [diagnostic[0] for diagnostic in await rack.read_findings()] == ["fields/default-invalid"]
+def test_fixes_are_those_of_check(editor: Editor) -> None:
+    name, text = "ReadRackRequest.json", FIXED.replace("[]string", "string[]")
+    editor.open(name, text)
+    (diagnostic,) = editor.diagnostics(name)
+    fix, _ = editor.actions(name, diagnostic["range"])
+    assert (fix["title"], fix["isPreferred"]) == ('Fix fields/unknown-type: write "[]string"', True)
+    (every,) = editor.actions(name, diagnostic["range"], only=["source.fixAll"])
+    (editor.folder / name).write_text(text, encoding="utf-8")
+    kiplint.check(editor.folder, fix=True)
+    fixed = (editor.folder / name).read_text("utf-8")
+    assert [apply(text, action["edit"]["changes"][editor.uri(name)]) for action in (fix, every)] == [fixed, fixed]
 
 
-async def test_the_other_half_counts_before_it_is_saved(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
-    response_text = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
-    response = OpenBuffer(client, tmp_path / "ReadRackResponse.json", response_text)
-    rules = {diagnostic[0] for text in (response, rack) for diagnostic in await text.read_findings()}
-    response.close()
-    assert rules == {"fields/default-invalid", "rpc/versions-differ"}
+WHOLE = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
 
 
-async def test_what_a_field_means(rack: OpenBuffer, client: Any) -> None:
-    answer = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"Racks"')))
-    assert answer.contents.value == (
-        "**`Racks`** `[]Rack` in `ReadRackRequest`\n\nIn versions 1.\n\n"
-        "| versions | on the wire | bytes |\n| --- | --- | --- |\n| 1 | array of Rack | 4+ |\n\n---\n\n"
-        "`name`: The field's name, in camel case."
-    )
-    why = await client.text_document_hover_async(types.HoverParams(rack.name, rack.at('"default"')))
-    assert "**fields/default-invalid**: " in why.contents.value
+def test_a_row_of_changes_is_checked_once_and_late(editor: Editor) -> None:
+    name = "ReadRackRequest.json"
+    editor.open(name, REQUEST)
+    for _ in range(5):
+        editor.write(name, FIXED)
+    began = time.monotonic()
+    editor.write(name, REQUEST)
+    assert editor.rules(name) == ["fields/default-invalid"]
+    assert time.monotonic() - began > DELAY * 0.9
+    assert [params["version"] for params in editor.published if params["uri"] == editor.uri(name)] == [7]
+    editor.write(name, FIXED)
+    assert editor.actions(name, WHOLE) == []  # a request does not wait, and is not answered for the text before
 
 
-async def test_what_may_be_written(rack: OpenBuffer, client: Any) -> None:
-    async def labels(position: types.Position) -> list[str]:
-        result = await client.text_document_completion_async(types.CompletionParams(rack.name, position))
-        return [item.label for item in result.items]
-
-    assert "[]Rack" in await labels(rack.at('"[]Rack"'))
-    assert (await labels(rack.at('"versions": "1+", "about": "The spare', 13)))[:2] == ["1+", "0+"]
-    assert await labels(rack.at('["broker"]', 3)) == ["broker", "controller", "zkBroker"][:2]
-    rack.write(REQUEST.replace('"about": "The spare racks."', '"'))
-    keys = await labels(
-        rack.at(
-            '"Spares", "type": "[]Rack", "versions": "1+", "', len('"Spares", "type": "[]Rack", "versions": "1+", "')
-        )
-    )
-    assert "nullableVersions" in keys
-    assert "versions" not in keys
+def test_open_documents_stand_for_the_files_on_disk(editor: Editor) -> None:
+    request, response = "ReadRackRequest.json", "ReadRackResponse.json"
+    editor.open(request, FIXED)
+    assert editor.rules(request) == []
+    longer = RESPONSE.replace('"0-1"', '"0-2"').replace("// Version 1 is", "// Version 1 and version 2 are")
+    editor.open(response, longer)
+    editor.diagnostics(response)
+    editor.published.clear()
+    editor.notify("textDocument/didSave", textDocument={"uri": editor.uri(request)})
+    assert "rpc/versions-differ" in editor.rules(request) + editor.rules(response)
+    editor.published.clear()
+    editor.notify("textDocument/didClose", textDocument={"uri": editor.uri(response)})
+    assert editor.rules(request) == []
+    assert {"uri": editor.uri(response), "diagnostics": []} in editor.published
 
 
-async def test_fixes_and_refactorings_are_edits_of_the_texts(rack: OpenBuffer, client: Any) -> None:
-    rack.write(REQUEST.replace('"string"', '"string[]"'))
-    await rack.read_findings()
-    where = types.Range(rack.at('"string[]"'), rack.at('"string[]"'))
-    params = types.CodeActionParams(rack.name, where, types.CodeActionContext([]))
-    fix, *more = await client.text_document_code_action_async(params)
-    edit = fix.edit.document_changes[0]
-    assert (fix.title, fix.is_preferred, edit.edits[0].new_text) == (
-        'Fix fields/unknown-type: write "[]string"', True, '"[]string"',
-    )  # fmt: skip
-    assert [action.title for action in more] == [
-        "Suppress fields/unknown-type here, with a reason", "Explain fields/unknown-type",
-        "Open the page of fields/unknown-type (Kafka's generator)",
-    ]  # fmt: skip
-    (suppression,) = more[0].edit.changes[rack.uri]
-    assert suppression.new_text == "      // kiplint: ignore[fields/unknown-type] TODO: why\n"
-    explain = types.ExecuteCommandParams("kiplint.explain", arguments=["fields/unknown-type"])
-    await client.workspace_execute_command_async(explain)
-    assert client.messages[-1].message.startswith("fields/unknown-type: ")
-    top = types.Range(rack.at('"apiKey"'), rack.at('"apiKey"'))
-    params = types.CodeActionParams(rack.name, top, types.CodeActionContext([], only=["refactor"]))
-    titles = [action.title for action in await client.text_document_code_action_async(params)]
-    assert titles == [  # without RequestHeader the migration to KIP-1313 would miss its goal
-        "New version of ReadRack, request and response",
-        "Declare the header versions of ReadRack (KIP-1313)",
-    ]
-    params.context.trigger_kind = types.CodeActionTriggerKind.Automatic
-    assert not await client.text_document_code_action_async(params)
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        (REQUEST[:200], ["syntax/invalid-json"]),
+        ("", ["syntax/empty-file"]),
+        ('"\ud800', ["syntax/invalid-json"]),
+        ('{ "validVersions": "0" }' + " " * 1_048_576, ["syntax/too-large"]),
+    ],
+)
+def test_a_document_that_is_no_definition_any_more(editor: Editor, text: str, rules: list[str]) -> None:
+    name = "ReadRackRequest.json"
+    editor.open(name, text)
+    assert editor.rules(name) == rules
+    editor.write(name, FIXED)
+    assert editor.rules(name) == []
 
 
-async def test_structs_are_found_and_renamed(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
-    use = rack.at('"[]Rack"', 4)
-    (target,) = await client.text_document_definition_async(types.DefinitionParams(rack.name, use))
-    assert target.range == types.Range(rack.at('"Rack"'), rack.at('"Rack"', 5))
-    params = types.ReferenceParams(types.ReferenceContext(include_declaration=True), rack.name, use)
-    assert len(await client.text_document_references_async(params)) == 3
-    edit = await client.text_document_rename_async(types.RenameParams(rack.name, use, "Shelf"))
-    assert [change.new_text for change in edit.changes[rack.uri]] == ["Shelf", "Shelf", "Shelf"]
-    with pytest.raises(JsonRpcException, match="begins with a capital letter"):
-        await client.text_document_rename_async(types.RenameParams(rack.name, use, "shelf"))
-    partner = await client.text_document_definition_async(types.DefinitionParams(rack.name, rack.at('"apiKey"')))
-    assert [location.uri for location in partner] == [(tmp_path / "ReadRackResponse.json").as_uri()]
+def test_other_documents_are_left_alone(editor: Editor) -> None:
+    (editor.folder / "other").mkdir()
+    editor.open("other/settings.json", '{"a": 1,}')
+    assert editor.diagnostics("other/settings.json") == []
+    for uri in ("untitled:Untitled-1", "file:///a%00b/X.json", "git:/a/X.json"):
+        item = {"uri": uri, "languageId": "json", "version": 1, "text": REQUEST}
+        editor.notify("textDocument/didOpen", textDocument=item)
+        assert editor.request("textDocument/hover", textDocument={"uri": uri}, position=WHOLE["start"]) is None
 
 
-async def test_the_outline_the_folds_and_the_hints(rack: OpenBuffer, client: Any) -> None:
-    (whole,) = await client.text_document_document_symbol_async(types.DocumentSymbolParams(rack.name))
-    assert [(child.name, child.detail) for child in whole.children] == [
-        ("Limit", "int32 0+"), ("Racks", "[]Rack 1+"), ("Spares", "[]Rack 1+"), ("Rack", "1+"),
-    ]  # fmt: skip
-    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(rack.name))
-    assert [(fold.start_line, fold.end_line) for fold in folds] == [(0, 17), (8, 11), (13, 16), (14, 15), (14, 15)]
-    everywhere = types.Range(types.Position(0, 0), types.Position(99, 0))
-    hints = await client.text_document_inlay_hint_async(types.InlayHintParams(rack.name, everywhere))
-    assert [hint.label for hint in hints] == ["0-1", "1", "1", "1"]
+def test_a_configuration_that_cannot_be_read_is_the_only_diagnostic(editor: Editor) -> None:
+    (editor.folder / "kiplint.toml").write_text("selct = []\n", encoding="utf-8")
+    editor.open("ReadRackRequest.json", REQUEST)
+    (diagnostic,) = editor.diagnostics("ReadRackRequest.json")
+    assert "selct" in diagnostic["message"]
 
 
-async def test_the_symbols_of_the_workspace(rack: OpenBuffer, client: Any) -> None:
-    rack.write(rack.text)
-    symbols = await client.workspace_symbol_async(types.WorkspaceSymbolParams("RACK"))
-    assert [(symbol.name, symbol.container_name, symbol.location.uri == rack.uri) for symbol in symbols] == [
-        ("ReadRackRequest", None, True), ("Rack", "ReadRackRequest", True), ("Racks", "ReadRackRequest", True),
-        ("ReadRackResponse", None, False),
-    ]  # fmt: skip
-    assert symbols[1].location.range.start == rack.at('"name": "Rack"', 0)
-    every = await client.workspace_symbol_async(types.WorkspaceSymbolParams(""))
-    assert [symbol.name for symbol in every] == ["ReadRackRequest", "ReadRackResponse"]
+HOSTILE = (
+    "hello",
+    "[1, 2]",
+    "{}",
+    "null",
+    '{"jsonrpc": null}',
+    '{"jsonrpc": "2.0", "id": {}, "method": "shutdown"}',
+    '{"jsonrpc": "2.0", "method": "textDocument/didOpen"}',
+    '{"jsonrpc": "2.0", "id": 8, "method": "textDocument/hover", "params": []}',
+    '{"jsonrpc": "2.0", "id": 9, "method": "\\u001b[31m\\n::error::x", "params": {}}',
+    "[" * 100_000,
+)
 
 
-async def test_a_text_without_a_file(client: LanguageClient) -> None:
-    buffer = OpenBuffer(client, Path("/unused"), "")
-    buffer.close()
-    buffer.uri = "untitled:Untitled-1"
-    buffer.name = types.TextDocumentIdentifier(buffer.uri)
-    item = types.TextDocumentItem(buffer.uri, "json", 1, REQUEST)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    assert [diagnostic[0] for diagnostic in await buffer.read_findings()] == ["fields/default-invalid"]
-    buffer.write('{ "a": 1, }')
-    assert await buffer.read_findings() == []
-    buffer.close()
+def test_what_is_no_message_is_reported_in_a_line_and_the_next_is_answered() -> None:
+    with started() as editor:
+        for body in HOSTILE:
+            editor.send(body)
+        lines = editor.end().splitlines()
+    assert len(lines) >= len(HOSTILE)
+    assert all(line.startswith("warning: ") and len(line) < 500 and line.isprintable() for line in lines)
 
 
-async def test_only_what_has_changed_is_published(rack: OpenBuffer, client: Any, tmp_path: Path) -> None:
-    response = OpenBuffer(client, tmp_path / "ReadRackResponse.json", RESPONSE)
-    await response.read_findings()
-    await rack.read_findings()
-    SHOWN_VERSIONS[response.uri] = -1
-    rack.write(rack.text + "\n")
-    await rack.read_findings()
-    await client.text_document_hover_async(types.HoverParams(response.name, types.Position(0, 0)))
-    assert SHOWN_VERSIONS[response.uri] == -1
-    response.close()
-
-
-async def test_a_configuration_that_cannot_be_read_is_reported(client: LanguageClient, tmp_path: Path) -> None:
-    (tmp_path / "kiplint.toml").write_text("selct = []\n", encoding="utf-8")
-    buffer = OpenBuffer(client, tmp_path / "ReadRackRequest.json", REQUEST)
-    ((_, message, *_),) = await buffer.read_findings()
-    buffer.close()
-    assert "selct" in message
-
-
-async def test_other_json_is_left_alone(client: LanguageClient, tmp_path: Path) -> None:
-    buffer = OpenBuffer(client, tmp_path / "settings.json", '{"a": 1,}')
-    assert await buffer.read_findings() == []
-    buffer.close()
-
-
-async def test_every_definition_is_shown_as_check_finds_it(client: LanguageClient, corpus: Path) -> None:
+def test_every_definition_is_shown_as_check_finds_it(editor: Editor, corpus: Path) -> None:
     folder = corpus / "kafka-trunk-2026-08" / "clients"
     result = kiplint.check(folder, config={})
-    for path in sorted(folder.glob("*.json"))[::20]:
-        buffer = OpenBuffer(client, path, path.read_text(encoding="utf-8"))
+    editor.folder = folder
+    paths = sorted(folder.glob("*.json"))[::20]
+    for path in paths:
+        editor.open(path.name, path.read_text(encoding="utf-8"))
+    for path in paths:
         expected = sorted(finding.rule for finding in result.findings if Path(finding.path).resolve() == path)
-        assert sorted(diagnostic[0] for diagnostic in await buffer.read_findings()) == expected
-        buffer.close()
+        assert sorted(editor.rules(path.name)) == expected
 
 
-async def test_500_edits_in_a_row_leave_no_backlog(client: LanguageClient, corpus: Path) -> None:
-    folder = corpus / "kafka-trunk-2026-08" / "clients"
-    path = max(folder.glob("*Response.json"), key=lambda path: path.read_text(encoding="utf-8").count('"name"'))
-    buffer = OpenBuffer(client, path, path.read_text(encoding="utf-8"))
-    before = await buffer.read_findings()
-    times = []
-    for number in range(500):
-        buffer.write(buffer.text + "\n")
-        began = time.perf_counter()
-        if number % 10 == 0:  # the others come while it is busy
-            assert await buffer.read_findings() == before
-            times.append(time.perf_counter() - began)
-    assert await buffer.read_findings() == before
-    buffer.close()
-    print(f"\nmedian of {len(times)} answers: {statistics.median(times) * 1000:.0f} ms")
-
-
-async def ask_everything(client: Any, buffer: OpenBuffer, line: int) -> None:
-    """Each question that an editor can ask, at the middle of a line; an answer that is an error raises."""
-    text = buffer.text.split("\n")[line]
-    where = types.Position(line, len(text) // 2)
-    span = types.Range(where, where)
-    await client.text_document_hover_async(types.HoverParams(buffer.name, where))
-    await client.text_document_completion_async(types.CompletionParams(buffer.name, where))
-    await client.text_document_definition_async(types.DefinitionParams(buffer.name, where))
-    context = types.ReferenceContext(include_declaration=True)
-    await client.text_document_references_async(types.ReferenceParams(context, buffer.name, where))
-    await client.text_document_prepare_rename_async(types.PrepareRenameParams(buffer.name, where))
-    params = types.CodeActionParams(buffer.name, span, types.CodeActionContext([]))
-    await client.text_document_code_action_async(params)
-
-
-async def test_nothing_fails_over_the_real_schemas_whole_or_broken(client: Any, corpus: Path) -> None:
-    random = Random(7)
-    for path in sorted((corpus / "kafka-trunk-2026-08").glob("*/*.json"))[::144]:
-        buffer = OpenBuffer(client, path, path.read_text(encoding="utf-8"))
-        whole = buffer.text
-        for _ in range(2):
-            lines = whole.split("\n")
-            everywhere = types.Range(types.Position(0, 0), types.Position(len(lines), 0))
-            assert await client.text_document_document_symbol_async(types.DocumentSymbolParams(buffer.name)) is not None
-            await client.text_document_folding_range_async(types.FoldingRangeParams(buffer.name))
-            await client.text_document_inlay_hint_async(types.InlayHintParams(buffer.name, everywhere))
-            for line in random.sample(range(buffer.text.count("\n")), 2):
-                await ask_everything(client, buffer, line)
-            cut = sorted(random.sample(range(1, len(whole)), 2))
-            buffer.write(whole[: cut[0]] + whole[cut[1] :] + "\n\n\n\n\n")
-        buffer.write(whole)
-        assert not [diagnostic for diagnostic in await buffer.read_findings() if diagnostic[0].startswith("syntax/")]
-        buffer.close()
+def test_without_the_extra_a_line_says_what_to_install() -> None:
+    code = "import runpy, sys; sys.modules['lsprotocol'] = None; runpy.run_module('kiplint', run_name='__main__')"
+    command = [sys.executable, "-c", code, "lsp"]
+    process = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    line = "error: the language server needs lsprotocol, which comes with `pip install 'kiplint[lsp]'`\n"
+    assert (process.returncode, process.stderr) == (2, line)

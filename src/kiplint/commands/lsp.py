@@ -24,7 +24,7 @@ class LspCommand(Command, frozen=True):
     def run(self) -> int:
         """Run the language server for editors.
 
-        Editors show findings as you type, fixes, completion, and what a field means.
+        Editors show findings as you type, their fixes, and the reasons for the rules.
         """
         import gc
 
@@ -32,13 +32,13 @@ class LspCommand(Command, frozen=True):
         from kiplint.engine.errors import UsageError
 
         try:
-            from kiplint.server.app import ANSWERS, make
+            from kiplint.server.app import server
         except ModuleNotFoundError as error:
             what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
             raise UsageError(f"the language server needs {what}") from None
         gc.enable()  # other commands end too soon to need it
-        log_in_lines(ANSWERS)
-        make().start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
+        log_in_lines()
+        server.start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
         return CLEAN
 
 
@@ -46,11 +46,8 @@ LONGEST = 200
 """The most characters of a log record that are printed: it may quote input of any size."""
 
 
-def log_in_lines(silent: tuple[type[Exception], ...] = ()) -> None:
-    """Print each record of libraries' logs from warnings on as one line; with KIPLINT_DEBUG they are complete.
-
-    A record of a `silent` error is not printed.
-    """
+def log_in_lines() -> None:
+    """Print each record of libraries' logs from warnings on as one line; with KIPLINT_DEBUG they are complete."""
     import logging  # takes 2 ms of `kiplint --help`
 
     class LogLines(logging.Handler):
@@ -59,8 +56,6 @@ def log_in_lines(silent: tuple[type[Exception], ...] = ()) -> None:
         def emit(self, record: logging.LogRecord) -> None:
             text, *_ = record.getMessage().splitlines() or [""]
             error = record.exc_info[1] if record.exc_info else None
-            if isinstance(error, silent):
-                return
             line = text[:LONGEST] + (f": {type(error).__name__}: {str(error)[:LONGEST]}" if error else "")
             with suppress(OSError):
                 warn(f"warning: {line}")

@@ -1,15 +1,14 @@
 """Checking in two steps: rules that need one definition only, and rules that need the whole set.
 
-Over many sets that share files, each distinct file is checked alone once, and each distinct set for the rest; so are
-the states of a set that is edited. The two steps together find what `check_set` finds.
+Over many sets that share files, each distinct file is checked alone once, and each distinct set for the rest. The two
+steps together find what `check_set` finds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
-from itertools import chain
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -21,7 +20,6 @@ from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import (
     IGNORE_MARK,
-    at_reported_half,
     file_violations,
     set_violations,
     take_apart,
@@ -29,7 +27,6 @@ from kiplint.engine.run import (
 )
 from kiplint.model.element import set_fact
 from kiplint.model.load import Definition, load
-from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 
 
@@ -146,85 +143,6 @@ def _findings_in(
         if definition.file in by_file or definition.file in always:
             findings += place(definition, by_file.get(definition.file, []), rules.whole, fixer, files)
     return findings
-
-
-class EditedSet:
-    """A set that is checked after each edit: it finds what `check_set` finds.
-
-    The rules that need one definition only look again at the files that have changed. The other rules look at the whole
-    set; what each message says by itself is kept for them. Positions are looked up where violations have changed.
-    """
-
-    def __init__(self, directory: str, rules: RuleSet) -> None:
-        self._directory = directory
-        self._rules = scopes_of(rules)
-        self._definitions: dict[str, Definition] = {}
-        self._alone: dict[str, list[Violation]] = {}
-        self._violations: dict[str, list[Violation]] = {}
-        self._findings: dict[str, tuple[list[object], list[Finding]]] = {}
-
-    def check(self, files: Mapping[str, bytes], reported_files: Collection[str]) -> dict[str, list[Finding]]:
-        """The findings in each of the `reported_files`, without fixes. `files` are all files of the set, in order."""
-        old_definitions = [former for path, former in self._definitions.items() if files.get(path) != former.data]
-        for definition in old_definitions:
-            for results in (self._definitions, self._alone, self._findings):
-                results.pop(definition.file, None)
-        definitions = [self._definitions.get(path) or load(path, data) for path, data in files.items()]
-        self._definitions = {definition.file: definition for definition in definitions}
-        messages = tuple(definition.message for definition in definitions if definition.message)
-        for message in messages:
-            _leave_set(message)
-        selection = frozenset(reported_files) & files.keys()
-        schemas = SchemaSet(messages, self._directory, len(files) == 1, unread_names(definitions), selection)
-        for path in selection - self._alone.keys():
-            self._alone[path] = [*file_violations([self._definitions[path]], {path}, self._rules.alone)]
-        together = chain(
-            file_violations(definitions, {*selection}, self._rules.together),
-            set_violations(schemas, self._rules.together, {*selection}),
-        )
-        self._violations = {path: [*self._alone[path]] for path in files if path in selection}
-        for violation in together:
-            reported_violation = at_reported_half(violation, {*selection})
-            self._violations.get(reported_violation.anchor.file, []).append(reported_violation)
-        take_apart(SchemaSet(tuple(former.message for former in old_definitions if former.message)))
-        return {path: self._findings_of(path) for path in self._violations}
-
-    def fixed(self, path: str, fixer: FixFunction) -> list[Finding]:
-        """The findings in a reported file at the last check, with their fixes."""
-        return self._place(path, fixer) if path in self._violations else []
-
-    def _findings_of(self, path: str) -> list[Finding]:
-        texts: list[object] = [
-            (
-                violation.rule.id,
-                violation.severity,
-                violation.message,
-                violation.anchor,
-                violation.instead,
-                violation.help,
-            )
-            for violation in self._violations[path]
-        ]
-        entry = self._findings.get(path)
-        if entry is None or entry[0] != texts:
-            entry = self._findings[path] = (texts, self._place(path))
-        return entry[1]
-
-    def _place(self, path: str, fixer: FixFunction | None = None) -> list[Finding]:
-        definition, violations, rules = self._definitions[path], self._violations[path], self._rules.whole
-        findings = []
-        if violations or IGNORE_MARK in definition.data:
-            may_change = {name: self._definitions[name].data for name in self._violations} if fixer else {}
-            findings = place(definition, violations, rules, fixer, may_change)
-        return [finding for finding in findings if not (rules.ignores and rules.ignores(path, finding.rule))]
-
-
-def _leave_set(message: Message) -> None:
-    """Drop the facts that depend on the set, so that the message can be put into another."""
-    elements = chain((message,), message.all_fields, message.structs, message.header_ranges, message.notes)
-    for attributes in map(vars, elements):
-        for name in attributes.keys() & _set_facts():
-            del attributes[name]
 
 
 @cache

@@ -1,1 +1,1 @@
-"""The language server: findings, fixes, completion and hover texts while a definition is typed (extra `lsp`)."""
+"""The language server: it checks the definitions that an editor has open."""
