@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from benchmarks.hostile.__main__ import NOT_RUN, Case, cases, place
@@ -19,7 +18,6 @@ from msgspec.structs import replace
 
 from kiplint import commands
 from kiplint.cli.reader import names
-from kiplint.codec.catalog import Definitions
 from kiplint.compat.change import shown_layout
 from kiplint.compat.compare import compare_messages
 from kiplint.engine.config import Config
@@ -27,7 +25,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.fixes.fixers import make_fixes
 from kiplint.model.layout import layout
 from kiplint.model.message import Message
-from tools import definition, environment, field, message, rules_of
+from tools import environment, field, message, rules_of
 
 MOST_SECONDS = 120
 """Of the processor: no measure of speed, only the end of what would not end by itself."""
@@ -141,37 +139,6 @@ def test_each_listener_is_looked_up(counted_text: type[CountedText]) -> None:
     )
     assert [change.name for change in compare_messages(old, new)] == ["listener-removed", "listener-added"]
     assert counted_text.comparisons < 100
-
-
-def test_a_definition_of_a_set_that_is_loaded_is_looked_up(counted_text: type[CountedText]) -> None:
-    files = [(f"X{at}Request.json", definition(name=f"X{at}Request", apiKey=at)) for at in range(1_000)]
-    definitions = Definitions(files)
-    definitions.all()
-    assert [message.api_key for message in definitions.with_name(counted_text("X7Request"))] == [7]
-    assert counted_text.comparisons < 100
-
-
-class CountedBytes(bytes):
-    """Bytes in which each search for other bytes is a call."""
-
-    def __contains__(self, item: Any) -> bool:
-        return bytes.__contains__(self, item)
-
-
-@pytest.mark.parametrize("search", ["name", "key"])
-def test_twice_the_definitions_that_are_searched_for_take_twice_the_steps(search: str) -> None:
-    def steps(n: int) -> int:
-        files = [(f"X{at}.json", CountedBytes(definition(name=f"X{at}Request", apiKey=at))) for at in range(n)]
-        definitions = Definitions(files)
-
-        def find() -> None:
-            for at in range(n):
-                [match] = definitions.with_key(at) if search == "key" else definitions.with_name(f"X{at}Request")
-                assert match.api_key == at
-
-        return calls(find)
-
-    assert steps(400) < 2.3 * steps(200)
 
 
 def test_every_command_is_run_or_reads_nothing(cases_by_title: dict[str, Case]) -> None:

@@ -54,22 +54,22 @@ class DecodeCommand(Command, frozen=True):
         if self.input_format == "jsonl":
             if self.file is not None:
                 raise UsageError("--input-format jsonl takes a file alone: each line has its message")
-            result = decode_lines(_read(self.message), sets=sets, repository=self.repository)
+            result = decode_lines(read_input(self.message), sets=sets, repository=self.repository)
         elif self.message is None:
             raise UsageError("decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl")
         else:
-            data = _read_body(self.file, self.input_format)
+            data = read_body(self.file, self.input_format)
             result = decode(self.message, data, sets=sets, repository=self.repository)
         return present(result, self.output_format, self.color)
 
 
-def _read_body(file: str | None, form: str) -> bytes:
+def read_body(file: str | None, form: str) -> bytes:
     """The bytes of a body in a file or standard input. Raises UsageError."""
     import re
 
     from kiplint.engine.errors import UsageError
 
-    data = _read(file)
+    data = read_input(file)
     if form == "binary" or (form == "auto" and not re.fullmatch(rb"\s*+(?:0x)?[0-9a-fA-F\s:]*+", data)):
         return data
     try:
@@ -78,7 +78,7 @@ def _read_body(file: str | None, form: str) -> bytes:
         raise UsageError(f"{file or 'standard input'}: not pairs of hexadecimal digits") from None
 
 
-def _read(file: str | None) -> bytes:
+def read_input(file: str | None) -> bytes:
     """The content of a file, or of standard input for None and `-`. Raises UsageError."""
     from kiplint.engine.errors import UsageError
     from kiplint.limits import INPUT_BYTES
