@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import editor, formats, frames, history, pages, results, scaling, scenarios
+from benchmarks import results, scaling, scenarios
 from benchmarks.lab import FULL, QUICK, Lab
 from benchmarks.outcome import Outcome, SkipError
 from benchmarks.timing import CommandError, output
@@ -12,18 +12,9 @@ from benchmarks.workspace import RESULTS, find_corpus
 
 MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
     "check": scenarios.check,
-    "first": scenarios.first,
     "diff": scenarios.diff,
-    "start": scenarios.start,
     "single": scenarios.single,
-    "check-jsonschema": scenarios.check_jsonschema,
     "scaling": scaling.scaling,
-    "collector": scaling.collector,
-    "editor": editor.editor,
-    "formats": formats.formats,
-    "pages": pages.pages,
-    "frames": frames.frames,
-    "releases": history.releases,
 }
 
 

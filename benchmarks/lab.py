@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import evolution, protos, schemas
-from benchmarks.outcome import SkipError
 from benchmarks.timing import Command, CommandError, output
 from benchmarks.workspace import Corpus, empty_scratch
 
@@ -17,15 +16,14 @@ FINDINGS_OR_NONE = frozenset({0, 1})
 
 @dataclass(frozen=True)
 class Plan:
-    """How often to run: pairs of commands, rounds of the scaling run by its factor, rounds of the releases."""
+    """How often to run: pairs of commands, and rounds of the scaling run by its factor."""
 
     pairs: int
     scaling: dict[int, int]
-    releases: int
 
 
-FULL = Plan(pairs=21, scaling={1: 15, 10: 7, 100: 3}, releases=3)
-QUICK = Plan(pairs=5, scaling={1: 5, 10: 3}, releases=1)
+FULL = Plan(pairs=21, scaling={1: 15, 10: 7, 100: 3})
+QUICK = Plan(pairs=5, scaling={1: 5, 10: 3})
 
 
 @dataclass(frozen=True)
@@ -65,10 +63,3 @@ class Lab:
         if count != there:
             raise CommandError(f"`{command}` looked at {count} of {there} files")
         return list(report["findings"])
-
-    def require_diff(self) -> None:
-        """Raise SkipError when this version of kiplint cannot compare two sets."""
-        try:
-            output(Command(self.kiplint("diff", "--help").arguments))
-        except CommandError as error:
-            raise SkipError("diff is not in this version") from error

@@ -1,9 +1,8 @@
-"""The tools kiplint is measured against, installed once, into a cache of the benchmarks' own, at pinned versions."""
+"""The tool that kiplint is measured against: installed once, at a pinned version, into a cache of the benchmarks' own."""
 
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,6 @@ from benchmarks.outcome import SkipError
 from benchmarks.workspace import peers_home
 
 BUF = "1.75.0"
-CHECK_JSONSCHEMA = "0.39.0"
 
 _INSTALL_SECONDS = 300
 
@@ -44,17 +42,6 @@ def buf() -> Peer:
     if binary is None:
         raise SkipError("buf: its npm package has no binary for this platform")
     return Peer("buf", BUF, binary)
-
-
-def check_jsonschema() -> Peer:
-    """check-jsonschema in an environment of its own, with orjson, which makes it faster; raises SkipError."""
-    home = peers_home(f"check-jsonschema-{CHECK_JSONSCHEMA}")
-    executable = home / "bin" / "check-jsonschema"
-    if not next(home.glob(f"lib/python*/site-packages/check_jsonschema-{CHECK_JSONSCHEMA}.dist-info"), None):
-        _install("check-jsonschema", (sys.executable, "-m", "venv", "--clear", home))
-        requirements = (f"check-jsonschema=={CHECK_JSONSCHEMA}", "orjson>=3.10,<4")
-        _install("check-jsonschema", (home / "bin" / "python", "-m", "pip", "install", "--quiet", *requirements))
-    return Peer("check-jsonschema", CHECK_JSONSCHEMA, executable)
 
 
 def _installed_buf(package: Path) -> str | None:

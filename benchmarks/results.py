@@ -21,9 +21,7 @@ Whole processes, run in alternating pairs (A B A B) after two warm-ups each. A r
 and system, of both; the last table adds medians of the clock and of memory. Smaller ratios are better for kiplint.
 Timing never fails a build. Peers get the same amount of structure: for buf, a .proto file for each message, a
 Protobuf message for each struct, a field for each field, comments included, clean under buf's default categories;
-buf's native binary is run directly, and works on several cores. A first run starts with an empty cache directory.
-Messages are read and written within one process, kiplint and the peer in turns: the messages of a capture, as often
-as they occur in it."""
+buf's native binary is run directly, and works on several cores."""
 
 _REPRODUCE = """\
     make bench                                   # python -m benchmarks, beside an installed kiplint
@@ -80,8 +78,7 @@ def _facts(lab: Lab) -> str:
         "Machine": f"{cores} cores, {platform.machine()}, {platform.system()} {platform.release()}",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "kiplint": version,
-        "Peers": f"buf {peers.BUF}, check-jsonschema {peers.CHECK_JSONSCHEMA}, "
-        + ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("typer", "kafka-python", "kio")),
+        "Peers": f"buf {peers.BUF}, typer {importlib.metadata.version('typer')}",
         "Files": f"{lab.corpus.title}, {lab.size.files} files with {lab.size.messages} messages and structs, "
         f"{lab.size.fields:,} fields",
         "Pairs": f"{lab.plan.pairs}; scaling: "

@@ -63,11 +63,6 @@ def environment() -> dict[str, str]:
 
 def run(command: Command) -> Run:
     """Run a command once, its output thrown away; raises CommandError on an unexpected exit status."""
-    return run_to_end(command)[0]
-
-
-def run_to_end(command: Command) -> tuple[Run, int]:
-    """Run a command once as `run` does; also its exit status."""
     arguments = (sys.executable, "-I", "-S", _STOPWATCH, *command.arguments)
     process = subprocess.run(arguments, cwd=command.cwd, env=environment(), capture_output=True, check=False)
     if process.returncode != 0:
@@ -75,7 +70,7 @@ def run_to_end(command: Command) -> tuple[Run, int]:
     wall, cpu, peak, status = process.stdout.split()
     if int(status) not in command.expected:
         raise CommandError(_failure(command, int(status), process.stderr))
-    return Run(float(wall), float(cpu), int(peak) / _PEAK_UNITS), int(status)
+    return Run(float(wall), float(cpu), int(peak) / _PEAK_UNITS)
 
 
 def output(command: Command) -> str:

@@ -1,77 +1,92 @@
-"""Input that was made to be slow: some of it comes to an end in bounded memory, where growing squares would not.
+"""Input that is made to be slow: twice as much of it takes about twice the steps.
 
-`make bench-hostile` measures all of it: how long it takes, and how it grows.
+Steps are calls of functions, those of C as well, so a test does not depend on how fast the machine is.
 """
 
 from __future__ import annotations
 
-import resource
-import subprocess
+import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
-from benchmarks.hostile.__main__ import NOT_RUN, Case, cases, place
-from benchmarks.hostile.grammar import LINKS, growths
-from msgspec.structs import replace
 
-from kiplint import commands
-from kiplint.cli.reader import names
-from kiplint.compat.change import shown_layout
-from kiplint.compat.compare import compare_messages
-from kiplint.engine.config import Config
-from kiplint.engine.run import Input, check_set
-from kiplint.fixes.fixers import make_fixes
-from kiplint.model.layout import layout
-from kiplint.model.message import Message
-from tools import environment, field, message, rules_of
+import kiplint
+from tools import definition, document, field
 
-MOST_SECONDS = 120
-"""Of the processor: no measure of speed, only the end of what would not end by itself."""
+MOST_GROWTH = 2.3
+"""The most that steps may grow by when the input doubles."""
 
-MOST_BYTES = 1 << 30
+Files = Mapping[str, bytes]
 
-SIZES = {
-    "numbered MessageSpec/fields[Rows], changed: check new --select all (folders)": 1_000,
-    "numbered MessageSpec/fields[Tagged], replaced: diff old new --select all (folders)": 1_000,
-    "cased MessageSpec/fields[Plain], changed: check new --select all (folders)": 1_000,
-    "entries MessageSpec/headerVersions[0], changed: rollout old new (folders)": 8_000,
-    "FieldSpec/default of '1', changed: check new --select all (folders)": 50_000,
-    "ignored rules: check new --select all (folders)": 10_000,
-    "comments: check new --select all (folders)": 10_000,
-    "single quotes: check new --select all (folders)": 150,
-    "a cycle of structs: check new --select all (folders)": 1_500,
-    "a chain with two branches: diff old new --select all (folders)": 4_000,
-    "a version for each field: show XRequest new (folders)": 300,
-    "sums (p.json5): check new --select all --config kiplint.toml (folders)": 10_000,
+
+def request(*fields: dict[str, Any], **others: Any) -> Files:
+    """A set of one request."""
+    return {"XRequest.json": definition(*fields, **others)}
+
+
+def with_text(begin: str, n: int) -> Files:
+    """A definition behind n times a text."""
+    return {"XRequest.json": begin.encode() * n + definition(field())}
+
+
+def structs(types: list[list[str]]) -> Files:
+    """A definition whose common structs have fields of these types."""
+    commons = [
+        {"name": f"S{at}", "versions": "0+", "fields": [field(f"F{number}", kind) for number, kind in enumerate(kinds)]}
+        for at, kinds in enumerate(types)
+    ]
+    return request(field("A", "S0"), commonStructs=commons)
+
+
+def rpcs(n: int, start: int = 0) -> Files:
+    """n RPCs with names of their own."""
+    kinds = ("Request", "Response")
+    return {
+        f"X{start + key}{kind}.json": definition(
+            field(), name=f"X{start + key}{kind}", type=kind.lower(), apiKey=key, listeners=None
+        )
+        for key in range(n)
+        for kind in kinds
+    }
+
+
+def changed(make: Callable[[int], Files]) -> Callable[[int], tuple[Files, Files]]:
+    """A set of one plain request, and what a function makes in its place."""
+    return lambda n: (request(field("Plain")), make(n))
+
+
+CHECKED: Mapping[str, Callable[[int], Files]] = {
+    "fields-of-one-name": lambda n: request(*[field("F")] * n),
+    "unknown-properties": lambda n: request(field(**{f"versionz{at}": "0+" for at in range(n)})),
+    "comments": lambda n: with_text("// Version 1 adds Plain.\n", n),
+    "suppressions": lambda n: with_text("// kiplint: ignore[tags] no reason\n", n),
+    "single-quotes": lambda n: {"XRequest.json": json.dumps(document(*[field()] * n)).replace('"', "'").encode()},
+    "chain-of-structs": lambda n: structs([*([f"S{at}"] for at in range(1, n)), ["int32"]]),
+    "cycle-of-structs": lambda n: structs([[f"S{(at + 1) % n}"] for at in range(n)]),
+    "folders": lambda n: {f"{at}/XRequest.json": definition(field()) for at in range(n)},
 }
-"""Sizes that a mechanism whose work grows with the square would not end at, by the title of the case."""
+COMPARED: Mapping[str, Callable[[int], tuple[Files, Files]]] = {
+    "tags": changed(
+        lambda n: request(*(field(f"T{at}", "string", "3+", taggedVersions="3+", tag=at) for at in range(n)))
+    ),
+    "a-version-for-each-field": changed(
+        lambda n: request(*(field(f"F{at}", versions=f"{at}+") for at in range(n)), validVersions=f"0-{n}")
+    ),
+    "header-versions": changed(
+        lambda n: request(field(), validVersions=f"0-{n}", headerVersions={str(at): "2" for at in range(n)})
+    ),
+    "rpcs-replaced": lambda n: (rpcs(n), rpcs(n, 100_000)),
+}
 
 
-@pytest.fixture(scope="module")
-def cases_by_title() -> dict[str, Case]:
-    return {case.title: case for case in cases()}
-
-
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-
-
-@pytest.mark.parametrize("title", SIZES, ids=lambda title: title.partition(" (")[0].replace(" ", "-"))
-def test_terminates(title: str, cases_by_title: dict[str, Case], tmp_path: Path) -> None:
-    process = subprocess.run(
-        [sys.executable, "-P", "-m", "kiplint", *place(cases_by_title[title], SIZES[title], tmp_path)],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        preexec_fn=_limit,
-        check=False,
-    )
-    assert process.returncode in (0, 1, 2), process.stderr or f"ended by signal {-process.returncode}"
-    assert (process.returncode == 2) == process.stderr.startswith(b"error: ")
-    assert process.stderr.count(b"\n") <= 1
+def write(folder: Path, files: Files) -> Path:
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
 
 
 def calls(action: Callable[[], object]) -> int:
@@ -90,65 +105,29 @@ def calls(action: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("name", ["types like structs", "structs that do not exist", "a chain of structs"])
-def test_twice_the_names_take_twice_the_steps(name: str) -> None:
-    rules = rules_of(Config(select=["all"]))
+def assert_linear(steps: Callable[[int], int], size: int = 300) -> None:
+    """Twice the size takes about twice the steps, above those that the smallest input takes."""
+    steps(1)  # the first run also loads rules and modules
+    start, once, twice = steps(1), steps(size), steps(2 * size)
+    assert twice - start < MOST_GROWTH * (once - start), (start, once, twice)
 
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_check_grows_with_its_input(name: str, tmp_path: Path) -> None:
     def steps(n: int) -> int:
-        def run() -> None:
-            check_set([Input("XRequest.json", LINKS[name](n))], rules, partial=True, fixer=make_fixes)
+        folder = write(tmp_path / str(n), CHECKED[name](n))
+        return calls(lambda: kiplint.check(folder, select=["all"], isolated=True))
 
-        run()  # the first run also makes what is kept
-        return calls(run)
-
-    assert steps(800) < 2.3 * steps(400)
+    assert_linear(steps)
 
 
-def test_a_field_of_a_long_layout_is_found_without_a_search() -> None:
+@pytest.mark.parametrize("name", COMPARED)
+def test_diff_and_rollout_grow_with_their_input(name: str, tmp_path: Path) -> None:
     def steps(n: int) -> int:
-        fields = [field(f"F{at}", "int32") for at in range(n)]
-        fields += [field(f"T{at}", "int32", taggedVersions="0+", tag=at) for at in range(n)]
-        long_message = message(*fields, flexibleVersions="0+")
-        body, last = layout(long_message, 0), [long_message.fields[n - 1], long_message.fields[-1]]
-        return calls(lambda: [shown_layout(body, near) for near in last])
+        old, new = (
+            write(tmp_path / str(n) / side, files)
+            for side, files in zip(("old", "new"), COMPARED[name](n), strict=True)
+        )
+        return calls(lambda: (kiplint.diff(old, new, isolated=True), kiplint.rollout(old, new)))
 
-    assert steps(4_000) < 1.5 * steps(500)
-
-
-class CountedText(str):
-    """A text that counts how often texts of its class are compared."""
-
-    comparisons = 0
-    __hash__ = str.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        type(self).comparisons += 1
-        return str.__eq__(self, other)
-
-
-@pytest.fixture
-def counted_text() -> type[CountedText]:
-    """A new subclass of CountedText, so that each test counts from zero."""
-    return type("CountedText", (CountedText,), {"comparisons": 0})
-
-
-def test_each_listener_is_looked_up(counted_text: type[CountedText]) -> None:
-    old, new = (
-        Message(replace(message().spec, listeners=[counted_text(f"{side}{at}") for at in range(1_000)]), "")
-        for side in ("a", "b")
-    )
-    assert [change.name for change in compare_messages(old, new)] == ["listener-removed", "listener-added"]
-    assert counted_text.comparisons < 100
-
-
-def test_every_command_is_run_or_reads_nothing(cases_by_title: dict[str, Case]) -> None:
-    run = {case.words[0] for case in cases_by_title.values()}
-    assert sorted(run | {*NOT_RUN}) == sorted(names(commands))
-
-
-def test_a_new_property_joins() -> None:
-    shape = {"title": "Message", "properties": {"name": {"type": "string"}, "tags": {"$ref": "#/$defs/tags"}}}
-    schema = {**shape, "$defs": {"tags": {"type": "array", "items": {"type": "string"}}}}
-    names = {growth.name: growth.grow(2, 0) for growth in growths({"name": "A"}, schema)}
-    assert names["Message/name of 'a'"] == {"name": "Aaa"}
-    assert names["numbered Message/tags[0]"] == {"name": "A", "tags": ["a0", "a1"]}
+    assert_linear(steps)

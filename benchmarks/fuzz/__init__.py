@@ -1,1 +1,0 @@
-"""Input that nobody wrote: damaged, grown and spliced, for every surface that reads what strangers send."""
