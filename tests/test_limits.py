@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from kiplint import kip, limits
-from kiplint.commands.decode.options import read_input
+from kiplint.commands.decode.options import read_body
 from kiplint.commands.kip import drafts
 from kiplint.commands.probe import result as probe
 from kiplint.engine import baseline
@@ -56,7 +56,7 @@ def test_every_limit_has_its_line() -> None:
         (drafts, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
         (probe, "PROBE_BYTES", OFFERS, probe.read_offers),
         (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
-        (limits, "INPUT_BYTES", "00" * 40, read_input),
+        (limits, "INPUT_BYTES", "00" * 40, lambda file: read_body(file, "auto")),
     ],
     ids=lambda value: value if isinstance(value, str) and value.endswith("_BYTES") else "",
 )
@@ -80,7 +80,7 @@ def test_a_file(
     [
         (drafts, "KIP_BYTES", KIP, lambda: kip("-", config={})),
         (probe, "PROBE_BYTES", OFFERS, lambda: probe.read_offers("-")),
-        (limits, "INPUT_BYTES", "00" * 40, lambda: read_input("-")),
+        (limits, "INPUT_BYTES", "00" * 40, lambda: read_body("-", "auto")),
     ],
     ids=("kip", "probe", "decode"),
 )

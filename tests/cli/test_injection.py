@@ -75,7 +75,7 @@ def nasty(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two releases of RPCs with such names, and with fields that have them; a pack of rules; a message to encode."""
+    """Two releases of RPCs with such names, and with fields that have them; a pack of rules; bytes to decode."""
     top = tmp_path_factory.mktemp("injection")
     for release, valid in (("old", "0-1"), (FOLDER, "0-2")):
         (top / release).mkdir()

@@ -72,7 +72,7 @@ def test_digits_may_be_the_bytes(tmp_path: Path) -> None:
         (["MetadataRequest", "body"], "MetadataRequest is not MESSAGE@VERSION, such as MetadataRequest@12"),
         (["MetadataRequst@1", "body"], "no set has MetadataRequst; did you mean MetadataRequest?"),
         (["MetadataRequest@99", "body"], "no set has MetadataRequest 99; the versions are 0-13"),
-        (["MetadataRequest@1", "nowhere"], "nowhere: No such file or directory"),
+        (["MetadataRequest@1", "nowhere"], "cannot read nowhere: No such file or directory"),
         (["MetadataRequest@1", "body", "--input-format", "hex"], "body: not pairs of hexadecimal digits"),
         (["--input-format", "jsonl", "a", "b"], "--input-format jsonl takes a file alone: each line has its message"),
     ],

@@ -24,9 +24,7 @@ class DecodeCommand(Command, frozen=True):
             complete=completion.messages,
         ),
     ] = None
-    file: Annotated[
-        str | None, Argument("The file with the bytes, - for standard input.", "[FILE]", usual="standard input")
-    ] = None
+    file: Annotated[str, Argument("The file with the bytes, - for standard input.", "[FILE]")] = "-"
     sets: SetsOption = ()
     input_format: Annotated[
         Literal["auto", "hex", "binary", "jsonl"],
@@ -49,12 +47,14 @@ class DecodeCommand(Command, frozen=True):
         from kiplint.cli.output import present
         from kiplint.commands.decode.run import decode, decode_lines
         from kiplint.engine.errors import UsageError
+        from kiplint.limits import INPUT_BYTES
+        from kiplint.sources.disk import read_input
 
         sets = self.sets or (".",)
         if self.input_format == "jsonl":
-            if self.file is not None:
+            if self.file != "-":
                 raise UsageError("--input-format jsonl takes a file alone: each line has its message")
-            result = decode_lines(read_input(self.message), sets=sets, repository=self.repository)
+            result = decode_lines(read_input(self.message or "-", INPUT_BYTES), sets=sets, repository=self.repository)
         elif self.message is None:
             raise UsageError("decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl")
         else:
@@ -63,33 +63,18 @@ class DecodeCommand(Command, frozen=True):
         return present(result, self.output_format, self.color)
 
 
-def read_body(file: str | None, form: str) -> bytes:
-    """The bytes of a body in a file or standard input. Raises UsageError."""
+def read_body(file: str, form: str) -> bytes:
+    """The bytes of a body in a file, or in standard input for `-`. Raises UsageError and SourceError."""
     import re
 
     from kiplint.engine.errors import UsageError
+    from kiplint.limits import INPUT_BYTES
+    from kiplint.sources.disk import read_input
 
-    data = read_input(file)
+    data = read_input(file, INPUT_BYTES)
     if form == "binary" or (form == "auto" and not re.fullmatch(rb"\s*+(?:0x)?[0-9a-fA-F\s:]*+", data)):
         return data
     try:
         return bytes.fromhex(re.sub(rb"[\s:]", b"", data).removeprefix(b"0x").decode())
     except ValueError:
-        raise UsageError(f"{file or 'standard input'}: not pairs of hexadecimal digits") from None
-
-
-def read_input(file: str | None) -> bytes:
-    """The content of a file, or of standard input for None and `-`. Raises UsageError."""
-    from kiplint.engine.errors import UsageError
-    from kiplint.limits import INPUT_BYTES
-    from kiplint.text.files import read_file, standard_input
-
-    if file is not None and file != "-":
-        try:
-            return read_file(file, INPUT_BYTES)
-        except OSError as error:
-            raise UsageError(f"{file}: {error.strerror}") from None
-    data = standard_input().read(INPUT_BYTES + 1)
-    if len(data) > INPUT_BYTES:
-        raise UsageError(INPUT_BYTES.exceeded("standard input"))
-    return data
+        raise UsageError(f"{file}: not pairs of hexadecimal digits") from None
