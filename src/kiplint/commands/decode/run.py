@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, TextIO
@@ -155,8 +156,9 @@ def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), reposito
 def decode_lines(data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
     """Decode each line of JSON, a body or a frame; empty lines are skipped. Raises SourceError."""
     messages = _Messages(sets, repository)
-    lines = enumerate(data.splitlines(), 1)
-    return _result([replace(_decode_line(messages, line), line=n) for n, line in lines if line.strip()], messages)
+    lines = enumerate(io.BytesIO(data), 1)
+    entries = (replace(_decode_line(messages, line), line=number) for number, line in lines if line.strip())
+    return _result(entries, messages)
 
 
 def _result(entries: Iterable[DecodedMessage], messages: _Messages) -> DecodeResult:
