@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from kiplint.codec.frames import decode_request
-
 from codec.support import load_catalog
 from conftest import ROOT
+from kiplint.codec.frames import decode_request
 from kiplint.commands.probe.result import ProbedBroker
 from kiplint.commands.probe.run import probe
 

@@ -21,6 +21,8 @@ import kiplint
 from compat.test_served import both_modes
 from conftest import ROOT
 from hostile import NAMES, hostile_sets
+from kiplint.commands.decode.options import DecodeCommand
+from kiplint.commands.decode.run import decode
 from kiplint.commands.negotiate.matrix.result import MatrixResult
 from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
@@ -97,6 +99,14 @@ def _matrix(corpora: Path | None) -> RunResult:
     return negotiate_all(*names, repository=corpora / "kafka-schema-history.bundle")
 
 
+def _decode(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        inputs, sets = FIXTURES / "bytes/client.pcap", FIXTURES / "sets/broker/clients"
+    else:
+        inputs, sets = corpora.parent / "bytes/capture.pcapng", corpora / "kafka-trunk-2026-08/clients"
+    return decode(DecodeCommand.of(str(inputs), sets=[str(sets)]), detailed=True)
+
+
 def _show(corpora: Path | None) -> RunResult:
     return show_all(corpora / "kafka-trunk-2026-08" if corpora else FIXTURES / "sets/broker")
 
@@ -114,6 +124,7 @@ RESULTS: dict[str, Callable[[Path | None], RunResult]] = {
     "rollout": _rollout,
     "negotiate": _negotiate,
     "matrix": _matrix,
+    "decode": _decode,
 }
 """Each page out of the corpus, or of the fixtures where that is absent, and when it is asked for as "shipped"."""
 
@@ -125,6 +136,7 @@ SMALL_ONES = {
     "pipeline report": lambda: _lake(None),
     "show": lambda: show_all(FIXTURES / "negotiate/kip-35/client"),
     "matrix": lambda: _matrix(None),
+    "decode": lambda: _decode(None),
 }
 """The same out of little: axe takes its time."""
 
@@ -164,7 +176,7 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", ["check", "kip", "diff", "rollout", "negotiate", "pipeline report"])
+@pytest.mark.parametrize("name", ["check", "kip", "diff", "rollout", "negotiate", "decode", "pipeline report"])
 def test_the_verdict_is_the_same_in_every_format(name: str, tmp_path: Path) -> None:
     if name == "kip":
         (tmp_path / "kip.txt").write_text('{"type": "request", "name": "XRequest", "validVersions": "x"}')
@@ -717,6 +729,7 @@ DETAILS = {
     "small rollout": ".facts",
     "small negotiate": "table",
     "pipeline report": ".facts",
+    "small decode": ".wire",
 }
 
 
@@ -854,6 +867,53 @@ def test_a_search_marks_its_hits_and_leads_to_the_first(visit: Callable[..., Vis
     assert view.page.evaluate("() => CSS.highlights.get('hit').size") == 0
 
 
+def test_decode_shows_the_bytes_of_frames(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
+    frames = {frame["number"]: frame for frame in pages("decode").document["frames"]}
+    rows = pages("decode").result.entries  # type: ignore[attr-defined]
+    faulty = {
+        row.captured.number for row in rows if row.frame.problems or row.frame.errors or row.captured.is_unanswered
+    }
+    requests = {frames[number].get("request") for number in faulty} - {None}
+    view = visit("decode")
+    expected = {f"frame-{number}" for number in faulty | requests}
+    script = """found => found.map((one) => [one.id, [...one.querySelectorAll("table")].map((table) => [
+      [...table.querySelectorAll("td:nth-child(2)")].map((cell) => cell.textContent).join(" "),
+      [...table.querySelectorAll("mark")].map((mark) => Number(mark.closest("tr").cells[0].textContent) +
+        mark.previousSibling.textContent.trim().split(" ").filter(Boolean).length)])])"""
+    tables = dict(view.page.locator("[data-item]").evaluate_all(script))
+    assert tables.keys() == expected
+    script = "found => found.map((one) => [one.id, one.querySelector('.name').firstChild.textContent.trim()])"
+    names = dict(view.page.locator("[data-item]").evaluate_all(script))
+    assert names == {f"frame-{number}": frames[number]["message"] for number in faulty | requests}
+    for number in faulty | requests:
+        frame, (own, *others) = frames[number], tables[f"frame-{number}"]
+        numbers = [number, frame["request"]] if number in faulty and frame.get("request") else [number]
+        assert len([own, *others]) == len(numbers)
+        for (digits, _), frame_number in zip([own, *others], numbers, strict=True):
+            whole = frames[frame_number]["hex"]
+            pieces = "".join(digits.split()).split("...")
+            assert all(piece in whole for piece in pieces)
+            assert len(pieces) > 1 or pieces == [whole]
+        assert set(own[1]) <= {problem["offset"] for problem in frame["problems"]}
+        assert bool(own[1]) is bool(frame["problems"])
+    links = view.page.locator("h3 a")
+    targets = links.evaluate_all("found => found.map((one) => one.hash.slice(1))")
+    answers = [frames[number]["request"] for number in faulty if frames[number].get("request")]
+    assert sorted(targets) == sorted(f"frame-{request}" for request in answers)
+    if answers:  # the capture that comes with kiplint has no faulty response
+        links.first.evaluate("one => { one.closest('details').open = true; one.click(); }")
+        view.page.wait_for_function("id => document.activeElement.parentElement.id === id", arg=targets[0])
+
+
+def test_decode_lists_all_frames_where_they_are_wanted() -> None:
+    words = DecodeCommand.of(FIXTURES / "bytes/client.pcap", sets=[FIXTURES / "sets/broker/clients"], rows=True)
+    page = io.StringIO()
+    write("html", decode(words, detailed=True), page)
+    assert re.findall(r' id="(frame-\d+)"', page.getvalue()) == [f"frame-{number}" for number in range(1, 6)]
+    assert page.getvalue().count('<table class="wire">') == 5
+    assert page.getvalue().count("<mark>00</mark>") == 2
+
+
 def test_rollout_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
     document = pages("rollout").document
     view = visit("rollout")
@@ -907,8 +967,12 @@ def _is_dark_again(view: Visit) -> bool:
     return view.page.get_by_label("Dark").is_checked()
 
 
+def _bodies() -> bytes:
+    return b"\n".join(msgspec.json.encode({"message": f"{name}Request", "version": 0, "hex": "0000"}) for name in NAMES)
+
+
 @pytest.mark.parametrize(
-    "command", ["check", "long check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"]
+    "command", ["check", "long check", "decode", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"]
 )
 def test_hostile_names_are_text(
     command: str, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -918,6 +982,7 @@ def test_hostile_names_are_text(
         monkeypatch.setattr("kiplint.render.page.MOST_IN_PLACE", 0)
     results: dict[str, Callable[[], RunResult]] = {
         "check": lambda: kiplint.check(new, config={}),
+        "decode": lambda: kiplint.decode(_bodies(), input_format="jsonl", sets=[str(new)]),
         "diff": lambda: kiplint.diff(old, new),
         "rollout": lambda: kiplint.rollout(old, new),
         "negotiate": lambda: kiplint.negotiate(old, new),

@@ -16,7 +16,7 @@ from kiplint.render.report import Report, rank
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, encodable, printable
 
-WITHOUT_SETS = {"check": "the working directory"}
+WITHOUT_SETS = {"check": "the working directory", "decode": "Bytes of Kafka's protocol"}
 """The titles of pages of runs without a set, by command."""
 
 WIDEST, BEFORE_MARK, MOST_MARKED, MOST_LINES = 240, 60, 12, 4
