@@ -65,7 +65,6 @@ LONGEST = (
     "tests/test_verdicts.py",
     "tests/test_new_rule.py",
     "tests/test_make_corpus.py",
-    "tests/codec/test_other_readers.py",
     "tests/cli/test_completion.py",
     "tests/test_growth.py",
     "tests/test_commits.py",

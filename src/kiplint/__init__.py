@@ -10,7 +10,6 @@ __version__ = "0.1.0"
 _COMMANDS = {
     "changelog": "changelog.ChangelogCommand",
     "check": "check.CheckCommand",
-    "decode": "decode.DecodeCommand",
     "diff": "diff.DiffCommand",
     "kip": "kip.KipCommand",
     "migrate_bump": "migrate.BumpCommand",

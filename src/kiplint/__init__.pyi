@@ -3,28 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from kiplint.codec.conversation import Captured as Captured
-from kiplint.codec.exchange import ProblemObject as ProblemObject
-from kiplint.codec.frames import FieldError as FieldError
-from kiplint.codec.frames import Frame as Frame
 from kiplint.codec.problems import ByteProblem as ByteProblem
-from kiplint.codec.summary import ApiTraffic as ApiTraffic
-from kiplint.codec.summary import BrokenFrame as BrokenFrame
-from kiplint.codec.summary import CaptureSummary as CaptureSummary
-from kiplint.codec.summary import Cause as Cause
-from kiplint.codec.summary import ConnectionTraffic as ConnectionTraffic
-from kiplint.codec.summary import ErrorTraffic as ErrorTraffic
-from kiplint.codec.summary import Latency as Latency
-from kiplint.codec.summary import UnansweredRequest as UnansweredRequest
 from kiplint.codec.wire import ValueSpan as ValueSpan
 from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
 from kiplint.commands.check.run import CheckResult as CheckResult
-from kiplint.commands.decode.result import DecodedFrame as DecodedFrame
-from kiplint.commands.decode.result import DecodeResult as DecodeResult
-from kiplint.commands.decode.result import FrameRow as FrameRow
+from kiplint.commands.decode.run import DecodedMessage as DecodedMessage
+from kiplint.commands.decode.run import DecodeResult as DecodeResult
+from kiplint.commands.decode.run import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
-from kiplint.commands.encode.run import EncodeResult as EncodeResult
-from kiplint.commands.encode.run import encode as encode
 from kiplint.commands.kip.drafts import UnreadObject as UnreadObject
 from kiplint.commands.kip.result import DefinitionObject as DefinitionObject
 from kiplint.commands.kip.result import KipReport as KipReport
@@ -54,8 +40,6 @@ from kiplint.commands.show.result import LayoutResult as LayoutResult
 from kiplint.commands.show.result import LayoutsResult as LayoutsResult
 from kiplint.commands.show.run import show as show
 from kiplint.commands.show.run import show_all as show_all
-from kiplint.commands.vectors.run import Vector as Vector
-from kiplint.commands.vectors.run import vectors as vectors
 from kiplint.compat.change import Change as Change
 from kiplint.compat.change import Spot as Spot
 from kiplint.compat.change import Witness as Witness
@@ -147,23 +131,6 @@ def check(
     stdin_filename: Path | None = ...,
     repository: Path | None = ...,
 ) -> CheckResult: ...
-def decode(
-    *inputs: Path | bytes,
-    sets: Sequence[Path] = ...,
-    response: str | None = ...,
-    body: str | None = ...,
-    input_format: Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"] = ...,
-    rows: bool = ...,
-    where: str | None = ...,
-    frame: int | None = ...,
-    offsets: bool = ...,
-    defaults: bool = ...,
-    records: bool = ...,
-    secrets: bool = ...,
-    topic: str | None = ...,
-    limit: int = ...,
-    repository: Path | None = ...,
-) -> DecodeResult: ...
 def diff(
     old: Path,
     new: Path,

@@ -28,10 +28,6 @@ class Limit(int):
                 return f"{self >> bits} {prefix}{self.unit[5:]}"
         return f"{self:,} {self.unit}"
 
-    def times(self, factor: float) -> Limit:
-        """The limit, or a higher one for an option that raises it."""
-        return Limit(max(self, int(self * factor)), self.unit, self.input, self.remedy, beyond=self.beyond)
-
     def exceeded(self, name: str) -> str:
         """The line about an input that has more: the limit, its figure, and the remedy."""
         return f"{name} has more than {self.figure}" + (f"; {self.remedy}" if self.remedy else "")
@@ -97,25 +93,8 @@ STEPS = Limit(
 """What may be spent on what is no part of a report. A step takes a tenth of a microsecond or more."""
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
 KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
-INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it, or decode more by `--limit N`")
-FRAME_BYTES = Limit(100 << 20, "bytes of a frame", "bytes to decode", beyond="a problem of the frame")
-EMPTY_ELEMENTS = Limit(64, "elements without bytes in an array", "bytes to decode", beyond="a problem of the frame")
-_BATCH = "a problem of the batch"
-UNPACKED_BYTES = Limit(32 << 20, "bytes of a batch, unpacked", "record batches", beyond=_BATCH)
-GROWN_BYTES = Limit(
-    128 << 20, "bytes of growth beyond 16 times the packed bytes", "record batches of a run", beyond=_BATCH
-)
-BATCHES = Limit(100_000, "batches of a field", "record batches", beyond=_BATCH)
-RECORDS = Limit(200_000, "records or frames of a run", "bytes to decode", "decode more by `--limit N`")
-_REST = "what follows is not decoded"
-END_PACKETS = 10
-"""How many packets each end of a connection counts as, in addition to the packets that it sends."""
-PACKETS = Limit(
-    400_000, f"packets, and {END_PACKETS} for each end of a connection", "a capture", RECORDS.remedy, beyond=_REST
-)
-PAYLOAD = Limit(200 << 20, "bytes in packets", "a capture", RECORDS.remedy, beyond=_REST)
-VECTOR_BYTES = Limit(4 << 20, "bytes of bodies", "the vectors of a message", beyond="a warning names what is left out")
-VALUES_BYTES = Limit(32 << 20, "bytes", "values to encode", "divide them")
+INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it")
+EMPTY_ELEMENTS = Limit(64, "elements without bytes", "a message to decode", beyond="a problem of the message")
 PROBE_BYTES = Limit(64 << 20, "bytes", "the output of probe", "probe fewer brokers at a time")
 _BROKER = "an error of that broker"
 ANSWER_BYTES = Limit(1 << 20, "bytes", "the answer of a broker", beyond=_BROKER)

@@ -19,7 +19,6 @@ from jsonschema import Draft202012Validator
 from kiplint import __version__
 from kiplint.cli.app import AS_IT_IS, with_lines
 from kiplint.cli.reader import COMMANDS, names, room
-from kiplint.codec.problems import RULES
 from kiplint.commands.pipeline import report, run
 from kiplint.commands.rules import rules_of_code
 from kiplint.commands.schema import schema
@@ -248,17 +247,6 @@ def test_what_cannot_be_explained(tmp_path: Path, name: str, problem: str | None
         assert result.err == f"error: {problem}\n"
     else:
         assert result.err.startswith(f"error: {name} means several rules; explain one of them: {name}/")
-
-
-def test_rules_about_bytes_are_explained_too(tmp_path: Path) -> None:
-    result = kiplint("rules", "codec", "connection", cwd=tmp_path)
-    assert (result.code, result.err) == (0, "")
-    assert [line.split()[0] for line in result.out.splitlines()] == [*RULES]
-    output = kiplint("explain", "trailing-bytes", cwd=tmp_path).out
-    assert output.startswith("codec/trailing-bytes  (error)\n")
-    assert "nothing switches it off" in output and "kiplint: ignore" not in output
-    output = kiplint("explain", "connection/rebootstrap", cwd=tmp_path).out
-    assert "Source: KIP-1242" in output and "nothing switches it off" in output
 
 
 def test_every_rule_can_be_explained() -> None:

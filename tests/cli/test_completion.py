@@ -85,7 +85,7 @@ def complete(*words: str, cwd: Path = ROOT) -> list[str]:
         (("check", "--select=tags/g"), ["tags/gap"]),
         (("check", "--fail-on", "=", "w"), ["warning"]),
         (("diff", "--fail-on-breaks", "=", "wire,su"), ["wire,support"]),
-        (("encode", "--set", SET, "RequestH"), ["RequestHeader"]),
+        (("decode", "--set", SET, "RequestH"), ["RequestHeader"]),
         (("diff", ".", SET, "--message", "Met"), ["Metadata"]),
         (("diff", ".", SET, "--message", "MetadataRe"), ["MetadataRequest", "MetadataResponse"]),
         (("migrate", "bump", "--schemas", SET, "Find"), ["FindCoordinator"]),

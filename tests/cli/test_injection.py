@@ -75,7 +75,7 @@ def nasty(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two releases of RPCs with such names, and with fields that have them; a pack of rules; a message to encode."""
+    """Two releases of RPCs with such names, and with fields that have them; a pack of rules; bytes to decode."""
     top = tmp_path_factory.mktemp("injection")
     for release, valid in (("old", "0-1"), (FOLDER, "0-2")):
         (top / release).mkdir()
@@ -94,7 +94,8 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (top / "kip.md").write_bytes(
         b"".join(b"# %s\n```json\n%s\n```\n" % (NAME.encode(), path.read_bytes()) for path in (top / FOLDER).glob("X*"))
     )
-    (top / "values.json").write_text(json.dumps({NAME: NAME}))
+    (top / "body.hex").write_text(body(NAMES[0], NAME))
+    (top / "wrong.hex").write_text(body(NAME, NAMES[8]) + "00")
     (top / COMMAND).write_bytes(definition(field(COMMAND), validVersions="##[add-mask]error"))
     (top / "broken").mkdir()
     (top / "broken" / f"{NAME.replace(chr(0), '')}.json").write_bytes(b'{"validVersions": "0", "fields": [,')
@@ -135,21 +136,12 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
         ("new", "rpc", "X", "--schemas", NAMES[0]),
     ],
     "decode": [
-        ("decode", "--set", "plain", "--body", BODY, body(NAMES[0], NAME)),
-        ("decode", "--set", "plain", "--body", BODY, body(NAME, NAMES[8]) + "00"),
-        ("decode", "--set", "plain", "--body", f"{NAMES[0]}@0", "00"),
-        ("decode", "--set", "plain", "--response", f"{NAMES[0]}@0", "00"),
+        ("decode", "--set", "plain", BODY, "body.hex"),
+        ("decode", "--set", "plain", BODY, "wrong.hex"),
+        ("decode", "--set", "plain", f"{NAMES[0]}@0", "body.hex"),
         ("decode", "--set", "plain", NAMES[0]),
         ("decode", "--set", "plain", "--input-format", "jsonl", "lines.jsonl"),
     ],
-    "encode": [
-        ("encode", BODY, "--set", "plain", "--json", json.dumps({NAME: 1})),
-        ("encode", BODY, "--set", "plain", "--json", "values.json"),
-        ("encode", BODY, "--set", "plain", "--value", f"{NAMES[0]}=1", "--output-format", "json"),
-        ("encode", f"{NAMES[0]}@0", "--set", "plain"),
-        ("encode", "-", "--set", "plain"),
-    ],
-    "vectors": [("vectors", "plain"), ("vectors", "old", "--message", NAMES[0])],
     "probe": [("probe", "BROKER", "--client", "clients"), ("probe", "x:9", "--client", NAMES[0])],
     "kip": [
         ("kip", "kip.md"),
@@ -195,8 +187,6 @@ def without_nul(word: str) -> str:
 def run(here: Path, words: tuple[str, ...], form: str) -> Ran:
     arguments = [*map(without_nul, words), *(("--output-format", form) if form else ())]
     stdin = (here / FOLDER / "X0Request.json").read_bytes()
-    if words[0] == "encode":
-        stdin = json.dumps({"message": NAMES[0], "version": 0, "value": {}}).encode()
     variables = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(here / "summary.md")}
     return kiplint(*arguments, cwd=here, stdin=stdin, env=variables)
 
@@ -228,14 +218,6 @@ def test_a_workflow_command_is_broken_wherever_writes_divide_it(data: bytes, exp
         log = WorkflowLog(out)
         assert sum(log.write(data[at : at + size]) for at in range(0, len(data), size)) == len(data)
         assert out.getvalue() == expected
-
-
-def test_bytes_are_no_text_in_a_workflow(here: Path) -> None:
-    (here / "values.json").write_text(json.dumps({"f": "::a::##[b]"}))
-    (here / "bytes").mkdir()
-    (here / "bytes/BData.json").write_bytes(definition(field("F", "string"), name="BData", type="data", apiKey=None))
-    words = ("encode", "BData@0", "--set", "bytes", "--json", "values.json", "--output-format", "binary")
-    assert kiplint(*words, cwd=here, env={"GITHUB_ACTIONS": "true"}).out == "\0\n::a::##[b]"
 
 
 @pytest.mark.parametrize(("command", "words", "form"), CASES, ids=lambda value: str(value)[:40] if value else "-")

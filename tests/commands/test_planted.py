@@ -116,9 +116,8 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["nosuch:s"],
         ["s", "--changed-since", "lost"],
     ],
-    "decode": [["00000000", "--body", "XRequest@0", "--set", "HEAD:s"]],
+    "decode": [["XRequest@0", "s/XRequest.json", "--set", "HEAD:s"]],
     "diff": [["HEAD~1:", "HEAD:"], ["HEAD:", "."], ["HEAD:", "lost:"]],
-    "encode": [["XRequest@0", "--set", "HEAD:s"]],
     "explain": [["fields/unknown-type"]],
     "kip": [["page.html", "--base", "HEAD:"]],
     "lsp": [[]],
@@ -131,7 +130,6 @@ COMMANDS: dict[str, list[list[str]]] = {
     "rules": [[]],
     "schema": [["check"]],
     "show": [["XRequest", "HEAD:s"], ["X", "--history"]],
-    "vectors": [["HEAD:s"]],
 }
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import kiplint
 from conftest import ROOT
-from kiplint import decode, migrate_kip_1313
+from kiplint import migrate_kip_1313
 from kiplint.commands.explain import sections
 from kiplint.commands.rules import rule_of
 from kiplint.render.formats import write
@@ -21,7 +21,6 @@ from kiplint.render.table import fold, paragraph, wrap_labelled
 from .findings import finding, many, report
 
 SET, KIP = "sets/broker/clients", "kip-1313"
-BAD = "0003000c000000070003616263000001010009"
 
 
 class Terminal(io.StringIO):
@@ -41,7 +40,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     "make",
     [
         lambda: migrate_kip_1313(SET, dry_run=True),
-        lambda: decode(BAD, sets=[SET]),
+        lambda: kiplint.decode("MetadataRequest@12", b"\0\1\1\0\t", sets=[SET]),
         lambda: kiplint.negotiate(SET, KIP),
         lambda: kiplint.rollout(SET, KIP),
         lambda: kiplint.check(KIP),

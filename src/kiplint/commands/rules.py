@@ -56,31 +56,16 @@ class RulesCommand(Command, frozen=True):
 
 
 PACKS_OF_CODE = {
-    "codec": "What is wrong with bytes",
-    "connection": "What is wrong with connections",
     "review": "What a pull request changes beside its definitions",
 }
 """The packs of rules that are code, with their titles. No configuration changes them."""
 
 
 def rules_of_code() -> list[Rule]:
-    """The rules of the problems that `decode`, `probe` and `encode` report, and of those of `review` alone."""
-    from kiplint.codec.problems import RULES
+    """The rules that `review` alone reports."""
     from kiplint.commands.review.result import CONFIGURATION_CHANGED
-    from kiplint.engine.rule import Rule, RuleSpec
 
-    of_bytes = [
-        Rule(
-            pack=name.partition("/")[0],
-            spec=RuleSpec(id=name.partition("/")[2], title=problem.title, why=problem.why),
-            severity=problem.severity,
-            source=problem.source,
-            params={},
-            origin="",
-        )
-        for name, problem in RULES.items()
-    ]
-    return [*of_bytes, CONFIGURATION_CHANGED]
+    return [CONFIGURATION_CHANGED]
 
 
 def _all() -> list[Rule]:

@@ -246,7 +246,7 @@ def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes)
         place = (at.path if at else example.field, at.value if at else None)
         return Witness(
             OTHER[side], writer.version, side, "refused", data.hex(), example.value, problem.offset, *place,
-            problem.path, problem.message, problem.rule,
+            problem.field or "", problem.message, problem.rule,
         )  # fmt: skip
     own = Reading(writer.body, writer.decode(data, spans=True))
     theirs = Reading(reader.body, reader.decode(data, spans=True))

@@ -148,8 +148,7 @@ class Words(NamedTuple):
     """What the expressions of a rule may name: the facts of a class of elements, parameters by type, and `let`s.
 
     In translated code `element` is the variable that holds the element, and `holder` what holds the parameters. `rule`
-    is the name of the rule in the errors of the watch, empty where it has no time-out. With `fractions` numbers such as
-    0.5 are literals too.
+    is the name of the rule in the errors of the watch, empty where it has no time-out.
     """
 
     facts: str
@@ -158,7 +157,6 @@ class Words(NamedTuple):
     lets: Mapping[str, ast.expr] = {}
     holder: ast.expr = ast.Name("params", ast.Load())
     rule: str = ""
-    fractions: bool = False
 
 
 class TypedExpression(NamedTuple):
@@ -226,8 +224,6 @@ class _Checker:
             return "int"
         if isinstance(node.value, str):
             return "str"
-        if isinstance(node.value, float) and self.words.fractions:
-            return "float"
         raise ExpressionError(
             f"{ast.unparse(node)[:40]} is not a literal of the rule language: use text or small whole numbers"
         )
@@ -296,8 +292,8 @@ class _Checker:
         if isinstance(node.op, ast.Add) and left == right == "str":
             self.watches[node] = "text"
             return "str"
-        if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None", "float"}:
-            return "float" if "float" in (left, right) else "int"
+        if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None"}:
+            return "int"
         text = short(ast.unparse(node))
         raise ExpressionError(f"{text}: that operator takes whole numbers or version ranges, not {left} and {right}")
 

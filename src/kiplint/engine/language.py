@@ -76,12 +76,6 @@ def register(kind: str, elements: type, narrower: Mapping[str, type] | None = No
     CLASSES.update({element_class.__name__: element_class for element_class in (elements, *NARROWER[kind].values())})
 
 
-def declare(elements: type, name: str) -> None:
-    """Let expressions be about a class of elements that no rule is about, with a name for error messages."""
-    CLASSES[elements.__name__] = elements
-    _NAMES[elements.__name__] = name
-
-
 def words_of(kind: str, when: str) -> str:
     """The class whose facts a rule may use: the class of its kind, or a narrower class if the rule is only about that.
 

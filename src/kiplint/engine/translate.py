@@ -5,17 +5,17 @@ violations.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from kiplint.engine import runtime
-from kiplint.engine.errors import ExpressionError, UsageError
+from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import TypedExpression, Words, parse_lets, short, translate, watch_call
-from kiplint.engine.language import declare, facts, words_of
+from kiplint.engine.language import words_of
 from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
-from kiplint.engine.runtime import FUNCTIONS, RuleLimitError, Watch
+from kiplint.engine.runtime import FUNCTIONS, Watch
 
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -297,33 +297,3 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in names]
     lines += [f"PACK = {rules[0].stamp!r}", f"TRANSLATOR = {translator_stamp()!r}"]
     return "\n".join([*lines, *(f"\n\n{ast.unparse(statement)}" for tree in parts for statement in tree)]) + "\n"
-
-
-_ELEMENT = "element"
-
-
-def condition(text: str, elements: type, name: str) -> Callable[[object], bool]:
-    """Whether an expression over the facts of a class holds for an element. Raises UsageError, also later."""
-    declare(elements, name)
-    watch = Watch()
-    try:
-        tree = translate(text, Words(elements.__name__, _ELEMENT, rule=text, fractions=True)).tree
-    except ExpressionError as error:
-        raise UsageError(f"{error}; the names are {', '.join(facts(elements.__name__))}") from None
-    argument = ast.arguments([], [ast.arg(_ELEMENT)], None, [], [], None, [])
-    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, tree)))
-    names: dict[str, Any] = {name: function.call for name, function in FUNCTIONS.items()}
-    names |= {"__builtins__": {}, "watch": watch}
-    # What `translate` lets pass reaches facts and functions of the language only.
-    holds: Callable[[object], Any] = eval(compile(code, "<condition>", "eval"), names)
-
-    def judge(element: object) -> bool:
-        watch.start(1)
-        try:
-            return bool(holds(element))
-        except RuleLimitError as error:
-            raise UsageError(f"{text}: the condition {error}") from None
-        except Exception as error:
-            raise UsageError(f"{text}: {error}") from None
-
-    return judge

@@ -29,9 +29,6 @@ class ErrorCode(msgspec.Struct, frozen=True):
         )
 
 
-NONE = "NONE"
-
-
 def _read() -> Iterator[ErrorCode]:
     """The codes in the file beside this module: number, name, and whether it is retriable."""
     with open(os.path.join(os.path.dirname(__file__), "error_codes.txt"), encoding="ascii") as file:
@@ -46,12 +43,12 @@ FORMER_NAMES = {"NOT_LEADER_FOR_PARTITION": 6}
 ERRORS_JAVA = spec.ERRORS_JAVA
 
 
-UNSUPPORTED_VERSION, INVALID_REQUEST, REBOOTSTRAP_REQUIRED = ERRORS[35], ERRORS[42], ERRORS[129]
+UNSUPPORTED_VERSION, INVALID_REQUEST = ERRORS[35], ERRORS[42]
 
 
-def error_of(code: int, errors: Mapping[int, ErrorCode] = ERRORS) -> ErrorCode:
+def error_of(code: int) -> ErrorCode:
     """The error with a code; an unknown code is called `UNKNOWN`."""
-    return errors.get(code) or ErrorCode(code, "UNKNOWN", None)
+    return ERRORS.get(code) or ErrorCode(code, "UNKNOWN", None)
 
 
 def read_errors(java: str) -> dict[int, ErrorCode]:

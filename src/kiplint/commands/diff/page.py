@@ -10,10 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple, TextIO
 
 from kiplint.codec.codec import Codec, UnusableLayout
-from kiplint.codec.frames import Frame
-from kiplint.codec.problems import ByteProblem
-from kiplint.commands.decode.result import DecodedFrame
-from kiplint.commands.decode.text import ValueRow, value_rows
+from kiplint.codec.rows import ValueRow, value_rows
 from kiplint.commands.diff.run import DiffResult
 from kiplint.compat.change import MessagePair, Witness
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
@@ -243,9 +240,7 @@ def _lane(title: str, message: Message, witness: Witness) -> Lane:
         body = Codec(message, version).decode(data, spans=True)
     except UnusableLayout as error:
         return Lane(title, (), str(error))
-    parting = ByteProblem("", witness.offset, "")
-    frame = Frame(message.name, version, None, None, None, len(data), (parting,), spans=body.spans)
-    rows = value_rows(DecodedFrame("", 0, 0, data, frame), len(data))
+    rows = value_rows(data, body.spans, [witness.offset], len(data))
     problem = body.problems[0].message if body.problems else ""
     return Lane(f"{title} {message.name} {version}", rows[:MOST_ROWS], problem, max(0, len(rows) - MOST_ROWS))
 
