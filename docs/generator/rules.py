@@ -16,9 +16,9 @@ from generator.precision import record
 from kiplint.commands.check.run import CheckResult
 from kiplint.commands.explain import change_report
 from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
+from kiplint.engine.examples import check_example
 from kiplint.engine.packs import shipped, shipped_rules
 from kiplint.engine.rule import FieldRequirement, PackSpec, Rule
-from kiplint.engine.verify import check_example
 from kiplint.model.message import PROTECTED
 from kiplint.render.formats import write
 from kiplint.text.decode import blank_comments

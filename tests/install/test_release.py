@@ -13,7 +13,7 @@ import packages
 from conftest import ROOT
 from kiplint import __version__
 from kiplint.engine.packs import shipped_rules
-from kiplint.engine.verify import printed_examples
+from kiplint.engine.examples import printed_examples
 
 TAG = f"v{__version__}"
 

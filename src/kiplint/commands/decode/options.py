@@ -100,7 +100,7 @@ class DecodeCommand(Command, frozen=True):
             return replace(result, notes=(*result.notes, note)) if result.limited else result
 
         is_streamed = [output.format for output in outputs] == ["jsonl"] and outputs[0].is_out
-        if not is_streamed or self.reporting.quiet:
+        if not is_streamed:
             return report("decode", self.reporting, work)
         result = work(lambda entry: sys.stdout.write(as_json(decoded_object(entry, offsets=self.offsets)) + "\n"))
         for note in result.notes:

@@ -8,12 +8,10 @@ from kiplint.cli.options import (
     BreaksOption,
     Choosing,
     Command,
-    Configuring,
+    ConfigOption,
     FailOnOption,
     Option,
-    ProofsOption,
     Reporting,
-    StatisticsOption,
 )
 
 
@@ -53,7 +51,6 @@ class ReviewCommand(Command, frozen=True):
             usual="the configuration's, else the tags of releases, else the base",
         ),
     ] = ()
-    older: Annotated[bool, Option("Report findings that are older than the change, too.")] = False
     rollout: Annotated[
         Literal["auto", "always", "never"],
         Option("Report how far KIP-1313's header is: auto once a definition has headerVersions, always as findings."),
@@ -66,9 +63,7 @@ class ReviewCommand(Command, frozen=True):
     fail_on: FailOnOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")
     reporting: Reporting = Reporting()
-    configuring: Configuring = Configuring()
-    proofs: ProofsOption = False
-    statistics: StatisticsOption = False
+    config: ConfigOption = None
 
     def run(self) -> int:
         """Review a change: what it brings, what it breaks, and for whom.
@@ -81,4 +76,4 @@ class ReviewCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.review.run import review
 
-        return report("review", self.reporting, lambda: review(self), statistics=self.statistics)
+        return report("review", self.reporting, lambda: review(self))
