@@ -12,8 +12,8 @@ import pytest
 import packages
 from conftest import ROOT
 from kiplint import __version__
-from kiplint.engine.packs import shipped_rules
 from kiplint.engine.examples import printed_examples
+from kiplint.engine.packs import shipped_rules
 
 TAG = f"v{__version__}"
 

@@ -11,17 +11,9 @@ from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
 
 
-def examples(rule: Rule, fixtures: Path) -> Path | None:
-    """The directory of a rule's examples, or None."""
-    places = (fixtures / rule.pack / rule.spec.id, fixtures / rule.spec.id)
-    return next((place for place in places if place.is_dir()), None)
-
-
 def printed_examples(rule: Rule, fixtures: Path) -> dict[str, list[Path]]:
     """The files of a rule's examples that `kiplint explain` prints or runs the rule over, by directory."""
-    folder = examples(rule, fixtures)
-    if folder is None:
-        return {}
+    folder = fixtures / rule.pack / rule.spec.id
     files = {kind: sorted((folder / kind).glob("*.json")) for kind in ("old", "new", "bad", "good")}
     if files["new"]:  # of what is right, the definitions that are not as in `new`
         wrong = {file.read_bytes() for file in files["new"]}
