@@ -34,11 +34,10 @@ def check(lab: Lab) -> Iterator[Outcome]:
 
 
 def options() -> Iterator[tuple[str, ...]]:
-    """The options to give: none, the hook's, a CI's, and those of a project with a configuration of its own."""
+    """The options to give: none, a CI's, and those of a project with a configuration of its own."""
     config = scratch("kiplint.toml")
     config.write_text('ignore = ["style/field-case"]\n', encoding="utf-8")
     yield ()
-    yield ("--only-failing",)
     yield "--output-format", "github", "--fail-on", "warning"
     yield "--config", str(config), "--select", "kip-1313,versions"
 
