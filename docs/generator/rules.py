@@ -177,7 +177,8 @@ def _examples(rule: Rule) -> Iterator[str]:
     if (folder / "bad").is_dir():
         result = check_example(rule, folder / "bad")
         yield "Wrong:"
-        yield fence(render("text", CheckResult(tuple(result.findings), 1, 1, result.sources)).rpartition("Found ")[0])
+        report = CheckResult(tuple(result.findings), 1, 1, result.sources, whole=True)
+        yield fence(render("text", report).rpartition("Found ")[0])
     elif (folder / "old").is_dir():
         yield "The change:"
         yield fence(change_report(rule, folder, color=False))
