@@ -9,6 +9,7 @@ from kiplint.cli.options import (
     Choosing,
     Command,
     ConfigOption,
+    Configuring,
     FailOnOption,
     Option,
     Reporting,
@@ -64,6 +65,11 @@ class ReviewCommand(Command, frozen=True):
     fail_on_breaks: BreaksOption = ("wire", "storage")
     reporting: Reporting = Reporting()
     config: ConfigOption = None
+
+    @property
+    def configuring(self) -> Configuring:
+        """The configuration, which is never left out: that of the base decides."""
+        return Configuring(config=self.config)
 
     def run(self) -> int:
         """Review a change: what it brings, what it breaks, and for whom.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from kiplint.cli.options import Configuring
 from kiplint.commands.check.options import CheckCommand
 from kiplint.commands.check.run import check_sets
 from kiplint.commands.diff.run import breaks_of, compare
@@ -56,7 +55,7 @@ def review(options: ReviewCommand) -> ReviewResult:
     has_base = bool(since.revision) and not is_unborn(since.revision)
     base_files = FormerFiles(since.revision, home_of(os.curdir))
     files = base_files if has_base and not options.trust_head else DISK
-    configuration = Configuring(config=options.config).configuration(names[0], options.choosing, files)
+    configuration = options.configuring.configuration(names[0], options.choosing, files)
     for name in names:
         if not os.path.lexists(name):
             if is_revision(name):
