@@ -85,7 +85,6 @@ SETTINGS = """\
 [pager]
 \tcat-file = EVIL
 \tconfig = EVIL
-\tdiff-index = EVIL
 \tdiff-tree = EVIL
 \tfor-each-ref = EVIL
 \trev-list = EVIL
@@ -93,7 +92,6 @@ SETTINGS = """\
 [alias]
 \tcat-file = !EVIL
 \tconfig = !EVIL
-\tdiff-index = !EVIL
 \tdiff-tree = !EVIL
 \tfor-each-ref = !EVIL
 \trev-list = !EVIL
