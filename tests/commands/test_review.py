@@ -182,6 +182,17 @@ def test_infos_are_counted(checkout: Path) -> None:
     assert "style/about-missing" in kiplint("review", "--output-format", "concise", cwd=checkout).out
 
 
+def test_of_more_than_ten_entries_warnings_take_a_line_each(checkout: Path) -> None:
+    tagged = [
+        field(f"F{tag}", about="It.", tag=tag, taggedVersions="0+", ignorable="true" if tag else True)
+        for tag in range(12)
+    ]
+    write(checkout, things(OLD | {"name": "Other"}, *tagged))
+    output = kiplint("review", cwd=checkout).out
+    assert output.count(": warning[shape/coerced-value]: [*] ") == 11
+    assert output.count(" --> ") == output.count("error[")
+
+
 class TestReleased:
     """Which versions are released."""
 
