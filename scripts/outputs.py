@@ -41,7 +41,7 @@ FORMATS = ("text", "json")
 LISTS = ("concise", "jsonl", "github", "sarif", "rdjson", "junit", "gitlab", "markdown", "html")
 REVISIONS = 20
 MISTAKES = {
-    "check": ["none.json", "--allow-new .", "--baseline none.json trunk/clients", "--fix --diff --choose a trunk/raft"],
+    "check": ["none.json", "--baseline none.json trunk/clients"],
     "diff": ["a", "trunk/clients none", "--message Fe trunk/clients trunk/clients", "--fail-on-breaks wires a b"],
     "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "--all Fetch a", "Fetch a b"],
     "negotiate": ["", "trunk/clients", "--list-clients a", "librdkafka@0 trunk/clients", "--clients x trunk/clients"],
@@ -50,7 +50,7 @@ MISTAKES = {
     "rollout": ["a b c", "--header 0 trunk/clients"],
     "kip": ["none", "bytes/java.jsonl"],
     "review": ["--base none trunk", "--base nosuch"],
-    "rules": ["--verify none none", "nosuch"],
+    "rules": ["nosuch"],
     "explain": ["nosuch", "gap"],
     "schema": ["nosuch"],
     "changelog": ["none none", "trunk/clients"],
@@ -61,7 +61,6 @@ MISTAKES = {
 BOTH = {
     "check-all": "check trunk --select all",
     "since": "check --since 3.9.0-rc3 . IN history",
-    "hook": "check --as-hook --since HEAD~20 . IN history",
     "review": "review --base 3.9.0-rc3 --rollout always IN history",
     "review-auto": "review --base HEAD~20 IN history",
     "show-all": "show --all trunk/clients",
@@ -96,10 +95,6 @@ ONCE = {
     "show-fetch.html": "show FetchRequest trunk/clients --output-format html",
     "negotiate.html": "negotiate 3.6.0: trunk: --repo history --output-format html",
     "matrix.html": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history --output-format html",
-    "check-colored": "check trunk/clients --color always",
-    "diff-colored": "diff 3.6.0: 3.7.0: --repo history --color always",
-    "check-statistics": "check trunk/clients --statistics --severity style/about-missing=error",
-    "diff-statistics": "diff 3.6.0: 3.7.0: --repo history --statistics --select all",
     "rules": "rules",
     "rules-some": "rules kip-1313 tags/*",
     "patch": "check trunk/clients --fix --unsafe-fixes --diff",

@@ -106,7 +106,8 @@ def check(rule: Rule, files: list[Input]) -> Result:
 
 def text(result: Result) -> str:
     out = io.StringIO()
-    write(CheckResult(tuple(result.findings), result.files, result.messages, result.sources), out, color=False)
+    report = CheckResult(tuple(result.findings), result.files, result.messages, result.sources, whole=True)
+    write(report, out, color=False)
     return out.getvalue()
 
 

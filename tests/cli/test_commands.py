@@ -30,7 +30,6 @@ from tools import Ran, definition, environment, field, kiplint
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(sys.executable).with_name("kiplint")
 MODULE = (sys.executable, "-m", "kiplint")
-PACK = """{ pack: 'house', rules: [{ id: 'no-uuid', each: 'field', when: "type == 'uuid'", message: 'no', why: 'Why.' }] }"""
 
 starts = [
     pytest.param(MODULE, id="module"),
@@ -40,14 +39,6 @@ starts = [
         marks=pytest.mark.skipif(not SCRIPT.exists(), reason=f"kiplint is not installed beside {sys.executable}"),
     ),
 ]
-
-
-def verify_files(folder: Path) -> Path:
-    (folder / "house.json5").write_text(PACK)
-    for kind, data in (("good", definition(field("A"))), ("bad", definition(field("A", "uuid")))):
-        (folder / "examples/no-uuid" / kind).mkdir(parents=True)
-        (folder / "examples/no-uuid" / kind / "XRequest.json").write_bytes(data)
-    return folder
 
 
 # Starting
@@ -143,42 +134,6 @@ def test_some_rules_are_listed(tmp_path: Path, selectors: list[str], ids: list[s
 def test_rules_that_do_not_exist(tmp_path: Path) -> None:
     result = kiplint("rules", "tags/gpa", cwd=tmp_path)
     assert result == (2, "", "error: no rule matches tags/gpa; did you mean tags/gap?\n")
-
-
-# rules --verify
-
-
-def test_a_pack_that_fails_its_examples(tmp_path: Path) -> None:
-    verify_files(tmp_path)
-    (tmp_path / "examples/no-uuid/bad/XRequest.json").write_bytes(definition(field("A")))
-    result = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
-    assert result == (1, "house/no-uuid: the bad example passes: it finds nothing\n", "")
-
-
-def test_a_pack_without_examples(tmp_path: Path) -> None:
-    (tmp_path / "house.json5").write_text(PACK)
-    result = kiplint("rules", "--verify", "house.json5", "examples", cwd=tmp_path)
-    assert result == (1, "house/no-uuid: no examples in examples/house/no-uuid\n", "")
-
-
-@pytest.mark.parametrize(
-    ("pack", "problem"),
-    [
-        (PACK.replace("when", "wen"), "house.json5:1: wen is not a property of a rule; did you mean when?"),
-        (None, "cannot read the rule pack house.json5: No such file or directory"),
-    ],
-)
-def test_a_pack_with_a_mistake(tmp_path: Path, pack: str | None, problem: str) -> None:
-    if pack:
-        (tmp_path / "house.json5").write_text(pack)
-    assert kiplint("rules", "--verify", "house.json5", ".", cwd=tmp_path) == (2, "", f"error: {problem}\n")
-
-
-@pytest.mark.parametrize("pack", ["tags", "kip-511"])
-def test_shipped_packs_verify(tmp_path: Path, pack: str) -> None:
-    result = kiplint("rules", "--verify", ROOT / f"rules/{pack}.json", ROOT / "fixtures", cwd=tmp_path)
-    assert (result.code, result.err) == (0, "")
-    assert result.out.endswith(" rules hold against their examples\n")
 
 
 # explain

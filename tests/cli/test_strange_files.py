@@ -94,7 +94,7 @@ def words_for(command: str, parameter: Parameter, word: str) -> list[str]:
             words.append(word)
         elif other.is_required and isinstance(other.mark, Argument):
             words.append(other.words[0] if other.words else ARGUMENTS.get(other.name, "set"))
-    return words if isinstance(parameter.mark, Argument) else [*words, parameter.flags[0], *[word] * parameter.times]
+    return words if isinstance(parameter.mark, Argument) else [*words, parameter.flags[0], word]
 
 
 TEXT_PARAMETERS = [

@@ -99,7 +99,7 @@ def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
 
 def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
     words = ("check", "--baseline", "debt.json")
-    kiplint(*words, "--update-baseline", "--allow-new", cwd=here)
+    kiplint(*words, "--update-baseline", cwd=here)
     for unsafe in ((), ("--unsafe-fixes",)):
         result = kiplint(*words, "--fix", *unsafe, cwd=here)
         assert (result.code, result.out, result.err) == (0, "", "nothing to fix, 0 left, 4 known and not fixed\n")
@@ -112,17 +112,11 @@ def test_what_a_baseline_records_is_left_alone(here: Path) -> None:
     assert result.err == "fixed 1 finding in 1 file: fields/unknown-type, 0 left, 4 known and not fixed\n"
     expected = SLIPS.replace(b'[{ "name": "A"', b"[" + new.replace(b"int8[]", b"[]int8") + b'{ "name": "A"')
     assert (here / "XData.json").read_bytes() == expected
-    result = kiplint(*words, "--fix", "--fix-baselined", cwd=here)
-    assert result.code == 0
-    assert "4 of 4 recorded findings are stale" in result.err
-    assert result.err.endswith("shape/coerced-value, syntax/trailing-comma (2), 0 left\n")
-    result = kiplint("check", "--fix-baselined", cwd=here)
-    assert (result.code, result.err) == (2, "error: --fix-baselined goes with --fix or --diff\n")
 
 
 def test_of_equal_findings_a_baseline_counts_so_many(here: Path) -> None:
     """The baseline records one of two copies of a definition: the other is fixed, wherever it is."""
-    kiplint("check", "--baseline", "debt.json", "--update-baseline", "--allow-new", cwd=here)
+    kiplint("check", "--baseline", "debt.json", "--update-baseline", cwd=here)
     (here / "copy").mkdir()
     (here / "copy" / "XData.json").write_bytes(SLIPS)
     result = kiplint("check", ".", "--baseline", "debt.json", "--fix", cwd=here)
@@ -155,8 +149,6 @@ def test_in_a_checkout_only_what_differs_from_head_is_fixed(
     result = kiplint("check", "--fix", "--output-format", "concise", cwd=here)
     assert result.err.startswith("fixed 8 findings in 2 files: ")
     assert (here / "YData.json").read_bytes() == CLEAN.replace(b"XData", b"YData")
-    (here / "XData.json").write_bytes(SLIPS)
-    assert kiplint("check", "--fix", "--as-hook", "XData.json", cwd=here).err.startswith("fixed 4 findings in 1 file: ")
     (here / "XData.json").write_bytes(SLIPS)
     assert kiplint("check", "--fix", "--all", cwd=here).err.startswith("fixed 4 findings in 1 file: ")
     assert (here / "XData.json").read_bytes() == CLEAN
@@ -417,13 +409,9 @@ def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(he
     result = kiplint("check", "--diff", "--output-format", "json=found.json", "--output-format", "text", cwd=here)
     assert (result.code, result.out) == (1, kiplint("check", "--diff", cwd=here).out)
     assert json.loads((here / "found.json").read_text())["findings"] == json.loads(plain)["findings"]
-    for words, said_so in (
-        (("--output-format", "sarif"), "write the report to a file: --output-format sarif=FILE"),
-        (("--statistics",), "--statistics counts findings; --diff prints a patch instead"),
-    ):
-        result = kiplint("check", "--diff", *words, cwd=here)
-        assert (result.code, result.out) == (2, "")
-        assert result.err.endswith(f"{said_so}\n")
+    result = kiplint("check", "--diff", "--output-format", "sarif", cwd=here)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.endswith("write the report to a file: --output-format sarif=FILE\n")
 
 
 def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Path) -> None:
@@ -444,7 +432,7 @@ def test_a_patch_names_files_as_git_and_patch_take_them(here: Path, tmp_path: Pa
             assert (inner / "XData.json").read_bytes() == CLEAN
 
 
-def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
+def test_of_fixes_that_compete_the_first_is_applied(tmp_path: Path) -> None:
     path = tmp_path / "XData.json"
     before = b'{ "name": "XData", "type": "data", "validVersions": "0",\n  "fields": [] }\n'
     path.write_bytes(before)
@@ -457,19 +445,8 @@ def test_of_fixes_that_compete_one_is_chosen(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert without_flexible["fix"] == without_flexible["fixes"][0]
     Draft202012Validator(json.loads(kiplint("schema", "check", cwd=tmp_path).out)).validate(document)
-    for number, versions in (("1", b'"0+"'), ("2", b'"none"'), ("3", b"")):
-        path.write_bytes(before)
-        result = kiplint("check", "--fix", "--choose", f"versions/flexible-missing={number}", cwd=tmp_path)
-        assert result.code == (0 if versions else 1)
-        assert versions in path.read_bytes()
-        assert versions or path.read_bytes() == before
-    for words, said_of_it in (
-        (("--fix", "--choose", "x"), "--choose takes RULE=N, such as versions/flexible-missing=2, not x"),
-        (("--choose", "tags/gap=1"), "--choose goes with --fix or --diff"),
-        (("--fix", "--choose", "tags/gapp=1"), "no rule matches tags/gapp; did you mean tags/gap?"),
-    ):
-        result = kiplint("check", *words, cwd=tmp_path)
-        assert (result.code, result.err) == (2, f"error: {said_of_it}\n")
+    assert kiplint("check", "--fix", "--unsafe-fixes", cwd=tmp_path).code == 0
+    assert b'"flexibleVersions": "0+"' in path.read_bytes()
 
 
 def test_new_records_follow_the_set(tmp_path: Path, repo: Path) -> None:

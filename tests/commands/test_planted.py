@@ -85,7 +85,6 @@ SETTINGS = """\
 [pager]
 \tcat-file = EVIL
 \tconfig = EVIL
-\tdiff-index = EVIL
 \tdiff-tree = EVIL
 \tfor-each-ref = EVIL
 \trev-list = EVIL
@@ -93,7 +92,6 @@ SETTINGS = """\
 [alias]
 \tcat-file = !EVIL
 \tconfig = !EVIL
-\tdiff-index = !EVIL
 \tdiff-tree = !EVIL
 \tfor-each-ref = !EVIL
 \trev-list = !EVIL
@@ -105,14 +103,11 @@ RESPONSE = definition(field("A", about="One."), name="XResponse", type="response
 COMMANDS: dict[str, list[list[str]]] = {
     "changelog": [["HEAD~1:", "HEAD:"]],
     "check": [
-        ["--as-hook", "s"],
-        ["--as-hook", "s/XRequest.json"],
-        ["--as-hook", "s", "--changed-since", "HEAD~1"],
         ["s", "--changed-since", "HEAD~1"],
         ["HEAD:s"],
         ["--fix", "s"],
         ["--diff", "s", "--changed-since", "HEAD~1"],
-        ["s", "--baseline", "known.json", "--update-baseline", "--allow-new"],
+        ["s", "--baseline", "known.json", "--update-baseline"],
         ["nosuch:s"],
         ["s", "--changed-since", "lost"],
     ],
@@ -185,7 +180,7 @@ def test_each_command_that_needs_git_says_who_owns_the_repository(log_file: Path
     for name, runs in COMMANDS.items():
         for words in runs:
             result = run_kiplint(name.replace("_", "-"), *words, cwd=log_file.parent / "repository", env=foreign)
-            marks = {"--as-hook", "--changed-since", "--history", *re.findall(r"\w+(?:~1)?:s?(?= |$)", " ".join(words))}
+            marks = {"--changed-since", "--history", *re.findall(r"\w+(?:~1)?:s?(?= |$)", " ".join(words))}
             reads_git = bool(marks & {*words}) or (name == "review" and "none" not in words)
             assert ("git config --global --add safe.directory" in result.err) is reads_git, (name, words, result)
             assert not reads_git or result.code == 2

@@ -165,13 +165,6 @@ def test_github_is_chosen_only_by_github(here: Path) -> None:
         assert kiplint("check", "set", cwd=here, env={"GITHUB_ACTIONS": value}).out.startswith("error[tags/")
 
 
-def test_quiet_and_statistics_on_github(here: Path, runner: Runner) -> None:
-    assert runner.run("check", "set", "-q", cwd=here) == (1, "", "")
-    assert runner.outputs()["errors"] == "1"
-    run = runner.run("check", "set", "--statistics", cwd=here)
-    assert run.out == f"{ANNOTATIONS}1  warning  style/about-missing\n1  error    tags/gap\n"
-
-
 def test_paths_are_relative_to_the_workspace(here: Path, runner: Runner) -> None:
     for where, name in ((here / "set", "Tags.json"), (here / "clean", "../set"), (here, here / "set")):
         run = runner.run("check", name, cwd=where)

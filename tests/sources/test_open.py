@@ -59,12 +59,14 @@ def test_files_with_their_siblings(tmp_path: Path) -> None:
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    write(tmp_path, {"a/A.json": OTHER, "a/B.json": GOOD})
+    """It is a file of the working directory."""
+    write(tmp_path, {"A.json": OTHER, "B.json": GOOD})
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(GOOD)))
-    (open_set,) = open_sets([STDIN], everything, "a/A.json")
+    (open_set,) = open_sets([STDIN], everything)
     assert [(file.path, file.data, file.is_reported) for file in open_set.files] == [
-        ("a/A.json", GOOD, True),
-        ("a/B.json", GOOD, False),
+        ("<stdin>", GOOD, True),
+        ("B.json", GOOD, False),
     ]
 
 

@@ -172,8 +172,6 @@ def _hint(param: Parameter) -> Any:
     hint: Any = Literal[param.words] if param.words and not param.takes_file else param.kind
     if param.many:
         hint = list[hint]
-    elif param.times > 1:
-        hint = tuple.__class_getitem__((hint,) * param.times)
     return hint if param.is_required or (param.default is not None and not param.many) else hint | None
 
 

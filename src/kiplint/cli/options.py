@@ -5,8 +5,8 @@ commands share. `reader` makes the Struct from the words of a command line as fa
 typer do the same for all command lines, with help, completion and errors, and `Command.of` makes it from the arguments
 of a Python function. What runs the command takes the Struct whole.
 
-A field's type is str, int, bool (a flag), a Literal of words, tuple[str, ...] (repeatable), one of the first or a
-Literal with None, or tuple[str, str] | None (two words after one option). No `from __future__ import annotations` in
+A field's type is str, int, bool (a flag), a Literal of words, tuple[str, ...] (repeatable), or one of the first or a
+Literal with None. No `from __future__ import annotations` in
 a module of options: to evaluate annotations at start takes long.
 """
 
@@ -145,15 +145,14 @@ class Option(msgspec.Struct, frozen=True):
 class Parameter(msgspec.Struct, frozen=True):
     """A field as the readers of command lines see it.
 
-    `kind` is str, int or bool; `words` are the allowed values, if there are only a few; `times` is how many words
-    follow the option, 0 for a flag; `many` is whether it may be repeated.
+    `kind` is str, int or bool (a flag); `words` are the allowed values, if there are only a few; `many` is whether it
+    may be repeated.
     """
 
     name: str
     mark: Argument | Option
     kind: type
     words: tuple[str, ...]
-    times: int
     many: bool
     is_required: bool
     default: Any
@@ -217,11 +216,10 @@ def _parameter(name: str, hint: Any, default: Any, panel: str) -> Parameter:
         kind = next(part for part in get_args(kind) if part is not NoneType)
     inner = get_args(kind)
     words = inner if get_origin(kind) is Literal else ()
-    many = get_origin(kind) is tuple and inner[1] is ...
-    times = len(inner) if get_origin(kind) is tuple and not many else int(kind is not bool)
+    many = get_origin(kind) is tuple
     plain = kind if kind in (int, bool) else str
     panel = mark.panel or panel
-    return Parameter(name, mark, plain, words, times, many, default is msgspec.NODEFAULT, default, panel)
+    return Parameter(name, mark, plain, words, many, default is msgspec.NODEFAULT, default, panel)
 
 
 # Options that several commands have
@@ -291,13 +289,6 @@ ReleasedOption = Annotated[
         panel=WHAT_TO_CHECK,
     ),
 ]
-ProofsOption = Annotated[
-    bool,
-    Option("Show layouts and the bytes of proofs whole, not in a line each.", terminal=True, panel=WHAT_TO_REPORT),
-]
-StatisticsOption = Annotated[
-    bool, Option("Count the findings by rule instead of listing them.", terminal=True, panel=WHAT_TO_REPORT)
-]
 LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
 AsOfOption = Annotated[
     str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
@@ -327,15 +318,18 @@ class Choosing(Group, frozen=True):
     ] = ()
 
 
+ConfigOption = Annotated[
+    str | Mapping[str, Any] | None,
+    Option("The configuration file; no other is searched for.", "FILE", panel="Configuration", mapping=True),
+]
+
+
 class Configuring(Group, frozen=True):
     """The configuration."""
 
     PANEL = "Configuration"
 
-    config: Annotated[
-        str | Mapping[str, Any] | None,
-        Option("The configuration file; no other is searched for.", "FILE", mapping=True),
-    ] = None
+    config: ConfigOption = None
     generator: Annotated[
         Literal["3.9", "4.3", "4.4"] | None,
         Option("The edition of Kafka's generator that the definitions are for.", usual="the configuration's, else 4.4"),
@@ -383,8 +377,6 @@ class Reporting(Group, frozen=True):
             terminal=True,
         ),
     ] = False
-    color: ColorOption = "auto"
-    quiet: Annotated[bool, Option("Write nothing to the terminal.", alias="-q", terminal=True)] = False
 
 
 class Cluster(Group, frozen=True):

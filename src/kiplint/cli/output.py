@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -48,12 +47,12 @@ class Output(msgspec.Struct, frozen=True):
         return self.file is None and not self.in_browser
 
 
-def report(command: str, reporting: Reporting, work: Callable[[], Report], *, statistics: bool = False) -> int:
+def report(command: str, reporting: Reporting, work: Callable[[], Report]) -> int:
     """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report."""
     outputs = open_outputs(reporting)
     try:
         result = work()
-        _write_report(result, outputs, quiet=reporting.quiet, statistics=statistics)
+        _write_report(result, outputs)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -66,7 +65,7 @@ def report(command: str, reporting: Reporting, work: Callable[[], Report], *, st
                 unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())
             record_failure(command, reason)
         raise
-    for note in result.notes if not reporting.quiet else ():
+    for note in result.notes:
         warn(note)
     return finish(result)
 
@@ -86,11 +85,10 @@ def report_patch(reporting: Reporting, work: Callable[[], CheckResult], check: C
     result = work()
     files = [output for output in outputs if not output.is_out]
     if files:
-        _write_report(check(), files, quiet=reporting.quiet, statistics=False)
-    if not reporting.quiet:
-        write_bytes(result.patch or b"")
-        for note in result.notes:
-            warn(note)
+        _write_report(check(), files)
+    write_bytes(result.patch or b"")
+    for note in result.notes:
+        warn(note)
     return FINDINGS if result.patch else CLEAN
 
 
@@ -151,7 +149,7 @@ def open_outputs(reporting: Reporting) -> list[Output]:
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
-        in_color = reporting.color == "always" if equals else use_color(reporting.color, sys.stdout)
+        in_color = not equals and use_color("auto", sys.stdout)
         outputs.append(Output(name, file or None, in_color, reporting.open and name == PAGE))
     if reporting.open and not any(output.in_browser for output in outputs):
         outputs.append(Output(PAGE, None, False, in_browser=True))
@@ -162,21 +160,20 @@ def open_outputs(reporting: Reporting) -> list[Output]:
     return outputs
 
 
-def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, statistics: bool) -> None:
-    """Write a result to all outputs; `quiet` keeps standard output empty."""
+def _write_report(result: Report, outputs: Sequence[Output]) -> None:
+    """Write a result to all outputs."""
     for output in outputs:
         if output.is_out:
-            if not quiet:
-                _write_out(result, output, statistics)
+            _write_out(result, output)
             continue
         _write_file(output, result)
         if output.in_browser:
-            _open_page(result, output.file, quiet=quiet)
+            _open_page(result, output.file)
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
 
         record(result)
-    if not quiet and not result.findings and result.files and result.closing:
+    if not result.findings and result.files and result.closing:
         with suppress(OSError):
             print(result.closing, file=sys.stderr)
 
@@ -191,23 +188,17 @@ def _write_file(output: Output, result: RunResult) -> None:
             raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
 
 
-def _write_out(result: Report, output: Output, statistics: bool) -> None:
-    """Write a result to standard output; with `statistics` text is the counts alone, and annotations precede them."""
-    counts_only = statistics and output.format in ("text", "github")
+def _write_out(result: Report, output: Output) -> None:
+    """Write a result to standard output; annotations go past the guard against commands in a log."""
     if output.format == "github":
         annotations = io.StringIO()
         write(output.format, result, annotations)
         unguarded(sys.stdout).write(annotations.getvalue().encode())
-    elif not counts_only:
+    else:
         write(output.format, result, sys.stdout, color=output.color)
-    if counts_only:
-        counts = Counter((finding.rule, finding.severity) for finding in result.findings)
-        width = len(str(max(counts.values(), default=0)))
-        rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        sys.stdout.writelines(f"{count:>{width}}  {severity:<7}  {rule}\n" for (rule, severity), count in rows)
 
 
-def _open_page(result: RunResult, file: str | None = None, *, quiet: bool = False) -> None:
+def _open_page(result: RunResult, file: str | None = None) -> None:
     """Open the page of a result in the browser, and print where it is; warn when no browser can open it.
 
     Without a file it is written to a temporary file that stays. Raises UsageError.
@@ -225,7 +216,7 @@ def _open_page(result: RunResult, file: str | None = None, *, quiet: bool = Fals
     page = Path(file).resolve()
     if not (_has_screen() and _open_in_browser(page.as_uri())):
         warn(f"warning: no browser could be opened; the report is {page}")
-    elif not quiet:
+    else:
         warn(f"the report is {page}")
 
 

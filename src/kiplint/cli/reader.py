@@ -85,11 +85,11 @@ def _values(words: Sequence[str], params: list[Parameter]) -> dict[str, Any]:
         param = flags.get(word)
         if param is None:
             raise _UnclearError
-        following = tuple(_value(param, next(rest, MISSING)) for _ in range(param.times))
+        value = True if param.kind is bool else _value(param, next(rest, MISSING))
         if param.many:
-            values[param.name] = (*values.get(param.name, ()), *following)
+            values[param.name] = (*values.get(param.name, ()), value)
         else:
-            values[param.name] = following if param.times > 1 else following[0] if following else True
+            values[param.name] = value
     return {**values, **_arguments(arguments, [param for param in params if isinstance(param.mark, Argument)])}
 
 

@@ -42,8 +42,8 @@ def sections(rule: Rule, color: bool) -> list[str]:
     """The paragraphs that explain a rule."""
     from pathlib import Path
 
+    from kiplint.engine.examples import printed_examples
     from kiplint.engine.packs import shipped
-    from kiplint.engine.verify import printed_examples
     from kiplint.render.table import BOLD, DIM, paint
     from kiplint.text.show import printable
 
@@ -81,13 +81,13 @@ def sections(rule: Rule, color: bool) -> list[str]:
 
 def _finding(rule: Rule, bad: Path, color: bool) -> str:
     """The report of the first finding in a bad example, without the line that counts."""
-    from kiplint.engine.verify import check_example
+    from kiplint.engine.examples import check_example
     from kiplint.render.findings.text import write
     from kiplint.render.report import Report
 
     result = check_example(rule, bad)
     out = StringIO()
-    write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
+    write(Report(tuple(result.findings[:1]), 1, 1, result.sources, whole=True), out, color=color)
     return indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command, Option
+from kiplint.cli.options import Argument, Command
 
 if TYPE_CHECKING:
     from kiplint.engine.rule import Rule
@@ -15,37 +15,20 @@ if TYPE_CHECKING:
 class RulesCommand(Command, frozen=True):
     """The options of `kiplint rules`."""
 
-    EPILOG = "Examples:  kiplint rules kip-1313   |   kiplint rules --verify my-rules.json5 my-fixtures"
+    EPILOG = "Example:  kiplint rules kip-1313"
     SECTION = "Reference"
 
     selectors: Annotated[
         tuple[str, ...], Argument("Only these: rules, packs or globs.", "RULES", complete=completion.rules)
     ] = ()
-    verify: Annotated[
-        tuple[str, str] | None,
-        Option("Check a pack of your own, and run each rule over FIXTURES/[PACK/]RULE/{good,bad}.", "PACK FIXTURES"),
-    ] = None
 
     def run(self) -> int:
-        """List the rules, or verify a pack of your own."""
+        """List the rules."""
         import sys
 
-        from kiplint.cli.process import CLEAN, FINDINGS
+        from kiplint.cli.process import CLEAN
         from kiplint.render.table import table, width_of
 
-        if self.verify:
-            from pathlib import Path
-
-            from kiplint.compat.judge import messages_of
-            from kiplint.engine.packs import load_pack
-            from kiplint.engine.verify import verify
-
-            pack, fixtures = self.verify
-            rules = load_pack(pack)
-            problems = list(verify(rules, Path(fixtures), messages_of))
-            for problem in problems or [f"{len(rules)} rules hold against their examples"]:
-                print(problem)
-            return FINDINGS if problems else CLEAN
         rules = rules_of(self.selectors)
         rows = [
             [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in rules

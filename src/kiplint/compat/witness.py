@@ -371,9 +371,9 @@ MOST_TEXT: Final = 30
 """How many characters of a value are shown."""
 
 
-def sentence(witness: Witness, *, whole: bool = False) -> str:
+def sentence(witness: Witness) -> str:
     """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
-    data = witness.hex if whole or len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
+    data = witness.hex if len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
     wrote = f"{witness.field} {_short(witness.wrote)}" if witness.field else "nothing there"
     if witness.read_as == HEADER:
         what = f"begins the body elsewhere: {printable(str(witness.read))}"

@@ -75,7 +75,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fix: Annotated[Fix | None, Meta(description="The fix; left out where there is none.")] = None
     fixes: Annotated[
         tuple[Fix, ...],
-        Meta(description="All fixes, the likeliest first, where several compete; `--choose RULE=N` applies the Nth."),
+        Meta(description="All fixes, the likeliest first, where several compete; `fix` is the first."),
     ] = ()
     instead: Annotated[
         str,

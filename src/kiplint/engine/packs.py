@@ -1,10 +1,8 @@
-"""Where rules come from: the packs that are shipped, users' files (JSON or JSON5), and Python packages."""
+"""Where rules come from: the packs that are shipped, and users' files (JSON or JSON5)."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -13,9 +11,8 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
 from kiplint.limits import PACK_PARTS
 from kiplint.text.decode import blank_comments
-from kiplint.text.files import DISK, Disk, read_file
+from kiplint.text.files import DISK, Disk
 
-GROUP = "kiplint.packs"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OF_PROBLEMS = "{detail}"
 
@@ -58,33 +55,6 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
     rules = _rules(spec, file)
     check_rules(spec.pack, rules, file, text)
     return rules
-
-
-def installed_packs() -> Iterator[str]:
-    """The pack files that installed Python packages name through the entry points `kiplint.packs`."""
-    announcements = map(_announces, filter(os.path.isdir, sys.path))
-    if not any(announcements):
-        return
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=GROUP):
-        try:
-            value = entry.load()
-            files = value() if callable(value) else value
-        except Exception as error:
-            raise UsageError(f"the rule pack {entry.name} ({entry.value}) cannot be loaded: {error}") from error
-        yield from [os.fspath(files)] if isinstance(files, (str, os.PathLike)) else map(os.fspath, files)
-
-
-def _announces(folder: str) -> bool:
-    """Whether a package installed there has packs: importlib.metadata is slow, and nearly always for nothing."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return False
-    folders = (name for name in names if name.endswith((".dist-info", ".egg-info")))
-    files = (os.path.join(folder, name, "entry_points.txt") for name in folders)
-    return any(os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True) for file in files)
 
 
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
@@ -130,7 +100,6 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
         severity=spec.severity,
         source=spec.source or pack.source,
         params=spec.params,
-        quiet=spec.quiet,
         origin=origin,
         stamp=stamp,
     )

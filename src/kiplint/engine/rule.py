@@ -200,10 +200,7 @@ class RuleSpec(_RuleObject):
     ] = []
     quiet: Annotated[
         bool,
-        Meta(
-            description="Whether text only counts the infos of the rule, unless it is asked for them by --all or by a "
-            "name in `select` or `severity`; for messages of tests, below src/test/resources, there are none."
-        ),
+        Meta(description="Whether the rule is not for messages of tests, those below src/test/resources."),
     ] = False
     rollout: Annotated[
         Literal["", "missing", "wrong"],
@@ -236,7 +233,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: str
     params: dict[str, Any]
     origin: str
-    quiet: bool = False
     stamp: str = ""  # of the pack's text, for a shipped pack: its compiled module has the same, or is stale
 
     @property

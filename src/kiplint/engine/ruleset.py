@@ -377,12 +377,11 @@ def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
-    """All rules there are: shipped, from installed packages, and from the configuration's packs below `base`."""
+    """All rules there are: shipped, and from the configuration's packs below `base`."""
     rules = packs.shipped_rules()
-    extra = [*packs.installed_packs()]
-    extra += [os.path.join(base, name) for name in config.rule_packs]
     names = {rule.pack for rule in rules}
-    for file in extra:
+    for name in config.rule_packs:
+        file = os.path.join(base, name)
         pack_rules = packs.load_pack(file, files)
         duplicates = {rule.pack for rule in pack_rules} & names
         if duplicates:
@@ -401,17 +400,7 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
             params[rule.id] = {**edition.params, **params.get(rule.id, {})}
             severities |= {rule.id: edition.severity} if edition.severity else {}
     all_rules = with_severities(with_params(rules, params) if params else rules, severities | config.severity)
-    selectors = [name for name in (*config.select, *config.severity) if name not in ("default", "all")]
-    if selectors:
-        all_rules = [
-            _not_quiet(rule) if any(matches(name, rule.id) for name in selectors) else rule for rule in all_rules
-        ]
     return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
-
-
-def _not_quiet(rule: Rule) -> Rule:
-    """The rule, whose findings are listed because a configuration names it."""
-    return replace(rule, quiet=False) if rule.quiet else rule
 
 
 def _wasteful(rules: list[Rule], error: RuleLimitError) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -38,12 +38,10 @@ def fix_set(
     check: Check,
     *,
     unsafe: bool = False,
-    selection: Collection[str] = (),
     others: Check = lambda files: (),
     releases: Releases | None = None,
 ) -> FixedSet:
-    """Apply all fixes of the findings of `check` that are allowed: `unsafe` ones, which a person has to review, where
-    that is set, and for the rules in `selection`.
+    """Apply all fixes of the findings of `check`; `unsafe` ones, which a person has to review, only where that is set.
 
     Fixes that collide are applied in separate rounds, and those of texts that are no JSON before all others. A fix that
     makes anything worse (see `regressions`) is not applied; `others` gives the findings of the rules that `check` does
@@ -55,11 +53,7 @@ def fix_set(
     refusals: dict[str, Refusal] = {}
     progress = False
     for _ in range(MOST_ROUNDS):
-        candidates = [
-            item
-            for item in state.own
-            if item.fix and (item.fix.applicability == "safe" or unsafe or item.rule in selection)
-        ]
+        candidates = [item for item in state.own if item.fix and (unsafe or item.fix.applicability == "safe")]
         candidates = [item for item in candidates if item.rule.startswith(TEXT)] or candidates
         batch = without_collisions(item for item in candidates if item.fingerprint not in refusals)
         if not batch and progress:

@@ -20,7 +20,7 @@ class Format(NamedTuple):
 
 FORMATS: Final = {
     "text": Format(
-        "Findings with the line they are on, for people; [*] has a safe fix, [?] a likely one.",
+        "Errors with their lines, and other findings in one line each; [*] has a safe fix, [?] a likely one.",
         "kiplint.render.findings.text:write",
         shows_fixes=True,
     ),

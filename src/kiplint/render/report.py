@@ -35,8 +35,6 @@ class RuleInfo(msgspec.Struct, frozen=True):
     """What to do about a finding, as Markdown."""
     url: str = ""
     """The address of the documentation; empty for a rule that does not come with kiplint."""
-    quiet: bool = False
-    """Whether text only counts its infos, unless it is asked for all."""
 
 
 WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", "html": "page:write"}
@@ -133,7 +131,7 @@ class Report(RunResult, frozen=True):
     left_out: tuple[str, ...] = ()
     """JSON files beside the definitions that are not definitions."""
     whole: bool = False
-    """Whether text lists all findings: also quiet ones, and on a terminal more than the worst."""
+    """Whether text lists infos too, and on a terminal shows every error with its line."""
     configuration: str = ""
     """The configuration file; empty without one."""
     older: int = 0
@@ -202,19 +200,18 @@ class Report(RunResult, frozen=True):
         parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
         return f"{', '.join(parts)}." if parts else ""
 
-    listing_option: ClassVar[str] = "--severity style=info"
-    """What makes text list the infos about names and texts."""
+    listing_option: ClassVar[str] = "--output-format concise"
+    """What lists the infos that text only counts."""
 
     @property
-    def uncounted(self) -> str:
-        """`; 3 about names and texts, listed by --all`, of the findings that text does not list; empty for none."""
-        quiet = sum(not self.is_listed(finding) for finding in self.findings)
-        return f"; {quiet:,} about names and texts, listed by {self.listing_option}" if quiet else ""
+    def unlisted(self) -> str:
+        """`; --all lists the infos`, where text only counts them; empty where it lists everything."""
+        is_whole = all(map(self.is_listed, self.findings))
+        return "" if is_whole else f"; {self.listing_option} lists the infos"
 
     def is_listed(self, finding: Finding) -> bool:
-        """Whether text lists a finding, rather than counting it among the infos about names and texts."""
-        rule = self.rules.get(finding.rule)
-        return self.whole or finding.severity != "info" or rule is None or not rule.quiet
+        """Whether text lists a finding, rather than counting it."""
+        return self.whole or finding.severity != "info"
 
     def in_repository(self, path: str) -> str:
         """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""
@@ -256,7 +253,6 @@ def _info(rule: Rule, ignore: str) -> RuleInfo:
         severity=level if level != "off" else "info",
         help=f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore}".rstrip(),
         url=rule.url,
-        quiet=rule.quiet,
     )
 
 

@@ -33,7 +33,7 @@ _TAME = tuple(
 )
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
-_PLUMBING = {"cat-file": "--batch", "clone": "--mirror", "config": "--get-regexp", "diff-index": "--cached"}
+_PLUMBING = {"cat-file": "--batch", "clone": "--mirror", "config": "--get-regexp"}
 _PLUMBING |= {"diff-tree": "--stdin", "for-each-ref": "", "merge-base": "", "rev-list": "", "rev-parse": ""}
 """The only commands of git that run, with the first option that they must have. None of them looks at the work tree,
 whose files git passes through filters that a configuration names."""

@@ -38,7 +38,6 @@ _Files = Mapping[str, Callable[[], bytes]]
 def open_sets(
     names: Iterable[str],
     keep: Keep,
-    stdin_filename: str = "",
     repository: str | None = None,
     empty: list[str] | None = None,
 ) -> Iterator[SchemaFiles]:
@@ -52,16 +51,14 @@ def open_sets(
     """
     waiting = list(names)
     any_set = False
-    for schemas in _open(waiting, keep, stdin_filename, repository, empty if len(waiting) > 1 else None):
+    for schemas in _open(waiting, keep, repository, empty if len(waiting) > 1 else None):
         any_set = True
         yield schemas
     if empty and not any_set:
         raise NothingThereError(empty[0])
 
 
-def _open(
-    names: Iterable[str], keep: Keep, stdin_filename: str, repository: str | None, empty: list[str] | None
-) -> Iterator[SchemaFiles]:
+def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[str] | None) -> Iterator[SchemaFiles]:
     files: dict[str, dict[str, bytes | None]] = {}
     inside: dict[str, tuple[FileTree, list[str]]] = {}
     once: dict[str, str] = {}
@@ -69,8 +66,7 @@ def _open(
         once.setdefault(os.path.abspath(name), name)
     for name in once.values():
         if name == STDIN:
-            label = stdin_filename or disk.UNNAMED
-            files.setdefault(os.path.dirname(label), {})[label] = read_stdin(LARGEST_ENTRY)
+            files.setdefault("", {})[disk.UNNAMED] = read_stdin(LARGEST_ENTRY)
         elif os.path.isdir(name):
             yield from _some(disk.walk(name, keep), empty)
         elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):

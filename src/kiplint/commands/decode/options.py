@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, ColorOption, Command, Option, RepositoryOption, SetsOption
+from kiplint.cli.options import Argument, Command, Option, RepositoryOption, SetsOption
 
 
 class DecodeCommand(Command, frozen=True):
@@ -35,7 +35,6 @@ class DecodeCommand(Command, frozen=True):
     ] = "auto"
     repository: RepositoryOption = None
     output_format: Annotated[Literal["text", "json", "jsonl"], Option("The format of the result.")] = "text"
-    color: ColorOption = "auto"
 
     def run(self) -> int:
         """Decode the bytes of a message, and report what is wrong with them.
@@ -60,7 +59,7 @@ class DecodeCommand(Command, frozen=True):
         else:
             data = read_body(self.file, self.input_format)
             result = decode(self.message, data, sets=sets, repository=self.repository)
-        return present(result, self.output_format, self.color)
+        return present(result, self.output_format, "auto")
 
 
 def read_body(file: str, form: str) -> bytes:

@@ -11,12 +11,10 @@ from kiplint.cli.options import (
     Configuring,
     MessageOption,
     Option,
-    ProofsOption,
     ReleasedOption,
     Reporting,
     RepositoryOption,
     RoleOption,
-    StatisticsOption,
 )
 
 
@@ -54,8 +52,6 @@ class DiffCommand(Command, frozen=True):
     choosing: Choosing = Choosing()
     reporting: Reporting = Reporting()
     configuring: Configuring = Configuring()
-    proofs: ProofsOption = False
-    statistics: StatisticsOption = False
 
     def run(self) -> int:
         """Report the changes between two releases, and what they break.
@@ -67,4 +63,4 @@ class DiffCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.diff.run import diff
 
-        return report("diff", self.reporting, lambda: diff(self), statistics=self.statistics)
+        return report("diff", self.reporting, lambda: diff(self))

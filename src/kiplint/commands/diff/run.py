@@ -37,8 +37,6 @@ class DiffResult(Report, frozen=True):
     """The role that the changes matter to; empty for all."""
     pairs: tuple[MessagePair, ...] = ()
     """For each change its message in the base and in the head, None where there is none."""
-    proofs: bool = False
-    """Whether layouts and the bytes of proofs are shown whole."""
 
     command = "diff"
     renderers = written_by("diff", "text", "markdown", "html")
@@ -95,7 +93,7 @@ def diff(options: DiffCommand) -> DiffResult:
     releases = releases_of(configuration, options.old, options.released, repository, options.new)
     notes += releases_note(releases, options.old)
     result = compare((options.old, options.new), trees, rules, grave, options.messages, releases, options.role or "")
-    return replace(result, notes=notes, configuration=configuration.file or "", proofs=options.proofs)
+    return replace(result, notes=notes, configuration=configuration.file or "")
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:

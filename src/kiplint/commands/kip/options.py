@@ -11,7 +11,6 @@ from kiplint.cli.options import (
     Option,
     Reporting,
     RepositoryOption,
-    StatisticsOption,
 )
 
 
@@ -39,7 +38,6 @@ class KipCommand(Command, frozen=True):
     fail_on: FailOnOption = None
     reporting: Reporting = Reporting()
     configuring: Configuring = Configuring()
-    statistics: StatisticsOption = False
 
     def run(self) -> int:
         """Check the schemas in the text of a KIP.
@@ -52,4 +50,4 @@ class KipCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.kip.run import kip
 
-        return report("kip", self.reporting, lambda: kip(self), statistics=self.statistics)
+        return report("kip", self.reporting, lambda: kip(self))

@@ -29,7 +29,7 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     """Write each KIP, and a line with the counts of findings."""
     for kip in result.kips:
         _write_kip(kip, result, out, color)
-    out.write(f"{result.headline}{result.uncounted}\n")
+    out.write(f"{result.headline}{result.unlisted}\n")
 
 
 def _write_kip(kip: KipReport, result: KipResult, out: TextIO, color: bool) -> None:
