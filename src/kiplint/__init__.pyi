@@ -53,7 +53,6 @@ from kiplint.commands.rollout.run import RolloutResult as RolloutResult
 from kiplint.commands.show.result import LayoutResult as LayoutResult
 from kiplint.commands.show.result import LayoutsResult as LayoutsResult
 from kiplint.commands.show.run import show as show
-from kiplint.commands.show.run import show_all as show_all
 from kiplint.commands.vectors.run import Vector as Vector
 from kiplint.commands.vectors.run import vectors as vectors
 from kiplint.compat.change import Change as Change

@@ -11,9 +11,9 @@ from kiplint.cli.options import (
     Configuring,
     MessageOption,
     Option,
+    PageReporting,
     ProofsOption,
     ReleasedOption,
-    Reporting,
     RepositoryOption,
     RoleOption,
     StatisticsOption,
@@ -52,7 +52,7 @@ class DiffCommand(Command, frozen=True):
     repository: RepositoryOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")
     choosing: Choosing = Choosing()
-    reporting: Reporting = Reporting()
+    reporting: PageReporting = PageReporting()
     configuring: Configuring = Configuring()
     proofs: ProofsOption = False
     statistics: StatisticsOption = False

@@ -32,7 +32,7 @@ class RolloutResult(Report, frozen=True):
     """The version of the request header that the rollout is about."""
 
     command = "rollout"
-    renderers = written_by("rollout", "text", "markdown", "html")
+    renderers = written_by("rollout", "text", "markdown")
     listing = "rpcs"
     headed = True
 
