@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import pytest
 import yaml
-from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Standard
 
 from conftest import ROOT
 from github_runner import Annotation, Outcome, Runner
@@ -463,7 +462,6 @@ class TestFailing:
 def sarif_runs(file: Path) -> list[Any]:
     """The runs of a log, each of which is checked like a log with one run."""
     document = json.loads(file.read_text("utf-8"))
-    Standard.model_validate(document)
     return [valid_run({**document, "runs": [run]}) for run in document["runs"]]
 
 

@@ -67,7 +67,7 @@ def _plot(title: str, states: Sequence[RevisionState], counts: Sequence[tuple[st
     places = [round((_moment(state) - first) * WIDTH / (last - first), 1) if last > first else 0.0 for state in states]
     most = max(1, *(number for _, _, numbers in counts for number in numbers))
     marks = [(place, state.release) for place, state in zip(places, states, strict=True) if state.release]
-    lines = [Line(f"{numbers[-1]:,} {name}", look, _steps(places, numbers, most)) for name, look, numbers in counts]
+    lines = [Line(f"{name}: {numbers[-1]:,}", look, _steps(places, numbers, most)) for name, look, numbers in counts]
     return Plot(title, lines, most, day(states[0].time) or "first", day(states[-1].time) or "last", marks)
 
 
