@@ -67,17 +67,6 @@ def test_ten_of_a_level_and_then_how_many_more() -> None:
     assert output[-1] == f"::notice title=kiplint::15 more errors, 1 more warning and 3 more infos not shown: {REST}"
 
 
-def test_the_last_notice_takes_the_place_of_one() -> None:
-    output = lines(report(*many(11, "error"), *many(10, "info")))
-    assert [line.split(" ", 1)[0] for line in output] == ["::error"] * 10 + ["::notice"] * 10
-    assert output[-1] == f"::notice title=kiplint::1 more error and 1 more info not shown: {REST}"
-
-
-def test_paths_are_those_of_the_repository() -> None:
-    (line,) = lines(report(finding(path="4.1.0:clients/set/Tags.json"), sets=("4.1.0:",)))
-    assert line.startswith("::error file=clients/set/Tags.json,line=9,")
-
-
 def summary(result: Report, room: int = SUMMARY_LIMIT) -> str:
     out = io.StringIO()
     write_summary(result, out, room)

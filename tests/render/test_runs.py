@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -132,28 +131,10 @@ def test_github_is_chosen_only_where_no_format_is(here: Path, runner: Runner, wo
     assert not runner.output.exists()
 
 
-def test_github_is_chosen_only_by_github(here: Path) -> None:
-    for value in ("false", ""):
-        assert kiplint("check", "set", cwd=here, env={"GITHUB_ACTIONS": value}).out.startswith("error[tags/")
-
-
-def test_quiet_and_statistics_on_github(here: Path, runner: Runner) -> None:
-    assert runner.run("check", "set", "-q", cwd=here) == (1, "", "")
-    assert runner.outputs()["errors"] == "1"
-    run = runner.run("check", "set", "--statistics", cwd=here)
-    assert run.out == f"{ANNOTATIONS}1  warning  style/about-missing\n1  error    tags/gap\n"
-
-
 def test_paths_are_relative_to_the_workspace(here: Path, runner: Runner) -> None:
     for where, name in ((here / "set", "Tags.json"), (here / "clean", "../set"), (here, here / "set")):
         run = runner.run("check", name, cwd=where)
         assert re.findall(r"file=([^,]*)", run.out) == ["set/Tags.json"] * 2
-
-
-def test_the_severity_of_a_rule_is_the_configured_one(here: Path) -> None:
-    result = sarif("check", "set", "--severity", "tags/gap=info", "--select", "tags", cwd=here)
-    (rule,) = result["tool"]["driver"]["rules"]
-    assert (rule["defaultConfiguration"], result["results"][0]["level"]) == ({"level": "note"}, "note")
 
 
 @pytest.mark.parametrize("command", ["diff", "rollout"])
@@ -171,29 +152,6 @@ def test_blank_lines_change_no_fingerprint_of_a_comparison(releases: Path, comma
     assert after[:2] == before[:2]
     assert after[2] == [line + 10 for line in before[2]]
     assert len({*before[0]}) == len(before[0]) == (3 if command == "diff" else 1)
-
-
-def test_only_requested_files_are_suites(here: Path) -> None:
-    (here / "set/Other.json").write_bytes((here / "clean/Tags.json").read_bytes().replace(b"Tags", b"Other"))
-    root = ElementTree.fromstring(kiplint("check", "set/Other.json", "--output-format", "junit", cwd=here).out)
-    assert [suite.get("name") for suite in root] == ["set/Other.json"]
-
-
-def test_a_diff(releases: Path, runner: Runner) -> None:
-    run = runner.run("diff", "old", "new", cwd=releases)
-    assert (run.code, run.err) == (1, "")
-    assert run.out.splitlines()[0] == (
-        "::error file=new/XRequest.json,line=20,endLine=20,col=7,endColumn=23,title=compat/layout-changed"
-        '::XRequest 0-1, More: More is new in a released version; give More "versions": "2+"'
-    )
-    assert {line.split(" ")[0] for line in run.out.splitlines()[1:]} == {"::notice"}
-    summary = runner.summary.read_text("utf-8")
-    assert summary.startswith("## kiplint diff\n\n### new against old: 1 change breaks wire; 2 break nothing.")
-    assert (
-        "| error | wire | compat/layout-changed | new/XRequest.json:20 "
-        '| XRequest 0-1, More: More is new in a released version; give More "versions": "2+" |\n'
-    ) in summary
-    assert runner.outputs() == {"errors": "1", "warnings": "0", "infos": "2", "status": "findings"}
 
 
 def git(*words: str, cwd: Path) -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.finding import Finding
 from kiplint.render.findings import sarif
 from kiplint.render.findings.sarif import message_text, uri
@@ -28,23 +26,6 @@ def marks(*finding: Finding) -> list[str]:
     return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run(report(*finding))["results"]]
 
 
-def test_no_findings() -> None:
-    result = run(DiffResult((), 1))
-    assert (result["results"], result["tool"]["driver"]["rules"]) == ([], [])
-    assert result["automationDetails"]["id"] == "kiplint/diff/"
-
-
-def test_unreadable_files_are_not_a_success() -> None:
-    assert run(report(status="error"))["invocations"] == [{"executionSuccessful": False}]
-
-
-def test_each_rule_once_and_by_its_index() -> None:
-    answer = run(report(finding("b/x", "info"), finding("a/y", "warning"), finding("b/x", "info", "other")))
-    assert [rule["id"] for rule in answer["tool"]["driver"]["rules"]] == ["a/y", "b/x"]
-    assert [result["ruleIndex"] for result in answer["results"]] == [1, 0, 1]
-    assert [result["level"] for result in answer["results"]] == ["note", "warning", "note"]
-
-
 def test_a_rule_that_nobody_described_is_described_by_its_id() -> None:
     (rule,) = run(report(finding("my-pack/odd-name", "warning")))["tool"]["driver"]["rules"]
     assert rule["shortDescription"] == rule["fullDescription"] == {"text": "Odd name"}
@@ -60,60 +41,11 @@ def test_long_descriptions_are_cut() -> None:
     assert "w" * 1025 in rule["help"]["text"]
 
 
-def test_fingerprints_know_rule_message_and_field_and_no_line() -> None:
-    single = finding(span=(9, 54, 9, 62), fingerprint="b" * 32)
-    lower = finding(span=(19, 54, 19, 62), fingerprint="b" * 32)
-    other = finding(fingerprint="c" * 32)
-    assert marks(single) == marks(lower) != marks(other)
-
-
 def test_equal_fingerprints_are_counted() -> None:
     first, other = finding(), finding(message="other")
     assert marks(first, other, first, first) == [
         first.fingerprint, other.fingerprint, f"{first.fingerprint}:2", f"{first.fingerprint}:3",
     ]  # fmt: skip
-
-
-def test_the_place_before_a_change() -> None:
-    change: dict[str, Any] = {
-        "rule": "compat/x",
-        "severity": "error",
-        "message": "m",
-        "message_name": "X",
-        "source": "",
-        "pointer": "",
-    }
-    change |= {"fixable": False, "breaks": "wire", "kind": "x", "message_type": "data", "rpc": "X", "versions": "0"}
-    change |= {"field": "", "old": {}, "new": {}, "proof": (), "line": 9, "column": 1, "end_line": 9, "end_column": 5}
-    old = {"old_line": 2, "old_column": 3, "old_end_line": 2, "old_end_column": 4}
-    places: tuple[dict[str, Any], ...] = (
-        {
-            "path": "a.json",
-            "old_path": "a.json",
-            "old_line": 9,
-            "old_column": 1,
-            "old_end_line": 9,
-            "old_end_column": 5,
-        },
-        {"path": "b.json", "old_path": "4.0.0:old b.json", **old},
-        {"path": "c.json"},
-    )
-    changes = (ChangeFinding(**change, **place, fingerprint="a" * 32) for place in places)
-    answer = run(report(*changes, sets=("4.0.0:",)))
-    assert [result.get("relatedLocations") for result in answer["results"]] == [
-        None,
-        [
-            {
-                "id": 1,
-                "physicalLocation": {
-                    "artifactLocation": {"uri": "old%20b.json"},
-                    "region": {"startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 4},
-                },
-                "message": {"text": "before the change: 4.0.0:old b.json:2:3"},
-            }
-        ],
-        None,
-    ]
 
 
 @pytest.mark.parametrize(

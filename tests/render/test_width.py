@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable
 
 import msgspec
@@ -11,9 +10,7 @@ import pytest
 
 import kiplint
 from conftest import ROOT
-from kiplint import decode, migrate_kip_1313
-from kiplint.commands.explain import sections
-from kiplint.commands.rules import rule_of
+from kiplint import migrate_kip_1313
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 from kiplint.render.table import fold, paragraph, wrap_labelled
@@ -21,7 +18,6 @@ from kiplint.render.table import fold, paragraph, wrap_labelled
 from .findings import finding, many, report
 
 SET, KIP = "sets/broker/clients", "kip-1313"
-BAD = "0003000c000000070003616263000001010009"
 
 
 class Terminal(io.StringIO):
@@ -41,14 +37,13 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     "make",
     [
         lambda: migrate_kip_1313(SET, dry_run=True),
-        lambda: decode(BAD, sets=[SET]),
         lambda: kiplint.negotiate(SET, KIP),
         lambda: kiplint.rollout(SET, KIP),
         lambda: kiplint.check(KIP),
         lambda: kiplint.diff("compat/layout-changed/old", "compat/layout-changed/new"),
         lambda: kiplint.diff(SET, KIP),
     ],
-    ids=["migrate", "decode", "negotiate", "rollout", "check", "diff", "diff-of-sets"],
+    ids=["migrate", "negotiate", "rollout", "check", "diff", "diff-of-sets"],
 )
 def test_the_output_fits(make: Callable[[], RunResult]) -> None:
     out = Terminal()
@@ -71,23 +66,6 @@ def test_proofs_take_a_line_each_unless_they_are_asked_for() -> None:
     assert all(" ".join(line.removesuffix("…").split()) in text for line in rows)
     assert [line for line in whole.getvalue().splitlines() if line.endswith("…")] == []
     assert len(whole.getvalue().splitlines()) > len(short.getvalue().splitlines())
-
-
-def test_a_headline_is_folded_between_words() -> None:
-    out = Terminal()
-    write("text", kiplint.check(KIP), out)
-    assert out.getvalue().splitlines()[:3] == [
-        "error[rpc/versions-differ]: [?] DeleteGroupsRequest has versions 0-3,",
-        "    DeleteGroupsResponse has 0-2; change the two together",
-        "  --> kip-1313/DeleteGroupsResponse.json:13:3",
-    ]
-
-
-def test_an_explanation_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    title, why, *_ = sections(rule_of("kip-1313/frozen-rpc"), False)
-    assert title
-    assert max(map(len, why.splitlines())) <= 80
 
 
 def test_folding() -> None:
