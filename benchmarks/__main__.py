@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import editor, formats, frames, history, pages, results, scaling, scenarios
+from benchmarks import editor, formats, frames, history, results, scaling, scenarios
 from benchmarks.lab import FULL, QUICK, Lab
 from benchmarks.outcome import Outcome, SkipError
 from benchmarks.timing import CommandError, output
@@ -21,7 +21,6 @@ MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
     "collector": scaling.collector,
     "editor": editor.editor,
     "formats": formats.formats,
-    "pages": pages.pages,
     "frames": frames.frames,
     "releases": history.releases,
 }

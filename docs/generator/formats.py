@@ -22,10 +22,10 @@ times, so that one run writes several reports; one of them at most goes to stand
 
 Two formats have limits that others set, and say what they leave out: `github` writes ten annotations of a level and a
 job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
-"""
 
-PAGE = "[Reports in a browser](../guide/pages.md) shows what the pages look like."
-"""Instead of an example, as most of a page is its style."""
+`kiplint diff` and `kiplint pipeline report` have one format more, `html`: a page to look at and share, in one file that
+loads nothing.
+"""
 
 
 def make() -> str:
@@ -43,8 +43,6 @@ def make() -> str:
 
 
 def _sample(name: str, report: CheckResult) -> str:
-    if name == "html":
-        return PAGE
     text = render(name, report).replace(f'"{__version__}"', f'"{A_VERSION}"')
     return fence(text, _LANGUAGES.get(name, "text"))
 
