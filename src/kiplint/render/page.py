@@ -62,7 +62,7 @@ class Table(msgspec.Struct, frozen=True):
     kind: ClassVar = "table"
 
 
-class Line(NamedTuple):
+class PlotLine(NamedTuple):
     """A line of a plot: its name with the newest value, its look, and its points as SVG has them."""
 
     name: str
@@ -74,7 +74,7 @@ class Plot(msgspec.Struct, frozen=True):
     """Numbers over time, from 0 to `most`; the marks on the time axis have titles."""
 
     title: str
-    lines: Sequence[Line]
+    lines: Sequence[PlotLine]
     most: int
     first: str
     last: str
@@ -82,7 +82,7 @@ class Plot(msgspec.Struct, frozen=True):
     kind: ClassVar = "plot"
 
 
-class Entry(msgspec.Struct, frozen=True):
+class PageEntry(msgspec.Struct, frozen=True):
     """Something that opens: its name and a note, a bar of cells, tags, and what is inside.
 
     By its `values`, lists with a blank between the values, filters choose it.
@@ -98,7 +98,7 @@ class Entry(msgspec.Struct, frozen=True):
     kind: ClassVar = "entry"
 
 
-Block = Text | Table | Plot | Entry
+Block = Text | Table | Plot | PageEntry
 
 
 class Filter(NamedTuple):

@@ -160,8 +160,6 @@ class Report(RunResult, frozen=True):
     """JSON files beside the definitions that are not definitions."""
     whole: bool = False
     """Whether text lists all findings: also quiet ones, and on a terminal more than the worst."""
-    configuration: str = ""
-    """The configuration file; empty without one."""
     older: int = 0
     """How many findings are older than the change that the run is about, and not shown."""
 

@@ -170,7 +170,6 @@ def check_sets(
         stale=stale,
         notes=(*dict.fromkeys(note for run in runs for note in run.empty), *notes),
         left_out=tuple(dict.fromkeys(name for run in runs for name in run.left_out)),
-        configuration=configuration.file or "",
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
         whole=options.all,

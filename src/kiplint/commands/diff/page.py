@@ -15,7 +15,7 @@ from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.witness import sentence
 from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message
-from kiplint.render.page import Block, Cell, Entry, Filter, Row, Section, Table, Text, write_page
+from kiplint.render.page import Block, Cell, Filter, PageEntry, Row, Section, Table, Text, write_page
 from kiplint.render.report import set_titles
 from kiplint.versions import NONE, VersionRange, boundaries
 
@@ -67,7 +67,7 @@ def _entries(changes: Sequence[ChangeFinding], pairs: Pairs) -> Iterator[Block]:
     for number, (name, group) in enumerate(groups):
         counts = Counter(change.breaks for change in group)
         message = pairs[id(group[0])][1] or pairs[id(group[0])][0]
-        yield Entry(
+        yield PageEntry(
             anchor=f"change-{number}",
             name=name,
             note="" if message is None or message.api_key is None else f"key {message.api_key}",

@@ -93,7 +93,7 @@ def diff(options: DiffCommand) -> DiffResult:
     releases = releases_of(configuration, options.old, options.released, repository, options.new)
     notes += releases_note(releases, options.old)
     result = compare((options.old, options.new), trees, rules, grave, options.messages, releases, options.role or "")
-    return replace(result, notes=notes, configuration=configuration.file or "", proofs=options.proofs)
+    return replace(result, notes=notes, proofs=options.proofs)
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:

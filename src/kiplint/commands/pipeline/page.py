@@ -10,7 +10,7 @@ from typing import Final, TextIO
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.pipeline.text import day, grids_of, line_name, line_of
 from kiplint.pipeline.answers.documents import ReleasePair, ReportDocument, RevisionState, SpanRow
-from kiplint.render.page import Block, Cell, Line, Plot, Row, Section, Table, Text, write_page
+from kiplint.render.page import Block, Cell, Plot, PlotLine, Row, Section, Table, Text, write_page
 
 WIDTH, TOP, BOTTOM = 600, 10, 110
 """Of a plot, in its own units."""
@@ -67,7 +67,9 @@ def _plot(title: str, states: Sequence[RevisionState], counts: Sequence[tuple[st
     places = [round((_moment(state) - first) * WIDTH / (last - first), 1) if last > first else 0.0 for state in states]
     most = max(1, *(number for _, _, numbers in counts for number in numbers))
     marks = [(place, state.release) for place, state in zip(places, states, strict=True) if state.release]
-    lines = [Line(f"{name}: {numbers[-1]:,}", look, _steps(places, numbers, most)) for name, look, numbers in counts]
+    lines = [
+        PlotLine(f"{name}: {numbers[-1]:,}", look, _steps(places, numbers, most)) for name, look, numbers in counts
+    ]
     return Plot(title, lines, most, day(states[0].time) or "first", day(states[-1].time) or "last", marks)
 
 

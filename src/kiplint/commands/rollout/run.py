@@ -88,7 +88,6 @@ def rollout(options: RolloutCommand) -> RolloutResult:
         broken=unread,
         rows=rows,
         header=header,
-        configuration=configuration.file or "",
         notes=(
             *releases_note(releases, old),
             *configuration.misnamed(
