@@ -142,7 +142,7 @@ def report(data: bytes) -> None:
         text = out.getvalue()
         if name != "html":
             _require_inert(name, text)
-        if name in ("json", "sarif", "gitlab"):
+        if name in ("json", "sarif", "rdjson", "gitlab"):
             json.loads(text)
 
 
