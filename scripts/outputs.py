@@ -38,12 +38,12 @@ PAIRS = (
     ("confluent-8.2.0", "confluent-8.3.0"),
 )
 FORMATS = ("text", "json")
-LISTS = ("concise", "jsonl", "github", "sarif", "rdjson", "junit", "gitlab", "markdown", "html")
+LISTS = ("concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown")
 REVISIONS = 20
 MISTAKES = {
     "check": ["none.json", "--baseline none.json trunk/clients"],
     "diff": ["a", "trunk/clients none", "--message Fe trunk/clients trunk/clients", "--fail-on-breaks wires a b"],
-    "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "--all Fetch a", "Fetch a b"],
+    "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "Fetch a b"],
     "negotiate": ["", "trunk/clients", "--list-clients a", "librdkafka@0 trunk/clients", "--clients x trunk/clients"],
     "new": ["rpc Fetch --schemas trunk/clients", "record R --schemas trunk/clients", "from-kip none"],
     "migrate": ["bump Fetc --schemas trunk/clients", "release Fetch --schemas trunk/clients", "kip-1313 none"],
@@ -63,9 +63,7 @@ BOTH = {
     "since": "check --since 3.9.0-rc3 . IN history",
     "review": "review --base 3.9.0-rc3 --rollout always IN history",
     "review-auto": "review --base HEAD~20 IN history",
-    "show-all": "show --all trunk/clients",
     "show-fetch": "show FetchRequest@10 trunk/clients",
-    "history": "show Fetch --history --repo history",
     "rollout-trunk": "rollout trunk/clients",
     "matrix": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history",
     "clients": "negotiate --clients librdkafka,sarama@1.42.1 3.6.0: --repo history",
@@ -87,14 +85,11 @@ LIST_COMMANDS = {
     "list-rollout": "rollout 3.6.0: trunk: --repo history",
     "list-kip": "kip kips/kip-1313.txt --base trunk/clients",
     "list-review": "review --base 3.9.0-rc3 IN history",
-    "list-show": "show Fetch --history --repo history",
     "list-migrate": "migrate kip-1313 trunk/clients --dry-run",
 }
 """Command lines that are written in all other formats."""
 ONCE = {
-    "show-fetch.html": "show FetchRequest trunk/clients --output-format html",
-    "negotiate.html": "negotiate 3.6.0: trunk: --repo history --output-format html",
-    "matrix.html": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history --output-format html",
+    "diff.html": "diff 3.6.0: 3.7.0: --repo history --output-format html",
     "rules": "rules",
     "rules-some": "rules kip-1313 tags/*",
     "patch": "check trunk/clients --fix --unsafe-fixes --diff",

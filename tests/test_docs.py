@@ -206,9 +206,7 @@ def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path
     runs = play(text, ROOT, session, commands)
     assert runs
     for run in runs:
-        assert run.holds, (
-            f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
-        )
+        assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
 
 
 @pytest.mark.parametrize("page", BY_HAND, ids=_name)

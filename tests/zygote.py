@@ -104,7 +104,7 @@ def import_all(*names: str) -> None:
     from kiplint import check
     from kiplint.render.formats import write
 
-    write("html", check(SOURCE.parent / "fixtures" / "sets" / "broker", config={}), io.StringIO())  # loads the rules
+    write("text", check(SOURCE.parent / "fixtures" / "sets" / "broker", config={}), io.StringIO())  # loads the rules
 
 
 def prepare(words: Sequence[str]) -> None:

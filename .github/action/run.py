@@ -78,11 +78,8 @@ def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
     yield f"--rollout={WHEN[inputs['rollout']]}"
     yield from (f"--released={name}" for name in shlex.split(inputs["released"]))
     yield from (f"--{name}={inputs[name]}" for name in ("fail-on", "fail-on-breaks") if inputs[name])
-    yield from (
-        f"--output-format={form}={inputs[name]}"
-        for name, form in (("sarif-file", "sarif"), ("suggestions-file", "rdjson"))
-        if inputs[name]
-    )
+    if inputs["sarif-file"]:
+        yield f"--output-format=sarif={inputs['sarif-file']}"
     for report in shlex.split(inputs["formats"]):
         if "=" not in report:
             raise ActionError(f"formats: FORMAT=FILE, not {report}")

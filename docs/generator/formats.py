@@ -22,6 +22,9 @@ times, so that one run writes several reports; one of them at most goes to stand
 
 Two formats have limits that others set, and say what they leave out: `github` writes ten annotations of a level and a
 job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
+
+`kiplint diff` and `kiplint pipeline report` have one format more, `html`: a page to look at and share, in one file that
+loads nothing.
 """
 
 

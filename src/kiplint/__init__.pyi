@@ -39,7 +39,6 @@ from kiplint.commands.rollout.run import RolloutResult as RolloutResult
 from kiplint.commands.show.result import LayoutResult as LayoutResult
 from kiplint.commands.show.result import LayoutsResult as LayoutsResult
 from kiplint.commands.show.run import show as show
-from kiplint.commands.show.run import show_all as show_all
 from kiplint.compat.change import Change as Change
 from kiplint.compat.change import Spot as Spot
 from kiplint.compat.change import Witness as Witness

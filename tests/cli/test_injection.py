@@ -241,7 +241,7 @@ def means_the_same(out: str, form: str) -> None:
     """A document is well formed, whatever it tells."""
     if form == "markdown":
         is_plain(out)
-    elif form in ("json", "rdjson", "gitlab") and out:
+    elif form in ("json", "gitlab") and out:
         json.loads(out)
     elif form == "jsonl":
         assert all(json.loads(line) for line in out.splitlines())

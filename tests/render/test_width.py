@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable
 
 import msgspec
@@ -12,8 +11,6 @@ import pytest
 import kiplint
 from conftest import ROOT
 from kiplint import migrate_kip_1313
-from kiplint.commands.explain import sections
-from kiplint.commands.rules import rule_of
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 from kiplint.render.table import fold, paragraph, wrap_labelled
@@ -47,7 +44,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: kiplint.diff("compat/layout-changed/old", "compat/layout-changed/new"),
         lambda: kiplint.diff(SET, KIP),
     ],
-    ids=["migrate", "decode", "negotiate", "rollout", "check", "diff", "diff-of-sets"],
+    ids=["migrate", "negotiate", "rollout", "check", "diff", "diff-of-sets"],
 )
 def test_the_output_fits(make: Callable[[], RunResult]) -> None:
     out = Terminal()
@@ -63,23 +60,6 @@ def test_proofs_take_a_line_each() -> None:
     assert [line for line in out.getvalue().splitlines() if line.endswith("…")] == [
         "   proof  old writes version 0 as 01010000; new refuses at byte 0, the new set …"
     ]
-
-
-def test_a_headline_is_folded_between_words() -> None:
-    out = Terminal()
-    write("text", kiplint.check(KIP), out)
-    assert out.getvalue().splitlines()[:3] == [
-        "error[rpc/versions-differ]: [?] DeleteGroupsRequest has versions 0-3,",
-        "    DeleteGroupsResponse has 0-2; change the two together",
-        "  --> kip-1313/DeleteGroupsResponse.json:13:3",
-    ]
-
-
-def test_an_explanation_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    title, why, *_ = sections(rule_of("kip-1313/frozen-rpc"), False)
-    assert title
-    assert max(map(len, why.splitlines())) <= 80
 
 
 def test_folding() -> None:

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
-from kiplint.cli.options import PAGE, Argument, Command, Parameter, make, parameters
+from kiplint.cli.options import Argument, Command, Parameter, make, parameters
 from kiplint.cli.process import run
 from kiplint.cli.reader import COMMANDS, names, room
 
@@ -169,7 +169,7 @@ def _function(command: type[Command], do: Run, names_only: bool) -> Callable[...
 
 
 def _hint(param: Parameter) -> Any:
-    hint: Any = Literal[param.words] if param.words and not param.takes_file else param.kind
+    hint: Any = Literal[param.words] if param.words else param.kind
     if param.many:
         hint = list[hint]
     return hint if param.is_required or (param.default is not None and not param.many) else hint | None
@@ -186,20 +186,7 @@ def _mark(param: Parameter) -> Any:
     }
     if isinstance(mark, Argument):
         return typer.Argument(**settings)
-    if param.takes_file:
-        settings |= {
-            "metavar": f"[{'|'.join(param.words)}|{PAGE}=FILE]",
-            "autocompletion": lambda: param.words,
-            "callback": lambda value: _check_value(param, value),
-        }
     return typer.Option(*param.flags, min=mark.least, max=mark.most, **settings)
-
-
-def _check_value(param: Parameter, value: str) -> str:
-    if not param.allows(value):
-        words = ", ".join(f"'{word}'" for word in param.words)
-        raise typer.BadParameter(f"'{value}' is not one of {words}.")
-    return value
 
 
 def _print_version(value: bool) -> None:

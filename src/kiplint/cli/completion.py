@@ -65,6 +65,13 @@ def formats() -> list[tuple[str, str]]:
     return [(name, form.about) for name, form in FORMATS.items()]
 
 
+def page_formats() -> list[tuple[str, str]]:
+    """The formats of a report that has a page."""
+    from kiplint.render.formats import PAGE
+
+    return [*formats(), (PAGE, "A page to look at and share, in one file that needs no network.")]
+
+
 def breaks(incomplete: str) -> list[str]:
     """The values of `--fail-on-breaks`; a list may have commas."""
     from kiplint.compat.judge import BREAKS

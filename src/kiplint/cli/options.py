@@ -20,7 +20,7 @@ import msgspec
 
 from kiplint.cli import completion
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import format_names
+from kiplint.render.formats import PAGE, format_names
 from kiplint.text.words import comma_parts, did_you_mean
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 Completer = Callable[..., Iterable[str | tuple[str, str]]]
 Options = TypeVar("Options", bound="Group")
-PAGE = "html"
-"""The format that is a page; as `html=FILE` it goes to a file."""
 NO_HINTS: Mapping[str, str] = {}
 WHAT_TO_CHECK, WHAT_TO_REPORT = "What to check", "What to report"
 """The sections of the help for options that several commands share."""
@@ -166,15 +164,9 @@ class Parameter(msgspec.Struct, frozen=True):
         long = self.mark.flag or f"--{self.name.replace('_', '-')}"
         return (long, self.mark.alias) if self.mark.alias else (long,)
 
-    @property
-    def takes_file(self) -> bool:
-        """Whether the value may be `html=FILE`, the file of a page."""
-        return PAGE in self.words
-
     def allows(self, word: str) -> bool:
         """Whether a word may be the value."""
-        is_file = self.takes_file and word.startswith(f"{PAGE}=") and word != f"{PAGE}="
-        return not self.words or word in self.words or is_file
+        return not self.words or word in self.words
 
 
 def parameters(options: type[Group]) -> list[Parameter]:
@@ -203,7 +195,9 @@ def make(options: type[Options], values: Mapping[str, Any]) -> Options:
 def _fields(options: type[Group]) -> Iterable[tuple[str, Any, Any]]:
     """Name, type and default of each field; msgspec keeps the defaults of the last ones."""
     names, defaults = options.__struct_fields__, options.__struct_defaults__
-    hints = options.__annotations__
+    hints: dict[str, Any] = {}
+    for kind in reversed(options.__mro__):
+        hints |= getattr(kind, "__annotations__", {})
     if any(isinstance(hint, str) for hint in hints.values()):
         hints = get_type_hints(options, include_extras=True)
     values = (*(msgspec.NODEFAULT,) * (len(names) - len(defaults)), *defaults)
@@ -231,10 +225,6 @@ FailOnOption = Annotated[
     Option("The lowest severity that makes the exit code 1.", usual="error", panel=WHAT_TO_REPORT),
 ]
 FormOption = Annotated[Literal["text", "json"], Option("The format of the result.", terminal=True)]
-PageFormOption = Annotated[Literal["text", "json", "html"], Option("The format of the result.", terminal=True)]
-OpenOption = Annotated[
-    bool, Option("Open the report in the browser, as a page of HTML in a temporary file.", terminal=True)
-]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("The format of the result.", terminal=True)]
 RepositoryOption = Annotated[
     str | None,
@@ -355,28 +345,31 @@ class Configuring(Group, frozen=True):
         )
 
 
+def _format_option(names: Iterable[str], complete: Completer) -> Option:
+    return Option(
+        f"The format of the report ({', '.join(names)}), and the file that it goes to. Repeatable.",
+        "FORMAT[=FILE]",
+        usual="text",
+        complete=complete,
+        terminal=True,
+    )
+
+
 class Reporting(Group, frozen=True):
     """The formats of a report, and where it goes."""
 
     PANEL = WHAT_TO_REPORT
+    FORMATS: ClassVar[tuple[str, ...]] = (*format_names(),)
 
-    output_format: Annotated[
-        tuple[str, ...],
-        Option(
-            f"The format of the report ({', '.join(format_names())}), and the file that it goes to. Repeatable.",
-            "FORMAT[=FILE]",
-            usual="text",
-            complete=completion.formats,
-            terminal=True,
-        ),
-    ] = ()
-    open: Annotated[
-        bool,
-        Option(
-            "Open the report in the browser: the page that html=FILE names, else one in a temporary file.",
-            terminal=True,
-        ),
-    ] = False
+    output_format: Annotated[tuple[str, ...], _format_option(FORMATS, completion.formats)] = ()
+
+
+class PageReporting(Reporting, frozen=True):
+    """The same for a report that has a page."""
+
+    FORMATS = (*Reporting.FORMATS, PAGE)
+
+    output_format: Annotated[tuple[str, ...], _format_option(FORMATS, completion.page_formats)] = ()
 
 
 class Cluster(Group, frozen=True):

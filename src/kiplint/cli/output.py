@@ -1,7 +1,4 @@
-"""The output of results: `--output-format F` to standard output, `F=FILE` to a file; and the exit code.
-
-With `--open` a page of HTML goes to a file, a temporary one where none is named, and is opened in the browser.
-"""
+"""The output of results: `--output-format F` to standard output, `F=FILE` to a file; and the exit code."""
 
 from __future__ import annotations
 
@@ -14,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kiplint.cli.options import PAGE, Reporting
+from kiplint.cli.options import Reporting
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, unguarded, use_color, warn
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import format_names, write
+from kiplint.render.formats import write
 from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
 from kiplint.text.words import did_you_mean
@@ -31,20 +28,16 @@ CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 
 
 class Output(msgspec.Struct, frozen=True):
-    """One report to write: its format, the file (None for standard output), and whether to colour it.
-
-    One that goes `in_browser` is written to a temporary file where no file is named.
-    """
+    """One report to write: its format, the file (None for standard output), and whether to colour it."""
 
     format: str
     file: str | None
     color: bool
-    in_browser: bool = False
 
     @property
     def is_out(self) -> bool:
         """Whether it goes to standard output."""
-        return self.file is None and not self.in_browser
+        return self.file is None
 
 
 def report(command: str, reporting: Reporting, work: Callable[[], Report]) -> int:
@@ -114,15 +107,9 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def present(result: RunResult, form: str, color: str, *, in_browser: bool = False) -> int:
-    """Write a result in the format `form`, to standard output or as `html=FILE`, or open its page `in_browser`."""
-    form, _, file = form.partition("=")
-    if file:
-        _write_file(Output(form, file, color == "always"), result)
-    if in_browser:
-        _open_page(result, file)
-    if not file and (not in_browser or form not in ("text", PAGE)):
-        write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+def present(result: RunResult, form: str, color: str) -> int:
+    """Write a result in the format `form` to standard output."""
+    write(form, result, sys.stdout, color=use_color(color, sys.stdout))
     for note in result.notes:
         warn(note)
     return finish(result)
@@ -138,21 +125,19 @@ def finish(result: RunResult) -> int:
 def open_outputs(reporting: Reporting) -> list[Output]:
     """The outputs that the options select; raises UsageError for an unknown format.
 
-    The default is annotations under GitHub Actions and text elsewhere; with `--open`, only the page.
+    The default is annotations under GitHub Actions and text elsewhere.
     """
-    default = [PAGE] if reporting.open else ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]
+    default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
     outputs = []
-    for text in reporting.output_format or default:
+    for text in reporting.output_format or [default]:
         name, equals, file = text.partition("=")
-        if name not in format_names():
-            hint = did_you_mean(name, format_names()) or f": there are {', '.join(format_names())}"
+        if name not in reporting.FORMATS:
+            hint = did_you_mean(name, reporting.FORMATS) or f": there are {', '.join(reporting.FORMATS)}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
         in_color = not equals and use_color("auto", sys.stdout)
-        outputs.append(Output(name, file or None, in_color, reporting.open and name == PAGE))
-    if reporting.open and not any(output.in_browser for output in outputs):
-        outputs.append(Output(PAGE, None, False, in_browser=True))
+        outputs.append(Output(name, file or None, in_color))
     if len([output for output in outputs if output.is_out]) > 1:
         raise UsageError(
             "only one format can go to standard output; write the others to files, as in json=kiplint.json"
@@ -167,8 +152,6 @@ def _write_report(result: Report, outputs: Sequence[Output]) -> None:
             _write_out(result, output)
             continue
         _write_file(output, result)
-        if output.in_browser:
-            _open_page(result, output.file)
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
 
@@ -196,41 +179,3 @@ def _write_out(result: Report, output: Output) -> None:
         unguarded(sys.stdout).write(annotations.getvalue().encode())
     else:
         write(output.format, result, sys.stdout, color=output.color)
-
-
-def _open_page(result: RunResult, file: str | None = None) -> None:
-    """Open the page of a result in the browser, and print where it is; warn when no browser can open it.
-
-    Without a file it is written to a temporary file that stays. Raises UsageError.
-    """
-    import tempfile
-    from pathlib import Path
-
-    try:
-        if not file:
-            file = os.path.join(tempfile.mkdtemp(prefix="kiplint-"), f"{result.command.replace(' ', '-')}.html")
-            with open(file, "w", encoding="utf-8", newline="\n") as out:
-                write(PAGE, result, out)
-    except OSError as error:
-        raise UsageError(f"cannot write a page to open: {error.strerror}") from None
-    page = Path(file).resolve()
-    if not (_has_screen() and _open_in_browser(page.as_uri())):
-        warn(f"warning: no browser could be opened; the report is {page}")
-    else:
-        warn(f"the report is {page}")
-
-
-def _open_in_browser(address: str) -> bool:
-    import webbrowser
-
-    try:
-        return webbrowser.open(address)
-    except (webbrowser.Error, ValueError, OSError):  # BROWSER is not a command: an open quotation, for example
-        return False
-
-
-def _has_screen() -> bool:
-    """Whether a browser would have a window: in the terminal it would be in the way."""
-    if sys.platform in ("win32", "darwin") or os.environ.get("BROWSER"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

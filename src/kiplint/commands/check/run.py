@@ -147,7 +147,6 @@ def check_sets(
         stale=stale,
         notes=(*run.empty, *configuration.misnamed(rules, messages), *notes),
         left_out=tuple(dict.fromkeys(run.left_out)),
-        configuration=configuration.file or "",
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
         whole=options.all,

@@ -11,8 +11,8 @@ from kiplint.cli.options import (
     Configuring,
     MessageOption,
     Option,
+    PageReporting,
     ReleasedOption,
-    Reporting,
     RepositoryOption,
     RoleOption,
 )
@@ -50,7 +50,7 @@ class DiffCommand(Command, frozen=True):
     repository: RepositoryOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")
     choosing: Choosing = Choosing()
-    reporting: Reporting = Reporting()
+    reporting: PageReporting = PageReporting()
     configuring: Configuring = Configuring()
 
     def run(self) -> int:

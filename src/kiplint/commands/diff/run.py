@@ -20,7 +20,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.model.message import Message
-from kiplint.render.report import Report, Verdict, rule_infos, written_by
+from kiplint.render.report import Report, Verdict, rule_infos, set_titles, written_by
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import comma_parts, did_you_mean, plural
 
@@ -50,8 +50,6 @@ class DiffResult(Report, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """`4.1.0 against 4.0.0: nothing breaks; 5 warnings.`, and the worst of what breaks."""
-        from kiplint.render.page import set_titles
-
         old, new = set_titles(*self.sets[:2])
         breaking = sorted(
             (change for change in self.changes if change.breaks != "none"),
@@ -93,7 +91,7 @@ def diff(options: DiffCommand) -> DiffResult:
     releases = releases_of(configuration, options.old, options.released, repository, options.new)
     notes += releases_note(releases, options.old)
     result = compare((options.old, options.new), trees, rules, grave, options.messages, releases, options.role or "")
-    return replace(result, notes=notes, configuration=configuration.file or "")
+    return replace(result, notes=notes)
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.commands.kip.drafts import UnreadObject
-from kiplint.commands.show.result import LayoutObject, layout_object
 from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.finding import Finding, Line
 from kiplint.model.message import Message
+from kiplint.render.layouts import LayoutObject, layout_object
 from kiplint.render.report import FindingsSummary, Report, written_by
 from kiplint.text.words import plural, tally
 from kiplint.versions import VersionRange

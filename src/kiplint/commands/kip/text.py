@@ -8,9 +8,9 @@ from typing import Final, TextIO
 
 from kiplint.commands.diff.text import write_changes, write_diff
 from kiplint.commands.kip.result import KipReport, KipResult, State, describe
-from kiplint.commands.show.result import draw
 from kiplint.compat.judge import ChangeFinding
 from kiplint.render.findings.text import excerpt
+from kiplint.render.layouts import draw
 from kiplint.render.markdown import inline, write_findings, write_table, write_verdict
 from kiplint.render.table import DIM, SEVERITY, Cell, table, title, width_of
 from kiplint.text.lines import Lines, decode_text

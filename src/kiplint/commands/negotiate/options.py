@@ -7,9 +7,8 @@ from kiplint.cli.options import (
     Argument,
     ColorOption,
     Command,
-    OpenOption,
+    FormOption,
     Option,
-    PageFormOption,
     RepositoryOption,
 )
 
@@ -21,7 +20,7 @@ class NegotiateCommand(Command, frozen=True):
         "Examples:  kiplint negotiate 2.8.0: 3.9.0: --repo kafka   |   kiplint negotiate client/ broker1/ broker2/ "
         "--feature features.json   |   kiplint negotiate 2.4.0: 2.8.0: --mode zookeeper   |   "
         "kiplint probe b1:9092 --client client/ --output-format json | kiplint negotiate client/ -   |   "
-        "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka --open   |   "
+        "kiplint negotiate --matrix 3.8.0: 3.9.0: 4.0.0: --repo kafka   |   "
         "kiplint negotiate librdkafka@1.3.0 4.0.0:   |   kiplint negotiate --clients all brokers.json.  "
         "Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be "
         "refused, a client of --clients loses an RPC, 2 something could not be read or understood."
@@ -72,8 +71,7 @@ class NegotiateCommand(Command, frozen=True):
         ),
     ] = None
     list_clients: Annotated[bool, Option("List the released clients whose versions are known.")] = False
-    output_format: PageFormOption = "text"
-    open: OpenOption = False
+    output_format: FormOption = "text"
     color: ColorOption = "auto"
 
     def run(self) -> int:
@@ -95,7 +93,7 @@ class NegotiateCommand(Command, frozen=True):
         from kiplint.engine.errors import UsageError
 
         if self.list_clients or self.clients is not None:
-            if self.matrix or self.feature or self.sasl or self.open or self.output_format.startswith("html"):
+            if self.matrix or self.feature or self.sasl:
                 raise UsageError("--clients and --list-clients go with neither --matrix, --feature, --sasl nor a page")
             if self.clients is None:
                 return self._list_clients()
@@ -118,7 +116,7 @@ class NegotiateCommand(Command, frozen=True):
             sasl=self.sasl,
             repository=self.repository,
         )
-        return present(result, self.output_format, self.color, in_browser=self.open)
+        return present(result, self.output_format, self.color)
 
     def _negotiate_all(self) -> int:
         from kiplint.cli.output import present
@@ -128,7 +126,7 @@ class NegotiateCommand(Command, frozen=True):
         if self.feature or self.sasl:
             raise UsageError("--matrix goes with neither --feature nor --sasl")
         matrix = negotiate_all(*self._sets, unstable=self.unstable, mode=self.mode, repository=self.repository)
-        return present(matrix, self.output_format, self.color, in_browser=self.open)
+        return present(matrix, self.output_format, self.color)
 
     def _negotiate_clients(self) -> int:
         from kiplint.cli.output import present

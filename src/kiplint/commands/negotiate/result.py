@@ -8,8 +8,7 @@ from typing import Final
 from kiplint.commands.negotiate.clients.result import DOCUMENTS as CLIENT_DOCUMENTS
 from kiplint.commands.negotiate.matrix.result import DOCUMENTS as MATRIX_DOCUMENTS
 from kiplint.compat.negotiation.result import TROUBLE, Negotiation
-from kiplint.render.page import set_titles
-from kiplint.render.report import RunResult, Verdict, written_by
+from kiplint.render.report import RunResult, Verdict, set_titles, written_by
 from kiplint.text.words import join_words, plural
 
 
@@ -20,7 +19,7 @@ class NegotiationResult(RunResult, frozen=True):
     """The exchanges, the RPCs and the features."""
 
     command = "negotiate"
-    renderers = written_by("negotiate", "text", "html")
+    renderers = written_by("negotiate", "text")
     unread = "not compared"
 
     @property

@@ -1,267 +1,129 @@
-"""The pages of a lake: findings and breaks in time as bars, versions of RPCs as lines; and of its forks."""
+"""The page of a lake: plots over time, the releases that work together, and the tables of the report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any, NamedTuple, TextIO
+from typing import Final, TextIO
 
-from kiplint.commands.pipeline.result import ForksAnswer, LakeReport
-from kiplint.commands.pipeline.text import (
-    LISTS,
-    alike,
-    by,
-    called_forks,
-    day,
-    first_release,
-    fork_note,
-    forked,
-    is_tags,
-    line_name,
-    line_of,
-    open_findings,
-    short,
-)
-from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.engine.finding import SEVERITIES
-from kiplint.pipeline.answers.documents import ReportDocument, RevisionState, SpanRow
-from kiplint.render.links import repository_address
-from kiplint.render.page import Tally, anchors, to_pack, write_page
+from kiplint.commands.pipeline.result import LakeReport
+from kiplint.commands.pipeline.text import day, grids_of, line_name, line_of
+from kiplint.pipeline.answers.documents import ReleasePair, ReportDocument, RevisionState, SpanRow
+from kiplint.render.page import Block, Cell, Plot, PlotLine, Row, Section, Table, Text, write_page
 
-WIDTH, HEIGHT = 600, 110
-"""Of a chart, in its own units."""
-
-
-class Axis(NamedTuple):
-    """From the first moment to the last, in seconds; a revision without a time is placed by its position."""
-
-    first: float
-    last: float
-
-    def place(self, moment: float, width: int = WIDTH) -> int:
-        """Where a moment is, from 0 to the width."""
-        return round((moment - self.first) * width / (self.last - self.first)) if self.last > self.first else 0
-
-
-class Chart(NamedTuple):
-    """One line of history: its two numbers as lines, where releases are, what is at the edges, and all in words."""
-
-    title: str
-    versions: str
-    rpcs: str
-    adopted: str
-    releases: list[tuple[int, str]]
-    first: str
-    last: str
-    most: tuple[int, int]
-    summary: str
-
-
-def chart(title: str, sets: Sequence[RevisionState]) -> Chart:
-    """The chart of a line of history; `sets` is not empty."""
-    moments = list(map(moment, sets))
-    axis = Axis(min(moments), max(moments))
-    rpcs, versions = (max(1, *(getattr(state, what) for state in sets)) for what in ("rpcs", "versions"))
-    first, last = sets[0], sets[-1]
-
-    def line(what: str, most: int) -> str:
-        return _steps(
-            [
-                (axis.place(at), HEIGHT - round(getattr(state, what) * (HEIGHT - 8) / most))
-                for at, state in zip(moments, sets, strict=True)
-            ]
-        )
-
-    return Chart(
-        title,
-        line("versions", versions),
-        line("rpcs", rpcs),
-        line("adopted", rpcs),
-        [(axis.place(at), state.release) for at, state in zip(moments, sets, strict=True) if state.release],
-        day(first.time) or "first",
-        day(last.time) or "last",
-        (rpcs, versions),
-        f"{title}: from {first.rpcs} RPCs in {first.versions} versions to {last.rpcs} in {last.versions}; "
-        f"{last.adopted} with request header 3",
-    )
-
-
-def moment(state: RevisionState) -> float:
-    """When a revision was made, in seconds; its position where that is not known."""
-    return _seconds(state.time, state.position)
-
-
-def _steps(points: Sequence[tuple[int, int]]) -> str:
-    """The points of a line that stays level until the next one; those that change nothing are left out."""
-    corners: list[tuple[int, int]] = []
-    for x, y in points:
-        if not corners or corners[-1][1] != y:
-            if corners:
-                corners.append((x, corners[-1][1]))
-            corners.append((x, y))
-    if points and corners[-1][0] != WIDTH:
-        corners.append((WIDTH, corners[-1][1]))
-    return " ".join(f"{x},{y}" for x, y in corners)
-
-
-SECTIONS = {
-    "Open errors": "errors",
-    "Breaks that a release has": "released",
-    "Breaks that no release has": "unreleased",
-    "Other open findings": "open",
-    "Fixed findings": "fixed",
-}
-"""The titles of the entries, in their order, with their anchors. The first two are never folded."""
-
-STATES = {"break": "breaks", "open": "open", "fixed": "fixed"}
-MARKS = {"break": "error", "open": "warning", "fixed": "good"}
-LIFE = 100
-
-
-class Event(NamedTuple):
-    """A finding or a break as the JSON has it, its name in addresses, its state, and its bar: place and length."""
-
-    row: SpanRow
-    anchor: str
-    state: str
-    line: str
-    bar: tuple[int, int]
-
-
-class Section(NamedTuple):
-    """Entries of a kind: those that matter first are open; of others each commit has a row with its entries."""
-
-    anchor: str
-    title: str
-    commits: list[tuple[str, list[Event]]]
-    folded: bool
-
-    @property
-    def number(self) -> int:
-        """How many entries there are."""
-        return sum(len(events) for _, events in self.commits)
-
-
-def _sections(events: Sequence[Event]) -> list[Section]:
-    """The entries by kind, those that matter first."""
-    parts: dict[str, list[Event]] = {anchor: [] for anchor in SECTIONS.values()}
-    for event in events:
-        if event.state == "break":
-            is_released = event.row.first_release or event.row.before_first_release
-            parts["released" if is_released else "unreleased"].append(event)
-        else:
-            parts["errors" if event.state == "open" and event.row.severity == "error" else event.state].append(event)
-    return [
-        Section(anchor, title, list(_commits(part)) if is_folded else [("", part)], is_folded)
-        for title, anchor in SECTIONS.items()
-        if (part := parts[anchor])
-        for is_folded in (anchor not in ("errors", "released"),)
-    ]
-
-
-def _commits(events: Iterable[Event]) -> Iterator[tuple[str, list[Event]]]:
-    commits: dict[tuple[str, str | None], list[Event]] = {}
-    for event in events:
-        commits.setdefault((event.line, event.row.introduced_commit), []).append(event)
-    for (line, commit), some in commits.items():
-        row = some[0].row
-        parts = (day(row.introduced_time), short(commit), f"by {by(row)}" if by(row) else "", line)
-        yield " ".join(filter(None, parts)), some
+WIDTH, TOP, BOTTOM = 600, 10, 110
+"""Of a plot, in its own units."""
+MOST_RELEASES: Final = 60
+"""How many releases of a source the heat map shows, the newest ones."""
 
 
 def write(result: LakeReport, out: TextIO, *, color: bool) -> None:
     """Write the page."""
     document = result.document
-    sets = sorted(document.history, key=line_of)
-    lines = {line: list(some) for line, some in groupby(sets, key=line_of)}
-    events = list(_events(document, lines, result.severity))
-    released = {row.source for row in document.sources if is_tags(row)}
-    names = sorted({event.line for event in events})
-    sections = _sections(events)
-    drift = {fork: {row.status: row.layouts for row in rows} for fork, rows in groupby(document.drift, key=line_name)}
+    tables = [
+        Table(grid.title, grid.columns, [Row(cells, values={}) for cells in grid.rows])
+        for grid in grids_of(result)
+        if grid.rows
+    ]
+    sections = [
+        Section("over-time", "Over time", list(_plots(document))),
+        Section("between", "Releases as client and broker", list(_heat_maps(result.pairs))),
+        Section("report", "Report", tables, ()),
+    ]
     write_page(
-        "commands/pipeline/page.html",
         out,
+        command="pipeline report",
+        title=f"History of {', '.join(dict.fromkeys(row.source for row in document.sources))}",
         verdict=result.verdict,
-        sources=document.sources,
-        addresses={row.source: repository_address(row.location) for row in document.sources if row.location},
-        newest=open_findings(document.findings),
-        sections=sections,
-        charts=[chart(line_name(some[0]), sorted(some, key=moment)) for some in lines.values() if len(some) > 1],
-        events=events,
-        packed=to_pack(len(events)),
-        rows=[],
-        states=[
-            Tally(state, title, sum(event.state == state for event in events), MARKS[state])
-            for state, title in STATES.items()
-        ],
-        severities=[(name, name) for name in SEVERITIES if any(event.row.severity == name for event in events)],
-        lines=[(name, name) for name in names],
-        rules=[(rule, rule) for rule in sorted({event.row.rule for event in events})],
-        matrix=sorted(document.matrix.items(), key=lambda pair: -pair[1]),
-        trouble=TROUBLE,
-        drift=drift,
-        statuses=sorted({row.status for row in document.drift}),
-        collisions=document.collisions,
-        problems=document.problems,
-        day=day,
-        shipped=lambda row: first_release(row, released) or "no release",
-        titled=line_name,
-        by=by,
-        marks=MARKS,
-        titles=STATES,
+        sections=[section for section in sections if section.blocks],
     )
 
 
-def write_forks(result: ForksAnswer, out: TextIO, *, color: bool) -> None:
-    """Write the page of forks: a row for each group of forks, and below it the messages that its numbers count."""
-    document = result.document
-    groups = [(called_forks(some), list(map(line_name, some)), some[0]) for some in alike(document)]
-    names = anchors([name for name, *_ in groups])
-    write_page(
-        "commands/pipeline/forks.html",
-        out,
-        document=document,
-        groups=[
-            (anchor, *group, forked(group[2], document.messages)) for anchor, group in zip(names, groups, strict=True)
-        ],
-        lists=LISTS,
-        note=fork_note,
-        day=day,
+def _plots(document: ReportDocument) -> Iterator[Block]:
+    """For each line of history with several revisions: its versions, its RPCs, and its open findings."""
+    for line, group in groupby(sorted(document.history, key=line_of), key=line_of):
+        states = sorted(group, key=_moment)
+        if len(states) < 2:
+            continue
+        findings = [row for row in document.findings if line_of(row) == line]
+        counts: Mapping[str, Sequence[tuple[str, str, list[int]]]] = {
+            "Versions": [("versions", "accent", [state.versions for state in states])],
+            "RPCs": [
+                ("RPCs", "muted", [state.rpcs for state in states]),
+                ("with request header 3", "accent", [state.adopted for state in states]),
+            ],
+            "Open findings": [
+                (f"{severity}s", severity, [_open_at(state, findings, severity) for state in states])
+                for severity in ("error", "warning")
+            ],
+        }
+        name = line_name(states[0])
+        yield from (_plot(f"{title} of {name}", states, some) for title, some in counts.items())
+
+
+def _plot(title: str, states: Sequence[RevisionState], counts: Sequence[tuple[str, str, list[int]]]) -> Plot:
+    first, last = _moment(states[0]), _moment(states[-1])
+    places = [round((_moment(state) - first) * WIDTH / (last - first), 1) if last > first else 0.0 for state in states]
+    most = max(1, *(number for _, _, numbers in counts for number in numbers))
+    marks = [(place, state.release) for place, state in zip(places, states, strict=True) if state.release]
+    lines = [
+        PlotLine(f"{name}: {numbers[-1]:,}", look, _steps(places, numbers, most)) for name, look, numbers in counts
+    ]
+    return Plot(title, lines, most, day(states[0].time) or "first", day(states[-1].time) or "last", marks)
+
+
+def _steps(places: Sequence[float], numbers: Sequence[int], most: int) -> str:
+    """The points of a line that stays level until the next one; those that change nothing are left out."""
+    points: list[str] = []
+    last = -1
+    for place, number in zip(places, numbers, strict=True):
+        if number != last:
+            points += [_point(place, last, most)] if points else []
+            points.append(_point(place, number, most))
+        last = number
+    return " ".join([*points, _point(WIDTH, last, most)])
+
+
+def _point(place: float, number: int, most: int) -> str:
+    return f"{place:g},{BOTTOM - round(number * (BOTTOM - TOP) / most, 1):g}"
+
+
+def _moment(state: RevisionState) -> float:
+    """When a revision was made, in seconds; its position where that is not known."""
+    return datetime.fromisoformat(state.time).timestamp() if state.time else float(state.position)
+
+
+def _open_at(state: RevisionState, findings: Iterable[SpanRow], severity: str) -> int:
+    """How many findings of a severity a revision has."""
+    return sum(
+        row.severity == severity
+        and (row.introduced_position or 0) <= state.position
+        and (row.open or (row.fixed_position or 0) > state.position)
+        for row in findings
     )
 
 
-def _events(
-    document: ReportDocument, lines: Mapping[tuple[str, str], Sequence[RevisionState]], severity: str
-) -> Iterator[Event]:
-    severities = SEVERITIES[: SEVERITIES.index(severity) + 1]
-    findings = (row for row in document.findings if row.severity in severities)
-    axes = {line: Axis(min(map(moment, sets)), max(map(moment, sets))) for line, sets in lines.items()}
-    rows = sorted([*document.breaks, *findings], key=_newest_first)
-    names = anchors([f"{row.rule.rpartition('/')[2]}-{row.message_name or row.path}" for row in rows])
-    for row, anchor in zip(rows, names, strict=True):
-        state = "break" if row.what == "change" else "open" if row.open else "fixed"
-        axis = axes.get(line_of(row), Axis(0, 0))
-        start = axis.place(_seconds(row.introduced_time, row.introduced_position), LIFE)
-        stop = LIFE if state == "open" else axis.place(_seconds(row.fixed_time, row.fixed_position), LIFE)
-        length = max(2, (stop if state != "break" else start + 2) - start)
-        yield Event(row, anchor, state, line_name(row), (min(start, LIFE - 2), length))
+def _heat_maps(pairs: Sequence[ReleasePair]) -> Iterator[Block]:
+    """For each source its newest releases as clients, by brokers: how many RPCs of a pair are in trouble."""
+    for source, group in groupby(sorted(pairs, key=lambda pair: pair.client_source), lambda pair: pair.client_source):
+        some = list(group)
+        cells = {((pair.client_source, pair.client), (pair.broker_source, pair.broker)): pair for pair in some}
+        clients = list(dict.fromkeys(client for client, _ in cells))[-MOST_RELEASES:]
+        brokers = list(dict.fromkeys(broker for _, broker in cells))[-MOST_RELEASES:]
+        most = max(1, *(len(pair.trouble) for pair in some))
+        rows = [
+            Row((client[1], *(_heat(cells.get((client, broker)), most) for broker in brokers))) for client in clients
+        ]
+        names = [broker if owner == source else f"{owner}:{broker}" for owner, broker in brokers]
+        left_out = " The newest releases are shown." if len(rows) == MOST_RELEASES else ""
+        yield Text(f"How many RPCs a client, in a row, cannot use with a broker, in a column.{left_out}", "small")
+        yield Table(f"Releases of {source}", ("client", *names), rows, "heat", has_heads=True)
 
 
-def _newest_first(row: SpanRow) -> tuple[Any, ...]:
-    closed = not row.open and row.what != "change"
-    return (
-        closed,
-        SEVERITIES.index(row.severity),
-        -_seconds(row.introduced_time, row.introduced_position),
-        row.rule,
-        row.message_name,
-        row.field or "",
-        row.source,
-        row.lineage,
-    )
-
-
-def _seconds(time: str | None, position: int | None) -> float:
-    return datetime.fromisoformat(time).timestamp() if time else float(position or 0)
+def _heat(pair: ReleasePair | None, most: int) -> Cell:
+    if pair is None:
+        return Cell("")
+    number = len(pair.trouble)
+    what = ", ".join(pair.trouble) or "every RPC of clients that both have can be used"
+    return Cell(str(number or ""), f"h{-(-4 * number // most)}", f"{pair.client} with {pair.broker}: {what}")

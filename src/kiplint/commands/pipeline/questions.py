@@ -9,7 +9,6 @@ from kiplint.cli.options import (
     ColorOption,
     Command,
     LakeArgument,
-    OpenOption,
     Option,
 )
 from kiplint.cli.process import CLEAN, FINDINGS
@@ -50,10 +49,7 @@ class BlameCommand(Command, frozen=True):
 class MatrixCommand(Command, frozen=True):
     """The options of `kiplint pipeline matrix`."""
 
-    EPILOG = (
-        "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   "
-        "kiplint pipeline matrix lake --open"
-    )
+    EPILOG = "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0"
 
     lake: LakeArgument
     client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
@@ -62,11 +58,7 @@ class MatrixCommand(Command, frozen=True):
         Literal["zookeeper", "kraft"] | None,
         Option("The mode of the brokers, where they support both.", usual="kraft from 3.3 on"),
     ] = None
-    output_format: Annotated[
-        Literal["text", "json", "markdown", "html"],
-        Option("How to write the result; html is for all releases."),
-    ] = "text"
-    open: OpenOption = False
+    output_format: AnswerFormOption = "text"
     color: ColorOption = "auto"
 
     def run(self) -> int:
@@ -77,25 +69,11 @@ class MatrixCommand(Command, frozen=True):
         client, broker = self.client, self.broker
         if client and not broker:
             raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
-        as_page = self.open or self.output_format.startswith("html")
-        if client and as_page:
-            raise UsageError("the page shows all releases: name none; each number on it links to its pair")
         if client and self.mode:
             raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {self.mode}")
         reader = open_lake(self.lake)
-        from kiplint.pipeline.answers.matrix import definitions, matrix, pair_matrix, without_missing_pairs
+        from kiplint.pipeline.answers.matrix import matrix, pair_matrix
 
-        if as_page:
-            from msgspec.structs import replace
-
-            from kiplint.cli.output import present
-            from kiplint.commands.negotiate.matrix.result import MatrixResult
-
-            result = MatrixResult.of(definitions(reader), mode=self.mode)
-            other = without_missing_pairs(reader, result.other) if result.other else None
-            result = replace(result, matrix=without_missing_pairs(reader, result.matrix), other=other, status="ok")
-            form = "html" if self.open and "=" not in self.output_format else self.output_format
-            return present(result, form, self.color, in_browser=self.open)
         answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, self.mode)
         return present_answer(answer, self.output_format, self.color)
 
@@ -164,7 +142,7 @@ class ForksCommand(Command, frozen=True):
 
     EPILOG = (
         "Examples:  kiplint pipeline forks lake   |   kiplint pipeline forks lake --merging 4.1.0   |   "
-        "kiplint pipeline forks lake --source 'vendor-*' --open"
+        "kiplint pipeline forks lake --source 'vendor-*'"
     )
 
     lake: LakeArgument
@@ -173,8 +151,7 @@ class ForksCommand(Command, frozen=True):
         Option("A release, a commit or `next` of upstream to hold forks against.", "REV", usual="its newest release"),
     ] = None
     source: Annotated[tuple[str, ...], Option("Only forks whose source matches. Repeatable.", "GLOB")] = ()
-    output_format: Annotated[Literal["text", "json", "markdown", "html"], Option("How to write the result.")] = "text"
-    open: OpenOption = False
+    output_format: AnswerFormOption = "text"
     color: ColorOption = "auto"
 
     def run(self) -> int:
@@ -184,15 +161,10 @@ class ForksCommand(Command, frozen=True):
         followed by its messages. `lacks` counts messages that the fork has no version of, `older` those of which it
         lacks some versions, `behind` upstream's changes since the base.
         """
-        from kiplint.cli.output import present
-
         reader = open_lake(self.lake)
-        from kiplint.commands.pipeline.result import ForksAnswer
         from kiplint.pipeline.answers.forks import forks
 
-        answer = ForksAnswer(document=forks(reader, self.source, self.merging or ""))
-        form = "html" if self.open and "=" not in self.output_format else self.output_format
-        return present(answer, form, self.color, in_browser=self.open)
+        return present_answer(forks(reader, self.source, self.merging or ""), self.output_format, self.color)
 
 
 class OptimizeCommand(Command, frozen=True):

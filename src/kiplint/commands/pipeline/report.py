@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from kiplint.cli.options import AsOfOption, Command, LakeArgument, Option, Reporting
+from kiplint.cli.options import AsOfOption, Command, LakeArgument, Option, PageReporting
 
 
 class ReportCommand(Command, frozen=True):
@@ -15,7 +15,7 @@ class ReportCommand(Command, frozen=True):
         "error"
     )
     as_of: AsOfOption = None
-    reporting: Reporting = Reporting()
+    reporting: PageReporting = PageReporting()
 
     def run(self) -> int:
         """Show what a lake holds: sources, findings in time, what broke, who interoperates, where forks collide.

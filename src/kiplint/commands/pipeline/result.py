@@ -21,6 +21,7 @@ from kiplint.pipeline.answers.documents import (
     PairsDocument,
     QueryDocument,
     RecentDocument,
+    ReleasePair,
     ReportDocument,
 )
 from kiplint.render.report import Report, RunResult, Verdict
@@ -53,20 +54,13 @@ class LakeAnswer(RunResult, frozen=True, kw_only=True):
     renderers: ClassVar[Mapping[str, str]] = TEXT
 
 
-class ForksAnswer(LakeAnswer, frozen=True, kw_only=True):
-    """Forks beside upstream, which have a page too."""
-
-    document: ForksDocument
-
-    command = "pipeline forks"
-    renderers: ClassVar[Mapping[str, str]] = {**TEXT, "html": "kiplint.commands.pipeline.page:write_forks"}
-
-
 class LakeReport(Report, frozen=True, kw_only=True):
     """The report on a lake: findings over time down to a severity, and in the newest set of each line."""
 
     document: ReportDocument
     severity: str = "error"
+    pairs: tuple[ReleasePair, ...] = ()
+    """The pairs of releases, as `pipeline matrix` tells them."""
 
     command = "pipeline report"
     renderers: ClassVar[Mapping[str, str]] = {**TEXT, "html": "kiplint.commands.pipeline.page:write"}
@@ -92,11 +86,15 @@ class LakeReport(Report, frozen=True, kw_only=True):
 
 def lake_report(reader: Reader, severity: str = "error") -> LakeReport:
     """The report on a lake. Raises UsageError where a stage is missing that it needs."""
+    from kiplint.pipeline.answers.matrix import matrix
     from kiplint.pipeline.answers.report import newest, report
 
     document = report(reader)
     findings, files, sources = newest(reader)
-    return LakeReport(findings=findings, files=files, sources=sources, document=document, severity=severity)
+    pairs = matrix(reader).pairs if document.matrix else ()
+    return LakeReport(
+        findings=findings, files=files, sources=sources, document=document, severity=severity, pairs=pairs
+    )
 
 
 def lake_diff(reader: Reader, span: str) -> DiffResult:

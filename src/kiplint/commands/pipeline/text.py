@@ -272,7 +272,7 @@ def _forks(document: documents.ForksDocument) -> Iterator[Grid]:
     groups = alike(document)
     columns = ("fork", "base", "day", "behind", "lacks", "older", "own", "collisions", "fixed upstream", "merge breaks")
     rest = sum(map(len, groups[MOST_FORKS:]))
-    notes = [f"{plural(rest, 'more fork')}: --source shows some of them, JSON and the page have all."] if rest else []
+    notes = [f"{plural(rest, 'more fork')}: --source shows some of them, JSON has all."] if rest else []
     notes.append("`fixed upstream` counts errors and warnings.")
     if any(row.base_by == "content" for row in document.forks):
         notes.append("A base with ~ is the nearest content: there is no common commit.")

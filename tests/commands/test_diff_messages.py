@@ -1,15 +1,13 @@
-"""A diff as people read it: one heading for an RPC, and only the messages that were asked for."""
+"""A diff of only the messages that were asked for."""
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
 
 from kiplint import diff
 from kiplint.commands.diff.run import diff_all
-from kiplint.commands.diff.text import write
 from kiplint.engine.errors import UsageError
 from tools import definition, field
 
@@ -29,24 +27,6 @@ def sides(folder: Path) -> tuple[Path, Path]:
             definition(A, name="YRecord", type="metadata", apiKey=7, validVersions=versions)
         )
     return folder / "old", folder / "new"
-
-
-def test_one_heading_for_an_rpc_whose_lines_do_not_repeat_its_name(tmp_path: Path) -> None:
-    out = io.StringIO()
-    write(diff(*sides(tmp_path)), out, color=False)
-    assert (
-        out.getvalue()
-        == """\
-X
-  warning  compat/default-changed  request 0-5, D: the default of D was "1" and is "2"
-  info     compat/new-version      request and response: version 6 is new
-
-YRecord
-  info  compat/new-version  version 6 is new
-
-new against old: 1 change breaks semantics; 3 break nothing.
-"""
-    )
 
 
 def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
