@@ -16,7 +16,6 @@ from xdist.scheduler import LoadFileScheduling
 import examples  # noqa: F401 (settings of hypothesis)
 from canary import plant, state
 from guard import sitecustomize  # noqa: F401 (refuses the network)
-from kiplint.limits import STEPS, suggestion_steps
 
 atexit.register(gc.unfreeze)  # extension modules complain of what is left
 gc.disable()  # it would be a third of the time until all tests are collected, and there is next to no garbage
@@ -166,12 +165,6 @@ def canary_places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Pa
     HOMES[:] = places[:1]
     yield places
     HOMES.clear()
-
-
-@pytest.fixture(autouse=True)
-def suggestions() -> None:
-    """Each test has the steps of a run: the sets of tests before it may have used them up."""
-    suggestion_steps.refill(STEPS)
 
 
 @pytest.fixture(autouse=True)

@@ -142,7 +142,6 @@ def check(
     released: Sequence[Path] = ...,
     as_hook: bool = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
     stdin_filename: Path | None = ...,
     repository: Path | None = ...,
@@ -178,7 +177,6 @@ def diff(
     ignore: Sequence[str] = ...,
     severity: Sequence[str] | Mapping[str, object] = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> DiffResult: ...
 def kip(
@@ -191,7 +189,6 @@ def kip(
     severity: Sequence[str] | Mapping[str, object] = ...,
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> KipResult: ...
 def migrate_bump(
@@ -267,7 +264,6 @@ def review(
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
     fail_on_breaks: Sequence[str] = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> ReviewResult: ...
 def rollout(

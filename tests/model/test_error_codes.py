@@ -6,8 +6,7 @@ from pathlib import Path
 
 from kiplint.codec.catalog import open_catalog
 from kiplint.codec.frames import decode_body
-from kiplint.engine.packs import shipped_rules
-from kiplint.model.error_codes import ERRORS, ERRORS_JAVA, FORMER_NAMES, ErrorCode, error_of, read_errors
+from kiplint.model.error_codes import ERRORS, ERRORS_JAVA, ErrorCode, error_of, read_errors
 from sources.support import make_repository, write
 from tools import definition, field
 
@@ -52,8 +51,3 @@ def test_the_tree_of_a_set_names_its_own_codes(tmp_path: Path) -> None:
     catalog = open_catalog([f"1.0.0:{place}"], repository)
     frame = decode_body(catalog, "PingResponse", 0, bytes.fromhex("2711"))
     assert [(error.field, error.name) for error in frame.errors] == [("errorCode", "OURS")]
-
-
-def test_the_rule_about_errors_in_notes_knows_the_same_names() -> None:
-    (rule,) = (rule for rule in shipped_rules() if rule.id == "notes/note-error-unknown")
-    assert {*rule.params["errors"]} == {error.name for error in ERRORS.values()} | {*FORMER_NAMES}

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kiplint.model.words import Near, Vocabulary, edit, is_one_edit, nearly
 
 from kiplint.model import words as spelling
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.types import INTEGERS, PRIMITIVES, nearest_primitive, parse_type
-from kiplint.model.words import Near, Vocabulary, edit, is_one_edit, nearly
 from tools import field, message
 
 

@@ -12,7 +12,6 @@ from kiplint.compat.since import BaseState, brought_about
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.model.schemas import Surroundings
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
@@ -127,7 +126,6 @@ def fix_sets(
     rules: RuleSet,
     fixer: FixFunction,
     *,
-    around: Callable[[str], Surroundings],
     unsafe: bool,
     releases: Callable[[], Releases | None],
     old: OldFindings | None = None,
@@ -136,8 +134,8 @@ def fix_sets(
 ) -> Fixes:
     """Fix the files of the sets in memory, but not those that are only context. `old` findings lose their fix.
 
-    `around` gives the rest of the repository by the directory of a set, `releases` what no unsafe fix may break;
-    `others` are the rules that do not run, and that no fix may break either; `choose` is as in `check`.
+    `releases` gives what no unsafe fix may break; `others` are the rules that do not run, and that no fix may break
+    either; `choose` is as in `check`.
     """
     from kiplint.fixes.write import FileChanges
 
@@ -149,8 +147,7 @@ def fix_sets(
     older: list[Finding] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
-        surroundings = around(schemas.directory)
-        check = _Check(schemas, surroundings, rules, _with_choices(fixer, choose), old)
+        check = _Check(schemas, rules, _with_choices(fixer, choose), old)
         if not any(finding.fix for finding in check(files)):
             result, older_findings = check.last(files)
             results.append(result)
@@ -158,7 +155,7 @@ def fix_sets(
             continue
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
-        silent = _Check(schemas, surroundings, others, None, None) if others and others.rules else lambda files: ()
+        silent = _Check(schemas, others, None, None) if others and others.rules else lambda files: ()
         outcome = fix_set(files, check, unsafe=unsafe, selection=choose, others=silent, releases=releases())
         refusals += outcome.refusals
         before |= outcome.before
@@ -184,7 +181,6 @@ class _Check(msgspec.Struct, frozen=True):
     """Checks a set in one state after the other, and remembers the last results."""
 
     schemas: SchemaFiles
-    around: Surroundings
     rules: RuleSet
     fixer: FixFunction | None
     old: OldFindings | None
@@ -208,7 +204,6 @@ class _Check(msgspec.Struct, frozen=True):
             partial=self.schemas.lone,
             fixer=self.fixer,
             base=old.base.at(directory) if old and old.base and old.are_left_out else None,
-            around=self.around,
         )
         older: list[Finding] = []
         if old is not None:
