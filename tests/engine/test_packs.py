@@ -134,10 +134,6 @@ def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
             rule(params={"known": []}, offers={"type": "knwon"}),
             "house/one: offers: the rule has no parameter knwon; did you mean known?",
         ),
-        (
-            rule(each="change", editions={"3.9": {"params": {"known": []}}}),
-            "house/one: editions: the rule has no parameter known",
-        ),
         (rule(fix="sugestion"), '10: house/one: fix: there is no fixer "sugestion"; did you mean suggestion?'),
         (rule(fix="x\n"), 'there is no fixer "x\\u000a"; there are ' + ", ".join(FIXERS)),
         (rule(fix="frozen"), "fix: frozen puts right what rules about a message find, and this one is about a field"),

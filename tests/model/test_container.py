@@ -84,21 +84,6 @@ def test_skipped_tags(numbers: list[int | None], gaps: dict[str, int]) -> None:
     assert fact_values(tags(*numbers), "skipped_tag") == gaps
 
 
-@pytest.mark.parametrize(
-    ("numbers", "after"),
-    [
-        ([0, 1, 2], {}),
-        ([1, 0], {"1:B": 1}),
-        ([1, None, 0], {"2:C": 1}),
-        ([2, 1, 0], {"1:B": 2, "2:C": 1}),
-        ([0, 0], {}),
-        ([0, -1], {"1:B": 0}),
-    ],
-)
-def test_tags_after(numbers: list[int | None], after: dict[str, int]) -> None:
-    assert fact_values(tags(*numbers), "tag_after") == after
-
-
 def test_tags_count_in_each_struct() -> None:
     inner = [field("C", tag=0, taggedVersions="3+"), field("D", tag=2, taggedVersions="3+")]
     whole = message(field("A", tag=0, taggedVersions="3+"), field("B", "S", fields=inner))

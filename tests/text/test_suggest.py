@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import product
-from string import ascii_letters
-
 import pytest
 
 from kiplint.engine.packs import shipped_rules
-from kiplint.limits import STEPS, suggestion_steps
-from kiplint.model.types import PRIMITIVES, nearest_primitive
+from kiplint.model.types import nearest_primitive
 from kiplint.render.formats import format_names
 from kiplint.text.words import did_you_mean, nearest
 
@@ -54,19 +50,6 @@ def test_the_word_itself_is_no_suggestion() -> None:
 )
 def test_what_is_not(word: str, candidates: list[str]) -> None:
     assert did_you_mean(word, candidates) == ""
-
-
-def test_a_run_has_so_many_steps_and_then_no_suggestions() -> None:
-    names = frozenset(f"Topic{''.join(pair)}State" for pair in product(ascii_letters, repeat=2))
-    words = [f"Topic{''.join(pair)}Stat" for pair in product(ascii_letters, repeat=2)]
-    answers = [nearest(word, names) for word in words]
-    assert answers[0] == "TopicaaState"
-    assert answers[-1] == ""
-    assert suggestion_steps.left <= 0
-    assert nearest("strnig", PRIMITIVES, steps=None) == "string"
-    suggestion_steps.refill(STEPS)
-    assert [nearest(words[0], names) for _ in range(1_000)] == ["TopicaaState"] * 1_000
-    assert suggestion_steps.left == STEPS
 
 
 @pytest.mark.parametrize(

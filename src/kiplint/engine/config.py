@@ -14,7 +14,7 @@ from msgspec import Meta
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches, misnamed
-from kiplint.limits import DEFINITION_LEVELS
+from kiplint.limits import CONFIGURATIONS, DEFINITION_LEVELS
 from kiplint.text.files import DISK, Disk, fits
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
@@ -331,10 +331,12 @@ LISTS: Final = ("rule-packs", "exclude")
 
 
 def once(chain: tuple[str, ...], file: str, files: Disk) -> tuple[str, ...]:
-    """The chain of extended files with `file` added; raises UsageError for a cycle."""
+    """The chain of extended files with `file` added; raises UsageError for a cycle and for a chain that is too long."""
     whole = files.real(file)
     if whole in chain:
         raise UsageError(f"{printable(file)} extends itself, by way of {len(chain)} files")
+    if len(chain) >= CONFIGURATIONS:
+        raise UsageError(CONFIGURATIONS.exceeded(f"the chain that ends with {printable(file)}"))
     return (*chain, whole)
 
 
