@@ -28,7 +28,7 @@ require = true
 """
 FILES = ["kiplint.toml", ".kiplint.toml", "pyproject.toml"]
 """The names, best first."""
-KEYS = "extend, select, ignore, fail-on, rule-packs, baseline, exclude, released, generator, per-file-ignores, severity, rules"
+KEYS = "extend, select, ignore, fail-on, rule-packs, baseline, exclude, released, per-file-ignores, severity, rules"
 
 
 @pytest.fixture

@@ -35,16 +35,10 @@ def test_name_twins(names: list[str], twins: dict[str, str]) -> None:
     assert fact_values(message(*map(field, names)).fields, "name_twin") == twins
 
 
-def test_about_twins() -> None:
-    texts = ["One.", "Two.", "One.", "", "", "one.", "Two."]
-    fields = message(*(field(chr(65 + n), about=text) for n, text in enumerate(texts))).fields
-    assert fact_values(fields, "about_twin") == {"2:C": "A", "6:G": "B"}
-
-
 def test_twins_are_of_one_struct() -> None:
     twin = field("A", about="Same.", tag=0, taggedVersions="3+")
     whole = message(twin, field("B", "S", fields=[twin]), field("C", "T", fields=[twin]))
-    assert [(x.name_twin, x.about_twin, x.tag_twin) for x in whole.all_fields] == [("", "", "")] * 5
+    assert [(x.name_twin, x.tag_twin) for x in whole.all_fields] == [("", "")] * 5
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ _SPECS = {
     "Container": (MessageSpec, FieldSpec, StructSpec),
 }
 _FIXERS_OF = {
-    "": "instead suggestion drop",
+    "": "instead suggestion",
     "problem": "json5 trailing-comma byte-order-mark block-comment unused-ignore closing-bracket coerced-value "
     "misspelt-property",
     "field": "default-null default-octal written-type flag",
@@ -45,7 +45,7 @@ _FIXERS_OF = {
     "note": "version-before",
 }
 FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() for name in names.split()}
-"""The fixers that a rule may name, and the kind of element that each is for; the first three are for all."""
+"""The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
 
 RANGE_FACTS = {
     "lowest": Fact("lowest", "int", "The lowest version, -1 when the range is empty."),

@@ -157,8 +157,7 @@ class RuleSpec(_RuleObject):
         str,
         Meta(
             description="The name of a fixer: `instead` writes what the rule says to, `suggestion` does so only when "
-            "selected for unsafe fixes, and `drop` then removes the property that the rule points to; others are made "
-            "for one rule, and for one kind of element."
+            "selected for unsafe fixes; others are made for one rule, and for one kind of element."
         ),
     ] = ""
     changes: Annotated[str, Meta(description="What an unsafe fix changes beside the text, such as the Java class.")] = (

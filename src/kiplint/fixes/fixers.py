@@ -205,12 +205,6 @@ def flexible_versions(case: FixerCase) -> Fixes:
     )
 
 
-def drop(case: FixerCase) -> Fixes:
-    """Remove the property that the rule points to."""
-    container, node = case.item()
-    return case.unsafe(delete_items(case.document, container, [node])) if node.key else ()
-
-
 def flag(case: FixerCase) -> Fixes:
     """A bool, where the default is not a third state such as -1."""
     field: Field = case.element
