@@ -89,7 +89,7 @@ def _history(entries: int) -> ReportDocument:
     """Findings and breaks of four lines with 430 revisions each: most began early, and most are fixed."""
     random = Random(entries)
     lines = [("apache", "trunk"), ("apache", "tags"), ("fork", "main"), ("other", "main")]
-    rules = ["tags/gap", "fields/unknown-type", "style/about-missing", "notes/note-source", "compat/layout-changed"]
+    rules = ["tags/gap", "fields/unknown-type", "style/about-missing", "notes/note-version", "compat/layout-changed"]
 
     def revision(line: tuple[str, str], position: int | None, name: str) -> dict[str, Any]:
         if position is None:

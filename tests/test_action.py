@@ -562,12 +562,12 @@ class TestMatcher:
 
     @pytest.mark.parametrize("color", ["never", "always"])
     def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
-        parts = [field("Kind", about="Which part."), field("size", about="How large.")]
+        parts = [field("Kind", about="Which part."), field("Size")]
         array = field("Parts", "[]Part", about="All parts.", fields=parts)
         write(workspace, thing(request=GAP, response=array))
         result = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
         assert ("\x1b[" in result.out) == (color == "always")
-        low = "size begins in lower case; fields of Kafka's messages begin with a capital letter"
+        untold = "Size has no about text; say in a sentence what it means"
         assert [self.read(line) for line in result.out.splitlines()] == [
             [
                 {
@@ -584,8 +584,8 @@ class TestMatcher:
                     "file": "schemas/ThingResponse.json",
                     "line": "28",
                     "column": "11",
-                    "code": "style/field-case",
-                    "message": low,
+                    "code": "style/about-missing",
+                    "message": untold,
                 }
             ],
         ]

@@ -79,14 +79,6 @@ def test_what_selects_nothing(tmp_path: Path, words: list[str], text: str) -> No
     assert text in result.err
 
 
-def test_a_condition_has_a_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime, "RULE_SECONDS", 0)
-    assert condition("99 in items", Row, "row")(Row())
-    endless = condition("any([a for a in items if matches(join(items), '*x*y')])", Row, "row")
-    with pytest.raises(UsageError, match="the condition takes too long"):
-        endless(Row())
-
-
 def test_one_frame_in_full(tmp_path: Path) -> None:
     lines = decode(tmp_path, "--frame", "2").splitlines()
     assert lines[0].startswith("ApiVersionsResponse 3, header 0, 26 bytes, frame 2, to 127.0.0.1:50312 from ")
