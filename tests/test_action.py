@@ -562,12 +562,18 @@ class TestMatcher:
 
     @pytest.mark.parametrize("color", ["never", "always"])
     def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
-        parts = [field("Kind", about="Which part."), field("Size")]
+        parts = [
+            field("Kind", about="Which part."),
+            field("Size", "string", "1+", nullableVersions="1+", default="null", about="How large."),
+        ]
         array = field("Parts", "[]Part", about="All parts.", fields=parts)
         write(workspace, thing(request=GAP, response=array))
         result = kiplint("check", ".", "--output-format", "concise", "--color", color, cwd=workspace)
         assert ("\x1b[" in result.out) == (color == "always")
-        untold = "Size has no about text; say in a sentence what it means"
+        text = (
+            "Size may be null and begins in version 1, but a response to an older version fails once it is set; "
+            'write "ignorable": true'
+        )
         assert [self.read(line) for line in result.out.splitlines()] == [
             [
                 {
@@ -584,8 +590,8 @@ class TestMatcher:
                     "file": "schemas/ThingResponse.json",
                     "line": "28",
                     "column": "11",
-                    "code": "style/about-missing",
-                    "message": untold,
+                    "code": "conventions/response-null-not-ignorable",
+                    "message": text,
                 }
             ],
         ]

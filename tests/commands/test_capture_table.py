@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import pytest
 
 from conftest import ROOT
 from kiplint.codec.summary import Latency
-from kiplint.engine import runtime
-from kiplint.engine.errors import UsageError
-from kiplint.engine.translate import condition
 from tools import kiplint
 
 SET = str(ROOT / "fixtures" / "sets" / "broker")
 CLIENT = str(ROOT / "fixtures" / "bytes" / "client.pcap")
-
-
-class Row:
-    items: Annotated[tuple[int, ...], "Very many numbers."] = tuple(range(100_000))
 
 
 def decode(tmp_path: Path, *words: str, file: str = CLIENT) -> str:
