@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
+from kiplint.limits import SUGGESTIONS
 from kiplint.model.types import nearest_primitive
 from kiplint.render.formats import format_names
-from kiplint.text.words import did_you_mean, nearest
+from kiplint.text.words import did_you_mean, is_one_edit, nearest
+from tools import check, definition, field
 
 RULES = [name for rule in shipped_rules() for name in (rule.id, rule.pack)]
 MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"]
@@ -58,3 +61,28 @@ def test_what_is_not(word: str, candidates: list[str]) -> None:
 )
 def test_types_with_a_digit_too_few(text: str, expected: str) -> None:
     assert nearest_primitive(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "single"),
+    [
+        ("Fetch", "Fetch", False),
+        ("Fetch", "Fetc", True),
+        ("Fetch", "Feetch", True),
+        ("Fetch", "Fotch", True),
+        ("Fetch", "Ftech", True),
+        ("Fetch", "Ftceh", False),
+        ("Fetch", "Fet", False),
+        ("", "F", True),
+    ],
+)
+def test_one_edit(first: str, second: str, single: bool) -> None:
+    assert is_one_edit(first, second) is is_one_edit(second, first) is single
+
+
+@pytest.mark.parametrize("properties", [{"abuot": "x"}, {"entityType": "topicNam"}])
+def test_a_definition_has_so_many_suggestions(properties: dict[str, str]) -> None:
+    data = definition(*(field(f"F{at}", "string", **properties) for at in range(SUGGESTIONS + 5)))
+    findings = check(data, Config(select=["shape"]))
+    assert len(findings) == SUGGESTIONS + 5
+    assert sum("did you mean" in finding.message for finding in findings) == SUGGESTIONS
