@@ -14,7 +14,6 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 import examples  # noqa: F401 (settings of hypothesis)
-from kiplint.limits import STEPS, suggestion_steps
 
 atexit.register(gc.unfreeze)  # extension modules complain of what is left
 gc.disable()  # it would be a third of the time until all tests are collected, and there is next to no garbage
@@ -148,11 +147,6 @@ def verdicts() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def suggestions() -> None:
-    """Each test has the steps of a run: the sets of tests before it may have used them up."""
-    suggestion_steps.refill(STEPS)
-
-
 @pytest.fixture(scope="session")
 def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bare repository with all that Kafka's schemas ever were."""

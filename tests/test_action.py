@@ -552,12 +552,18 @@ class TestMatcher:
 
     @pytest.mark.parametrize("color", ["", "1"])
     def test_it_reads_concise_lines(self, workspace: Path, color: str) -> None:
-        parts = [field("Kind", about="Which part."), field("size", about="How large.")]
+        parts = [
+            field("Kind", about="Which part."),
+            field("Size", "string", "1+", nullableVersions="1+", default="null", about="How large."),
+        ]
         array = field("Parts", "[]Part", about="All parts.", fields=parts)
         write(workspace, thing(request=GAP, response=array))
         result = kiplint("check", ".", "--output-format", "concise", cwd=workspace, env={"FORCE_COLOR": color})
         assert ("\x1b[" in result.out) == bool(color)
-        low = "size begins in lower case; fields of Kafka's messages begin with a capital letter"
+        text = (
+            "Size may be null and begins in version 1, but a response to an older version fails once it is set; "
+            'write "ignorable": true'
+        )
         assert [self.read(line) for line in result.out.splitlines()] == [
             [
                 {
@@ -574,8 +580,8 @@ class TestMatcher:
                     "file": "schemas/ThingResponse.json",
                     "line": "28",
                     "column": "11",
-                    "code": "style/field-case",
-                    "message": low,
+                    "code": "conventions/response-null-not-ignorable",
+                    "message": text,
                 }
             ],
         ]

@@ -49,8 +49,6 @@ MISTAKES = {
     ("compat/unstable-changed", "old"): {"style/latest-unstable"},
     ("compat/tag-changed", "old"): {"tags/gap"},
     ("compat/tag-changed", "good"): {"tags/gap"},
-    ("compat/ignorable-changed", "old"): {"conventions/useless-ignorable"},
-    ("compat/ignorable-changed", "good"): {"conventions/useless-ignorable"},
     ("compat/new-field-not-ignorable", "new"): {"conventions/informative-not-ignorable"},
 }
 """What `check` finds in one side of an example; in all others nothing, so that the change is all there is to see."""

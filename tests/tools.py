@@ -31,9 +31,7 @@ USUAL = settings.default.max_examples
 
 PLAIN = {"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-5", "flexibleVersions": "3+"}
 QUIET = [
-    "style/file-name",
     "style/about-missing",
-    "style/about-punctuation",
     "style/version-undocumented",
     "rpc/listeners-missing",
 ]

@@ -119,7 +119,6 @@ def check(
     update_baseline: bool = ...,
     changed_since: str | None = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
     repository: Path | None = ...,
 ) -> CheckResult: ...
@@ -137,7 +136,6 @@ def diff(
     ignore: Sequence[str] = ...,
     severity: Sequence[str] | Mapping[str, object] = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> DiffResult: ...
 def kip(
@@ -150,7 +148,6 @@ def kip(
     severity: Sequence[str] | Mapping[str, object] = ...,
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> KipResult: ...
 def migrate_bump(

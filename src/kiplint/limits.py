@@ -47,15 +47,12 @@ class Counter:
         self.left -= count
         return self.left >= 0
 
-    def refill(self, most: int) -> None:
-        """Begin again, with another amount."""
-        self.left = self.most = most
-
 
 FINDING = "a finding"
 DEFINITION_BYTES = Limit(1 << 20, "bytes", "a definition", "no definition is as long", beyond=FINDING)
 DEFINITION_LEVELS = Limit(64, "levels of nesting", "a definition", "structs need not be nested", beyond=FINDING)
 DEFINITION_PROBLEMS = Limit(100, "problems of the text", "a definition", beyond="the others are not reported")
+SUGGESTIONS = Limit(20, "suggestions", "a definition", beyond="the others are left out")
 DEFINITION_GLOBS = Limit(1_000, "ignored selectors with wildcards", "a definition", "name the rules", beyond=FINDING)
 UNFOLDED_FIELDS = Limit(100_000, "fields, structs unfolded", "layouts that are compared", beyond=FINDING)
 UNFOLDED_LEVELS = Limit(64, "levels of structs", "layouts that are compared", beyond=FINDING)
@@ -70,27 +67,6 @@ GIT_TREE = Limit(32 << 20, "bytes of a tree object", "a git repository", _FOLDER
 GIT_OBJECTS = Limit(256 << 20, "bytes of the objects of a request", "a git repository", _FOLDER)
 TEXT_BYTES = Limit(1 << 20, "bytes", "a configuration, a rule pack or a profile", "divide it")
 CONFIGURATIONS = Limit(20, "files that each extend the next", "a configuration", "join some of them")
-EXPRESSION = Limit(1_000, "characters of an expression", "a rule pack", "name a part of it by `let`")
-PACK_PARTS = Limit(200_000, "parts of all expressions", "a rule pack", "divide it")
-_RULE = "an error that names the rule"
-RULE_SECONDS = Limit(10, "seconds of CPU time, and 1 ms more for each element of a walk", "a rule pack", beyond=_RULE)
-RULE_TEXT = Limit(16 << 20, "characters that a rule makes for an element", "a rule pack", beyond=_RULE)
-RECHECKED_FILE = 2 << 10
-"""The bytes added to the size of each file that is checked again: small files take time too."""
-RECHECKED_BYTES = Limit(
-    48 << 20,
-    f"bytes checked again, {RECHECKED_FILE >> 10} KiB more for each file",
-    "the fixes of a set",
-    beyond="fixes are refused together where something gets worse",
-)
-SET_STEPS, BYTE_STEPS = 20_000, 8
-STEPS = Limit(
-    2_000_000,
-    f"steps of suggestions; for a schema set {SET_STEPS:,}, and {BYTE_STEPS} more for each byte, if that is less",
-    "a run",
-    beyond="the suggestion is left out",
-)
-"""What may be spent on what is no part of a report. A step takes a tenth of a microsecond or more."""
 BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set")
 KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
 INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it")
@@ -102,13 +78,5 @@ ANSWER_ROWS = Limit(1_000, "rows in an array", "the answer of a broker", beyond=
 QUERY_CHARACTERS = Limit(100_000, "characters", "a query to a lake", "shorten it")
 QUERY_MEMORY = Limit(2 << 30, "bytes of memory", "a query to a lake", "choose fewer rows or columns")
 LAKE_VERSIONS = Limit(1_000_000, "versions in its log", "a lake")
-
-suggestion_steps = Counter(STEPS)
-
-
-def steps_for(size: int) -> int:
-    """The steps for a schema set of so many bytes."""
-    return min(STEPS, SET_STEPS + BYTE_STEPS * size)
-
 
 LIMITS = tuple(limit for limit in globals().values() if isinstance(limit, Limit))

@@ -124,8 +124,7 @@ def test_breaks_are_reported_and_are_not_a_failure() -> None:
 def test_every_change_has_a_section(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ChangelogCommand(str(COMPAT / rule / "old"), str(COMPAT / rule / "new")).run() == 0
     page = capsys.readouterr().out
-    assert ("Nothing changed." in page) is (rule == "about-changed")
-    assert ("\n## " in page) is (rule != "about-changed")
+    assert "\n## " in page
 
 
 def test_long_lists_are_cut(tmp_path: Path) -> None:

@@ -213,14 +213,6 @@ def test_a_message_in_flux_still_breaks(tmp_path: Path) -> None:
     assert diff("old", "new", "--fail-on-breaks", "storage", cwd=tmp_path).code == 0
 
 
-def test_rules_that_are_off_are_selected_by_name() -> None:
-    where = FIXTURES / "compat/about-changed"
-    assert diff("old", "new", cwd=where) == (0, "", "")
-    assert concise("old", "new", "--select", "compat/about-changed", cwd=where) == [
-        "new/ThrottleMovesResponse.json about-changed"
-    ]
-
-
 def test_the_configuration_counts(pair: Path) -> None:
     (pair / "new/kiplint.toml").write_text('ignore = ["compat/layout-changed"]\n')
     assert diff("old", "new", cwd=pair) == (0, "", "")

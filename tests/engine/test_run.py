@@ -19,7 +19,7 @@ from kiplint.engine.run import Input, check_set
 from kiplint.model.fields import Field, Struct
 from kiplint.model.load import ProblemElement
 from kiplint.model.message import Message
-from kiplint.model.notes import TextElement
+from kiplint.model.notes import Note
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.formats import write
 from kiplint.text.decode import Problem
@@ -269,7 +269,7 @@ def test_a_finding_about_a_set_is_at_its_directory() -> None:
 
 
 def elements() -> int:
-    return sum(isinstance(thing, Message | Field | Struct | TextElement) for thing in gc.get_objects())
+    return sum(isinstance(thing, Message | Field | Struct | Note) for thing in gc.get_objects())
 
 
 def test_no_element_outlives_the_check_of_its_set() -> None:

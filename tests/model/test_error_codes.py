@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kiplint.engine.packs import shipped_rules
-from kiplint.model.error_codes import ERRORS, FORMER_NAMES, ErrorCode, error_of, read_errors
+from kiplint.model.error_codes import ErrorCode, error_of, read_errors
 
 JAVA = """
 // OLD(3, "no longer")
@@ -33,8 +32,3 @@ def test_a_branch_names_its_own_codes() -> None:
         7: ErrorCode(7, "REQUEST_TIMED_OUT", True),
         10001: ErrorCode(10001, "OURS", None),
     }
-
-
-def test_the_rule_about_errors_in_notes_knows_the_same_names() -> None:
-    (rule,) = (rule for rule in shipped_rules() if rule.id == "notes/note-error-unknown")
-    assert {*rule.params["errors"]} == {error.name for error in ERRORS.values()} | {*FORMER_NAMES}

@@ -320,10 +320,6 @@ class Configuring(Group, frozen=True):
     PANEL = "Configuration"
 
     config: ConfigOption = None
-    generator: Annotated[
-        Literal["3.9", "4.3", "4.4"] | None,
-        Option("The edition of Kafka's generator that the definitions are for.", usual="the configuration's, else 4.4"),
-    ] = None
     isolated: Annotated[bool, Option("Read no configuration.")] = False
 
     def configuration(self, start: str, choosing: Choosing, files: "Disk | None" = None) -> "Configuration":
@@ -341,7 +337,6 @@ class Configuring(Group, frozen=True):
             ignore=comma_parts(choosing.ignore),
             severity=dict(map(_severity, comma_parts(choosing.severity))),
             config={} if self.isolated and self.config is None else self.config,
-            generator=self.generator,
         )
 
 

@@ -9,7 +9,6 @@ import msgspec
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
-from kiplint.limits import PACK_PARTS
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import DISK, Disk
 
@@ -59,10 +58,9 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
 
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
     """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
-    from kiplint.engine.check_rule import bad_name, length, line_of, mistakes
+    from kiplint.engine.check_rule import bad_name, line_of, mistakes
 
     rule_ids: set[str] = set()
-    parts = 0
     for name in (pack, *(rule.spec.id for rule in rules)):
         if problem := bad_name(name):
             raise UsageError(f"{file}:{line_of(text, name)}: {problem}")
@@ -70,12 +68,6 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
         if rule.id in rule_ids:
             raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         rule_ids.add(rule.id)
-        parts += length(rule)
-        if parts > PACK_PARTS:
-            line = line_of(text, rule.spec.id)
-            raise UsageError(
-                PACK_PARTS.exceeded(f"{file}:{line}: {rule.id}: the pack, the names of `let` written out,")
-            )
         for part, expression, problem in mistakes(rule):
             line = line_of(text, rule.spec.id, expression)
             raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")

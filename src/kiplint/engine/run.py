@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.limits import steps_for, suggestion_steps
 from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems, size_problems
-from kiplint.model.schemas import Rpc, SchemaSet, Surroundings
+from kiplint.model.schemas import Rpc, SchemaSet
 
 if TYPE_CHECKING:
     from kiplint.engine.place import FixFunction
@@ -52,13 +51,12 @@ def check_set(
     fixer: FixFunction | None = None,
     free: bool = True,
     base: SchemaSet | None = None,
-    around: Surroundings | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial`: the rest of the set is unknown, so a missing half of an RPC is not a violation. With a `fixer` the
-    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds; `around` is the rest
-    of the repository. `free`: free the memory of the elements at once; the last set of a process need not.
+    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds. `free`: free
+    the memory of the elements at once; the last set of a process need not.
     """
     definitions: list[Definition] = []
     paths: set[str] = set()
@@ -66,10 +64,9 @@ def check_set(
         definitions.append(load(path, data))
         if is_reported:
             paths.add(path)
-    suggestion_steps.refill(steps_for(sum(len(definition.data) for definition in definitions)))
     messages = tuple(definition.message for definition in definitions if definition.message)
     unread = unread_names(definitions)
-    schemas = SchemaSet(messages, directory, partial, unread, frozenset(paths), base, around)
+    schemas = SchemaSet(messages, directory, partial, unread, frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
     violations = [at_reported_half(violation, paths) for violation in violations]
     result = Result(files=len(paths), messages=sum(message.file in paths for message in messages))
@@ -153,8 +150,6 @@ def file_violations(definitions: list[Definition], paths: set[str], rules: RuleS
     yield from rules.violations("header_range", (entry for message in messages for entry in message.header_ranges))
     if rules.has("note"):
         yield from rules.violations("note", (note for message in messages for note in message.notes))
-    if rules.has("word"):
-        yield from rules.violations("word", (word for message in messages for word in message.odd_words))
 
 
 def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from kiplint.fixes.new_version import BadField, FieldToAdd, field_text, map_text, parse_fields, properties_of
 from kiplint.model.headers import header_map
+from kiplint.model.notes import body_start
 from kiplint.model.schemas import SchemaSet
 from kiplint.text.edit import Document
 from kiplint.versions import ALL
@@ -198,7 +199,7 @@ def _header(schemas: SchemaSet, kind: str) -> int | None:
 def _manners(schemas: SchemaSet) -> tuple[str, str]:
     """The licence that the set's files begin with, and how their lines end."""
     for message in schemas.messages:
-        if message.has_licence:
+        if body_start(message.data):
             document = Document(message.data)
             return document.text[: document.root.start].removeprefix("\ufeff"), document.newline
     first = next((message.data for message in schemas.messages), b"")

@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from kiplint.model import spec
-
 
 class ErrorCode(msgspec.Struct, frozen=True):
     """An error code, its name, and whether a client may try again; None where that is not known."""
@@ -38,9 +36,8 @@ def _read() -> Iterator[ErrorCode]:
 
 
 ERRORS: Mapping[int, ErrorCode] = {error.code: error for error in _read()}
-FORMER_NAMES = {"NOT_LEADER_FOR_PARTITION": 6}
-"""Names that Kafka changed."""
-ERRORS_JAVA = spec.ERRORS_JAVA
+ERRORS_JAVA = "clients/src/main/java/org/apache/kafka/common/protocol/Errors.java"
+"""The path of the definition of Kafka's error codes in a tree of Kafka."""
 
 
 UNSUPPORTED_VERSION, INVALID_REQUEST = ERRORS[35], ERRORS[42]

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET
 
-from kiplint.limits import UNFOLDED_LEVELS
+from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
 from kiplint.model.element import set_fact
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
@@ -53,12 +53,12 @@ _FINE = frozenset((UNSET, None, *WORDS["entityType"]))
 
 def entity_problems(message: Message) -> Iterator[Problem]:
     """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
-    for field in message.all_fields:
-        if field.spec.entity_type not in _FINE:
-            yield _entity_problem(field, str(field.spec.entity_type))
+    strange_fields = (field for field in message.all_fields if field.spec.entity_type not in _FINE)
+    for number, field in enumerate(strange_fields):
+        yield _entity_problem(field, str(field.spec.entity_type), suggests=number < SUGGESTIONS)
 
 
-def _entity_problem(field: Field, word: str) -> Problem:
+def _entity_problem(field: Field, word: str, *, suggests: bool) -> Problem:
     pointer, text = f"{field.pointer}/entityType", printable(word[:40])
     if field.entity_type in _FINE and word.strip():
         return Problem(
@@ -67,7 +67,7 @@ def _entity_problem(field: Field, word: str) -> Problem:
     from kiplint.text.words import did_you_mean
 
     entity_types = WORDS["entityType"]
-    hint = did_you_mean(word.strip(), entity_types) or f"; it is one of {', '.join(entity_types)}"
+    hint = (suggests and did_you_mean(word.strip(), entity_types)) or f"; it is one of {', '.join(entity_types)}"
     return Problem(ENTITY_KIND, f'"{text}" is not a value of "entityType"{hint}', pointer, word=word)
 
 

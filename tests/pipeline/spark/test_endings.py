@@ -33,7 +33,7 @@ SPANS = {
     "that file is gone": ("syntax/invalid-json", "", "a/D.json", 2, "old"),
     "by a pack": ("tags/gap", "A", "a/A.json", 2, "old"),
     "by a glob": ("style/about-missing", "A", "a/A.json", 2, "old"),
-    "not by another rule": ("style/file-name", "A", "a/A.json", 2, "old"),
+    "not by another rule": ("style/latest-unstable", "A", "a/A.json", 2, "old"),
     "the comment was there": ("tags/gap", "A", "a/A.json", 3, "louder"),
     "its versions went": ("tags/gap", "A", "a/A.json", 4, "old"),
     "not by signs of LIKE": ("tags/gap", "A", "a/A.json", 5, "old"),

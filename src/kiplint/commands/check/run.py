@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -16,10 +16,9 @@ from kiplint.engine.rule import HALF
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as ScopeFindings
-from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN, home_of
-from kiplint.sources.open import ARCHIVES, OtherSets, open_sets, text_of_tree
+from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.text.show import printable
 
@@ -181,7 +180,6 @@ class _Run:
         self.paths: list[str] = []
         self.left_out: list[str] = []
         self.empty: list[str] = []
-        self.others = OtherSets(self.names, configuration.keeps, self.options.repository)
 
     def outcome(self) -> _Outcome:
         """Check the sets."""
@@ -265,16 +263,8 @@ class _Run:
                 fixer=fixer,
                 free=later is not None,
                 base=base.at(schemas.directory) if base else None,
-                around=self._around(schemas.directory),
             )
             schemas = later
-
-    def _around(self, directory: str) -> Surroundings:
-        """The rest of the repository around a set."""
-        return Surroundings(
-            lambda path: text_of_tree(directory or os.curdir, path, self.options.repository),
-            partial(self.others.declare_headers, directory),
-        )
 
     def _results(self) -> tuple[Sequence[ScopeFindings], Fixes | None]:
         """The results of the sets as they are, or with their fixes."""
@@ -292,7 +282,6 @@ class _Run:
             self._read(),
             self.rules,
             _fix,
-            around=self._around,
             unsafe=self.options.unsafe_fixes,
             releases=self.fixed_releases,
             old=old,

@@ -130,11 +130,10 @@ def _findings(report: KipReport) -> Iterator[Finding]:
 
 
 def _findings_of_check(kip: PlacedKip, base: ReleaseSets | None, rules: RuleSet) -> Iterator[Finding]:
-    of_files = {rule.id for rule in rules.rules if rule.spec.of_file}
     for directory, definitions in kip.homes.items():
         inputs = [Input(path, data, path in definitions) for path, data in kip.files(base, directory).items()]
         for finding in check_set(inputs, rules, directory=directory, partial=base is None).findings:
-            if finding.rule not in of_files and kip.has(finding):
+            if kip.has(finding):
                 message = undetermined(finding.message, finding.message_name)
                 yield replace(finding.at(*kip.place(finding.path, finding.span)), message=message)
 
