@@ -17,7 +17,6 @@ from kiplint.codec.summary import ErrorTraffic as ErrorTraffic
 from kiplint.codec.summary import Latency as Latency
 from kiplint.codec.summary import UnansweredRequest as UnansweredRequest
 from kiplint.codec.wire import ValueSpan as ValueSpan
-from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
 from kiplint.commands.check.run import CheckResult as CheckResult
 from kiplint.commands.decode.result import DecodedFrame as DecodedFrame
 from kiplint.commands.decode.result import DecodeResult as DecodeResult
@@ -39,7 +38,6 @@ from kiplint.commands.negotiate.matrix.result import MatrixResult as MatrixResul
 from kiplint.commands.negotiate.matrix.run import negotiate_all as negotiate_all
 from kiplint.commands.negotiate.result import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate.run import negotiate as negotiate
-from kiplint.commands.new.run import NewResult as NewResult
 from kiplint.commands.probe.connection import Sasl as Sasl
 from kiplint.commands.probe.connection import Tls as Tls
 from kiplint.commands.probe.result import Api as Api
@@ -115,14 +113,6 @@ __version__: str
 __all__: list[str]
 
 # The functions of commands; `make docs` writes them.
-def changelog(
-    old: Path,
-    new: Path,
-    *,
-    messages: Sequence[str] = ...,
-    role: Literal["client", "broker", "storage"] | None = ...,
-    repository: Path | None = ...,
-) -> ChangelogResult: ...
 def check(
     *sets: Path,
     select: Sequence[str] = ...,
@@ -197,7 +187,6 @@ def kip(
 def migrate_bump(
     *rpcs: str,
     schemas: Path = ...,
-    fields: Sequence[str] = ...,
     unstable: bool = ...,
     new_version: bool = ...,
     note: str = ...,
@@ -213,46 +202,6 @@ def migrate_kip_1313(
     dry_run: bool = ...,
     diff: bool = ...,
 ) -> MigrationResult: ...
-def migrate_release(
-    *rpcs: str,
-    schemas: Path = ...,
-    dry_run: bool = ...,
-    diff: bool = ...,
-) -> MigrationResult: ...
-def new_coordinator(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    key: str = ...,
-    value: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_from_kip(
-    file: Path,
-    *,
-    schemas: Path = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_record(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    fields: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_rpc(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    listeners: Sequence[str] = ...,
-    unstable: bool = ...,
-    request: str = ...,
-    response: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
 def review(
     *paths: Path,
     base: str | None = ...,

@@ -16,7 +16,6 @@ from kiplint.engine.rule import Rule
 from kiplint.fixes.apply import without_collisions
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.new_version import BadField
 from kiplint.fixes.sets import Goal, Migration
 from kiplint.model.schemas import Rpc
 from kiplint.server.buffer import Buffer, place_at
@@ -167,10 +166,7 @@ def legal_edits(
             rpc = _rpc(buffer, neighbours)
             if rpc is None or key != "versions":
                 continue
-            try:
-                migration = bump(rpc)
-            except BadField:
-                continue
+            migration = bump(rpc)
             highest = max(half.valid.highest for half in (rpc.request, rpc.response) if half) + 1
             title, text = f"Move to version {highest}, which {rpc.name} gets", f'"versions": "{highest}+"'
             edits = [
@@ -223,7 +219,7 @@ def refactorings(
     for title, migrate_rpc, goal in choices:
         try:
             migration = workspace.prove(neighbours, migrate_rpc(), goal)
-        except (BadField, LookupError, ValueError, UsageError):  # findings report what is broken
+        except (LookupError, ValueError, UsageError):  # findings report what is broken
             continue
         if any(row.name == rpc.name and row.state == "left" for row in migration.rows):
             continue
