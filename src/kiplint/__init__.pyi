@@ -24,11 +24,9 @@ from kiplint.commands.decode.result import FrameRow as FrameRow
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.encode.run import EncodeResult as EncodeResult
 from kiplint.commands.encode.run import encode as encode
-from kiplint.commands.kip.drafts import UnreadObject as UnreadObject
 from kiplint.commands.kip.result import DefinitionObject as DefinitionObject
 from kiplint.commands.kip.result import KipReport as KipReport
 from kiplint.commands.kip.result import KipResult as KipResult
-from kiplint.commands.kip.result import NewLayouts as NewLayouts
 from kiplint.commands.migrate.result import MigrationResult as MigrationResult
 from kiplint.commands.negotiate.clients.result import ClientListResult as ClientListResult
 from kiplint.commands.negotiate.clients.result import ClientsResult as ClientsResult
@@ -173,7 +171,6 @@ def diff(
 ) -> DiffResult: ...
 def kip(
     *files: Path,
-    base: Path | None = ...,
     against: Path | None = ...,
     repository: Path | None = ...,
     select: Sequence[str] = ...,
