@@ -32,7 +32,7 @@ from kiplint.commands.decode.options import DecodeCommand
 from kiplint.commands.decode.result import DecodedFrame
 from kiplint.commands.decode.run import decode as decode_command
 from kiplint.commands.encode import run as encode
-from kiplint.commands.kip import drafts
+from kiplint.commands.kip import run as kip_run
 from kiplint.commands.negotiate.run import negotiate
 from kiplint.commands.probe import result as probe
 from kiplint.engine import baseline
@@ -71,7 +71,7 @@ def test_every_limit_has_its_line() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "text", "read"),
     [
-        (drafts, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
+        (kip_run, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
         (probe, "PROBE_BYTES", OFFERS, probe.read_offers),
         (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
         (inputs, "INPUT_BYTES", "00" * 40, decode),
@@ -97,7 +97,7 @@ def test_a_file(
 @pytest.mark.parametrize(
     ("module", "name", "text", "read"),
     [
-        (drafts, "KIP_BYTES", KIP, lambda: kip("-", config={})),
+        (kip_run, "KIP_BYTES", KIP, lambda: kip("-", config={})),
         (probe, "PROBE_BYTES", OFFERS, lambda: probe.read_offers("-")),
         (inputs, "INPUT_BYTES", "00" * 40, lambda: decode("-")),
     ],

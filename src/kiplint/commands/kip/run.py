@@ -97,8 +97,7 @@ def _left_out(kip: Kip) -> Iterator[str]:
     if not kip.definitions:
         yield f"no message definition in {kip.path}"
     if kip.loose:
-        fields = plural(len(kip.loose), "field")
-        yield f"{fields} of {kip.path} outside of definitions, the first on line {kip.loose[0]}"
+        yield f"{plural(len(kip.loose), 'field')} of {kip.path} outside of definitions, first on line {kip.loose[0]}"
 
 
 def _report(kip: Kip, base: Base, rules: RuleSet) -> KipReport:
