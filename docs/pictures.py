@@ -83,7 +83,7 @@ def pictures(history: Path, lake: Path, guide: Path) -> list[Picture]:
         ),
         Picture(
             "kip",
-            ("kip", "example/KIP-9012.txt", "--base", "example/released", *color),
+            ("kip", "example/KIP-9012.txt", "--against", "example/released", *color),
             height=760,
             folder=examples["kips"],
         ),

@@ -103,7 +103,6 @@ REQUEST = definition(field("A", about="One."), name="XRequest", listeners=["brok
 RESPONSE = definition(field("A", about="One."), name="XResponse", type="response")
 
 COMMANDS: dict[str, list[list[str]]] = {
-    "changelog": [["HEAD~1:", "HEAD:"]],
     "check": [
         ["--as-hook", "s"],
         ["--as-hook", "s/XRequest.json"],
@@ -120,11 +119,10 @@ COMMANDS: dict[str, list[list[str]]] = {
     "diff": [["HEAD~1:", "HEAD:"], ["HEAD:", "."], ["HEAD:", "lost:"]],
     "encode": [["XRequest@0", "--set", "HEAD:s"]],
     "explain": [["fields/unknown-type"]],
-    "kip": [["page.html", "--base", "HEAD:"]],
+    "kip": [["page.html", "--against", "HEAD:"]],
     "lsp": [[]],
     "migrate": [["bump", "X", "--schemas", "s", "--dry-run"], ["kip-1313", "s", "--dry-run"]],
     "negotiate": [["HEAD~1:", "HEAD:"], ["--matrix", "HEAD~1:", "HEAD:"]],
-    "new": [["rpc", "Y", "--schemas", "s", "--dry-run"]],
     "probe": [["127.0.0.1:1", "--client", "HEAD:s", "--timeout", "1"]],
     "review": [[], ["--base", "HEAD~1"], ["--base", "none", "s"]],
     "rollout": [["HEAD~1:", "HEAD:"]],

@@ -21,7 +21,7 @@ COMMANDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "check": (("check", "new", "--select", "all"), REPORTS),
     "diff": (("diff", "old", "new"), REPORTS),
     "rollout": (("rollout", "old", "new"), REPORTS),
-    "kip": (("kip", "kip.md", "--base", "old", "--against", "new"), REPORTS),
+    "kip": (("kip", "kip.md", "--against", "old"), REPORTS),
     "decode": (("decode", "0007000200000001ffff0001", "--set", "new"), ("text",)),
     "negotiate": (("negotiate", "old", "new"), ("text", "html")),
     "show": (("show", "--all", "new"), ("text", "html")),
