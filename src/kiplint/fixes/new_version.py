@@ -37,7 +37,7 @@ def declared_map(message: Message) -> HeaderMap | None:
     return tuple((entry.versions, entry.header) for entry in entries)
 
 
-def map_text(entries: HeaderMap, unit: str = "  ") -> str:
+def map_text(entries: HeaderMap, unit: str) -> str:
     """The map as JSON, a range a line, to be indented like its property."""
     lines = [f'{unit}"{versions}": "{header}"' for versions, header in entries]
     return "{\n" + ",\n".join(lines) + "\n}"

@@ -37,7 +37,7 @@ class Kip(NamedTuple):
     loose: tuple[int, ...]
 
 
-class Base(NamedTuple):
+class BaseSets(NamedTuple):
     """The set that KIPs are compared with: its tree, and the files by directory. Without a set both are empty."""
 
     tree: Tree
@@ -56,7 +56,7 @@ def kip(options: KipCommand) -> KipResult:
     configuration = options.configuring.configuration(start, options.choosing)
     rules = configuration.rules()
     files = read_directories(against, options.repository, configuration.keeps) if against else {}
-    base = Base(make_tree(against or "", files.items()), {name: dict(pairs) for name, pairs in files.items()})
+    base = BaseSets(make_tree(against or "", files.items()), {name: dict(pairs) for name, pairs in files.items()})
     kips = [_read(name) for name in names]
     notes = tuple(note for kip in kips for note in _left_out(kip))
     if not any(kip.definitions for kip in kips):
@@ -100,7 +100,7 @@ def _left_out(kip: Kip) -> Iterator[str]:
         yield f"{plural(len(kip.loose), 'field')} of {kip.path} outside of definitions, first on line {kip.loose[0]}"
 
 
-def _report(kip: Kip, base: Base, rules: RuleSet) -> KipReport:
+def _report(kip: Kip, base: BaseSets, rules: RuleSet) -> KipReport:
     directories = {name: dict(files) for name, files in base.files.items()}
     blocks: dict[str, Block] = {}
     for directory, file, source, block in _places(kip, base):
@@ -131,7 +131,7 @@ def _report(kip: Kip, base: Base, rules: RuleSet) -> KipReport:
     )
 
 
-def _places(kip: Kip, base: Base) -> Iterator[tuple[str, str, Definition, Block]]:
+def _places(kip: Kip, base: BaseSets) -> Iterator[tuple[str, str, Definition, Block]]:
     """The directory and the file of each definition: those of its name in the base, else a file beside its type.
 
     The last definition of a name counts: KIPs show the old one, then the new.
@@ -165,7 +165,7 @@ def _check(
         yield from (finding for finding in found if finding.rule not in of_files)
 
 
-def _rows(kip: Kip, base: Base, current: set[int], changes: list[ChangeFinding]) -> Iterator[DefinitionObject]:
+def _rows(kip: Kip, base: BaseSets, current: set[int], changes: list[ChangeFinding]) -> Iterator[DefinitionObject]:
     """What there is to say of each definition; `current` are the offsets of those that count."""
     changed = {change.message_name for change in changes}
     for source, block in kip.definitions:
