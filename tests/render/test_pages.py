@@ -237,7 +237,7 @@ def test_paths_begin_at_the_set(visit: Callable[..., Visit], pages: Callable[[st
 
 CROWDS: dict[str, Callable[[Path], RunResult]] = {
     "a KIP": lambda corpora: kiplint.kip(
-        corpora.parent / "kips/kip-1313.txt", base=corpora / "kafka-trunk-2026-08/clients", config={}
+        corpora.parent / "kips/kip-1313.txt", against=corpora / "kafka-trunk-2026-08/clients", config={}
     ),
     "a file": lambda _: report(*(finding(message_name=name, message=f"of {name}") for name in ("B", "A", "B", ""))),
 }
