@@ -45,15 +45,13 @@ MISTAKES = {
     "diff": ["a", "trunk/clients none", "--message Fe trunk/clients trunk/clients", "--fail-on-breaks wires a b"],
     "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "Fetch a b"],
     "negotiate": ["", "trunk/clients", "--list-clients a", "librdkafka@0 trunk/clients", "--clients x trunk/clients"],
-    "new": ["rpc Fetch --schemas trunk/clients", "record R --schemas trunk/clients", "from-kip none"],
-    "migrate": ["bump Fetc --schemas trunk/clients", "release Fetch --schemas trunk/clients", "kip-1313 none"],
+    "migrate": ["bump Fetc --schemas trunk/clients", "kip-1313 none"],
     "rollout": ["a b c", "--header 0 trunk/clients"],
     "kip": ["none", "bytes/java.jsonl"],
     "review": ["--base none trunk", "--base nosuch"],
     "rules": ["nosuch"],
     "explain": ["nosuch", "gap"],
     "schema": ["nosuch"],
-    "changelog": ["none none", "trunk/clients"],
 }
 """Words after a command that it refuses, or that are seldom written."""
 
@@ -69,21 +67,16 @@ BOTH = {
     "clients": "negotiate --clients librdkafka,sarama@1.42.1 3.6.0: --repo history",
     "client": "negotiate librdkafka@1.3.0 trunk: --mode kraft --repo history",
     "client-list": "negotiate --list-clients",
-    "kip-against": "kip kips/kip-1313.txt --base 3.9.0-rc3: --against trunk: --repo history",
+    "kip-against": "kip kips/kip-1313.txt --against 3.9.0-rc3: --repo history",
     "bump": "migrate bump Fetch --schemas trunk/clients --dry-run",
-    "bump-field": "migrate bump Fetch --add-field Epoch:int32:Text. --schemas trunk/clients --dry-run",
     "migrate": "migrate kip-1313 trunk/clients --dry-run",
-    "new-rpc": "new rpc Sample --schemas trunk/clients --dry-run",
-    "new-record": "new record Rack --schemas trunk/metadata --fields A:int8 --dry-run",
-    "new-pair": "new coordinator Rack --schemas trunk/group-coordinator --key G:string --value E:int32 --dry-run",
-    "new-from-kip": "new from-kip kips/kip-1242.txt --schemas trunk/clients --dry-run",
 }
 """Command lines whose text and JSON are written; `IN DIRECTORY` is where they run."""
 LIST_COMMANDS = {
     "list-check": "check trunk/clients --select all",
     "list-diff": "diff 3.6.0: 3.7.0: --repo history",
     "list-rollout": "rollout 3.6.0: trunk: --repo history",
-    "list-kip": "kip kips/kip-1313.txt --base trunk/clients",
+    "list-kip": "kip kips/kip-1313.txt --against trunk/clients",
     "list-review": "review --base 3.9.0-rc3 IN history",
     "list-migrate": "migrate kip-1313 trunk/clients --dry-run",
 }
@@ -111,9 +104,8 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
     for old, new in PAIRS:
         for command in ("diff", "rollout", "negotiate"):
             both[f"{command}-{old}-{new}"] = f"{command} {old}: {new}: --repo history"
-        yield f"changelog-{old}-{new}", f"changelog {old}: {new}: --repo history"
     for kip in ("kip-35", "kip-78", "kip-511", "kip-1242", "kip-1313"):
-        both[kip] = f"kip kips/{kip}.txt --base trunk/clients"
+        both[kip] = f"kip kips/{kip}.txt --against trunk/clients"
     for name, words in both.items():
         yield from ((f"{name}.{form}", f"{words} --output-format {form}") for form in FORMATS)
     for name, words in LIST_COMMANDS.items():

@@ -17,7 +17,7 @@ import pytest
 
 from kiplint import kip, limits
 from kiplint.commands.decode.options import read_body
-from kiplint.commands.kip import drafts
+from kiplint.commands.kip import run as kip_run
 from kiplint.commands.probe import result as probe
 from kiplint.engine import baseline
 from kiplint.engine.errors import UsageError
@@ -53,7 +53,7 @@ def test_every_limit_has_its_line() -> None:
 @pytest.mark.parametrize(
     ("module", "name", "text", "read"),
     [
-        (drafts, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
+        (kip_run, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
         (probe, "PROBE_BYTES", OFFERS, probe.read_offers),
         (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
         (limits, "INPUT_BYTES", "00" * 40, lambda file: read_body(file, "auto")),
@@ -78,7 +78,7 @@ def test_a_file(
 @pytest.mark.parametrize(
     ("module", "name", "text", "read"),
     [
-        (drafts, "KIP_BYTES", KIP, lambda: kip("-", config={})),
+        (kip_run, "KIP_BYTES", KIP, lambda: kip("-", config={})),
         (probe, "PROBE_BYTES", OFFERS, lambda: probe.read_offers("-")),
         (limits, "INPUT_BYTES", "00" * 40, lambda: read_body("-", "auto")),
     ],

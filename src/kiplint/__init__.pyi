@@ -5,17 +5,14 @@ from typing import Any, Literal
 
 from kiplint.codec.problems import ByteProblem as ByteProblem
 from kiplint.codec.wire import ValueSpan as ValueSpan
-from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
 from kiplint.commands.check.run import CheckResult as CheckResult
 from kiplint.commands.decode.run import DecodedMessage as DecodedMessage
 from kiplint.commands.decode.run import DecodeResult as DecodeResult
 from kiplint.commands.decode.run import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
-from kiplint.commands.kip.drafts import UnreadObject as UnreadObject
 from kiplint.commands.kip.result import DefinitionObject as DefinitionObject
 from kiplint.commands.kip.result import KipReport as KipReport
 from kiplint.commands.kip.result import KipResult as KipResult
-from kiplint.commands.kip.result import NewLayouts as NewLayouts
 from kiplint.commands.migrate.result import MigrationResult as MigrationResult
 from kiplint.commands.negotiate.clients.result import ClientListResult as ClientListResult
 from kiplint.commands.negotiate.clients.result import ClientsResult as ClientsResult
@@ -25,7 +22,6 @@ from kiplint.commands.negotiate.matrix.result import MatrixResult as MatrixResul
 from kiplint.commands.negotiate.matrix.run import negotiate_all as negotiate_all
 from kiplint.commands.negotiate.result import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate.run import negotiate as negotiate
-from kiplint.commands.new.run import NewResult as NewResult
 from kiplint.commands.probe.connection import Sasl as Sasl
 from kiplint.commands.probe.connection import Tls as Tls
 from kiplint.commands.probe.result import Api as Api
@@ -98,14 +94,6 @@ __version__: str
 __all__: list[str]
 
 # The functions of commands; `make docs` writes them.
-def changelog(
-    old: Path,
-    new: Path,
-    *,
-    messages: Sequence[str] = ...,
-    role: Literal["client", "broker", "storage"] | None = ...,
-    repository: Path | None = ...,
-) -> ChangelogResult: ...
 def check(
     *sets: Path,
     select: Sequence[str] = ...,
@@ -140,7 +128,6 @@ def diff(
 ) -> DiffResult: ...
 def kip(
     *files: Path,
-    base: Path | None = ...,
     against: Path | None = ...,
     repository: Path | None = ...,
     select: Sequence[str] = ...,
@@ -153,7 +140,6 @@ def kip(
 def migrate_bump(
     *rpcs: str,
     schemas: Path = ...,
-    fields: Sequence[str] = ...,
     unstable: bool = ...,
     new_version: bool = ...,
     note: str = ...,
@@ -169,46 +155,6 @@ def migrate_kip_1313(
     dry_run: bool = ...,
     diff: bool = ...,
 ) -> MigrationResult: ...
-def migrate_release(
-    *rpcs: str,
-    schemas: Path = ...,
-    dry_run: bool = ...,
-    diff: bool = ...,
-) -> MigrationResult: ...
-def new_coordinator(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    key: str = ...,
-    value: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_from_kip(
-    file: Path,
-    *,
-    schemas: Path = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_record(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    fields: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_rpc(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    listeners: Sequence[str] = ...,
-    unstable: bool = ...,
-    request: str = ...,
-    response: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
 def review(
     *paths: Path,
     base: str | None = ...,

@@ -121,18 +121,12 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     ],
     "diff": [("diff", "old", FOLDER), ("diff", "old", "broken")],
     "rollout": [("rollout", "old", FOLDER)],
-    "changelog": [("changelog", "old", FOLDER), ("changelog", "old", "broken")],
     "show": [*(("show", f"{name}Request".replace("\0", ""), FOLDER) for name in NAMES), ("show", "XRequest", "plain")],
     "negotiate": [("negotiate", "old", FOLDER)],
     "migrate kip-1313": [("migrate", "kip-1313", FOLDER, "--dry-run"), ("migrate", "kip-1313", "broken", "--dry-run")],
     "migrate bump": [
         ("migrate", "bump", NAMES[8], "--schemas", "old", "--dry-run"),
-        ("migrate", "bump", "X", "--schemas", "plain", "--dry-run", "--add-field", f"{NAMES[0]}:int32:x"),
-        ("migrate", "bump", "X", "--schemas", "plain", "--dry-run", "--add-field", f"Y:{NAMES[0]}:x"),
-    ],
-    "new rpc": [
-        ("new", "rpc", NAMES[0], "--schemas", "plain", "--dry-run"),
-        ("new", "rpc", "X", "--schemas", NAMES[0]),
+        ("migrate", "bump", "X", "--schemas", "plain", "--dry-run", "--note", NAMES[0]),
     ],
     "decode": [
         ("decode", "--set", "plain", BODY, "body.hex"),
@@ -145,7 +139,7 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     "kip": [
         ("kip", "kip.md"),
         ("kip", NAMES[0]),
-        ("kip", "kip.md", "--base", "old"),
+        ("kip", "kip.md", "--against", "old"),
         ("kip", "kip.md", "--against", NAMES[0]),
     ],
     "rules": [("rules",), ("rules", NAMES[0])],

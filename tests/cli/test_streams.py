@@ -38,7 +38,6 @@ COMMANDS = {
     "check-help": ["check", "--help"],
     "diff": ["diff", "old", "new"],
     "review": ["review", "--base", "none", "old"],
-    "changelog": ["changelog", "old", "new"],
     "rollout": ["rollout", "old", "new"],
     "show": ["show", "XRequest", "old"],
     "explain": ["explain", "tags/gap"],
@@ -50,11 +49,6 @@ COMMANDS = {
     "kip-1313": ["migrate", "kip-1313", "old", "--dry-run"],
     "bump": ["migrate", "bump", "X", "--schemas", "old", "--dry-run"],
     "bump-patch": ["migrate", "bump", "X", "--schemas", "old", "--diff"],
-    "release": ["migrate", "release", "X", "--schemas", "old", "--dry-run"],
-    "new-rpc": ["new", "rpc", "Y", "--schemas", "old", "--dry-run"],
-    "new-record": ["new", "record", "Y", "--schemas", "nowhere", "--dry-run"],
-    "new-coordinator": ["new", "coordinator", "Y", "--schemas", "nowhere", "--dry-run"],
-    "new-from-kip": ["new", "from-kip", "kip.md", "--schemas", "nowhere", "--dry-run"],
     "decode": ["decode", "XRequest@0", "body", "--set", "old"],
     "decode-stdin": ["decode", "XRequest@0", "--set", "old"],
     "probe": ["probe", "127.0.0.1:1", "--client", "probe", "--timeout", "1"],
@@ -79,9 +73,6 @@ SILENT = {
     "lake-optimize",
     "unknown",
     "bump-patch",
-    "new-record",
-    "new-coordinator",
-    "new-from-kip",
 }
 NEEDS_STDOUT = set(COMMANDS) - SILENT
 """The commands that have something to say on standard output."""

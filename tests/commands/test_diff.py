@@ -476,12 +476,6 @@ def test_for_a_role(tmp_path: Path) -> None:
     assert "valid (5 RPCs)\n  Alpha 0-1, Beta 0-1, Delta 0-1, Gamma 0-1, Inner 0\n" in broker.out
     storage = diff("old", "new", "--for", "storage", "--output-format", "concise", cwd=tmp_path)
     assert (storage.code, storage.out.count("\n"), "XRecord" in storage.out) == (1, 1, True)
-    page = kiplint("changelog", "old", "new", "--for", "client", cwd=tmp_path).out
-    assert page == (
-        "# From old to new\n\n## No longer served\n\n"
-        "- **versions are no longer valid**, 4 RPCs: Alpha 0-1, Beta 0-1, Delta 0-1 and Gamma 0-1.\n"
-        "- **ZooKeeper mode is gone: zkBroker no longer serves it**, 4 RPCs: Alpha, Beta, Delta and Gamma.\n"
-    )
 
 
 def test_for_a_role_warnings_about_new_fields_remain() -> None:

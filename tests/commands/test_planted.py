@@ -101,7 +101,6 @@ REQUEST = definition(field("A", about="One."), name="XRequest", listeners=["brok
 RESPONSE = definition(field("A", about="One."), name="XResponse", type="response")
 
 COMMANDS: dict[str, list[list[str]]] = {
-    "changelog": [["HEAD~1:", "HEAD:"]],
     "check": [
         ["s", "--changed-since", "HEAD~1"],
         ["HEAD:s"],
@@ -114,11 +113,10 @@ COMMANDS: dict[str, list[list[str]]] = {
     "decode": [["XRequest@0", "s/XRequest.json", "--set", "HEAD:s"]],
     "diff": [["HEAD~1:", "HEAD:"], ["HEAD:", "."], ["HEAD:", "lost:"]],
     "explain": [["fields/unknown-type"]],
-    "kip": [["page.html", "--base", "HEAD:"]],
+    "kip": [["page.html", "--against", "HEAD:"]],
     "lsp": [[]],
     "migrate": [["bump", "X", "--schemas", "s", "--dry-run"], ["kip-1313", "s", "--dry-run"]],
     "negotiate": [["HEAD~1:", "HEAD:"], ["--matrix", "HEAD~1:", "HEAD:"]],
-    "new": [["rpc", "Y", "--schemas", "s", "--dry-run"]],
     "probe": [["127.0.0.1:1", "--client", "HEAD:s", "--timeout", "1"]],
     "review": [[], ["--base", "HEAD~1"], ["--base", "none", "s"]],
     "rollout": [["HEAD~1:", "HEAD:"]],

@@ -23,7 +23,6 @@ OUTPUTS = {
     "rollout": ["rollout", CLIENTS],
     "show": ["show", "Metadata", CLIENTS],
     "negotiate": ["negotiate", CLIENTS, CLIENTS],
-    "new": ["new", "rpc", "Sample", "--schemas", CLIENTS, "--dry-run"],
     "migrate": ["migrate", "bump", "Metadata", "--schemas", CLIENTS, "--dry-run"],
 }
 

@@ -316,24 +316,6 @@ class FileChanges(msgspec.Struct, frozen=True):
             raise UsageError(str(error)) from None
 
 
-def create_files(files: Mapping[str, bytes]) -> None:
-    """Write files that are not there yet, or none; raises UsageError when one is there or cannot be written."""
-    new_paths: list[str] = []
-    try:
-        with _hold_signals():
-            for path, data in files.items():
-                with _explain_errors(Path(path)):
-                    require_outside_git(path)
-                    with open(path, "xb") as file:
-                        new_paths.append(path)
-                        file.write(data)
-    except NotWritten as error:
-        for path in new_paths:
-            os.unlink(path)
-        raise UsageError(str(error)) from None
-    _written_paths.extend(new_paths)
-
-
 def prepare_writing(names: Iterable[str]) -> None:
     """Finish the writes of killed runs in the SETs, before they are read.
 

@@ -15,10 +15,9 @@ from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_in_words, judge
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base
-from kiplint.engine.config import Config, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet
 from kiplint.model.message import Message
 from kiplint.render.report import Report, Verdict, rule_infos, set_titles, written_by
 from kiplint.sources.disk import STDIN
@@ -101,17 +100,6 @@ def breaks_of(texts: Iterable[str]) -> set[str]:
         hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
         raise UsageError(f"nothing breaks {name}{hint}", kind="breaks")
     return names
-
-
-def diff_all(
-    old: str, new: str, messages: Collection[str] = (), repository: str | None = None, role: str | None = None
-) -> DiffResult:
-    """The changes by all rules that come with kiplint, whatever the configuration selects."""
-    keeps, plain = configure(new).keeps, Config()
-    rules = make_ruleset(plain, load_rules(plain, ""))
-    return compare(
-        (old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages, None, role or ""
-    )
 
 
 def compare(

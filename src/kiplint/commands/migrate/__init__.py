@@ -1,6 +1,6 @@
 """`kiplint migrate` and its commands."""
 
-COMMANDS = ("kip-1313", "bump", "release")
+COMMANDS = ("kip-1313", "bump")
 MODULES = dict.fromkeys(COMMANDS, "options")
 
 HELP = "Write new versions of RPCs into their definitions."
