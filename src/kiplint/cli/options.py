@@ -233,7 +233,6 @@ FailOnOption = Annotated[
     Option("The lowest severity that makes the exit code 1.", usual="error", panel=WHAT_TO_REPORT),
 ]
 FormOption = Annotated[Literal["text", "json"], Option("The format of the result.", terminal=True)]
-PageFormOption = Annotated[Literal["text", "json", "html"], Option("The format of the result.", terminal=True)]
 OpenOption = Annotated[
     bool, Option("Open the report in the browser, as a page of HTML in a temporary file.", terminal=True)
 ]

@@ -50,23 +50,12 @@ class BlameCommand(Command, frozen=True):
 class MatrixCommand(Command, frozen=True):
     """The options of `kiplint pipeline matrix`."""
 
-    EPILOG = (
-        "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0   |   "
-        "kiplint pipeline matrix lake --open"
-    )
+    EPILOG = "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0"
 
     lake: LakeArgument
     client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
     broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
-    mode: Annotated[
-        Literal["zookeeper", "kraft"] | None,
-        Option("The mode of the brokers, where they support both.", usual="kraft from 3.3 on"),
-    ] = None
-    output_format: Annotated[
-        Literal["text", "json", "markdown", "html"],
-        Option("How to write the result; html is for all releases."),
-    ] = "text"
-    open: OpenOption = False
+    output_format: AnswerFormOption = "text"
     color: ColorOption = "auto"
 
     def run(self) -> int:
@@ -77,26 +66,10 @@ class MatrixCommand(Command, frozen=True):
         client, broker = self.client, self.broker
         if client and not broker:
             raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
-        as_page = self.open or self.output_format.startswith("html")
-        if client and as_page:
-            raise UsageError("the page shows all releases: name none; each number on it links to its pair")
-        if client and self.mode:
-            raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {self.mode}")
         reader = open_lake(self.lake)
-        from kiplint.pipeline.answers.matrix import definitions, matrix, pair_matrix, without_missing_pairs
+        from kiplint.pipeline.answers.matrix import matrix, pair_matrix
 
-        if as_page:
-            from msgspec.structs import replace
-
-            from kiplint.cli.output import present
-            from kiplint.commands.negotiate.matrix.result import MatrixResult
-
-            result = MatrixResult.of(definitions(reader), mode=self.mode)
-            other = without_missing_pairs(reader, result.other) if result.other else None
-            result = replace(result, matrix=without_missing_pairs(reader, result.matrix), other=other, status="ok")
-            form = "html" if self.open and "=" not in self.output_format else self.output_format
-            return present(result, form, self.color, in_browser=self.open)
-        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, self.mode)
+        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
         return present_answer(answer, self.output_format, self.color)
 
 
