@@ -44,7 +44,7 @@ MISTAKES = {
     "check": ["none.json", "--allow-new .", "--baseline none.json trunk/clients", "--fix --diff --choose a trunk/raft"],
     "diff": ["a", "trunk/clients none", "--message Fe trunk/clients trunk/clients", "--fail-on-breaks wires a b"],
     "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "--all Fetch a", "Fetch a b"],
-    "negotiate": ["", "trunk/clients", "--list-clients a", "librdkafka@0 trunk/clients", "--clients x trunk/clients"],
+    "negotiate": ["", "trunk/clients"],
     "new": ["rpc Fetch --schemas trunk/clients", "record R --schemas trunk/clients", "from-kip none"],
     "migrate": ["bump Fetc --schemas trunk/clients", "release Fetch --schemas trunk/clients", "kip-1313 none"],
     "rollout": ["a b c", "--header 0 trunk/clients"],
@@ -69,10 +69,6 @@ BOTH = {
     "show-fetch": "show FetchRequest@10 trunk/clients",
     "history": "show Fetch --history --repo history",
     "rollout-trunk": "rollout trunk/clients",
-    "matrix": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history",
-    "clients": "negotiate --clients librdkafka,sarama@1.42.1 3.6.0: --repo history",
-    "client": "negotiate librdkafka@1.3.0 trunk: --mode kraft --repo history",
-    "client-list": "negotiate --list-clients",
     "kip-against": "kip kips/kip-1313.txt --base 3.9.0-rc3: --against trunk: --repo history",
     "decode-capture": "decode bytes/capture.pcapng --set trunk/clients",
     "bump": "migrate bump Fetch --schemas trunk/clients --dry-run",
@@ -97,8 +93,6 @@ LIST_COMMANDS = {
 """Command lines that are written in all other formats."""
 ONCE = {
     "show-fetch.html": "show FetchRequest trunk/clients --output-format html",
-    "negotiate.html": "negotiate 3.6.0: trunk: --repo history --output-format html",
-    "matrix.html": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history --output-format html",
     "check-colored": "check trunk/clients --color always",
     "diff-colored": "diff 3.6.0: 3.7.0: --repo history --color always",
     "check-statistics": "check trunk/clients --statistics --severity style/about-missing=error",

@@ -17,7 +17,6 @@ from typing import NoReturn
 
 import pytest
 
-from conftest import ROOT
 from kiplint.cli import process
 from tools import definition, environment, field
 from zygote import AVAILABLE, REDIRECTED, zygote
@@ -62,7 +61,6 @@ COMMANDS = {
     "encode-wrong": ["encode", "XRequest@0", "--set", "old", "--value", "field=x"],
     "encode-lines": ["encode", "-", "--set", "old"],
     "vectors": ["vectors", "old"],
-    "probe": ["probe", "127.0.0.1:1", "--client", "probe", "--timeout", "1"],
     "lake": ["pipeline", "report", "nowhere"],
     "lake-changes": ["pipeline", "changes", "nowhere", "--since", "2026-01-01"],
     "lake-optimize": ["pipeline", "optimize", "nowhere"],
@@ -128,7 +126,6 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
             definition(field(kind=kind), field("Tag", tag=1, taggedVersions="3+"))
         )
     (where / "kip.md").write_bytes(b"```json\n" + definition(field(kind="int8")) + b"\n```\n")
-    (where / "probe").symlink_to(ROOT / "fixtures" / "sets" / "broker" / "clients")
     return where
 
 

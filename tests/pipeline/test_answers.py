@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 from kiplint.pipeline.lake.lake import Lake
@@ -140,44 +139,10 @@ def test_matrix(lake: Lake) -> None:
     )
 
 
-def test_matrix_as_a_page(lake: Lake) -> None:
-    page = stdout("matrix", str(lake.path), "--output-format", "html")
-    document = json.loads(stdout("matrix", str(lake.path), "--output-format", "json"))
-    data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
-    assert " ".join(data["names"]).split() == document["releases"]
-    alike = [names.split() for names in data["names"]]
-    firsts = {some[0] for some in alike}
-    numbers = [int(number) for number in re.findall(r'<button type="button" class="q\d[a-z ]*">(\d+)<', page)]
-    pairs = [pair for pair in document["pairs"] if {pair["client"], pair["broker"]} <= firsts]
-    assert (data["releases"], numbers) == (
-        ["1.0.0 to 1.1.0", "1.2.0", "2.0.0"], [pair["statuses"]["agreed"] for pair in pairs],
-    )  # fmt: skip
-    pair = json.loads(stdout("matrix", str(lake.path), "2.0.0", "1.2.0", "--output-format", "json"))["rpcs"]
-    size, places = len(data["releases"]), [[name in some for some in alike].index(True) for name in ("2.0.0", "1.2.0")]
-    kraft = data["modes"][0]
-    row = kraft["rows"][kraft["pairs"][places[0] * size + places[1]]].split(",")
-    rows = [(rpc[0], data["codes"][cell[0]][1], cell[1:]) for rpc, cell in zip(data["rpcs"], row, strict=True) if cell]
-    assert rows == [
-        (cell["api_key"], cell["status"], "" if cell["chosen"] is None else str(cell["chosen"])) for cell in pair
-    ]
-    keys = [key for key, *_ in data["rpcs"]]
-    assert kraft["broker"][places[1]][keys.index(42)] == "0-3"
-
-
 def test_matrix_of_a_pair(lake: Lake) -> None:
     text = stdout("matrix", str(lake.path), "2.0.0", "1.2.0")
     assert text.splitlines()[0] == "2.0.0 as client, 1.2.0 as broker"
     assert "  42   DeleteGroups               0-3       3       2/1     agreed" in text.splitlines()
-
-
-def test_matrix_in_a_mode(lake: Lake) -> None:
-    texts, tables = (stdout("matrix", str(lake.path), *mode) for mode in (("--mode", "kraft"), ()))
-    assert texts == tables
-    result = ask("matrix", str(lake.path), "--mode", "zookeeper")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("cannot run in ZooKeeper mode, only in KRaft mode; leave --mode zookeeper out\n")
-    result = ask("matrix", str(lake.path), "2.0.0", "1.2.0", "--mode", "kraft")
-    assert result.err == "error: --mode is for all releases; for a pair: kiplint negotiate --mode kraft\n"
 
 
 def test_matrix_takes_two_releases_or_none(lake: Lake) -> None:

@@ -48,6 +48,11 @@ class NegotiationResult(RunResult, frozen=True):
         """The JSON document."""
         return self.negotiation
 
+    def __str__(self) -> str:
+        negotiation = self.negotiation
+        rows = (f"{row.name} {'-' if row.chosen is None else row.chosen} {row.status}" for row in negotiation.rpcs)
+        return "\n".join((f"{negotiation.client} with {', '.join(negotiation.brokers)}", *rows))
+
 
 DOCUMENTS: Final[Mapping[str, type]] = {"negotiate": Negotiation}
 
