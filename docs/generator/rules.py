@@ -70,8 +70,8 @@ def _by_key(rule: Rule) -> str:
 
 
 REPORTERS = {
-    "codec": "`kiplint decode` reports them in bytes, `encode` in values",
-    "connection": "`kiplint decode` reports them in captures",
+    "codec": "`kiplint decode` and `probe` report them in bytes, `encode` in values",
+    "connection": "`kiplint decode` reports them in captures, and `probe` in the answers of brokers",
     "review": "`kiplint review` reports them",
 }
 

@@ -47,9 +47,11 @@ def test_a_page_of_its_own(browser: Path, words: list[str]) -> None:
 def test_every_page_can_go_to_a_file(tmp_path: Path) -> None:
     form = ("--output-format", "html=page.html")
     some = ROOT / "fixtures/negotiate/kip-35"
-    result = kiplint("show", "--all", str(some / "B1"), *form, cwd=tmp_path)
-    assert result.out == ""
-    assert '<span class="command">show</span>' in (tmp_path / "page.html").read_text()
+    pages = {"show": ["--all"], "matrix": ["--matrix", str(some / "client")], "negotiate": [str(some / "client")]}
+    for name, words in pages.items():
+        result = kiplint("show" if name == "show" else "negotiate", *words, str(some / "B1"), *form, cwd=tmp_path)
+        assert result.out == ""
+        assert f'<span class="command">{name}</span>' in (tmp_path / "page.html").read_text()
     result = kiplint("show", "--all", str(some / "B1"), "--output-format", "html=", cwd=tmp_path)
     assert "'html=' is not one of 'text', 'json', 'markdown', 'html'" in result.err
 

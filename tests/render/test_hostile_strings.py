@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 import kiplint
+from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show_all
 from kiplint.engine.rule import RULES_PAGES
@@ -158,13 +159,15 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[str
     return folder(top, "0-1", more=False), folder(top, "0-2", more=True), pack(top)
 
 
-@pytest.mark.parametrize("command", ["check", "diff", "rollout", "show", "pipeline report"])
+@pytest.mark.parametrize("command", ["check", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"])
 def test_no_string_is_more_than_text(sets: tuple[Path, Path, dict[str, Any]], command: str) -> None:
     old, new, config = sets
     results: dict[str, Callable[[], RunResult]] = {
         "check": lambda: kiplint.check(new, config=config),
         "diff": lambda: kiplint.diff(old, new),
         "rollout": lambda: kiplint.rollout(old, new),
+        "negotiate": lambda: kiplint.negotiate(old, new),
+        "matrix": lambda: negotiate_all(old, new),
         "show": lambda: show_all(new),
         "pipeline report": make_lake_report,
     }
@@ -175,10 +178,10 @@ def test_no_string_is_more_than_text(sets: tuple[Path, Path, dict[str, Any]], co
     assert "evil()" in out.getvalue()
     assert parser.wrong == []
     assert not {"img", "iframe", "object", "embed", "base"} & {*parser.tags}
-    assert parser.tags.count("script") == 1
+    assert parser.tags.count("script") == (2 if command == "matrix" else 1)
     assert (parser.tags.count("style"), parser.tags.count("meta")) == (
         1,
-        6 if command == "pipeline report" else 7,
+        6 if command in ("matrix", "pipeline report") else 7,
     )
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import kiplint
 from conftest import ROOT
+from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show, show_all
 from kiplint.pipeline.answers.documents import ReportDocument
@@ -80,9 +81,13 @@ def test_pages_side_by_side_link_one_another(tmp_path: Path) -> None:
         messages = {message.name for pair in changes.pairs if (message := pair[number])}
         assert {anchor.partition("@")[0] for anchor in _to(page, name)} == messages
     assert any("@" in anchor for anchor in _to(page, "a%20b%25"))
+    write_page(tmp_path, "agreed", kiplint.negotiate(OLD, NEW))
+    write_page(tmp_path, "matrix", negotiate_all(OLD, NEW))
+    assert '"links":{"client/B1":"agreed.html"}' in (tmp_path / "matrix.html").read_text("utf-8")
     assert list(dead_links(tmp_path)) == []
     page = write_page(tmp_path, "new", show_all(NEW))
-    assert {"Fetch", "ApiVersions"} & {anchor.partition(".")[0] for anchor in _to(page, "diff")}
+    for name in ("diff", "agreed"):
+        assert {"Fetch", "ApiVersions"} & {anchor.partition(".")[0] for anchor in _to(page, name)}
     page = write_page(tmp_path, "show", show_all(bad))
     assert {anchor.partition(".")[0] for anchor in _to(page, "check")} == {
         item.message_name for item in report.findings

@@ -18,14 +18,18 @@ from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, ViewportSize
 
 import kiplint
+from compat.test_served import both_modes
 from conftest import ROOT
 from hostile import NAMES, hostile_sets
 from kiplint.commands.decode.options import DecodeCommand
 from kiplint.commands.decode.run import decode
+from kiplint.commands.negotiate.matrix.result import MatrixResult
+from kiplint.commands.negotiate.matrix.run import negotiate_all
 from kiplint.commands.pipeline.result import LakeReport
 from kiplint.commands.show.run import show, show_all
 from kiplint.compat.judge import BREAKS
 from kiplint.engine.finding import SEVERITIES
+from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.answers.documents import ReportDocument
 from kiplint.render.formats import write
 from kiplint.render.page import set_titles
@@ -80,6 +84,21 @@ def _diff(corpora: Path | None) -> RunResult:
     return kiplint.diff("2.8.0:", "confluent-8.3.0:", repository=corpora / "kafka-schema-history.bundle")
 
 
+def _negotiate(corpora: Path | None) -> RunResult:
+    if corpora is None:
+        some = FIXTURES / "negotiate/kip-35"
+        return kiplint.negotiate(some / "client", some / "B1", some / "B2", feature=some / "features.json")
+    return kiplint.negotiate("2.4.0:", "2.8.0:", "confluent-8.1.0:", repository=corpora / "kafka-schema-history.bundle")
+
+
+def _matrix(corpora: Path | None) -> RunResult:
+    """Of some releases; all 48 of the corpus take 6 s to load and compare."""
+    if corpora is None:
+        return negotiate_all(*(FIXTURES / f"negotiate/telemetry/{name}" for name in ("old-client", "new-broker")))
+    names = ("2.2.0:", "2.8.0:", "3.9.0-rc3:", "confluent-8.0.0:", "confluent-8.3.0:")
+    return negotiate_all(*names, repository=corpora / "kafka-schema-history.bundle")
+
+
 def _decode(corpora: Path | None) -> RunResult:
     if corpora is None:
         inputs, sets = FIXTURES / "bytes/client.pcap", FIXTURES / "sets/broker/clients"
@@ -103,6 +122,8 @@ RESULTS: dict[str, Callable[[Path | None], RunResult]] = {
     "check": _check,
     "diff": _diff,
     "rollout": _rollout,
+    "negotiate": _negotiate,
+    "matrix": _matrix,
     "decode": _decode,
 }
 """Each page out of the corpus, or of the fixtures where that is absent, and when it is asked for as "shipped"."""
@@ -111,8 +132,10 @@ SMALL_ONES = {
     "check": lambda: kiplint.check(FIXTURES / "tags/gap", FIXTURES / "style", config={}),
     "diff": lambda: kiplint.diff(FIXTURES / "compat/layout-changed/old", FIXTURES / "compat/layout-changed/new"),
     "rollout": lambda: kiplint.rollout(FIXTURES / "sets/broker"),
+    "negotiate": lambda: _negotiate(None),
     "pipeline report": lambda: _lake(None),
     "show": lambda: show_all(FIXTURES / "negotiate/kip-35/client"),
+    "matrix": lambda: _matrix(None),
     "decode": lambda: _decode(None),
 }
 """The same out of little: axe takes its time."""
@@ -153,7 +176,7 @@ def _flat(text: str) -> str:
     return " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", ["check", "kip", "diff", "rollout", "decode", "pipeline report"])
+@pytest.mark.parametrize("name", ["check", "kip", "diff", "rollout", "negotiate", "decode", "pipeline report"])
 def test_the_verdict_is_the_same_in_every_format(name: str, tmp_path: Path) -> None:
     if name == "kip":
         (tmp_path / "kip.txt").write_text('{"type": "request", "name": "XRequest", "validVersions": "x"}')
@@ -164,7 +187,7 @@ def test_the_verdict_is_the_same_in_every_format(name: str, tmp_path: Path) -> N
         text for text in (result.verdict.sentence, *result.verdict.exceptions, result.verdict.step) if text
     )
     outputs = {}
-    for form in ("text", "html", "markdown"):
+    for form in ("text", "html", *(["markdown"] if name != "negotiate" else [])):
         write(form, result, out := io.StringIO())
         outputs[form] = _flat(html.unescape(re.sub(r"<[^>]*>|[\\\\`]", "", out.getvalue())))
     for form, output in outputs.items():
@@ -347,6 +370,173 @@ def test_a_search_keeps_the_changes_with_its_words(visit: Callable[..., Visit], 
     words = expected.lower().split()
     assert [is_visible for is_visible, _ in parts] == [all(word in text.lower() for word in words) for _, text in parts]
     assert len({is_visible for is_visible, _ in parts}) == 2
+
+
+def test_negotiate_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
+    result = msgspec.to_builtins(pages("negotiate").document)
+    view = visit("negotiate")
+    script = """found => found.map((one) => [
+      one.querySelector(".name").textContent.trim(), one.dataset.status,
+      ...[...one.querySelectorAll("tbody tr")].map((row) => [...row.cells].slice(1).map((cell) => cell.textContent).join())
+    ])"""
+    lines = {tuple(parts) for parts in view.page.locator("details[data-item]").evaluate_all(script)}
+
+    def shown_header(value: Any) -> str:
+        return "-" if value is None else str(value)
+
+    def line(rpc: dict[str, Any]) -> tuple[str, ...]:
+        headers = shown_header(rpc["request_header"]) + " with ClientInstanceId" * rpc["instance_id"]
+        ours = ",".join(
+            [
+                shown_header(rpc["client"]),
+                shown_header(rpc["chosen"]),
+                headers,
+                shown_header(rpc["response_header"]),
+                rpc["status"],
+            ]
+        )
+        theirs = [
+            ",".join([*(shown_header(broker[name]) for name in ("versions", "chosen", "request_header", "response_header")),
+                      broker["status"] + ", deprecated" * broker["deprecated"]])
+            for broker in rpc["brokers"]
+        ]  # fmt: skip
+        return (f"{rpc['name']} {rpc['api_key']}", rpc["status"], ours, *theirs)
+
+    def grid_row(rpc: dict[str, Any]) -> tuple[str, ...]:
+        """The row of an RPC in the table of agreed RPCs."""
+        ids = " with ClientInstanceId" * rpc["instance_id"]
+        theirs = [
+            broker["versions"] + (f": {broker['chosen']}" if broker["chosen"] != rpc["chosen"] else "")
+            for broker in rpc["brokers"]
+        ]
+        headers = f"{rpc['request_header']}, {rpc['response_header']}{ids}"
+        return (f"{rpc['name']} {rpc['api_key']}", str(rpc["chosen"]), headers, rpc["client"], *theirs)
+
+    grid = view.page.locator("tr[data-item]").evaluate_all(
+        "found => found.map((one) => [...one.cells].map((cell) => cell.textContent))"
+    )
+    names = {row[0] for row in grid}
+    rpcs = {f"{rpc['name']} {rpc['api_key']}": rpc for rpc in result["rpcs"]}
+    assert names == {
+        name
+        for name, rpc in rpcs.items()
+        if rpc["status"] == "agreed" and not (rpc["message"] or rpc["deprecated"] or rpc["between_nodes"])
+    }
+    assert {tuple(row) for row in grid} == {grid_row(rpcs[name]) for name in names}
+    assert lines == {line(rpc) for name, rpc in rpcs.items() if name not in names}
+    view.page.locator("input[name=state][value=agreed]").check()
+    assert len(view.texts("tr[data-item]")) == len(names)
+    view.page.locator("input[name=state][value=agreed]").uncheck()
+    assert len(view.texts(".card")) == len(result["exchanges"]) + len(result["features"])
+    assert sum(map(int, view.texts(".chip b"))) == result["summary"]["rpcs"]
+
+
+def test_matrix_shows_what_the_json_has(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
+    document = pages("matrix").document
+    view = visit("matrix")
+    assert view.texts(".matrix tbody th") == set_titles(*document["releases"])
+    squares = [(str(pair["statuses"].get("agreed", 0)), bool(pair["trouble"])) for pair in document["pairs"]]
+    script = "found => found.map((one) => [one.textContent, one.className.includes('bad')])"
+    assert [tuple(parts) for parts in view.page.locator(".matrix button").evaluate_all(script)] == squares
+    places = [at for at, pair in enumerate(document["pairs"]) if pair["trouble"]] or [len(document["pairs"]) - 1]
+    pair = document["pairs"][places[0]]
+    view.page.locator(".matrix button").nth(places[0]).click()
+    script = "found => found.map((one) => [one.dataset.status, one.querySelectorAll('[data-rpc]').length])"
+    assert dict(view.page.locator("#pair-body [data-status]").evaluate_all(script)) == pair["statuses"]
+    trouble = view.page.locator("section:has(h3.error) [data-rpc]").evaluate_all(
+        "found => found.map((one) => one.dataset.rpc)"
+    )
+    assert sorted(trouble) == pair["trouble"]
+    reasons = [list(row) for row in pages("matrix").result.matrix.runs()]  # type: ignore[attr-defined]
+    script = "found => found.map((one) => [...one.cells].map((cell) => cell.textContent))"
+    assert view.page.locator(".reasons").first.locator("tbody tr").evaluate_all(script) == reasons
+
+
+def test_matrix_goes_to_a_pair_and_back(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
+    first, *_, last = set_titles(*pages("matrix").document["releases"])
+    view = visit("matrix")
+    title = view.page.locator("#pair-title")
+    view.page.locator(".matrix button").first.focus()
+    view.page.keyboard.press("End")
+    view.page.keyboard.press("Enter")
+    assert title.inner_text() == f"{first} as the client of {last}"
+    view.page.locator("#pair-swap").click()
+    assert title.inner_text() == f"{last} as the client of {first}"
+    address = view.page.url
+    view.page.go_back()
+    assert title.inner_text() == f"{first} as the client of {last}"
+    view.page.go_back()
+    assert not title.is_visible()
+    view.page.goto(address)
+    assert title.inner_text() == f"{last} as the client of {first}"
+    view.page.keyboard.press("Escape")
+    view.page.wait_for_function("() => location.hash === ''")
+    assert not title.is_visible()
+
+
+def test_matrix_can_be_filtered(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
+    answer, result = pages("matrix").document, pages("matrix").result
+    assert isinstance(result, MatrixResult)
+    name = set_titles(*answer["releases"])[-1]
+    view = visit("matrix")
+    view.page.locator("[type=search]").fill(name)
+    assert view.texts(".matrix button") == [str(answer["pairs"][-1]["statuses"]["agreed"])]
+    view.page.locator("[type=search]").fill("")
+    view.page.locator("select[name=rpc]").select_option(label="ApiVersions (18)")
+    cells = [cell for pair in result.matrix.pairs.values() for cell in pair if cell.name == "ApiVersions"]
+    assert view.texts(".matrix button") == [str(cell.chosen) for cell in cells]
+    view.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    text = view.page.locator("[data-printed]").text_content()
+    assert text == f"Only {view.page.locator('[data-shown]').text_content()}: rpc ApiVersions (18)"
+    view.page.locator("[type=search]").press("Enter")
+    assert view.page.evaluate("() => document.activeElement === document.querySelector('.matrix button')")
+    view.page.locator("select[name=rpc]").select_option("")
+    trouble = [str(pair["statuses"].get("agreed", 0)) for pair in answer["pairs"] if pair["trouble"]]
+    assert view.texts(".chip b") == [str(len(trouble))] * bool(trouble)
+    if trouble:  # in the corpus
+        view.page.locator("input[name=only]").check()
+        assert set(trouble) <= set(view.texts(".matrix button"))
+    view.page.locator("[type=search]").fill("no such release")
+    assert view.page.locator("[data-nothing]").is_visible()
+
+
+def test_matrix_is_stacked_on_a_small_screen(visit: Callable[..., Visit], pages: Callable[[str], Page]) -> None:
+    names = set_titles(*pages("matrix").document["releases"])
+    view = visit("matrix", viewport=SMALL)
+    assert (view.texts(".matrix thead th"), view.texts(".matrix tbody th")) == ([], names)
+    script = "cells => cells.map((cell) => getComputedStyle(cell, '::after').content)"
+    labels = view.page.locator(".matrix tbody tr:last-child td").evaluate_all(script)
+    assert labels == [f'"{name}"' for name in names]
+    assert view.page.evaluate("() => document.documentElement.scrollWidth") == SMALL["width"]
+
+
+def test_matrix_has_both_modes_and_a_row_for_releases_that_are_alike(browser: Browser, tmp_path: Path) -> None:
+    sets = [(name, SchemaSet(both_modes())) for name in ("2.8.0:", "2.8.1:")]
+    last = SchemaSet(both_modes()[4:])
+    page = Page(MatrixResult.of([*sets, ("4.0.0:", last)]), tmp_path / "page.html")
+    view = Visit(browser, page.file)
+    heads, numbers = (lambda: view.texts(".matrix tbody th")), (lambda: view.texts(".matrix button"))
+    assert heads() == ["2.8.0 to 2.8.1", "4.0.0"]
+    kraft = numbers()
+    assert (
+        "Brokers of 2.8.0 to 2.8.1 are in KRaft mode; for ZooKeeper mode: --mode zookeeper." in view.texts(".lead")[0]
+    )
+    view.page.locator("select[name=mode]").select_option(label="ZooKeeper if possible")
+    zookeeper = MatrixResult.of([*sets, ("4.0.0:", last)], mode="zookeeper").matrix
+    pairs = [(client, broker) for client in ("2.8.0:", "4.0.0:") for broker in ("2.8.0:", "4.0.0:")]
+    assert numbers() == [str(sum(cell.status == "agreed" for cell in zookeeper.pairs[pair])) for pair in pairs]
+    assert "are in ZooKeeper mode" in view.texts(".lead")[0]
+    button = view.page.locator(".matrix button").nth(1)
+    label = f"2.8.0 to 2.8.1 as the client of 4.0.0: {numbers()[1]} RPCs can be used"
+    assert button.get_attribute("aria-label") == label
+    button.hover()
+    assert view.texts(".matrix .on th, .matrix th.on") == ["4.0.0", "2.8.0 to 2.8.1"]
+    view.page.locator("[type=search]").fill("2.8.1")
+    assert (heads(), view.texts("[data-shown]")) == (["2.8.0 to 2.8.1"], ["4 of 9 pairs"])
+    view.page.reload()
+    assert (heads(), len(kraft)) == (["2.8.0 to 2.8.1"], 4)
+    assert (view.messages, view.violations()) == ([], [])
+    view.close()
 
 
 def test_the_report_on_a_lake_shows_what_the_json_has(
@@ -537,6 +727,7 @@ DETAILS = {
     "shipped check": ".code mark",
     "shipped diff": ".changes li",
     "small rollout": ".facts",
+    "small negotiate": "table",
     "pipeline report": ".facts",
     "small decode": ".wire",
 }
@@ -780,7 +971,9 @@ def _bodies() -> bytes:
     return b"\n".join(msgspec.json.encode({"message": f"{name}Request", "version": 0, "hex": "0000"}) for name in NAMES)
 
 
-@pytest.mark.parametrize("command", ["check", "long check", "decode", "diff", "rollout", "show", "pipeline report"])
+@pytest.mark.parametrize(
+    "command", ["check", "long check", "decode", "diff", "rollout", "negotiate", "matrix", "show", "pipeline report"]
+)
 def test_hostile_names_are_text(
     command: str, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -792,6 +985,8 @@ def test_hostile_names_are_text(
         "decode": lambda: kiplint.decode(_bodies(), input_format="jsonl", sets=[str(new)]),
         "diff": lambda: kiplint.diff(old, new),
         "rollout": lambda: kiplint.rollout(old, new),
+        "negotiate": lambda: kiplint.negotiate(old, new),
+        "matrix": lambda: negotiate_all(old, new),
         "show": lambda: show_all(new),
         "pipeline report": lambda: _lake(None, name=NAMES[3]),
     }
@@ -800,6 +995,10 @@ def test_hostile_names_are_text(
     view.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")  # makes details
     assert view.page.locator(".code").count() > 0 or "check" not in command
     view.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    if command == "matrix":
+        view.page.locator(".matrix button").first.click()
+        assert view.page.locator("#pair-title").inner_text() == f"{old.name} as the client of {old.name}"
+        view.page.evaluate("() => document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert "<script>alert(1)</script>" in view.page.locator("main").inner_text()
     scripts = "() => [...document.scripts].map((one) => one.type + one.parentElement.tagName)"
     assert view.page.evaluate(scripts) in (["HEAD"], ["HEAD", "application/jsonBODY"])

@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "rollout": (("rollout", "old", "new"), REPORTS),
     "kip": (("kip", "kip.md", "--base", "old", "--against", "new"), REPORTS),
     "decode": (("decode", "0007000200000001ffff0001", "--set", "new"), ("text",)),
-    "negotiate": (("negotiate", "old", "new"), ("text",)),
+    "negotiate": (("negotiate", "old", "new"), ("text", "html")),
     "show": (("show", "--all", "new"), ("text", "html")),
     "migrate": (("migrate", "kip-1313", "new", "--dry-run"), ("text", "markdown")),
 }

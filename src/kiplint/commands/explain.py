@@ -69,7 +69,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
         values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
     if not rule.each and not rule.origin:
-        of_bytes = "`kiplint decode` reports it, and `encode` if it is about values"
+        of_bytes = "`kiplint decode` and `probe` report it, and `encode` if it is about values"
         commands = "`kiplint review` reports it" if rule.pack == "review" else of_bytes
         parts.append(f"{commands}; nothing switches it off.")
         return parts

@@ -64,7 +64,7 @@ PACKS_OF_CODE = {
 
 
 def rules_of_code() -> list[Rule]:
-    """The rules of the problems that `decode` and `encode` report, and of those of `review` alone."""
+    """The rules of the problems that `decode`, `probe` and `encode` report, and of those of `review` alone."""
     from kiplint.codec.problems import RULES
     from kiplint.commands.review.result import CONFIGURATION_CHANGED
     from kiplint.engine.rule import Rule, RuleSpec
