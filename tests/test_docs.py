@@ -29,7 +29,6 @@ from kiplint.engine.runtime import FUNCTIONS
 from kiplint.model.message import PROTECTED
 from kiplint.render.formats import format_names
 from pipeline import guide
-from ports import free_port
 from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))
@@ -46,9 +45,6 @@ PARTS |= {("docs/guide/editors.md", language) for language in ("sh", "json", "lu
 
 tests/pipeline reaches a cluster, tests/test_corpus.py has the findings that the README quotes, and editors read
 their own configuration."""
-
-PORT = 39065
-"""Where the guide has a broker; others may listen there where the tests run."""
 
 BY_HAND = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
@@ -192,15 +188,9 @@ def commands() -> Iterator[Path]:
         yield result
 
 
-def with_free_port(page: str) -> str:
-    """The page with a port that nobody has in the place of its own, in text and in a broker's bytes."""
-    port = free_port()
-    return page.replace(str(PORT), str(port)).replace(f"{PORT:08x}", f"{port:08x}")
-
-
 @pytest.mark.parametrize("page", [path for path in BY_HAND if "```console" in path.read_text("utf-8")], ids=_name)
 def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path, commands: Path) -> None:
-    text, session = with_free_port(page.read_text("utf-8")), tmp_path / "session"
+    text, session = page.read_text("utf-8"), tmp_path / "session"
     if page == guide.PAGE:
         text, session = guide.parts()[1], guide.begin_session(shared_folder)
     runs = play(text, ROOT, session, commands)

@@ -15,10 +15,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from conftest import ROOT
 from kiplint import kip, limits
 from kiplint.commands.decode.options import read_body
 from kiplint.commands.kip import run as kip_run
-from kiplint.commands.probe import result as probe
+from kiplint.commands.negotiate import run as negotiate
 from kiplint.engine import baseline
 from kiplint.engine.errors import UsageError
 from kiplint.limits import LAKE_VERSIONS, LIMITS, Limit
@@ -30,7 +31,8 @@ from sources.support import git as run_git
 from tools import definition
 
 KIP = f"```json\n{definition(name='XData', type='data', apiKey=None).decode()}\n```\n"
-OFFERS = '{"brokers": [{"broker": "a:1", "error": "no", "apis": []}]}'
+OFFERS = "a:1 (id: 1 rack: null) -> (\n\tFetch(1): 0 to 11 [usable: 11]\n)\n"
+SET = ROOT / "fixtures" / "sets" / "broker"
 BASELINE = '{"version": 1, "findings": []}'
 
 
@@ -54,7 +56,6 @@ def test_every_limit_has_its_line() -> None:
     ("module", "name", "text", "read"),
     [
         (kip_run, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
-        (probe, "PROBE_BYTES", OFFERS, probe.read_offers),
         (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
         (limits, "INPUT_BYTES", "00" * 40, lambda file: read_body(file, "auto")),
     ],
@@ -79,10 +80,10 @@ def test_a_file(
     ("module", "name", "text", "read"),
     [
         (kip_run, "KIP_BYTES", KIP, lambda: kip("-", config={})),
-        (probe, "PROBE_BYTES", OFFERS, lambda: probe.read_offers("-")),
+        (negotiate, "TEXT_BYTES", OFFERS, lambda: negotiate.negotiate(SET, "-")),
         (limits, "INPUT_BYTES", "00" * 40, lambda: read_body("-", "auto")),
     ],
-    ids=("kip", "probe", "decode"),
+    ids=("kip", "negotiate", "decode"),
 )
 def test_standard_input(
     module: Any,

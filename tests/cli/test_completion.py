@@ -78,7 +78,7 @@ def complete(*words: str, cwd: Path = ROOT) -> list[str]:
         (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),
         (("explain", "tags/g"), ["tags/gap"]),
         (("rules", "kip-13"), [word for word in ("kip-1313", *IDS) if word.startswith("kip-13")]),
-        (("schema", "m"), ["message", "matrix", "migrate"]),
+        (("schema", "m"), ["message", "migrate"]),
         (("check", "fix"), []),
         (("check", "--select", "=", "tags/g"), ["tags/gap"]),
         (("check", "--select", "="), ["default", "all", *PACKS, *IDS]),

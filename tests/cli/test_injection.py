@@ -10,7 +10,6 @@ import io
 import json
 import pty
 import re
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,6 @@ from kiplint.cli.process import WorkflowLog
 from kiplint.commands.pipeline.result import LakeAnswer, LakeReport
 from kiplint.pipeline.answers.documents import QueryDocument, ReportDocument
 from kiplint.render.formats import write
-from probe.support import frame, server
 from render.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint, sample_finding
 
@@ -135,7 +133,6 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
         ("decode", "--set", "plain", NAMES[0]),
         ("decode", "--set", "plain", "--input-format", "jsonl", "lines.jsonl"),
     ],
-    "probe": [("probe", "BROKER", "--client", "clients"), ("probe", "x:9", "--client", NAMES[0])],
     "kip": [
         ("kip", "kip.md"),
         ("kip", NAMES[0]),
@@ -217,11 +214,7 @@ def test_a_workflow_command_is_broken_wherever_writes_divide_it(data: bytes, exp
 def test_nothing_is_more_than_text(here: Path, command: str, words: tuple[str, ...], form: str) -> None:
     (here / "summary.md").unlink(missing_ok=True)
     (here / "lines.jsonl").write_text(json.dumps({"message": NAMES[0], "version": 0, "hex": NAMES[0]}) + "\n")
-    if "BROKER" in words:
-        with server(broker) as address:
-            result = run(here, tuple(address if word == "BROKER" else word for word in words), form)
-    else:
-        result = run(here, words, form)
+    result = run(here, words, form)
     lines_are_text(result.out, form)
     lines_are_text(result.err)
     assert "##[" not in result.out + result.err
@@ -285,28 +278,6 @@ def is_plain(document: str) -> None:
             assert part.type != "html_inline" or part.content == "<!-- -->"
             if part.type == "text":
                 assert LINK.search(part.content) is None, part.content
-
-
-def broker(connection: socket.socket) -> None:
-    """A broker whose cluster, host and features have such names."""
-    for _ in range(2):
-        request = connection.recv(4096)
-        if not request:
-            return
-        key, correlation = int.from_bytes(request[4:6], "big"), request[8:12]
-        text = NAME.encode()
-        if key == 18:
-            apis = b"\x03" + b"".join(bytes([0, n, 0, 0, 0, 5, 0]) for n in (18, 3))
-            features = bytes([1, 0, 2, len(text) + 1]) + text + b"\0\0\0\1\0"
-            connection.sendall(frame(correlation + b"\0\0" + apis + b"\0\0\0\0" + features))
-        else:
-            connection.sendall(frame(correlation + text * 3))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def clients(here: Path, repo: Path) -> None:
-    """The set that the probe asks with."""
-    (here / "clients").symlink_to(repo / "fixtures" / "sets" / "broker" / "clients")
 
 
 def lakes() -> Iterator[tuple[str, str, str]]:

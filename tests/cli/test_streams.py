@@ -17,7 +17,6 @@ from typing import NoReturn
 
 import pytest
 
-from conftest import ROOT
 from kiplint.cli import process
 from tools import definition, environment, field
 from zygote import AVAILABLE, REDIRECTED, zygote
@@ -51,7 +50,6 @@ COMMANDS = {
     "bump-patch": ["migrate", "bump", "X", "--schemas", "old", "--diff"],
     "decode": ["decode", "XRequest@0", "body", "--set", "old"],
     "decode-stdin": ["decode", "XRequest@0", "--set", "old"],
-    "probe": ["probe", "127.0.0.1:1", "--client", "probe", "--timeout", "1"],
     "lake": ["pipeline", "report", "nowhere"],
     "lake-changes": ["pipeline", "changes", "nowhere", "--since", "2026-01-01"],
     "lake-optimize": ["pipeline", "optimize", "nowhere"],
@@ -112,7 +110,6 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     (where / "body").write_bytes(b"\0\0\0\1")
     (where / "kip.md").write_bytes(b"```json\n" + definition(field(kind="int8")) + b"\n```\n")
-    (where / "probe").symlink_to(ROOT / "fixtures" / "sets" / "broker" / "clients")
     return where
 
 

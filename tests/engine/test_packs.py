@@ -277,7 +277,6 @@ def test_the_kip_has_the_cluster_id_as_a_string_and_kafka_nullable() -> None:
     assert "The KIP specifies a plain string. Kafka makes it nullable" in why("kip-78/cluster-id")
 
 
-def test_an_old_broker_reads_the_id_as_negotiate_reports() -> None:
-    """`negotiate` says the same of a first request (tests/compat/test_served.py)."""
+def test_how_an_old_broker_reads_the_id() -> None:
     text = why("kip-1313/v3-on-released")
     assert text.endswith("It reads an untagged instance id as tagged fields and body, and skips a tagged instance id.")

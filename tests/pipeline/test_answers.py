@@ -147,16 +147,6 @@ def test_matrix_of_a_pair(lake: Lake) -> None:
     assert "  42   DeleteGroups               0-3       3       2/1     agreed" in text.splitlines()
 
 
-def test_matrix_in_a_mode(lake: Lake) -> None:
-    texts, tables = (stdout("matrix", str(lake.path), *mode) for mode in (("--mode", "kraft"), ()))
-    assert texts == tables
-    result = ask("matrix", str(lake.path), "--mode", "zookeeper")
-    assert (result.code, result.out) == (2, "")
-    assert result.err.endswith("cannot run in ZooKeeper mode, only in KRaft mode; leave --mode zookeeper out\n")
-    result = ask("matrix", str(lake.path), "2.0.0", "1.2.0", "--mode", "kraft")
-    assert result.err == "error: --mode is for all releases; for a pair: kiplint negotiate --mode kraft\n"
-
-
 def test_matrix_takes_two_releases_or_none(lake: Lake) -> None:
     result = ask("matrix", str(lake.path), "2.0.0")
     assert (result.code, result.err) == (2, "error: matrix takes no release, or two: the client 2.0.0 and a broker\n")

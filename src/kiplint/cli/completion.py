@@ -102,14 +102,6 @@ def sets(ctx: WordsBefore, incomplete: str) -> list[str]:
     return [*(f"{name}/" for name in folders), *tags]
 
 
-def clients(ctx: WordsBefore, incomplete: str) -> list[str]:
-    """Released clients for a word that begins as one, else sets."""
-    from kiplint.compat.negotiation.clients import releases
-
-    names = [release.name for release in releases() if incomplete and release.name.startswith(incomplete)]
-    return names or sets(ctx, incomplete)
-
-
 def revisions(ctx: WordsBefore, incomplete: str) -> list[str]:
     """The tags of the repository, newest first."""
     return [tag for tag in _tags(ctx) if tag.startswith(incomplete)]

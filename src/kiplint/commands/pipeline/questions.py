@@ -1,6 +1,6 @@
 """The questions to a lake that take no Spark, and its upkeep."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from kiplint.cli.options import (
     AnswerFormOption,
@@ -54,10 +54,6 @@ class MatrixCommand(Command, frozen=True):
     lake: LakeArgument
     client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
     broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
-    mode: Annotated[
-        Literal["zookeeper", "kraft"] | None,
-        Option("The mode of the brokers, where they support both.", usual="kraft from 3.3 on"),
-    ] = None
     output_format: AnswerFormOption = "text"
     color: ColorOption = "auto"
 
@@ -69,12 +65,10 @@ class MatrixCommand(Command, frozen=True):
         client, broker = self.client, self.broker
         if client and not broker:
             raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
-        if client and self.mode:
-            raise UsageError(f"--mode is for all releases; for a pair: kiplint negotiate --mode {self.mode}")
         reader = open_lake(self.lake)
         from kiplint.pipeline.answers.matrix import matrix, pair_matrix
 
-        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader, self.mode)
+        answer = pair_matrix(reader, client, broker) if client and broker else matrix(reader)
         return present_answer(answer, self.output_format, self.color)
 
 

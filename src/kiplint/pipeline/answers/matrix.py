@@ -9,17 +9,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-import msgspec
-
-from kiplint.compat.negotiation.releases import ReleaseMatrix, release_matrix
 from kiplint.compat.negotiation.result import TROUBLE
-from kiplint.compat.roles import Mode, is_between_nodes
+from kiplint.compat.roles import is_between_nodes
 from kiplint.engine.errors import UsageError
-from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.answers.documents import CellRow, CellsDocument, PairsDocument, ReleasePair, Row, as_structs
-from kiplint.pipeline.answers.points import Point, tree_at
 from kiplint.pipeline.answers.reader import Reader
-from kiplint.pipeline.tables import Blobs, Matrix, Revisions
+from kiplint.pipeline.tables import Matrix, Revisions
 from kiplint.text.words import did_you_mean
 
 _PAIR: Final = "client_source, client, broker_source, broker"
@@ -38,7 +33,6 @@ SELECT * EXCLUDE (client_source, client, broker_source, broker) FROM release_mat
 WHERE client_source = $1 AND client = $2 AND broker_source = $3 AND broker = $4 ORDER BY api_key, name
 """
 _RELEASES: Final = "SELECT source, release FROM releases WHERE root {} (SELECT root FROM trees) ORDER BY ALL"
-_ROOTS: Final = "SELECT source, release, root FROM releases"
 _DEFINED_RELEASES: Final = _RELEASES.format("IN").replace("ORDER BY ALL", "ORDER BY source, lineage, position")
 _UNDEFINED: Final = _RELEASES.format("NOT IN")
 
@@ -53,29 +47,16 @@ class Release(NamedTuple):
 Pair = tuple[Release, Release]
 
 
-def matrix(reader: Reader, mode: Mode | None = None) -> PairsDocument:
-    """All pairs of releases that have definitions: for each the RPCs by status, and those in trouble.
-
-    With a `mode` they are made of the definitions, with the brokers that can run in that mode in it. Raises UsageError
-    for a mode that no release has.
-    """
+def matrix(reader: Reader) -> PairsDocument:
+    """All pairs of releases that have definitions: for each the RPCs by status, and those in trouble."""
     reader.require(Matrix, Revisions)
     labels = _names(reader)
     order = {release: at for at, release in enumerate(labels)}
     pairs: dict[Pair, Mapping[str, int]] = {}
-    trouble: dict[Pair, tuple[str, ...]] = {}
-    if mode:
-        result = without_missing_pairs(reader, release_matrix(definitions(reader), mode=mode))
-        names = {name: release for release, name in labels.items()}
-        for (client, broker), cells in result.pairs.items():
-            pair = names[client], names[broker]
-            pairs[pair] = Counter(cell.status for cell in cells)
-            trouble[pair] = tuple(result.trouble.get((client, broker), ()))
-    else:
-        for row in reader.duck.rows(_STATUSES):
-            pairs[_pair_of(row)] = {**pairs.get(_pair_of(row), {}), row["status"]: row["rpcs"]}
-        trouble_rows = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
-        trouble = {_pair_of(row): tuple(row["names"]) for row in trouble_rows}
+    for row in reader.duck.rows(_STATUSES):
+        pairs[_pair_of(row)] = {**pairs.get(_pair_of(row), {}), row["status"]: row["rpcs"]}
+    trouble_rows = reader.duck.rows(_IN_TROUBLE, [sorted(TROUBLE), between_nodes(reader)])
+    trouble = {_pair_of(row): tuple(row["names"]) for row in trouble_rows}
     rows = (
         ReleasePair(
             client.name,
@@ -103,27 +84,6 @@ def pair_matrix(reader: Reader, client: str, broker: str) -> CellsDocument:
             f"{labels[theirs]} of {theirs.source}: `kiplint pipeline run --across` makes them"
         )
     return CellsDocument(1, ours.name, theirs.name, ours.source, theirs.source, as_structs(CellRow, rows))
-
-
-def definitions(reader: Reader) -> list[tuple[str, SchemaSet]]:
-    """The definitions of every release, each with what it is called."""
-    reader.require(Revisions, Blobs)
-    labels = _names(reader)
-    roots = {Release(row["source"], row["release"]): row["root"] for row in reader.duck.rows(_ROOTS)}
-    return [
-        (name, tree_at(reader, Point(name, release.source, roots[release])).main) for release, name in labels.items()
-    ]
-
-
-def without_missing_pairs(reader: Reader, matrix: ReleaseMatrix) -> ReleaseMatrix:
-    """A matrix without the pairs that the lake has not, which are those across sources unless it was made with them."""
-    reader.require(Matrix, Revisions)
-    labels = _names(reader)
-    pairs = map(_pair_of, reader.duck.rows(f"SELECT DISTINCT {_PAIR} FROM release_matrix"))
-    pairs_there = {(labels[client], labels[broker]) for client, broker in pairs}
-    return msgspec.structs.replace(
-        matrix, pairs={pair: some for pair, some in matrix.pairs.items() if pair in pairs_there}
-    )
 
 
 def between_nodes(reader: Reader) -> list[str]:

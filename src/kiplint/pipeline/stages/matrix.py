@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from kiplint.compat.negotiation.exchange import SOFTWARE, exchange
-from kiplint.compat.negotiation.negotiate import agree
+from kiplint.compat.negotiation.negotiate import SOFTWARE, Offer, Side, agree, broker_side, client_side, exchange
 from kiplint.compat.negotiation.result import Agreement
-from kiplint.compat.negotiation.sides import Offer, Side, broker_side, client_side
 from kiplint.compat.roles import modes_of
-from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
+from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec
@@ -213,7 +211,7 @@ def _reason(
     if agreement.status == "no-common-version" and ours and theirs:
         return f"client {ours.versions}, broker {theirs.versions}"
     if agreement.status == "header-differs" and theirs and agreement.chosen is not None:
-        headers = [header_of(half, agreement.chosen) for half in (theirs.request, theirs.response)]
+        headers = theirs.headers(agreement.chosen)
         mine = f"{agreement.request_header}/{agreement.response_header}"
         return f"the client's headers are {mine}, the broker's {'/'.join(map(str, headers))}"
     if agreement.status in REASONS:
