@@ -13,8 +13,7 @@ from kiplint.compat.tree import broken, load_rpcs
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import TEXT_BYTES
-from kiplint.render.page import set_titles
-from kiplint.render.report import RunResult, Status, Verdict, written_by
+from kiplint.render.report import RunResult, Status, Verdict, set_titles, written_by
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.sources.open import ARCHIVES
 from kiplint.text.words import join_words, plural
