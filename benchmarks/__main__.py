@@ -18,7 +18,6 @@ MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
     "single": scenarios.single,
     "check-jsonschema": scenarios.check_jsonschema,
     "scaling": scaling.scaling,
-    "collector": scaling.collector,
     "editor": editor.editor,
     "formats": formats.formats,
     "pages": pages.pages,

@@ -2,28 +2,16 @@
 
 import itertools
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.lab import FINDINGS_OR_NONE, Lab
-from benchmarks.outcome import Outcome, Row, Scale, SkipError, milliseconds, pair_row, ratio_row
+from benchmarks.lab import Lab
+from benchmarks.outcome import Outcome, Row, Scale, SkipError, milliseconds, ratio_row
 from benchmarks.timing import Command, compare, least_cpu, median_peak, median_wall
 from benchmarks.workspace import empty_scratch
 
 FILES_PER_SECOND = 5_000
 """Of a core, above start-up."""
-COPIES = 10
-"""So many sets are checked with and without the garbage collector."""
-
-WITH_COLLECTOR = """
-import gc
-gc.disable = lambda: None
-import kiplint.engine.run
-kiplint.engine.run.take_apart = lambda schemas: None
-from kiplint.cli import main
-main()
-"""
 
 _CLEANING_ROUNDS = 4
 
@@ -37,20 +25,6 @@ def scaling(lab: Lab) -> Iterator[Outcome]:
         steps = [_step(lab, title, paths, copies) for copies in lab.plan.scaling]
         yield from steps
         yield from _verdicts(title, steps)
-
-
-def collector(lab: Lab) -> Iterator[Outcome]:
-    """A check of many sets, beside the same check with Python's garbage collector and sets that are not taken apart."""
-    files = [schema.path for schema in lab.schemas]
-    root = _copies(files, COPIES)
-    ours = lab.kiplint("check", root.name, cwd=root.parent)
-    theirs = Command((sys.executable, "-c", WITH_COLLECTOR, "check", root.name), root.parent, FINDINGS_OR_NONE)
-    comparison = compare(ours, theirs, lab.plan.scaling[COPIES])
-    shutil.rmtree(root)
-    measure = f"check {COPIES} x {len(files)} files / with the garbage collector"
-    yield pair_row(measure, comparison, 1.0)
-    peaks = median_peak(comparison.ours), median_peak(comparison.theirs)
-    yield ratio_row(f"{measure}, peak memory", f"{peaks[0]:.0f} MiB", f"{peaks[1]:.0f} MiB", peaks[0] / peaks[1], 1.0)
 
 
 def clean_files(lab: Lab) -> list[Path]:

@@ -18,7 +18,7 @@ from benchmarks.hostile.grammar import LINKS, growths
 from msgspec.structs import replace
 
 from kiplint import commands
-from kiplint.cli.reader import names
+from kiplint.cli.app import names
 from kiplint.codec.catalog import Definitions
 from kiplint.compat.change import shown_layout
 from kiplint.compat.compare import compare_messages

@@ -30,7 +30,8 @@ from pygls.io_ import StdoutWriter, run
 import kiplint
 from benchmarks.workspace import REPOSITORY, corpus_root
 from kiplint import decode
-from kiplint.cli.reader import read
+from kiplint.cli.app import make_app
+from kiplint.cli.options import Command
 from kiplint.codec.capture import UnreadableCapture, read_capture
 from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.frames import decode_request, decode_response
@@ -307,11 +308,11 @@ def command(data: bytes) -> None:
     if len(parts) <= 3:
         words["OLD"] = str(SET / "clients")
     line = COMMANDS[zlib.crc32(data) % len(COMMANDS)].split()
-    command = read([words.get(word, word) for word in line])
-    assert command is not None
+    commands: list[Command] = []
+    make_app(commands.append, line)([words.get(word, word) for word in line], standalone_mode=False)
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
     with redirect_stdout(out), redirect_stderr(err):
-        code = command.run()
+        code = commands[0].run()
     if line[-1] == "json" and code < 2:
         json.loads(out.buffer.getvalue())
 

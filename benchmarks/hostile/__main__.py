@@ -25,8 +25,8 @@ from benchmarks.timing import Command, Run, run, run_to_end
 from benchmarks.workspace import REPOSITORY, empty_scratch, scratch
 from kiplint.cli import completion
 from kiplint.cli import main as kiplint
+from kiplint.cli.app import COMMANDS, names, room
 from kiplint.cli.options import Argument, Parameter, parameters
-from kiplint.cli.reader import COMMANDS, names, room
 from kiplint.limits import DEFINITION_BYTES
 from kiplint.render.formats import format_names
 

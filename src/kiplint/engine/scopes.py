@@ -24,7 +24,6 @@ from kiplint.engine.run import (
     at_reported_half,
     file_violations,
     set_violations,
-    take_apart,
     unread_names,
 )
 from kiplint.model.element import set_fact
@@ -75,10 +74,7 @@ def check_alone(file: str, data: bytes, rules: Scopes, fixer: FixFunction | None
         return []
     definition = load(file, data)
     violations = list(file_violations([definition], {file}, rules.alone))
-    findings = place(definition, violations, rules.whole, fixer, {file: data}) if violations else []
-    if definition.message:
-        take_apart(SchemaSet((definition.message,)))
-    return findings
+    return place(definition, violations, rules.whole, fixer, {file: data}) if violations else []
 
 
 def check_together(
@@ -107,19 +103,16 @@ def check_both(
     schemas = SchemaSet(messages, unread=unread_names(definitions))
     ignoring = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
     whole = fresh | ignoring
-    try:
-        violations = [
-            *file_violations(definitions, whole, rules.whole),
-            *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
-            *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
-        ]
-        result = ScopeFindings([], [])
-        for finding in _findings_in(definitions, violations, ignoring, rules, fixer):
-            alone = finding.rule in rules.narrow and finding.path not in ignoring
-            (result.alone if alone else result.together).append(finding)
-        return result
-    finally:
-        take_apart(schemas)
+    violations = [
+        *file_violations(definitions, whole, rules.whole),
+        *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
+        *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
+    ]
+    result = ScopeFindings([], [])
+    for finding in _findings_in(definitions, violations, ignoring, rules, fixer):
+        alone = finding.rule in rules.narrow and finding.path not in ignoring
+        (result.alone if alone else result.together).append(finding)
+    return result
 
 
 def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
@@ -186,7 +179,6 @@ class EditedSet:
         for violation in together:
             reported_violation = at_reported_half(violation, {*selection})
             self._violations.get(reported_violation.anchor.file, []).append(reported_violation)
-        take_apart(SchemaSet(tuple(former.message for former in old_definitions if former.message)))
         return {path: self._findings_of(path) for path in self._violations}
 
     def fixed(self, path: str, fixer: FixFunction) -> list[Finding]:

@@ -296,21 +296,16 @@ class _Run:
 
     def _check_sets(self) -> Iterator[ScopeFindings]:
         fixer, base = _fix if self.with_fixes else None, self.base
-        following = self._read()
-        schemas = next(following, None)
-        while schemas:
-            later = next(following, None)
+        for schemas in self._read():
             yield check_set(
                 (Input(file.path, file.data, file.is_reported) for file in schemas.files),
                 self.rules,
                 directory=schemas.directory,
                 partial=schemas.lone,
                 fixer=fixer,
-                free=later is not None,
                 base=base.at(schemas.directory) if base else None,
                 around=self._around(schemas.directory),
             )
-            schemas = later
 
     def _around(self, directory: str) -> Surroundings:
         """The rest of the repository around a set."""
