@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import signal
 import subprocess
@@ -17,9 +15,6 @@ import examples  # noqa: F401 (settings of hypothesis)
 from canary import plant, state
 from guard import sitecustomize  # noqa: F401 (refuses the network)
 from kiplint.limits import STEPS, suggestion_steps
-
-atexit.register(gc.unfreeze)  # extension modules complain of what is left
-gc.disable()  # it would be a third of the time until all tests are collected, and there is next to no garbage
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -97,13 +92,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _place(nodeid: str) -> int:
     return next((n for n, name in enumerate(LONGEST) if nodeid.startswith(name)), len(LONGEST))
-
-
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: no garbage collection is to go through it again and again."""
-    gc.freeze()
-    gc.set_threshold(20_000)
-    gc.enable()
 
 
 def _corpus() -> Path:

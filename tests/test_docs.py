@@ -32,7 +32,6 @@ from kiplint.model.message import PROTECTED
 from kiplint.render.formats import format_names
 from pipeline import guide
 from ports import free_port
-from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -231,13 +230,6 @@ def test_what_builds_the_site_is_pinned() -> None:
     assert [name for name in map(Requirement, groups["docs"]) if not name.specifier.contains(pins[name.name])] == []
 
 
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Path]:
-    """Where pages find a `kiplint` that starts at once."""
-    with forking() as result:
-        yield result
-
-
 def with_free_port(page: str) -> str:
     """The page with a port that nobody has in the place of its own, in text and in a broker's bytes."""
     port = free_port()
@@ -245,11 +237,11 @@ def with_free_port(page: str) -> str:
 
 
 @pytest.mark.parametrize("page", [path for path in BY_HAND if "```console" in path.read_text("utf-8")], ids=_name)
-def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path, commands: Path) -> None:
+def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path) -> None:
     text, session = with_free_port(page.read_text("utf-8")), tmp_path / "session"
     if page == guide.PAGE:
         text, session = guide.parts()[1], guide.begin_session(shared_folder)
-    runs = play(text, ROOT, session, commands)
+    runs = play(text, ROOT, session)
     assert runs
     for run in runs:
         assert run.holds, (

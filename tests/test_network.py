@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tools import environment, kiplint
-from zygote import AVAILABLE
 
 FAR = "192.0.2.1"
 """An address that documentation has and nobody else."""
@@ -49,7 +48,6 @@ socket().connect(("192.0.2.1", 9))
 """
 
 
-@pytest.mark.skipif(not AVAILABLE, reason="processes cannot be forked here")
 def test_it_holds_in_runs_of_the_command(tmp_path: Path) -> None:
     """A package that brings rules, and reaches for the network when it is loaded."""
     info = tmp_path / "site" / "acme-1.dist-info"
