@@ -416,21 +416,12 @@ def _kips() -> list[bytes]:
 
 
 def _archives() -> list[bytes]:
-    import tarfile
     import zipfile
 
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as jar:
         jar.writestr(f"a/{NAME}", definitions()[0])
-    result = [buffer.getvalue()]
-    for mode in ("w", "w:gz", "w:bz2", "w:xz"):
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode=mode) as tar:
-            entry = tarfile.TarInfo(f"a/{NAME}")
-            entry.size = len(definitions()[0])
-            tar.addfile(entry, io.BytesIO(definitions()[0]))
-        result.append(buffer.getvalue())
-    return result
+    return [buffer.getvalue()]
 
 
 def _expressions() -> list[bytes]:

@@ -140,7 +140,7 @@ class Workspace:
 
     def saved(self, path: str, version: int | None = None) -> Buffer:
         """The file on disk, an oversized one only its beginning; raises SourceError when it cannot be read."""
-        return Buffer(path, decode_text(read(path, os.path.dirname(path))), version, self.encoding)
+        return Buffer(path, decode_text(read(path)), version, self.encoding)
 
     def neighbours(self, directory: str) -> Neighbours:
         """The definitions of a directory as they are now."""
@@ -270,7 +270,7 @@ class Workspace:
             status = entry.stat()
             stamp = (status.st_mtime_ns, status.st_size)
             if self._disk.get(entry.path, (None,))[0] != stamp:
-                self._disk[entry.path] = (stamp, read(entry.path, os.path.dirname(entry.path), listed=True))
+                self._disk[entry.path] = (stamp, read(entry.path, listed=True))
         except (OSError, SourceError):
             return False
         return True

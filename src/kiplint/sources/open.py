@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kiplint.sources.tree import FileTree
 
-ARCHIVES = (".jar", ".zip", ".tar", ".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
+ARCHIVES = (".jar", ".zip")
 INSIDE = "!/"
 _MAIN = "clients/src/main/resources/common/message"
 """Kafka's own set of RPCs: no other set of its repository has any, so none is looked for from there."""

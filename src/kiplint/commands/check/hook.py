@@ -51,9 +51,7 @@ def is_changed(names: tuple[str, ...]) -> bool:
         if objects.run("diff-index", "--cached", "--name-only", HEAD, "--", *literal):
             return True
         blobs = ((name, objects.find(f"{HEAD}:./{os.path.relpath(name)}")) for name in _files(names))
-        return any(
-            blob and _lines(blob.data) != _lines(read(name, os.path.dirname(name) or os.curdir)) for name, blob in blobs
-        )
+        return any(blob and _lines(blob.data) != _lines(read(name)) for name, blob in blobs)
     except SourceError:
         return False
 
@@ -85,9 +83,9 @@ def _losing(base: str) -> tuple[str, ...]:
 def _is_definition(name: str) -> bool:
     """Whether a file is a definition, or is not another kind of file and lies beside a definition."""
     folder = os.path.dirname(name) or os.curdir
-    kind = kind_of(read(name, folder), os.path.basename(name))
+    kind = kind_of(read(name), os.path.basename(name))
     if kind in ("definition", "other"):
         return kind == "definition"
     paths = (os.path.join(folder, file) for file in os.listdir(folder) if file.endswith(".json"))
-    files = ((read(path, folder), os.path.basename(path)) for path in paths if os.path.isfile(path))
+    files = ((read(path), os.path.basename(path)) for path in paths if os.path.isfile(path))
     return any(kind_of(*file) == "definition" for file in files)

@@ -134,7 +134,7 @@ def check_sets(
     recent = _join([outcome.recent for outcome in outcomes])
     fixes = outcomes[0].fixes
     if fixes and writes:
-        fixes.change.write(names)
+        fixes.change.write()
     findings, stale = recent, None
     notes: tuple[str, ...] = ()
     if options.changed_since and runs[0].names and not (options.as_hook or strict):
@@ -168,13 +168,20 @@ def check_sets(
         rules=rule_infos([*rules.all_rules, *rules.rules], visible_findings, IGNORE),
         paths=tuple(runs[0].paths),
         stale=stale,
-        notes=(*dict.fromkeys(note for run in runs for note in run.empty), *notes),
+        notes=(*dict.fromkeys(note for run in runs for note in run.empty), *_not_followed(runs), *notes),
         left_out=tuple(dict.fromkeys(name for run in runs for name in run.left_out)),
         configuration=configuration.file or "",
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
         whole=options.all,
     )
+
+
+def _not_followed(runs: Iterable[_Run]) -> Iterator[str]:
+    """A line with the links in the sets, where there are any."""
+    if links := [*dict.fromkeys(link for run in runs for link in run.links)]:
+        more = f" and {len(links) - 3} more" if len(links) > 3 else ""
+        yield f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"
 
 
 def _plain_findings(runs: Iterable[_Run]) -> tuple[Finding, ...]:
@@ -213,6 +220,7 @@ class _Run:
         self.configuration, self.rules, self.baseline = configuration, rules, baseline
         self.paths: list[str] = []
         self.left_out: list[str] = []
+        self.links: list[str] = []
         self.empty: list[str] = []
         self.others = OtherSets(self.names, configuration.keeps, self.options.repository)
 
@@ -287,6 +295,7 @@ class _Run:
                 self.names, self.configuration.keeps, options.stdin_filename or "", options.repository, self.empty
             ):
                 self.left_out += schemas.left_out
+                self.links += schemas.links
                 self.paths += [file.path for file in schemas.files if file.is_reported]
                 yield schemas
         except NothingThereError:
