@@ -15,11 +15,11 @@ from kiplint.pipeline.lake.schema import Columns, batch, columns, text
 from kiplint.pipeline.lake.storage import local_path, require_no_secret, store_of
 from kiplint.pipeline.tables import Revisions
 from kiplint.sources.cleanup import close
-from kiplint.sources.disk import list_directory
 from kiplint.sources.git import Objects, is_bundle, is_repository, own_repository
 from kiplint.sources.history import TAGS, Revision, branch, is_candidate, tags
 from kiplint.sources.open import ARCHIVES
 from kiplint.sources.schema_files import SourceError
+from kiplint.sources.walk import list_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -19,6 +19,7 @@ from kiplint.sources.schema_files import (
     SourceError,
     is_walked,
 )
+from kiplint.sources.walk import walk
 from kiplint.text.files import read_file
 
 TYPE_CHECKING = False
@@ -72,7 +73,7 @@ def _open(
             label = stdin_filename or disk.UNNAMED
             files.setdefault(os.path.dirname(label), {})[label] = read_stdin(LARGEST_ENTRY)
         elif os.path.isdir(name):
-            yield from _some(disk.walk(name, keep), empty)
+            yield from _some(walk(name, keep), empty)
         elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
             _refuse_bundle(name)
             if keep(name):
