@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -181,14 +180,6 @@ def test_colours_on_request() -> None:
     assert "\x1b[" not in diff("old", "new", cwd=LAYOUT).out
     output = diff("old", "new", "--color", "always", cwd=LAYOUT).out
     assert output.startswith("\x1b[1;31merror[compat/layout-changed]\x1b[0m: ")
-
-
-@pytest.mark.parametrize("command", [(sys.executable, "-m", "kiplint"), ()])
-def test_the_short_way_and_the_long_way_are_one(command: tuple[str, ...]) -> None:
-    """Two plain paths are compared without the option parser."""
-    short = diff("old", "new", cwd=LAYOUT, command=command)
-    assert short == diff("old", "new", "--color", "auto", cwd=LAYOUT, command=command)
-    assert short.code == 1
 
 
 # Exit codes
