@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from kiplint.cli import reader
+from kiplint.cli.app import COMMANDS, names, room
 from kiplint.commands.schema import schema_names
 from kiplint.engine.packs import shipped_rules
 
@@ -113,7 +113,7 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
         yield f"explain-{rule.id.replace('/', '.')}", f"explain {rule.id}"
     for name in schema_names():
         yield f"schema-{name}", f"schema {name}"
-    for way in commands(import_module(reader.COMMANDS)):
+    for way in commands(import_module(COMMANDS)):
         yield f"help-{'-'.join(way)}", " ".join((*way, "--help"))
     for name, mistakes in MISTAKES.items():
         yield from ((f"mistake-{name}-{number}", f"{name} {words}") for number, words in enumerate(mistakes))
@@ -122,8 +122,8 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
 def commands(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
     """The words of each command, and of each group of commands."""
     yield words
-    for name in reader.names(group):
-        entry = reader.room(group, name)
+    for name in names(group):
+        entry = room(group, name)
         yield from commands(entry, *words, name) if hasattr(entry, "COMMANDS") else [(*words, name)]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import signal
 import subprocess
@@ -14,9 +12,6 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 import examples  # noqa: F401 (settings of hypothesis)
-
-atexit.register(gc.unfreeze)  # extension modules complain of what is left
-gc.disable()  # it would be a third of the time until all tests are collected, and there is next to no garbage
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -93,13 +88,6 @@ def _place(nodeid: str) -> int:
     return next((n for n, name in enumerate(LONGEST) if nodeid.startswith(name)), len(LONGEST))
 
 
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: no garbage collection is to go through it again and again."""
-    gc.freeze()
-    gc.set_threshold(20_000)
-    gc.enable()
-
-
 def _corpus() -> Path:
     return Path(os.environ.get("KIPLINT_CORPUS") or ROOT.parent / "shared" / "corpus").resolve()
 
@@ -146,7 +134,6 @@ def verdicts() -> Path:
     return _present(_corpus().parent / "verdicts", "the generator's verdicts are")
 
 
-@pytest.fixture(autouse=True)
 @pytest.fixture(scope="session")
 def history(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bare repository with all that Kafka's schemas ever were."""

@@ -62,12 +62,6 @@ def runner(workspace: Path, tmp_path: Path) -> Runner:
     return Runner(workspace, tmp_path / "machine")
 
 
-@pytest.fixture
-def processes(runner: Runner) -> None:
-    """Each run starts its processes as GitHub does, which takes long: for what they add."""
-    runner.forks = False
-
-
 def pull_request(runner: Runner, base: str = "", **inputs: str) -> Outcome:
     """A run for a pull request that goes into a base, the first commit unless another is given."""
     base = base or git(runner.workspace, "rev-list", "--max-parents=0", "HEAD")
@@ -135,7 +129,6 @@ Breaks nothing:
 """
 
 
-@pytest.mark.usefixtures("processes")
 def test_a_pull_request_with_faults(runner: Runner) -> None:
     change(runner.workspace, thing(request=GAP, response=UNTOLD))
     outcome = pull_request(runner)
@@ -532,7 +525,6 @@ TRAPS = {
 }
 
 
-@pytest.mark.usefixtures("processes")
 def test_what_lies_in_the_work_tree_is_not_run(runner: Runner) -> None:
     change(runner.workspace, TRAPS)
     assert pull_request(runner).code == 0

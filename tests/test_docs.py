@@ -21,7 +21,6 @@ import kiplint
 import kiplint.compat.kinds
 from conftest import ROOT
 from kiplint.cli.app import make_app
-from kiplint.cli.reader import read
 from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
@@ -29,7 +28,6 @@ from kiplint.engine.runtime import FUNCTIONS
 from kiplint.model.message import PROTECTED
 from kiplint.render.formats import format_names
 from pipeline import guide
-from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -181,19 +179,12 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 140
 
 
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Path]:
-    """Where pages find a `kiplint` that starts at once."""
-    with forking() as result:
-        yield result
-
-
 @pytest.mark.parametrize("page", [path for path in BY_HAND if "```console" in path.read_text("utf-8")], ids=_name)
-def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path, commands: Path) -> None:
+def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path) -> None:
     text, session = page.read_text("utf-8"), tmp_path / "session"
     if page == guide.PAGE:
         text, session = guide.parts()[1], guide.begin_session(shared_folder)
-    runs = play(text, ROOT, session, commands)
+    runs = play(text, ROOT, session)
     assert runs
     for run in runs:
         assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
@@ -233,9 +224,9 @@ SNIPPETS = [
 
 @pytest.mark.parametrize(("page", "words"), SNIPPETS, ids=[" ".join(words) for _, words in SNIPPETS])
 def test_the_commands_of_snippets_have_options_that_exist(page: str, words: list[str]) -> None:
-    call = read(words)
-    assert call, f"{page}: kiplint {shlex.join(words)}"
-    formats = [form.partition("=")[0] for form in call.reporting.output_format]  # type: ignore[attr-defined]
+    calls: list[Any] = []
+    make_app(calls.append, words)(words, standalone_mode=False)
+    formats = [form.partition("=")[0] for form in calls[0].reporting.output_format]
     assert set(formats) <= {*format_names()}
 
 

@@ -21,7 +21,6 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.render.findings.text import write
-from kiplint.text.files import LinkText
 from kiplint.text.lines import Lines, decode_text
 from tools import rules_of
 
@@ -33,9 +32,8 @@ OTHERS = {"sets", "history", "negotiate", "bytes", "mission"}
 PADDING = b"// Lines that say nothing.\n" * 40_000
 MAKERS = {
     "syntax/too-large": lambda good: PADDING + good,
-    "syntax/linked-file": lambda good: LinkText(b"/proc/self/environ"),
 }
-"""The rules whose bad example is made here, of the good one: a megabyte or a link has no place in the repository."""
+"""The rules whose bad example is made here, of the good one: a megabyte has no place in the repository."""
 
 POINTLESS = {"syntax/byte-order-mark", "syntax/empty-file", "syntax/too-large"}
 """The rules whose findings are about something that takes up no column."""

@@ -17,8 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kiplint import __version__
-from kiplint.cli.app import AS_IT_IS, with_lines
-from kiplint.cli.reader import COMMANDS, names, room
+from kiplint.cli.app import AS_IT_IS, COMMANDS, names, room, with_lines
 from kiplint.commands.pipeline import report, run
 from kiplint.commands.rules import rules_of_code
 from kiplint.commands.schema import schema

@@ -18,12 +18,9 @@ from typing import NoReturn
 import pytest
 
 from kiplint.cli import process
-from tools import definition, environment, field
-from zygote import AVAILABLE, REDIRECTED, zygote
+from tools import START, definition, environment, field
 
 from .declared import NAMES
-
-START = (sys.executable, "-m", "kiplint")
 
 COMMANDS = {
     "version": ["--version"],
@@ -82,17 +79,13 @@ REDIRECTIONS = ("2>&-", "2>/dev/full", "<&-", ">&-", ">/dev/full", "<&- >&- 2>&-
 
 
 def redirections(number: int, name: str) -> tuple[str, ...]:
-    """All for what reads a stream too; the commands of the pipeline import Spark, and only fail; every other has half."""
+    """All for what reads a stream too; the commands of the pipeline import Spark, and only fail; every other has two."""
     if name in READERS:
         return REDIRECTIONS
-    return REDIRECTIONS[1:2] if COMMANDS[name][0] == "pipeline" else REDIRECTIONS[number % 2 :: 2]
+    return REDIRECTIONS[1:2] if COMMANDS[name][0] == "pipeline" else REDIRECTIONS[number % 3 :: 3]
 
 
 CASES = [(name, redirection) for at, name in enumerate(COMMANDS) for redirection in redirections(at, name)]
-
-
-STARTS = {(name, REDIRECTIONS[at % len(REDIRECTIONS)]) for at, name in enumerate([*COMMANDS][: 2 * len(REDIRECTIONS)])}
-"""The cases that run in a shell, two for each redirection. The others run in a fork, which takes a tenth of the time."""
 
 
 def test_every_command_is_tried() -> None:
@@ -113,14 +106,9 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
-def shell(
-    words: Sequence[str], redirection: str, cwd: Path, *, fork: bool = False
-) -> subprocess.CompletedProcess[bytes]:
+def shell(words: Sequence[str], redirection: str, cwd: Path) -> subprocess.CompletedProcess[bytes]:
     """Run a command as a shell does that redirects its streams."""
     env = environment(PYTHONUNBUFFERED="") | {"KIPLINT_DEBUG": ""}
-    if fork and AVAILABLE:
-        result = zygote(words).run(words, str(cwd), env | {REDIRECTED: redirection}, b"")
-        return subprocess.CompletedProcess(words, *result)
     line = f"{shlex.join((*START, *words))} {redirection}"
     return subprocess.run(["sh", "-c", line], cwd=cwd, env=env, capture_output=True, timeout=600, check=False)
 
@@ -128,14 +116,14 @@ def shell(
 @cache
 def codes(cwd: Path, name: str) -> int:
     """The exit code of a command whose streams are fine."""
-    return shell(COMMANDS[name], "</dev/null", cwd, fork=True).returncode
+    return shell(COMMANDS[name], "</dev/null", cwd).returncode
 
 
 @pytest.mark.parametrize(("name", "redirection"), CASES)
 def test_streams_that_are_closed_or_full(here: Path, name: str, redirection: str) -> None:
     expected = codes(here, name)
     streams = redirection if "<" in redirection else f"</dev/null {redirection}"
-    result = shell(COMMANDS[name], streams, here, fork=(name, redirection) not in STARTS)
+    result = shell(COMMANDS[name], streams, here)
     out = redirection.replace("2>", "")
     fails = (">" in out and name in NEEDS_STDOUT) or (redirection == "<&-" and name in READERS)
     nothing = name in {*READERS, "bump-patch"}  # what has nothing to write may find out that it could not

@@ -368,15 +368,11 @@ def test_the_head_is_trusted_on_request(project: Path) -> None:
     assert findings_with(files, base="none") == []
 
 
-def test_a_configuration_behind_a_link_of_the_base(checkout: Path) -> None:
+def test_a_configuration_that_is_a_link_of_the_base(checkout: Path) -> None:
     (checkout / "kiplint.toml").symlink_to("shared/lint.toml")
     commit(checkout, {"shared/lint.toml": SETTINGS["more.toml"], **things()})
-    write(checkout, things(OLD))
-    (checkout / "kiplint.toml").unlink()
-    assert findings_with({}) == [
-        (CONFIG_CHANGED, "warning", "kiplint.toml"),
-        ("fields/unknown-type", "info", "schemas/ThingResponse.json"),
-    ]
+    with pytest.raises(UsageError, match=r"kiplint.toml: it is a link in HEAD, which is not followed; --trust-head"):
+        review("schemas", base="HEAD")
 
 
 def test_a_configuration_that_the_base_lacks(checkout: Path) -> None:

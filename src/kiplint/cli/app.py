@@ -1,4 +1,4 @@
-"""The typer app: it explains, completes and refuses, from the options that each command declares."""
+"""The typer app: it reads, explains and completes command lines, from the options that each command declares."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from kiplint import __version__
 from kiplint.cli import completion
 from kiplint.cli.options import Argument, Command, Parameter, make, parameters
 from kiplint.cli.process import run
-from kiplint.cli.reader import COMMANDS, names, room
+from kiplint.text.files import module_names
+
+COMMANDS: Final = "kiplint.commands"
+"""The package of the commands."""
 
 AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
@@ -61,6 +64,27 @@ def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typ
     )
     app.callback()(kiplint)
     return app
+
+
+def names(group: Any) -> Sequence[str]:
+    """The commands of a package: those that it lists, else all rooms in its folder."""
+    commands: Sequence[str] | None = getattr(group, "COMMANDS", None)
+    return commands or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
+
+
+def room(group: Any, name: str) -> Any:
+    """What a name stands for: the class of a command, such as `CheckCommand`, or a package with more commands.
+
+    The class is in the module of that name, or in the module `options` of the package of that name; those of a package
+    of commands are in the modules that its `MODULES` name.
+    """
+    own = name.replace("-", "_")
+    module: Any = import_module(f"{group.__name__}.{getattr(group, 'MODULES', {}).get(name, own)}")
+    if hasattr(module, "COMMANDS"):
+        return module
+    if hasattr(module, "__path__"):
+        module = import_module(f"{module.__name__}.options")
+    return getattr(module, f"{own.title().replace('_', '')}Command")
 
 
 class _HelpOfGroup(TyperGroup):

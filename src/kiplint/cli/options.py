@@ -1,13 +1,11 @@
 """The declaration of a command: one frozen Struct with its options, each with its type, its default, and a mark.
 
 The mark is an `Argument` or an `Option`. A field without a mark is a group: a Struct of the same kind, which several
-commands share. `reader` makes the Struct from the words of a command line as far as it understands them, `app` makes
-typer do the same for all command lines, with help, completion and errors, and `Command.of` makes it from the arguments
-of a Python function. What runs the command takes the Struct whole.
+commands share. `app` makes typer read the Struct from the words of a command line, with help, completion and errors,
+and `Command.of` makes it from the arguments of a Python function. What runs the command takes the Struct whole.
 
 A field's type is str, int, bool (a flag), a Literal of words, tuple[str, ...] (repeatable), or one of the first or a
-Literal with None. No `from __future__ import annotations` in
-a module of options: to evaluate annotations at start takes long.
+Literal with None.
 """
 
 import os
@@ -141,7 +139,7 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A field as the readers of command lines see it.
+    """A field as the app sees it.
 
     `kind` is str, int or bool (a flag); `words` are the allowed values, if there are only a few; `many` is whether it
     may be repeated.

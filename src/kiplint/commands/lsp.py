@@ -26,8 +26,6 @@ class LspCommand(Command, frozen=True):
 
         Editors show findings as you type, their fixes, and the reasons for the rules.
         """
-        import gc
-
         from kiplint.cli.process import CLEAN
         from kiplint.engine.errors import UsageError
 
@@ -36,7 +34,6 @@ class LspCommand(Command, frozen=True):
         except ModuleNotFoundError as error:
             what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
             raise UsageError(f"the language server needs {what}") from None
-        gc.enable()  # other commands end too soon to need it
         log_in_lines()
         server.start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
         return CLEAN

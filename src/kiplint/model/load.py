@@ -17,7 +17,6 @@ from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
 from kiplint.model.types import WORDS
 from kiplint.text.decode import Problem, decode
-from kiplint.text.files import LinkText
 from kiplint.text.show import printable
 
 
@@ -125,7 +124,7 @@ class Definition(msgspec.Struct, frozen=True):
 
 def load(file: str, data: bytes) -> Definition:
     """Read one definition file; never raises, whatever the bytes."""
-    spec = None if isinstance(data, LinkText) else decode(data, DECODER, ENCODER)
+    spec = decode(data, DECODER, ENCODER)
     if spec is not None:
         return Definition(file, data, Message(spec, file, data))
     return _load_slowly(file, data)

@@ -18,7 +18,8 @@ from kiplint.sources.cleanup import close
 from kiplint.sources.git import Objects, is_bundle, is_repository, own_repository
 from kiplint.sources.history import TAGS, Revision, branch, is_candidate, tags
 from kiplint.sources.open import ARCHIVES
-from kiplint.sources.schema_files import SourceError, is_walked
+from kiplint.sources.schema_files import SourceError
+from kiplint.sources.walk import list_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -101,14 +102,9 @@ def line_of(source: Source, patterns: tuple[str, ...] = (), *, mail: bool = Fals
 
 def _state_of_files(path: str) -> str:
     """What a directory or archive looks like from outside: other sizes or times mean other content."""
-    files = sorted(_walk(path)) if os.path.isdir(path) else [path]
+    folders = list_directory(path).folders if os.path.isdir(path) else {"": [""]}
+    files = sorted(os.path.join(path, folder, name) if name else path for folder in folders for name in folders[folder])
     return _digest(path, *(f"{file} {stat.st_size} {stat.st_mtime_ns}" for file in files for stat in [os.stat(file)]))
-
-
-def _walk(path: str) -> Iterator[str]:
-    for folder, inner, files in os.walk(path):
-        inner[:] = filter(is_walked, inner)
-        yield from (os.path.join(folder, name) for name in files if name.endswith(".json"))
 
 
 def _state_of_bundle(source: Source, path: str, ref: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,17 +23,6 @@ class Use(NamedTuple):
     name: str
     blob: str
     data: bytes
-
-
-def without_collector() -> None:
-    """Run without the garbage collector, in a process that Spark keeps for the next task.
-
-    The objects of a definition are taken apart when it is done. Spark collects after each task all the same; what has
-    outlived one, the compiled rules above all, is put aside, so that it is not looked through again.
-    """
-    gc.disable()
-    if in_a_task():
-        gc.freeze()
 
 
 def in_a_task() -> bool:

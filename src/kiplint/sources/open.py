@@ -15,13 +15,14 @@ from kiplint.sources.schema_files import (
     SchemaFiles,
     SourceError,
 )
+from kiplint.sources.walk import walk
 from kiplint.text.files import read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kiplint.sources.tree import FileTree
 
-ARCHIVES = (".jar", ".zip", ".tar", ".tgz", ".tar.gz", ".txz", ".tar.xz", ".tbz2", ".tar.bz2")
+ARCHIVES = (".jar", ".zip")
 INSIDE = "!/"
 
 
@@ -58,7 +59,7 @@ def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[
         if name == STDIN:
             files.setdefault("", {})[disk.UNNAMED] = read_stdin(LARGEST_ENTRY)
         elif os.path.isdir(name):
-            yield from _some(disk.walk(name, keep), empty)
+            yield from _some(walk(name, keep), empty)
         elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
             _refuse_bundle(name)
             if keep(name):

@@ -21,6 +21,7 @@ from kiplint.sources.disk import STDIN, home_of
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.text.show import printable
+from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.commands.check.baseline import BaselineOptions
@@ -116,7 +117,7 @@ def check_sets(
     outcome = run.outcome()
     everything, recent, fixes = outcome.everything, outcome.recent, outcome.fixes
     if fixes and writes:
-        fixes.change.write(names)
+        fixes.change.write()
     findings, stale = recent, None
     notes: tuple[str, ...] = ()
     if options.changed_since and not strict:
@@ -144,12 +145,19 @@ def check_sets(
         rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
         paths=tuple(run.paths),
         stale=stale,
-        notes=(*run.empty, *configuration.misnamed(rules, messages), *notes),
+        notes=(*run.empty, *_not_followed(run), *configuration.misnamed(rules, messages), *notes),
         left_out=tuple(dict.fromkeys(run.left_out)),
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
         whole=options.all,
     )
+
+
+def _not_followed(run: _Run) -> Iterator[str]:
+    """A line with the links in the sets, where there are any."""
+    if links := [*dict.fromkeys(run.links)]:
+        more = f" and {len(links) - 3} more" if len(links) > 3 else ""
+        yield f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"
 
 
 def _plain_findings(run: _Run) -> tuple[Finding, ...]:
@@ -179,6 +187,7 @@ class _Run:
         self.configuration, self.rules, self.baseline = configuration, rules, baseline
         self.paths: list[str] = []
         self.left_out: list[str] = []
+        self.links: list[str] = []
         self.empty: list[str] = []
 
     def outcome(self) -> _Outcome:
@@ -242,6 +251,7 @@ class _Run:
         try:
             for schemas in open_sets(self.names, keeps, repository=options.repository, empty=self.empty):
                 self.left_out += schemas.left_out
+                self.links += schemas.links
                 self.paths += [file.path for file in schemas.files if file.is_reported]
                 yield schemas
         except NothingThereError:
@@ -251,20 +261,15 @@ class _Run:
 
     def _check_sets(self) -> Iterator[ScopeFindings]:
         fixer, base = _fix if self.with_fixes else None, self.base
-        following = self._read()
-        schemas = next(following, None)
-        while schemas:
-            later = next(following, None)
+        for schemas in self._read():
             yield check_set(
                 (Input(file.path, file.data, file.is_reported) for file in schemas.files),
                 self.rules,
                 directory=schemas.directory,
                 partial=schemas.lone,
                 fixer=fixer,
-                free=later is not None,
                 base=base.at(schemas.directory) if base else None,
             )
-            schemas = later
 
     def _results(self) -> tuple[Sequence[ScopeFindings], Fixes | None]:
         """The results of the sets as they are, or with their fixes."""

@@ -131,7 +131,7 @@ def _migrate(
         rollouts=rollouts,
     )
     if writing.to_files:
-        result.change.write(paths)
+        result.change.write()
     return result
 
 

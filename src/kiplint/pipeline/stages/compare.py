@@ -15,12 +15,11 @@ from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import TooLargeError, Tree, make_tree
 from kiplint.engine.errors import UsageError
-from kiplint.engine.run import take_apart
 from kiplint.pipeline.lake.schema import Columns, ddl, number, table
 from kiplint.pipeline.stage import Context, Engine
 from kiplint.pipeline.tables import PLACE, STEPS, Blobs, Changes, Files, Messages, Pairs, Revisions, Trees
 from kiplint.pipeline.work import Work
-from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts, without_collector
+from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -134,7 +133,6 @@ def compare_in_arrow(engine: Engine) -> Callable[[pa.Table, pa.Table], pa.Table]
     """Neighbouring pairs of contents, and the texts of a chunk with their uses, to the changes of each pair."""
 
     def compare(pairs: pa.Table, texts: pa.Table) -> pa.Table:
-        without_collector()
         uses = [
             ((use["is_form"], use["root"], use["directory"]), Use(use["name"], blob, data))
             for blob, data, places in rows_of(texts.select(["blob", "data", "uses"]))
@@ -158,7 +156,7 @@ def _changes(
     forms = {root: _tree(root, folders) for (is_form, root), folders in roots.items() if is_form}
     for _, *pair, released in pairs:
         for root in trees.keys() - {*pair}:
-            _take_apart(trees.pop(root))
+            del trees[root]
         for root in pair:
             if root not in trees:  # the pair before has the same content on its other side
                 trees[root] = _tree(root, roots.get((False, root), ()))
@@ -175,13 +173,6 @@ def _changes(
         for problem in (*too_large, *failures):
             row = {"old_root": old.name, "root": new.name, "problem": str(problem)}
             yield tuple(row.get(name) for name in COMPARED)
-    for tree in forms.values():
-        _take_apart(tree)
-
-
-def _take_apart(tree: Tree) -> None:
-    for schema_set in tree.sets.values():
-        take_apart(schema_set)
 
 
 def _tree(root: str, folders: Sequence[tuple[str, Sequence[Use]]]) -> Tree:

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from kiplint.compat.tree import FieldBudget
 from kiplint.engine.errors import UsageError
-from kiplint.engine.run import take_apart
 from kiplint.model.headers import header_map
 from kiplint.model.layout import Layout, intervals, layout, ranges_of, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot
 from kiplint.model.load import load
 from kiplint.model.message import Message
-from kiplint.model.schemas import SchemaSet
 from kiplint.pipeline.lake.delta import Batches, rows_in
 from kiplint.pipeline.lake.schema import Columns, array, batch, ddl, number, struct
 from kiplint.pipeline.stage import Context
 from kiplint.pipeline.tables import Blobs, Fields, Layouts, Messages
 from kiplint.pipeline.work import Work
-from kiplint.pipeline.workers import without_collector
 from kiplint.versions import VersionRange
 
 if TYPE_CHECKING:
@@ -57,7 +54,6 @@ def run(work: Work, _: Context) -> None:
 
 def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Turn batches of (blob, data) into rows of `DESCRIPTIONS`; a definition without a message has none."""
-    without_collector()
     for rows in batches:
         descriptions: list[tuple[object, ...]] = []
         for blob, data in zip(*(column.to_pylist() for column in rows.columns), strict=True):
@@ -68,7 +64,6 @@ def describe_in_arrow(batches: Batches) -> Iterator[pa.RecordBatch]:
                 descriptions.append((blob, *describe(message), None))
             except (UsageError, RecursionError) as error:
                 descriptions.append((blob, None, None, None, str(error)))
-            take_apart(SchemaSet((message,)))
         yield batch(DESCRIPTIONS, descriptions)
 
 

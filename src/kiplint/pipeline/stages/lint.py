@@ -16,7 +16,7 @@ from kiplint.pipeline.lake.schema import Columns, ddl, table
 from kiplint.pipeline.stage import Context, Engine
 from kiplint.pipeline.tables import Blobs, Files, Findings, Revisions, Trees
 from kiplint.pipeline.work import Work
-from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts, without_collector
+from kiplint.pipeline.workers import Use, chunk_of, rows_of, sorted_sets, with_texts
 from kiplint.render.findings.json import as_json
 
 if TYPE_CHECKING:
@@ -75,7 +75,6 @@ def lint_in_arrow(engine: Engine) -> Callable[[pa.Table], pa.Table]:
     """A group of texts with their uses to the findings in its sets, and in its fresh files by themselves."""
 
     def lint(group: pa.Table) -> pa.Table:
-        without_collector()
         fresh: dict[str, set[str]] = {}
         uses: list[tuple[str, Use]] = []
         for blob, data, places in rows_of(group.select(["blob", "data", "uses"])):
