@@ -44,7 +44,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: kiplint.diff("compat/layout-changed/old", "compat/layout-changed/new"),
         lambda: kiplint.diff(SET, KIP),
     ],
-    ids=["migrate", "negotiate", "rollout", "check", "diff", "diff-of-sets"],
+    ids=["migrate", "decode", "negotiate", "rollout", "check", "diff", "diff-of-sets"],
 )
 def test_the_output_fits(make: Callable[[], RunResult]) -> None:
     out = Terminal()

@@ -23,18 +23,8 @@ COMMANDS: Final = "kiplint.commands"
 AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
 
-SECTIONS: Final = (
-    "Pull requests",
-    "Write",
-    "Compare and plan",
-    "Bytes and brokers",
-    "Histories",
-    "Reference",
-)
-"""The sections of `kiplint --help`, in their order; each room names its own as `SECTION`."""
-
-ARGUMENTS, OPTIONS, OTHER_COMMANDS = "Arguments", "Options", "Commands"
-"""The sections of commands and options that name none."""
+ARGUMENTS, OPTIONS = "Arguments", "Options"
+"""The sections of arguments, and of options that name none."""
 
 VERSION: Final = ("--version", "-V")
 HELP: Final = ("--help", "-h")
@@ -88,16 +78,11 @@ def room(group: Any, name: str) -> Any:
 
 
 class _HelpOfGroup(TyperGroup):
-    """A command group whose help lists the commands by section, one line for each command."""
+    """A command group whose help lists the commands in their order."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands below the titles of their sections."""
-        width = formatter.width - 6 - max(map(len, self.commands), default=0)
-        rows = [
-            (getattr(command, "rich_help_panel", None) or OTHER_COMMANDS, (name, command.get_short_help_str(width)))
-            for name, command in self.commands.items()
-        ]
-        _write_sections(formatter, rows, (*SECTIONS, OTHER_COMMANDS))
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names in the order in which their package lists them; typer would put groups last."""
+        return sorted(self.commands, key=[*import_module(COMMANDS).COMMANDS, *self.commands].index)
 
 
 class _HelpOfCommand(TyperCommand):
@@ -138,15 +123,12 @@ def _group(package: Any, do: Run, names: Sequence[str], names_only: bool = False
         cls=_HelpOfGroup,
         no_args_is_help=True,
         rich_markup_mode=None,
-        rich_help_panel=getattr(package, "SECTION", ""),
         **settings,
     )
     for name in names:
         command: Any = room(package, name)
         if not hasattr(command, "COMMANDS"):
-            declare = app.command(
-                name, cls=_HelpOfCommand, epilog=with_lines(command.EPILOG), rich_help_panel=command.SECTION
-            )
+            declare = app.command(name, cls=_HelpOfCommand, epilog=with_lines(command.EPILOG))
             declare(_function(command, do, names_only))
         else:
             app.add_typer(_group(command, do, () if names_only else command.COMMANDS), name=name)
@@ -236,8 +218,7 @@ def kiplint(
             callback=_print_completion,
             is_eager=True,
             metavar="SHELL",
-            help="Print the script that completes commands, options, rules and formats in bash, zsh, fish or "
-            "powershell.",
+            help="Print a shell's completion script.",
         ),
     ] = None,
 ) -> None:

@@ -41,11 +41,9 @@ class Group(msgspec.Struct, frozen=True):
 class Command(Group, frozen=True):
     """A command: its options, and what runs it. The docstring of `run` is its help.
 
-    `SECTION` is the section of `kiplint --help` that lists it, `EPILOG` has examples. `HINTS` are texts that add the
-    names of options to errors of the library, by their kind.
+    `EPILOG` has examples. `HINTS` are texts that add the names of options to errors of the library, by their kind.
     """
 
-    SECTION: ClassVar[str] = ""
     EPILOG: ClassVar[str] = ""
     HINTS: ClassVar[Mapping[str, str]] = NO_HINTS
 

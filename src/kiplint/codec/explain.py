@@ -22,7 +22,7 @@ MOST_SPANS = 200_000
 
 def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> DecodedBody:
     """Read a body from a position on; `whole` means that it must end with the bytes. Never raises."""
-    reader = _Reader(data, pos, spans=spans)
+    reader = _ValueReader(data, pos, spans=spans)
     value: dict[str, Any] = {}
     try:
         reader.body(body, value, "", 0)
@@ -40,7 +40,7 @@ class StopReading(Exception):  # noqa: N818
     """A problem after which the start of the next value is unknown."""
 
 
-class _Reader:
+class _ValueReader:
     """Reads values from the bytes between `pos` and `end`, and records their places and problems.
 
     An array or object is put into the result before its elements are read. So after a stop the result has all values

@@ -22,7 +22,6 @@ class ExplainCommand(Command, frozen=True):
     """The options of `kiplint explain`."""
 
     EPILOG = "Example:  kiplint explain tags/gap"
-    SECTION = "Reference"
 
     rule: Annotated[str, Argument("The rule's id, such as tags/gap.", "RULE", complete=completion.rule_ids)]
 

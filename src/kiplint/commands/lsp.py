@@ -17,7 +17,6 @@ class LspCommand(Command, frozen=True):
         "Example:  kiplint lsp --stdio.  "
         "An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."
     )
-    SECTION = "Reference"
 
     stdio: Annotated[bool, Option("Use standard input and output, which is the default.")] = False
 

@@ -16,7 +16,6 @@ class RulesCommand(Command, frozen=True):
     """The options of `kiplint rules`."""
 
     EPILOG = "Example:  kiplint rules kip-1313"
-    SECTION = "Reference"
 
     selectors: Annotated[
         tuple[str, ...], Argument("Only these: rules, packs or globs.", "RULES", complete=completion.rules)

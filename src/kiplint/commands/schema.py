@@ -18,7 +18,6 @@ class SchemaCommand(Command, frozen=True):
     """The options of `kiplint schema`."""
 
     EPILOG = "Examples:  kiplint schema config > kiplint.schema.json   |   kiplint schema diff"
-    SECTION = "Reference"
 
     name: Annotated[
         str,

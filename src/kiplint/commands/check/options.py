@@ -39,7 +39,6 @@ class CheckCommand(Command, frozen=True):
         "missing-baseline": "{message}; to record the present findings, add --update-baseline",
         "released": "the configuration's released: {message}",
     }
-    SECTION = "Pull requests"
 
     sets: Annotated[
         tuple[str, ...],

@@ -14,7 +14,6 @@ class DecodeCommand(Command, frozen=True):
         "kiplint decode MetadataRequest@12 --set 4.1.0: < body.hex   |   "
         "kiplint decode --set . --input-format jsonl lines.jsonl --output-format jsonl"
     )
-    SECTION = "Bytes and brokers"
 
     message: Annotated[
         str | None,

@@ -30,7 +30,6 @@ class DiffCommand(Command, frozen=True):
         "message": "--message {message}",
         "released": "--released {message}",
     }
-    SECTION = "Pull requests"
 
     old: Annotated[
         str,

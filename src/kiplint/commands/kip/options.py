@@ -18,7 +18,6 @@ class KipCommand(Command, frozen=True):
     """The options of `kiplint kip`."""
 
     EPILOG = "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --against 4.1.0:"
-    SECTION = "Pull requests"
 
     files: Annotated[
         tuple[str, ...],

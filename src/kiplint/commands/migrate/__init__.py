@@ -5,4 +5,3 @@ MODULES = dict.fromkeys(COMMANDS, "options")
 
 HELP = "Write new versions of RPCs into their definitions."
 EPILOG = "Begin with `kiplint migrate kip-1313 --dry-run PATH`, or `kiplint migrate bump RPC --dry-run`."
-SECTION = "Write"

@@ -15,7 +15,6 @@ class NegotiateCommand(Command, frozen=True):
         "can be used, 1 an RPC of both sides has no common version or would be refused, 2 something could not be read "
         "or understood."
     )
-    SECTION = "Compare and plan"
 
     client: Annotated[
         str,

@@ -6,4 +6,3 @@ MODULES = dict.fromkeys(COMMANDS[3:], "questions")
 
 HELP = "Check whole histories and many forks, on Spark."
 EPILOG = "Needs the extra: pip install 'kiplint[pipeline]'. Begin with `kiplint pipeline run --help`."
-SECTION = "Histories"

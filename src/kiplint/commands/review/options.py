@@ -29,7 +29,6 @@ class ReviewCommand(Command, frozen=True):
         "revision": "{message}; to compare with a revision, write --base REV",
         "no-base": "{message}; name one: --base REV, or --base none to check without comparing",
     }
-    SECTION = "Pull requests"
 
     paths: Annotated[
         tuple[str, ...],

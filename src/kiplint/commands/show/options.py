@@ -13,7 +13,6 @@ class ShowCommand(Command, frozen=True):
         "Examples:  kiplint show FetchRequest@17 clients/   |   kiplint show Fetch 4.1.0:   |   "
         "kiplint show MetadataResponse 4.1.0: --output-format json"
     )
-    SECTION = "Bytes and brokers"
 
     message: Annotated[
         str,
