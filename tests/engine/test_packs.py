@@ -127,10 +127,6 @@ def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
         (rule(expect="().__class__"), "house/one: expect: __class__ is not known of (), which has no facts"),
         (rule(expect="2 ** 9"), "house/one: expect: 2 ** 9: that operator is not part of the rule language"),
         (rule(expect="-" * 900 + "1"), "it nests too deeply"),
-        (
-            rule(params={"known": []}, offers={"type": "knwon"}),
-            "house/one: offers: the rule has no parameter knwon; did you mean known?",
-        ),
         (rule(fix="sugestion"), '10: house/one: fix: there is no fixer "sugestion"; did you mean suggestion?'),
         (rule(fix="x\n"), 'there is no fixer "x\\u000a"; there are ' + ", ".join(FIXERS)),
         (rule(fix="frozen"), "fix: frozen puts right what rules about a message find, and this one is about a field"),

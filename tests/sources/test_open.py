@@ -15,7 +15,7 @@ import pytest
 from kiplint.sources.disk import STDIN
 from kiplint.sources.git import open_repository
 from kiplint.sources.history import Inner, branch, inner_commit
-from kiplint.sources.open import open_sets, text_of_tree
+from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import LARGEST_ENTRY
 from sources.support import GOOD, OTHER, TREE, error, everything, git, make_repository, paths, sets, write
 
@@ -74,24 +74,6 @@ def test_errors(tmp_path: Path) -> None:
     assert error("zzz") == "no such file or directory: zzz"
     assert error("o.json") == "o.json is JSON, but not a message definition (it has no validVersions)"
     assert error("dangling.json") == "cannot read dangling.json: it is not a file"
-
-
-def test_links_are_passed_over(tmp_path: Path) -> None:
-    """A link of a pull request to the runner's files: nothing of them is read, however the file comes into the set."""
-    write(tmp_path, {"outside/Secret.json": GOOD, "repo/set/ARequest.json": GOOD, "repo/links/README": b""})
-    for folder in ("set", "links"):
-        (tmp_path / f"repo/{folder}/Secret.json").symlink_to(tmp_path / "outside/Secret.json")
-    (tmp_path / "repo/set/Environment.json").symlink_to("/proc/self/environ")
-    (tmp_path / "repo/again").symlink_to("..")
-    (whole,), (beside,) = sets("repo"), sets("repo/set/ARequest.json")
-    assert [file.path for file in (*whole.files, *beside.files)] == ["repo/set/ARequest.json"] * 2
-    links = ["again", "links/Secret.json", "set/Environment.json", "set/Secret.json"]
-    assert whole.links == tuple(f"repo/{link}" for link in links)
-    assert error("repo/links") == "nothing to check: no message definition in repo/links; links are not followed"
-    assert error("repo/set/Secret.json") == "cannot read repo/set/Secret.json: it is a symbolic link"
-    assert text_of_tree("repo/set", "Environment.json") == ""
-    (tmp_path / "named").symlink_to("repo/set")
-    assert paths("named") == ["named/ARequest.json"]
 
 
 # Inside of a checkout, outside of one, and beside a lake

@@ -48,9 +48,6 @@ def mistakes(rule: Rule) -> Iterator[Mistake]:
     spec = rule.spec
     if unfit := _no_fixer(rule):
         yield "fix", spec.fix, unfit
-    for name in spec.offers.values():
-        if name not in rule.params:
-            yield "offers", name, f"the rule has no parameter {printable(name)}{did_you_mean(name, rule.params)}"
     if rule.each not in KINDS:
         if rule.each != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -164,10 +163,6 @@ class RuleSpec(_RuleObject):
         ""
     )
     params: Annotated[dict[str, Any], Meta(description="Values that a configuration may override.")] = {}
-    offers: Annotated[
-        dict[str, str],
-        Meta(description="By property of definitions: the parameter with its values, which editors and `new` offer."),
-    ] = {}
     topics: Annotated[
         list[Topic],
         Meta(
@@ -237,11 +232,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def url(self) -> str:
         """The address of the rule's documentation; empty for a user's own rule."""
         return f"{RULES_PAGES}/{self.pack}.md#{self.id.replace('/', '')}" if self.stamp else ""
-
-
-def offered_values(rules: Iterable[Rule], key: str) -> Any:
-    """The values of a property: the parameter, a list or a table, of the first rule that `offers` them, else {}."""
-    return next((rule.params[rule.spec.offers[key]] for rule in rules if key in rule.spec.offers), {})
 
 
 def type_of(value: object) -> str:

@@ -7,7 +7,6 @@ that it names (retriable if it extends `RetriableException`), as of 2026-08.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -36,21 +35,9 @@ def _read() -> Iterator[ErrorCode]:
 
 
 ERRORS: Mapping[int, ErrorCode] = {error.code: error for error in _read()}
-ERRORS_JAVA = "clients/src/main/java/org/apache/kafka/common/protocol/Errors.java"
-"""The path of the definition of Kafka's error codes in a tree of Kafka."""
-
-
 UNSUPPORTED_VERSION, INVALID_REQUEST = ERRORS[35], ERRORS[42]
 
 
 def error_of(code: int) -> ErrorCode:
     """The error with a code; an unknown code is called `UNKNOWN`."""
     return ERRORS.get(code) or ErrorCode(code, "UNKNOWN", None)
-
-
-def read_errors(java: str) -> dict[int, ErrorCode]:
-    """The errors of an `Errors.java`, by code. A name that Kafka has too is retriable where Kafka's is."""
-    retriable_by_name = {error.name: error.retriable for error in ERRORS.values()}
-    plain = re.sub(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', '""', java, flags=re.DOTALL)
-    entries = re.findall(r"\b([A-Z][A-Z0-9_]*)\(\s*(-?[0-9]{1,5})\s*,", plain)
-    return {int(code): ErrorCode(int(code), name, retriable_by_name.get(name)) for name, code in entries}

@@ -422,13 +422,6 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
     return _tree(name, revision, parents, folders, links, objects), ""
 
 
-def read_blob(name: str, path: str, repository: str | None = None) -> bytes:
-    """The bytes of a file in the revision of a `REV:path`, empty where there is none; raises SourceError."""
-    revision, _ = _split(name)
-    blob = open_repository(repository).find(f"{revision}:{path}")
-    return blob.data if blob and blob.kind == "blob" else b""
-
-
 def is_revision(name: str, repository: str | None = None) -> bool:
     """Whether a name is a revision; none is without a repository. Raises SourceError for an unreadable repository."""
     try:

@@ -16,7 +16,6 @@ from kiplint.sources.schema_files import (
     SourceError,
 )
 from kiplint.sources.walk import walk
-from kiplint.text.files import read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,28 +74,6 @@ def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[
     for tree, file_names in inside.values():
         if schemas := tree.files(file_names, keep):
             yield schemas
-
-
-def text_of_tree(name: str, path: str, repository: str | None = None) -> str:
-    """A text file of the tree that a set is part of, such as a source file of Kafka beside its schemas.
-
-    `name` is the set, `path` the path of the file from the top of the tree. Empty where there is no such file.
-    """
-    try:
-        if not os.path.lexists(name):
-            from kiplint.sources.git import read_blob
-
-            return read_blob(name, path, repository).decode(errors="replace") if ":" in name else ""
-        if name.lower().endswith(ARCHIVES):
-            return ""
-        folder = os.path.abspath(name)
-        while not os.path.isfile(os.path.join(folder, path)):
-            folder, below = os.path.dirname(folder), folder
-            if folder == below:
-                return ""
-        return read_file(os.path.join(folder, path), LARGEST_ENTRY, links=False).decode(errors="replace")
-    except (OSError, SourceError):
-        return ""
 
 
 def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:

@@ -31,7 +31,8 @@ class CheckCommand(Command, frozen=True):
     EPILOG = (
         "Examples:  kiplint check clients/src/main/resources/common/message   |   "
         "kiplint check Fetch*.json   |   kiplint check . --select kip-1313 --output-format json   |   "
-        "kiplint check . --fix"
+        "kiplint check . --fix.  Exit codes: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration, "
+        "unreadable input, or nothing to check."
     )
     HINTS: ClassVar = {
         "baseline-outside": "{message}; name it by --baseline to allow that",
