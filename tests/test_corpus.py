@@ -86,6 +86,7 @@ NOTES = {
     "style/about-missing": 5,
     "style/latest-unstable": 1,
     "style/version-undocumented": 2,
+    "versions/child-outside-parent": 5,
     "versions/never-present": 1,
     "versions/only-one-version": 1,
 }

@@ -291,6 +291,13 @@ VERSIONS = (
         ('versions/only-one-version @ "versions": "8"',),
     ),
     Slip(
+        "child outside its parent",
+        FIND_RESPONSE,
+        '"name": "Key", "type": "string", "versions": "4+"',
+        '"name": "Key", "type": "string", "versions": "3+"',
+        ('versions/child-outside-parent @ "versions": "3+"',),
+    ),
+    Slip(
         "child never there",
         FIND_RESPONSE,
         '"name": "Key", "type": "string", "versions": "4+"',
@@ -640,6 +647,7 @@ STRUCTS = (
         (
             'structs/common-ends @ "versions": "0+"',
             'structs/common-ends @ "versions": "0+"',
+            'versions/child-outside-parent @ "versions": "0+"',
         ),
     ),
     Slip(
