@@ -31,7 +31,7 @@ def begin(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def run_tests(tree: Path, rule: str, *options: str) -> subprocess.CompletedProcess[str]:
-    plugins = ("-p", "no:cacheprovider", "-p", "syrupy", "-p", "pytest_asyncio.plugin")  # what tests and settings need
+    plugins = ("-p", "no:cacheprovider", "-p", "syrupy")  # what tests and settings need
     command = [sys.executable, "-m", "pytest", *plugins, "-k", rule, "tests/test_rules.py", *options]
     own = {name: value for name, value in environment().items() if not name.startswith("PYTEST_")}
     env = {**own, "PYTHONPATH": str(tree / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
