@@ -13,13 +13,14 @@ import msgspec
 import pytest
 
 from kiplint.commands.rollout.result import rollout_document
-from kiplint.compat.rollout import STATUSES, RolloutRow, closing, rollout, summary
+from kiplint.compat.rollout import STATUSES, RolloutRow, closing, rollout, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import Tree, make_tree
+from kiplint.engine.config import Config
 from kiplint.model.headers import header_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.text.decode import blank_comments
-from tools import field, message, rpc
+from tools import field, message, rpc, rules_of
 
 V3 = {"0-2": "1", "3-5": "2", "6+": "3"}
 """The headers of a request that `tools.rpc` makes, bumped to 6."""
@@ -201,7 +202,7 @@ def test_an_unstable_version_above_one_that_has_the_header() -> None:
     head = (rpc("X", 1, "0-7", headerVersions=V3, latestVersionUnstable=True)[0], rpc("X", 1, "0-7")[1])
     assert row_of(*head).status == "done"
     first = (rpc("X", 1, "0", headerVersions={"0+": "3"}, flexibleVersions="0+", latestVersionUnstable=True)[0],)
-    assert row_of(*first, rpc("X", 1, "0", flexibleVersions="0+")[1], base=()).status == "new"
+    assert row_of(*first, rpc("X", 1, "0", flexibleVersions="0+")[1], base=()).status == "unstable"
 
 
 def test_a_response_that_lags_is_wrong() -> None:
@@ -278,7 +279,7 @@ def test_the_frozen_rpc_stays(is_gone: bool) -> None:
     assert row.message == (
         f"{NOT_IN_HEAD}; it is frozen at versions 0-1 and must stay"
         if is_gone
-        else "SaslHandshake is frozen at versions 0-1 and must stay; it has no valid version any more"
+        else "SaslHandshake is frozen at versions 0-1 and must stay; it has no valid version"
     )
 
 
@@ -590,3 +591,73 @@ def test_the_json_document(repo: Path) -> None:
 
 def test_no_rpcs() -> None:
     assert closing(rollout(SchemaSet(())), 3) == "Request header 3: no RPCs."
+
+
+# The whole of a sentence, not a part of it (KIP-1313)
+
+
+def tree(**sets: tuple[Message, ...]) -> Tree:
+    return Tree("", {name: SchemaSet(messages, name) for name, messages in sets.items()}, {})
+
+
+def rows_of_trees(head: Tree, base: Tree | None = None) -> list[tuple[str, str]]:
+    return [(row.name, row.status) for row in rollout_of_trees(head, base, 3, rollout_rules(3), None)]
+
+
+def test_every_rpc_of_every_set_is_a_row() -> None:
+    done = (rpc("X", 1, "0-6", headerVersions=V3)[0], rpc("X", 1, "0-6")[1])
+    lags = rpc("Vote", 52, "0-5")
+    assert rows_of_trees(tree(clients=(*done, HEADER), raft=lags)) == [("Vote", "missing"), ("X", "done")]
+    old = tree(clients=(*rpc("X", 1, "0-5"), HEADER), raft=lags)
+    assert rows_of_trees(tree(clients=(*done, HEADER), raft=lags), old) == [("Vote", "missing"), ("X", "done")]
+
+
+def test_an_rpc_that_moves_to_another_set_is_neither_new_nor_gone() -> None:
+    x, y = rpc("X", 1, "0-5"), rpc("Y", 2, "0-5")
+    old, new = tree(a=(*x, *y, HEADER), b=(HEADER,)), tree(a=(*y, HEADER), b=(*x, HEADER))
+    assert rows_of_trees(new, old) == [("X", "missing"), ("Y", "missing")]
+
+
+def test_version_0_of_telemetry_does_not_have_the_id_twice() -> None:
+    row = row_of(*telemetry("PushTelemetry", {"0+": "3"}))
+    assert (row.status, row.rule) == ("wrong", "kip-1313/telemetry-header")
+    assert row.message == (
+        "PushTelemetryRequest 0 has the client instance id twice: in the body, and in request header 3"
+    )
+
+
+@pytest.mark.parametrize("base", [None, ()])
+def test_a_new_rpc_with_an_unstable_version_alone_is_unstable(base: tuple[Message, ...] | None) -> None:
+    others: dict[str, Any] = {"headerVersions": {"0+": "3"}, "flexibleVersions": "0+", "latestVersionUnstable": True}
+    assert row_of(rpc("X", 1, "0", **others)[0], rpc("X", 1, "0", flexibleVersions="0+")[1], base=base).status == (
+        "unstable"
+    )
+
+
+def test_version_1_of_offset_delete_is_its_first_flexible_one() -> None:
+    others: dict[str, Any] = {"headerVersions": {"0-1": "1", "2+": "3"}, "flexibleVersions": "2+"}
+    head = (rpc("OffsetDelete", 47, "0-2", **others)[0], rpc("OffsetDelete", 47, "0-2", flexibleVersions="2+")[1])
+    for base in (None, rpc("OffsetDelete", 47, "0", flexibleVersions="none")):
+        row = row_of(*head, base=base)
+        assert (row.status, row.rule, row.pointer) == ("wrong", "kip-1313/offset-delete", "/flexibleVersions")
+
+
+@pytest.mark.parametrize("headers", [(), (request_header("0-3"),)])
+def test_request_header_0_is_only_for_version_0_of_controlled_shutdown(headers: tuple[Message, ...]) -> None:
+    def errors(name: str, key: int, ranges: dict[str, str]) -> list[str]:
+        request = rpc(name, key, "0-6", headerVersions=ranges)[0]
+        entries = SchemaSet((request, *headers)).messages[0].header_ranges
+        found = rules_of(Config(select=["kip-1313"])).violations("header_range", entries)
+        return [item.message for item in found if item.rule.id == "kip-1313/header-unknown"]
+
+    zero = ["version 0 of the request header is no longer used; only version 0 of ControlledShutdown had it"]
+    ranges = {"0": "0", "1-2": "1", "3-5": "2", "6+": "3"}
+    assert errors("X", 1, ranges) == zero
+    assert errors("ControlledShutdown", 7, ranges) == []
+    assert errors("ControlledShutdown", 7, {"0-1": "0", **dict([*ranges.items()][2:])}) == zero
+
+
+@pytest.mark.parametrize("value", ["+2", "02", " 2 ", "-0", "2.0", "99999"])
+def test_a_header_version_has_one_notation(value: str) -> None:
+    (entry,) = rpc("X", 1, "0-6", headerVersions={"0+": value})[0].header_ranges
+    assert entry.header == -1

@@ -18,6 +18,7 @@ from kiplint.compat.change import Both, Change
 from kiplint.compat.compare import Standings, compare_headers
 from kiplint.compat.kinds import MessageRemoved
 from kiplint.compat.released import Releases, released_versions
+from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Anchor, Severity
 from kiplint.engine.rule import HALF, Rule
@@ -90,6 +91,28 @@ def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rul
 
 _ALL: Final = 1 << 30
 """Of how many messages a mistake counts as theirs, and not as the header's: in a rollout of any number."""
+
+
+def rollout_of_trees(
+    head: Tree, base: Tree | None, header: int, rules: RuleSet, releases: Releases | None
+) -> list[RolloutRow]:
+    """The rows of all RPCs of all sets of a tree, by name; sets are paired with those of the base by directory.
+
+    An RPC that moved to another directory is compared with itself, and is not gone from the one that it left.
+    """
+    if base is None:
+        rows = [row for schemas in head.sets.values() for row in rollout(schemas, None, header, rules)]
+        return sorted(rows, key=lambda row: row.name)
+    rows = []
+    everywhere = {(message.type, message.api_key) for message in head.messages if message.is_rpc}
+    former = {(message.type, message.api_key): message for message in base.messages if message.is_rpc}
+    for old, new in pair_sets(base, head):
+        here = {(message.type, message.api_key) for message in new.messages if message.is_rpc}
+        stayed = [item for item in old.messages if (item.type, item.api_key) not in everywhere - here]
+        own = {(item.type, item.api_key) for item in stayed}
+        moved = [former[key] for key in here - own if key in former]
+        rows += rollout(new, SchemaSet((*stayed, *moved), old.directory), header, rules, releases)
+    return sorted(rows, key=lambda row: row.name)
 
 
 def rollout(
@@ -174,7 +197,7 @@ class _Rollout:
             message="",
         )
         if (range_text := self._frozen_range(rpc)) is not None:
-            return self._frozen_row(row, rpc, old, range_text)
+            return self._frozen_row(row, rpc, range_text)
         if rpc.is_dead:
             return replace(row, status="dead", message="no valid version is left")
         if violations := self.violations.get(rpc.api_key):
@@ -189,15 +212,10 @@ class _Rollout:
         """The versions at which an RPC is frozen, None for others."""
         return self.frozen.params["frozen"].get(rpc.rpc_name) if self.frozen else None
 
-    def _frozen_row(self, row: RolloutRow, rpc: Rpc, old: Rpc | None, versions: str) -> RolloutRow:
+    def _frozen_row(self, row: RolloutRow, rpc: Rpc, versions: str) -> RolloutRow:
         for violation in self.violations.get(rpc.api_key, ()):
             if violation.rule is self.frozen:
                 return _explain(row, violation)
-        if rpc.is_dead and old and not old.is_dead:
-            text = f"{rpc.name} is frozen at versions {versions} and must stay; it has no valid version any more"
-            return _at(
-                replace(row, status="wrong", message=text), self.frozen, rpc.request or rpc.response, "validVersions"
-            )
         return replace(
             row, status="exempt", message=f"frozen at versions {versions}: it never carries the client instance id"
         )
@@ -223,11 +241,11 @@ class _Rollout:
             text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
         elif header >= WITH_INSTANCE_ID and self.of_header:
             return _explain(row, self.of_header, f"it uses header {header}, but ")
-        elif is_new:
-            text = f"new, with header {header} from version {first}"
         elif self.missing and (not offered_versions or header_of(request, offered_versions.highest) < self.header):
             status, key = "unstable", "latestVersionUnstable"
             text = f"version {latest} of {rpc.name} uses header {header}, but is unstable: no broker offers it yet"
+        elif is_new:
+            text = f"new, with header {header} from version {first}"
         else:
             return replace(row, message=f"{text}; {note}" if note else text, note=note)
         row = replace(row, status=status, message=text)

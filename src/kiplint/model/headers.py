@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kiplint.model.message import Message
 
 
-_NUMBER = r"[+-]?[0-9]{1,5}"
+_NUMBER = r"0|[1-9][0-9]{0,4}"
 
 
 class HeaderRange:
@@ -53,9 +53,8 @@ class HeaderRange:
     @fact
     def header(self) -> int:
         """The header version, -1 when the value cannot be read."""
-        text = self.value.strip()
-        number = int(text) if re.fullmatch(_NUMBER, text) else -1
-        return number if 0 <= number <= 32767 else -1
+        number = int(self.value) if re.fullmatch(_NUMBER, self.value) else -1
+        return number if number <= 32767 else -1
 
     @fact
     def version_of_header(self) -> VersionRange:

@@ -18,8 +18,7 @@ from kiplint.commands.rollout.run import findings_of
 from kiplint.compat.causes import causes_of
 from kiplint.compat.judge import BREAKS, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of
-from kiplint.compat.rollout import RolloutRow, rollout_rules
-from kiplint.compat.rollout import rollout as rows_of
+from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.since import places
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Configuration
@@ -193,8 +192,7 @@ class Comparison(NamedTuple):
         return tuple(
             row
             for before, after in self.trees
-            if any(schemas.rpcs for schemas in after.sets.values())
-            for row in rows_of(after.main, before.main, WITH_INSTANCE_ID, rules, self.releases)
+            for row in rollout_of_trees(after, before, WITH_INSTANCE_ID, rules, self.releases)
         )
 
 

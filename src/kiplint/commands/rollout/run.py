@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict
 
 from kiplint.compat.released import releases_note, releases_of
-from kiplint.compat.rollout import FAILING, RolloutRow, closing, rollout_rules
-from kiplint.compat.rollout import rollout as rows_of
+from kiplint.compat.rollout import FAILING, RolloutRow, closing, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import broken, load
 from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
@@ -71,7 +70,7 @@ def rollout(options: RolloutCommand) -> RolloutResult:
     rules = rollout_rules(header, configuration.config, rule_set.all_rules)
     old = sets[0] if base else ""
     releases = releases_of(configuration, old, options.released, repository, sets[-1])
-    rows = tuple(rows_of(head.main, base.main if base else None, header, rules, releases))
+    rows = tuple(rollout_of_trees(head, base, header, rules, releases))
     failing = any(row.status in FAILING for row in rows)
     unread = broken(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
