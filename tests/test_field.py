@@ -71,11 +71,11 @@ def test_a_new_field_counts_whatever_its_name(name: str, tmp_path: Path) -> None
             text = file.read_text("utf-8").replace("Reason", name)
             if side == "old":
                 text = text.replace('"0-8"', '"0-7"')
-                text = re.sub(r',\n *\{ "name": "%s".*' % name, "", text)
+                text = re.sub(rf',\n *\{{ "name": "{name}".*', "", text)
             (tmp_path / side / file.name).write_text(text, "utf-8")
     assert results(tmp_path, "diff", "old", "new") == [("EnterGroupRequest.json:13", NOT_IGNORABLE)]
 
 
 def test_the_safe_fix_of_a_tag_in_quotes() -> None:
     [folder] = FIELD.glob("07-*")
-    assert '+' in kiplint("check", ".", "--isolated", "--diff", cwd=folder).out
+    assert "+" in kiplint("check", ".", "--isolated", "--diff", cwd=folder).out

@@ -99,8 +99,8 @@ def range_problems(message: Message) -> Iterator[Problem]:
     """A problem for each range that is invalid in Kafka's notation; headerVersions has its own rules."""
     elements: tuple[Message | Struct | Field, ...] = (message, *message.common_structs, *message.all_fields)
     for element in elements:
-        for fact, attribute, key in _RANGES_OF[type(element)]:
-            if problem := getattr(element, f"{fact}_problem"):
+        for name, attribute, key in _RANGES_OF[type(element)]:
+            if problem := getattr(element, f"{name}_problem"):
                 text = printable(str(getattr(element.spec, attribute))[:40])
                 yield Problem(RANGE_KIND, f'"{text}" {problem}', f"{element.pointer}/{key}")
 

@@ -158,7 +158,7 @@ def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
 
 
 def _goes_on(text: str, place: int) -> bool:
-    """Whether the sentence before a line goes on in it: no empty line is between, and a word that needs more is last."""
+    """Whether the sentence before a line goes on in it: no empty line is between, and its last word needs more."""
     before = without_blanks(text, place, " \t\r\n")
     return text.count("\n", before, place) < 2 and re.search(_LEADS_ON, text[max(before - 20, 0) : before]) is not None
 

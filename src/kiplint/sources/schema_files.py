@@ -18,7 +18,7 @@ _PROPERTIES: Final = """
 PROPERTIES: Final = frozenset(_PROPERTIES.split())
 """The properties of a definition; an object with two of them, or with two similar words, is `meant`."""
 
-MESSAGE_TYPES: Final = "request response header metadata data coordinator-key coordinator-value".split()
+MESSAGE_TYPES: Final = ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value")
 
 _FOREIGN: Final = "package package-lock tsconfig jsconfig composer renovate manifest lerna deno nx turbo devcontainer"
 FOREIGN: Final = frozenset(f"{name}.json" for name in _FOREIGN.split())
