@@ -13,6 +13,22 @@ from pathlib import Path
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 RUNS = ((0, "sets/broker"), (1, "kip-1313"))
 """How checks of these fixtures end."""
+HELPS = """
+from importlib import import_module
+from kiplint.cli.app import COMMANDS, names
+
+for name in names(import_module(COMMANDS)):
+    package = import_module(f"{COMMANDS}.{name}")
+    print(name)
+    for inner in getattr(package, "COMMANDS", ()):
+        print(name, inner)
+"""
+SCHEMAS = """
+from kiplint.commands.schema import schema_names
+
+print(*schema_names(), sep=chr(10))
+"""
+"""Programs that print the names of all commands and of all JSON Schemas, each on a line."""
 
 
 class TryError(Exception):
@@ -44,6 +60,10 @@ def try_out(file: Path, tag: str = "") -> str:
             raise TryError(f"{file.name} has version {version} in it")
         for code, name in RUNS:
             _run(place, "kiplint", "check", "--isolated", FIXTURES / name, code=code)
+        for command in _run(place, "python", "-c", HELPS).splitlines():
+            _run(place, "kiplint", *command.split(), "--help")
+        for name in _run(place, "python", "-c", SCHEMAS).split():
+            _run(place, "kiplint", "schema", name)
         return version
 
 

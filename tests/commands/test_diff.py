@@ -484,4 +484,12 @@ def test_for_a_role_warnings_about_new_fields_remain() -> None:
         ["info", "compat/new-field"],
         ["info", "compat/new-field"],
         ["warning", "compat/new-field-not-ignorable"],
+        ["warning", "compat/new-field-not-ignorable"],
     ]
+
+
+def test_a_directory_of_several_sets_beside_a_single_set(tmp_path: Path) -> None:
+    write(tmp_path / "two", {"a/XRequest.json": definition(A), "b/YRequest.json": definition(A, name="YRequest")})
+    result = diff("two", "two/a", cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert "two has 2 sets, two/a has one: name one of a, b below two" in result.err

@@ -28,8 +28,9 @@ BASELINE = (
         (b'{"name": "X", /* words */ "fields": []}', "malformed"),
         (b"request for comments", "malformed"),
         (b'{"name": "X", ', "malformed"),
-        (b"[1, 2]", "malformed"),
-        (b"3", "malformed"),
+        (b"[1, 2]", "other"),
+        (b"3", "other"),
+        (b'{"type": "record", "name": "Click", "fields": []}', "other"),
         (b"", "broken"),
         (b" \n", "broken"),
         (b"\xff\xfe", "broken"),
@@ -73,7 +74,8 @@ def test_an_empty_value_under_the_name_of_a_definition(text: bytes) -> None:
 @pytest.mark.parametrize("name", ["package.json", "tsconfig.json"])
 def test_names_that_tools_give_a_meaning(name: str) -> None:
     assert kind_of(b'{"name": "x", "type": "module"}', name) == "other"
-    assert kind_of(b'{"name": "x", "type": "module"}', "Other.json") == "malformed"
+    assert kind_of(b'{"name": "x", "type": "module"}', "Other.json") == "other"
+    assert kind_of(b'{"name": "x", "type": "module"}', "OtherRequest.json") == "malformed"
 
 
 @pytest.mark.parametrize("output", ["json", "jsonl", "sarif", "gitlab"])
@@ -94,12 +96,13 @@ def test_its_own_baseline_is_not_a_definition(tmp_path: Path) -> None:
     assert kind_of(with_comment) == "other"
 
 
-def test_every_other_json_of_a_directory_with_definitions_is_meant_to_be_one(tmp_path: Path) -> None:
+def test_what_is_meant_to_be_a_definition_beside_others(tmp_path: Path) -> None:
     files = {
         "XRequest.json": DEFINITION,
         "Y.json": b'{"typ": "request", "name": "YRequest"}',
         "Z.json": b"hello",
         "baseline.json": BASELINE,
+        "brokers.json": b"[1, 2]",
         "package.json": json.dumps({"name": "x", "type": "module"}).encode(),
     }
     for name, data in files.items():
@@ -107,7 +110,7 @@ def test_every_other_json_of_a_directory_with_definitions_is_meant_to_be_one(tmp
     (open_set,) = open_sets([str(tmp_path)], lambda _: True)
     names = [Path(file.path).name for file in open_set.files]
     assert names == ["XRequest.json", "Y.json", "Z.json"]
-    assert [Path(path).name for path in open_set.left_out] == ["baseline.json", "package.json"]
+    assert [Path(path).name for path in open_set.left_out] == ["baseline.json", "brokers.json", "package.json"]
 
 
 def test_where_nothing_is_a_definition_nothing_is_meant_to_be(tmp_path: Path) -> None:

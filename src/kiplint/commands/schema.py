@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from kiplint.cli.options import Argument, Command
 
@@ -53,6 +52,26 @@ def _read() -> Mapping[str, Callable[[], JsonSchema]]:
     return {"message": message_schema, "config": config_schema, "pack": pack_schema}
 
 
+_PIPELINE: Final = ("blame", "changes", "forks", "matrix", "query", "report", "rollout", "verify")
+DOCUMENTS: Final[Mapping[str, str]] = {
+    "check": "check.result",
+    "decode": "decode.run",
+    "diff": "diff.result",
+    "kip": "kip.result",
+    "migrate": "migrate.result",
+    "negotiate": "negotiate.run",
+    "output": "check.result",
+    **{f"pipeline-{question}": "pipeline.result" for question in _PIPELINE},
+    "review": "review.result",
+    "rollout": "rollout.result",
+    "show": "show.result",
+}
+"""The JSON documents that commands write, by name, and the module whose `DOCUMENTS` has their types.
+
+Only one module is loaded for a schema: others may need an extra.
+"""
+
+
 def schema(name: str) -> JsonSchema:
     """The JSON Schema (draft 2020-12) of that name. Raises UsageError where there is none."""
     from kiplint.engine.errors import UsageError
@@ -60,35 +79,16 @@ def schema(name: str) -> JsonSchema:
 
     if name in (read := _read()):
         return read[name]()
-    by_name = documents()
-    if name not in by_name:
-        names = [*read, *by_name]
+    if name not in DOCUMENTS:
+        names = schema_names()
         raise UsageError(f"there is no schema {name}{did_you_mean(name, names) or ': there are ' + ', '.join(names)}")
-    return document_schema(by_name[name], name)
+    module = import_module(f"kiplint.commands.{DOCUMENTS[name]}")
+    return document_schema(module.DOCUMENTS[name], name)
 
 
 def schema_names() -> list[str]:
     """The names of all schemas: of what kiplint reads, then of what it writes."""
-    return [*_read(), *documents()]
-
-
-def documents() -> dict[str, Any]:
-    """The types of the JSON documents that commands write, by name. Each room declares its own, as `DOCUMENTS`."""
-    schemas: dict[str, Any] = {}
-    for module in _results("kiplint.commands"):
-        schemas |= getattr(module, "DOCUMENTS", {})
-    return dict(sorted(schemas.items()))
-
-
-def _results(package: str) -> Iterator[ModuleType]:
-    """The modules of rooms that may declare documents: `result` of a folder, else its `run`, else the room itself."""
-    from kiplint.text.files import module_names
-
-    for name in module_names(import_module(package).__path__[0]):
-        module = import_module(f"{package}.{name}")
-        parts = module_names(module.__path__[0]) if hasattr(module, "__path__") else []
-        part = next((part for part in ("result", "run") if part in parts), "")
-        yield import_module(f"{module.__name__}.{part}") if part else module
+    return [*_read(), *DOCUMENTS]
 
 
 def document_schema(document: Any, name: str) -> JsonSchema:

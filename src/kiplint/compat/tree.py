@@ -114,6 +114,18 @@ def pair_sets(old: Tree, new: Tree) -> Iterator[tuple[SchemaSet, SchemaSet]]:
         yield old.sets.get(directory) or SchemaSet(()), new.sets.get(directory) or SchemaSet(())
 
 
+def require_counterparts(*trees: Tree) -> None:
+    """Raise UsageError where one tree has a single set, and another has several without one in its place."""
+    for single in trees:
+        for several in trees:
+            if len(single.sets) == 1 and len(several.sets) > 1 and not single.sets.keys() & several.sets.keys():
+                names = ", ".join(printable(directory or ".") for directory in sorted(several.sets))
+                raise UsageError(
+                    f"{printable(several.name)} has {len(several.sets)} sets, {printable(single.name)} has one: "
+                    f"name one of {names} below {printable(several.name)}"
+                )
+
+
 def load(source: Path, repository: Path | None = None, keep: Callable[[str], bool] = lambda path: True) -> Tree:
     """The tree that a SET argument names; files named one by one come without their siblings.
 

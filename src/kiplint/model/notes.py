@@ -105,6 +105,10 @@ _OPENERS: Final = ("Version", "version", "Starting", "From", "As of", "Since")
 # Those that nearly every definition needs are compiled at once, the others where they are.
 _BEGIN: Final = re.compile(rf"(?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+({_NUMBERS})")
 SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
+_LEADS_ON: Final = (
+    r"(?i)(?:\b(?:as|with|in|of|from|to|and|or|since|until|before|after|by|the|a|an|this|that|each|every|for|like|than|"
+    r"through|on|at|both|is|are|was|only|below|above|starting|between|protocol|request|response)|[,(/-])\Z"
+)
 _ADDS: Final = r"\b(?:add(?:s|ed|ing)?|introduc(?:es|ed|ing)|new\s+fields?)\b"
 _BEFORE: Final = r"(?:(?:the|a|an|new|optional|also|two|tagged|top-level|per-[a-z-]+|fields?|called|named)\b|[\s'\"`])*"
 _NAME: Final = r"(?=[a-z]*[A-Z])[A-Za-z][A-Za-z0-9]*\b(?![.\-_]\w|\s+[A-Z])"
@@ -142,16 +146,21 @@ def statements(paragraph: Paragraph) -> Iterator[Statement]:
 
 
 def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
-    """Where sentences about versions begin; a line may also begin in the middle of a sentence."""
+    """Where sentences about versions begin; a line that begins in lower case may continue a sentence."""
     text = paragraph.text
     places = [start for start in paragraph.starts if text.startswith(_OPENERS, start)]
-    if ". Version" in text:
-        places = sorted({*places, *(match.start() + 2 for match in re.finditer(r"\. Version", text))})
+    if ". Version" in text or ". version" in text:
+        places = sorted({*places, *(match.start() + 2 for match in re.finditer(r"\. [Vv]ersion", text))})
     for place in places:
         begin = _BEGIN.match(text, place)
-        before = without_blanks(text, place, " \t\r\n")
-        if begin and (text[place] != "v" or not before or text[before - 1] in ".:)"):
+        if begin and (text[place] != "v" or not _goes_on(text, place)):
             yield begin
+
+
+def _goes_on(text: str, place: int) -> bool:
+    """Whether the sentence before a line goes on in it: no empty line is between, and its last word needs more."""
+    before = without_blanks(text, place, " \t\r\n")
+    return text.count("\n", before, place) < 2 and re.search(_LEADS_ON, text[max(before - 20, 0) : before]) is not None
 
 
 def like_of(rest: str) -> int:

@@ -18,6 +18,8 @@ _PROPERTIES: Final = """
 PROPERTIES: Final = frozenset(_PROPERTIES.split())
 """The properties of a definition; an object with two of them, or with two similar words, is `meant`."""
 
+MESSAGE_TYPES: Final = ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value")
+
 _FOREIGN: Final = "package package-lock tsconfig jsconfig composer renovate manifest lerna deno nx turbo devcontainer"
 FOREIGN: Final = frozenset(f"{name}.json" for name in _FOREIGN.split())
 """Names that tools give a meaning of their own."""
@@ -43,8 +45,8 @@ def kind_of(data: bytes, name: str = "") -> Kind:
     """What a file is; `name` without folders, where it is known.
 
     A definition is an object that has versions, or a type and an API key, at its top level. In a directory of
-    definitions a file is also meant to be a definition that is not JSON, or not an object, or an object with two of
-    their properties, or empty under the name of a definition; what kiplint writes itself never is.
+    definitions a file is also meant to be a definition that is not JSON, or an object with two of their properties and
+    no type of another kind, or empty under the name of a definition; what kiplint writes itself never is.
     """
     if re.fullmatch(_DEFINITION_NAME, name) and data.strip() in (b"{}", b"[]"):
         return "malformed"
@@ -56,7 +58,7 @@ def kind_of(data: bytes, name: str = "") -> Kind:
         return "definition"
     if _is_broken(data):
         return "broken"
-    return "malformed" if len(data) < LARGEST_ENTRY and _is_meant(data) else "other"
+    return "malformed" if len(data) < LARGEST_ENTRY and _is_meant(data, name) else "other"
 
 
 def _has_marks(data: bytes) -> bool:
@@ -102,11 +104,10 @@ def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
 
 def is_other_json(data: bytes, name: str = "") -> bool:
     """Whether bytes are JSON for another use than a definition: an object or list that is not empty."""
-    kind = kind_of(data, name)
-    if kind not in ("malformed", "other"):
+    if kind_of(data, name) != "other":
         return False
     value = _value(data)
-    return bool(value) and (isinstance(value, list) or (kind == "other" and isinstance(value, dict)))
+    return bool(value) and isinstance(value, list | dict)
 
 
 def _is_broken(data: bytes) -> bool:
@@ -119,14 +120,17 @@ def _is_broken(data: bytes) -> bool:
     return False
 
 
-def _is_meant(data: bytes) -> bool:
+def _is_meant(data: bytes, name: str) -> bool:
     value = _value(data)
     if not isinstance(value, dict):
-        return not value or not isinstance(value, list) or not isinstance(value[0], dict)
-    if len(PROPERTIES & value.keys()) >= 2:
-        return True
+        return value is None
     from difflib import get_close_matches
 
+    kind = value.get("type", MESSAGE_TYPES[0])
+    if not re.fullmatch(_DEFINITION_NAME, name) and not get_close_matches(str(kind), MESSAGE_TYPES, 1, 0.7):
+        return False  # such as a package, or a schema of another system
+    if len(PROPERTIES & value.keys()) >= 2:
+        return True
     close = [key for key in list(value)[:20] if len(key) < 30 and get_close_matches(key, PROPERTIES, 1, 0.8)]
     return len(close) >= 2
 

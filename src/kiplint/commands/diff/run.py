@@ -14,7 +14,7 @@ from kiplint.compat.change import MessagePair, concerns
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_in_words, judge
 from kiplint.compat.released import Releases, releases_note, releases_of
-from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base
+from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base, require_counterparts
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
 from kiplint.engine.ruleset import RuleSet
@@ -86,6 +86,8 @@ def diff(options: DiffCommand) -> DiffResult:
     rules, repository, keeps = configuration.rules(), options.repository, configuration.keeps
     before = load_base(options.old, repository, keeps)
     trees = [before, *(load(path, repository, keeps) for path in (options.new, *options.also))]
+    if not _lone(*trees[:2]):
+        require_counterparts(*trees[:2])
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
     releases = releases_of(configuration, options.old, options.released, repository, options.new)
     notes += releases_note(releases, options.old)

@@ -13,7 +13,7 @@ from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.compat.judge import GRAVE
 from kiplint.compat.rollout import closing
-from kiplint.render.findings.text import FIX_MARKS, excerpt, split
+from kiplint.render.findings.text import excerpt, split, write_fixable
 from kiplint.render.findings.text import write_rows as write_finding_rows
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
@@ -47,8 +47,7 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     if result.findings or result.additions:
         hint = " `kiplint explain RULE` explains a rule." if entries or result.additions else ""
         out.write("\n".join(fold(result.verdict.sentence + hint, width)) + "\n")
-    if result.fixable:
-        out.write(f"{FIX_MARKS['safe']}{result.fixable}\n")
+    write_fixable(result, out)
 
 
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -42,7 +43,7 @@ class RolloutResult(Report, frozen=True):
         """How far the rollout is, what is wrong, and the command that writes what is missing."""
         wrong = [f"{row.name}: {row.message}" for row in self.rows if row.status == "wrong"]
         missing = any(row.status == "missing" for row in self.rows)
-        place = " ".join(self.sets[:1])
+        place = next((name for name in self.sets[:1] if os.path.isdir(name)), "PATH")
         step = f"`kiplint migrate kip-1313 {place}` writes what is missing." if missing and self.header == 3 else ""
         return Verdict.of(closing(self.rows, self.header), wrong, step)
 

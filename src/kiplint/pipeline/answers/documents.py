@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import msgspec
 
 from kiplint.pipeline.lake.schema import Columns, columns
-from kiplint.pipeline.lake.upkeep import DamagedPart
 from kiplint.pipeline.tables import Drift, Matrix, Problems, Spans
 
 Row = dict[str, Any]
@@ -259,6 +258,14 @@ class ReportDocument(LakeDocument, frozen=True):
     collisions: tuple[DriftRow, ...]
     problems: tuple[ProblemRow, ...]
     history: tuple[RevisionState, ...] = ()
+
+
+class DamagedPart(msgspec.Struct, frozen=True):
+    """A file of a table that is not as the lake's log has it, or the log itself."""
+
+    table: str
+    part: str
+    problem: str
 
 
 class IntegrityDocument(LakeDocument, frozen=True):

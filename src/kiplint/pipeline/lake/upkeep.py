@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
+from kiplint.pipeline.answers.documents import DamagedPart
 from kiplint.pipeline.lake.delta import DamageError, damage_of, head_of, names, open_table, reading
 from kiplint.pipeline.lake.lake import OPTIMIZED, STATE, Lake, Snapshot, all_parts, all_states
 from kiplint.pipeline.lake.schema import SOURCE
@@ -120,14 +120,6 @@ def _find_leftovers(lake: Lake, tokens: set[str], states: list[Snapshot]) -> Ite
     yield from (
         f"{RUNS}/{name}" for name in storage.list(RUNS) if STATE.fullmatch(name) and f"{RUNS}/{name}" not in rows
     )
-
-
-class DamagedPart(msgspec.Struct, frozen=True):
-    """A file of a table that is not as the lake's log has it, or the log itself."""
-
-    table: str
-    part: str
-    problem: str
 
 
 def verify(lake: Lake, snapshot: Snapshot) -> Iterator[DamagedPart]:

@@ -43,8 +43,15 @@ def write(report: Report, out: TextIO, *, color: bool) -> None:
         where = f"{plural(report.files, 'file')}{report.others}"
         hint = " `kiplint explain RULE` explains a rule." if findings else ""
         out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{report.unlisted}.{hint}", width)) + "\n")
-    if report.fixable:
-        out.write(f"{FIX_MARKS['safe']}{report.fixable}\n")
+    write_fixable(report, out)
+
+
+def write_fixable(report: Report, out: TextIO) -> None:
+    """Write the line that says what fixes the marked findings, each of the marks before its own number."""
+    kinds = [kind for kind in FIX_MARKS if any(item.fix and item.fix.applicability == kind for item in report.findings)]
+    if kinds:
+        text = report.fixable.replace(", ", f", {FIX_MARKS['unsafe']}", len(kinds) - 1)
+        out.write(f"{FIX_MARKS[kinds[0]]}{text}\n")
 
 
 def split(

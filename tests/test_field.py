@@ -1,0 +1,81 @@
+"""Small cases out of people's reports, with their right answers: `../shared/field`."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from tools import kiplint
+
+FIELD = Path(os.environ.get("KIPLINT_CORPUS", ROOT.parent / "shared/corpus")).resolve().parent / "field"
+NOT_IGNORABLE = "warning compat/new-field-not-ignorable"
+
+
+@pytest.fixture(autouse=True)
+def _cases() -> None:
+    if not FIELD.is_dir():
+        pytest.skip(f"needs the cases in {FIELD}")
+
+
+def results(folder: Path, *words: str) -> list[tuple[str, str]]:
+    """The errors and warnings of a command line in a folder: file with line, and severity with rule."""
+    out = kiplint(*words, "--isolated", "--output-format", "concise", cwd=folder).out
+    matches = (re.match(r"(?:.*/)?(\w+\.json:\d+):\d+: ((?:error|warning) \S+)", line) for line in out.splitlines())
+    return [(match[1], match[2]) for match in matches if match]
+
+
+@pytest.mark.parametrize(
+    ("case", "words", "right"),
+    [
+        ("02", ("check", "."), [("DescribeSquadsResponse.json:9", "error versions/field-above-valid")]),
+        ("04", ("diff", "old", "new"), [("EnrolBrokerRequest.json:13", NOT_IGNORABLE)]),
+        (
+            "06",
+            ("check", "."),
+            [
+                ("PulseRequest.json:13", "warning conventions/later-without-default"),
+                ("SaveOffsetsRequest.json:13", "warning fields/later-nullable-without-default"),
+            ],
+        ),
+        ("07", ("check", "."), [("BeatRequest.json:11", "warning shape/coerced-value")]),
+        ("08", ("check", "above"), [("SettingRecord.json:11", "error versions/field-above-valid")]),
+        ("14", ("check", "set"), []),
+        ("14", ("check", "tree"), []),
+    ],
+)
+def test_cases(case: str, words: tuple[str, ...], right: list[tuple[str, str]]) -> None:
+    [folder] = FIELD.glob(f"{case}-*")
+    assert results(folder, *words) == right
+
+
+def test_the_second_of_two_equal_names_is_wrong() -> None:
+    [folder] = FIELD.glob("08-*")
+    assert ("SettingRecord.json:11", "error fields/duplicate-name") in results(folder, "check", "twice")
+
+
+def test_the_default_of_an_id() -> None:
+    [folder] = FIELD.glob("09-*")
+    assert ("read_log_response.json:12", "warning conventions/id-default") in results(folder, "check", ".")
+
+
+@pytest.mark.parametrize("name", ["Reason", "Cause"])
+def test_a_new_field_counts_whatever_its_name(name: str, tmp_path: Path) -> None:
+    [folder] = FIELD.glob("03-*")
+    for side in ("old", "new"):
+        (tmp_path / side).mkdir()
+        for file in folder.glob("*.json"):
+            text = file.read_text("utf-8").replace("Reason", name)
+            if side == "old":
+                text = text.replace('"0-8"', '"0-7"')
+                text = re.sub(rf',\n *\{{ "name": "{name}".*', "", text)
+            (tmp_path / side / file.name).write_text(text, "utf-8")
+    assert results(tmp_path, "diff", "old", "new") == [("EnterGroupRequest.json:13", NOT_IGNORABLE)]
+
+
+def test_the_safe_fix_of_a_tag_in_quotes() -> None:
+    [folder] = FIELD.glob("07-*")
+    assert "+" in kiplint("check", ".", "--isolated", "--diff", cwd=folder).out
