@@ -159,7 +159,6 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(tmp_p
     shell(tmp_path, "git init -qb trunk", "git add -A", f"{GIT} commit -qm one", f"{GIT} commit -qm two --allow-empty")
     commands = (
         ("review", "--base", "HEAD~1", "set"),
-        ("diff", "HEAD~1:", "."),
         ("check", "--since", "HEAD~1", "set"),
         ("rollout", "HEAD~1:", "."),
     )
@@ -175,6 +174,7 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(tmp_p
     (tmp_path / "kiplint.toml").write_text('released = ["v*"]')
     shell(tmp_path, "git add -A", f"{GIT} commit -qm three", f"{GIT} commit -qm four --allow-empty")
     assert {notes(tmp_path, *command) for command in commands} == {"1 release (v4.2.0)"}
+    assert notes(tmp_path, "diff", "HEAD~1:", ".") == "1 release (v4.2.0)"
     assert notes(tmp_path, "diff", "set", "set") == "1 release (v4.2.0)"
     assert notes(tmp_path, "diff", "set", "set", "--isolated") == ""
 
@@ -193,10 +193,23 @@ def test_a_head_that_is_a_revision_is_compared_with_the_releases_before_it(
         ("1.0.1:", "HEAD~1:", "2 releases (1.0.1 and 1.0.0)"),
         ("2.1.0:", "1.0.0:", "1 release (2.1.0)"),
     ):
-        result = kiplint.diff(old, new)
+        result = kiplint.diff(old, new, released=["*.*.*"])
         assert result.notes == (f"released: the versions in {released}",)
         assert {change.name for change in result.changes} == {"layout-changed"}
-    assert kiplint.diff("1.0.0:", ".").status == "ok"
+    assert kiplint.diff("1.0.0:", ".", released=["2.*"]).status == "ok"
+
+
+def test_diff_compares_with_the_old_set_whatever_the_tags_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork has a version 1 of its own; the release that comes later is the head itself."""
+    monkeypatch.chdir(tmp_path)
+    shell(tmp_path, "git init -qb trunk")
+    for tag, versions, kind in (("1.0.0", "0", "int32"), ("vendor-1.0", "0-1", "int64"), ("2.0.0", "0-1", "string")):
+        write(tmp_path / "set", versions, field("A"), field("B", kind, "1+"))
+        shell(tmp_path, "git add -A", f"{GIT} commit -qm {tag}", f"git tag {tag}")
+    for new in ("2.0.0:", "."):
+        result = kiplint.diff("vendor-1.0:", new)
+        assert (result.status, result.notes) == ("findings", ())
+        assert {(change.breaks, change.versions) for change in result.changes} == {("wire", "1")}
 
 
 def test_what_a_release_between_the_two_added_is_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,13 +236,14 @@ def test_a_break_of_a_release_that_the_base_lacks(tmp_path: Path, monkeypatch: p
     write(tmp_path / "set", "0-1", field("A"), other)
     shell(tmp_path, f"{GIT} commit -qam trunk")
     write(tmp_path / "set", "0-1", field("A"), other, one)
-    for result in (kiplint.diff("trunk:", "."), kiplint.review(base="trunk"), kiplint.diff("9.0.0:", ".")):
+    for result in (kiplint.review(base="trunk"), kiplint.diff("9.0.0:", ".")):
         assert result.status == "findings"
         changes = [change for finding in result.findings for change in getattr(finding, "changes", (finding,))]
         wire = [(change.rule, change.versions) for change in changes if change.breaks == "wire"]
         assert wire == [("compat/layout-changed", "1")] * 2
     write(tmp_path / "set", "0-1", field("A"), one)
-    assert {change.name for change in kiplint.diff("trunk:", ".").changes} == {"unstable-changed"}
+    assert {change.name for change in kiplint.diff("trunk:", ".", released=["9.0.0"]).changes} == {"unstable-changed"}
+    assert {change.breaks for change in kiplint.diff("trunk:", ".").changes} == {"wire"}
 
 
 def test_a_version_that_a_release_has_and_the_base_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

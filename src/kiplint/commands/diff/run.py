@@ -75,8 +75,8 @@ class DiffResult(Report, frozen=True):
 def diff(options: DiffCommand) -> DiffResult:
     """The changes from one set to another, and what they break; tags of the sets in `also` must not be reused.
 
-    A version is released if one of `released` has it: globs of tags, revisions or sets, by default those of the
-    configuration, else the release tags of the base's repository; without any, the versions of the base are. If the
+    The base is a release. Other releases count only where `released` or the configuration names them, as globs of tags,
+    revisions or sets: a tag of the repository that nobody named never stands in for the base. If the
     base or the head is a single file, only the changes of its message are reported. The status is `findings` if a
     change breaks one of `fail_on_breaks`, or is an error. Raises UsageError for mistakes in the arguments, the
     configuration or a pack, and SourceError if a set cannot be opened.
@@ -89,8 +89,10 @@ def diff(options: DiffCommand) -> DiffResult:
     if not _lone(*trees[:2]):
         require_counterparts(*trees[:2])
     notes = configuration.misnamed(rules, {message.name for tree in trees for message in tree.messages})
-    releases = releases_of(configuration, options.old, options.released, repository, options.new)
-    notes += releases_note(releases, options.old)
+    releases = None
+    if options.released or configuration.config.released:
+        releases = releases_of(configuration, options.old, options.released, repository, options.new)
+        notes += releases_note(releases, options.old)
     result = compare((options.old, options.new), trees, rules, grave, options.messages, releases, options.role or "")
     return replace(result, notes=notes)
 
