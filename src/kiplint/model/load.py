@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET
 
 from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
-from kiplint.model.element import fact, set_fact
+from kiplint.model.element import set_fact
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
 from kiplint.model.message import Message
@@ -44,17 +44,8 @@ class ProblemElement:
         """How many fields of the set have an entity type that Kafka does not know; forks may have some."""
         return self._message.schemas.own_words if self._message else 0
 
-    @fact
-    def is_own_word(self) -> bool:
-        """Whether the generator of the tree, as a fork may have one, knows the entity type."""
-        from kiplint.sources.open import text_of_tree
-
-        return bool(self.word) and f'"{self.word}"' in text_of_tree(self.file, ENTITY_TYPE_SOURCE)
-
 
 ENTITY_KIND = "unknown-enum-value"
-ENTITY_TYPE_SOURCE = "generator/src/main/java/org/apache/kafka/message/EntityType.java"
-"""The file of Kafka's generator that lists the entity types."""
 
 _FINE = frozenset((UNSET, None, *WORDS["entityType"]))
 
