@@ -655,9 +655,3 @@ def test_request_header_0_is_only_for_version_0_of_controlled_shutdown(headers: 
     assert errors("X", 1, ranges) == zero
     assert errors("ControlledShutdown", 7, ranges) == []
     assert errors("ControlledShutdown", 7, {"0-1": "0", **dict([*ranges.items()][2:])}) == zero
-
-
-@pytest.mark.parametrize("value", ["+2", "02", " 2 ", "-0", "2.0", "99999"])
-def test_a_header_version_has_one_notation(value: str) -> None:
-    (entry,) = rpc("X", 1, "0-6", headerVersions={"0+": value})[0].header_ranges
-    assert entry.header == -1
