@@ -1,0 +1,35 @@
+"""`kiplint pipeline query`."""
+
+from typing import Annotated, Literal
+
+from kiplint.cli.options import Argument, Command, LakeArgument, Option
+
+
+class QueryCommand(Command, frozen=True):
+    """The options of `kiplint pipeline query`."""
+
+    EPILOG = (
+        "Examples:  kiplint pipeline query lake 'SHOW TABLES'   |   "
+        "kiplint pipeline query lake 'SELECT release, rule, count(*) FROM set_findings GROUP BY ALL'"
+    )
+
+    lake: LakeArgument
+    sql: Annotated[str, Argument("A query in DuckDB's SQL over the tables and views of the lake.", "SQL")]
+    output_format: Annotated[Literal["text", "json", "csv"], Option("How to write the rows.")] = "text"
+
+    def run(self) -> int:
+        """Query the tables and views of a lake in SQL, and nothing else.
+
+        The views answer questions, such as `set_findings` what `check` finds in each revision, and `set_changes` what
+        `diff` finds at each; docs/reference/tables.md has them all.
+        """
+        from kiplint.commands.pipeline.text import open_lake, present, write_rows
+
+        rows = open_lake(self.lake).query(self.sql)
+        if self.output_format == "csv":
+            import csv
+            import sys
+
+            csv.writer(sys.stdout, lineterminator="\n").writerows([rows.columns, *rows.values])
+            return 0
+        return present(self.output_format, {"rows": rows.records}, lambda out: write_rows(out, "Rows", rows))

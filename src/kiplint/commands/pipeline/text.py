@@ -1,0 +1,86 @@
+"""What the commands that ask a lake share: opening it, and writing an answer as text or JSON."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from kiplint.cli.process import CLEAN, use_color
+from kiplint.engine.errors import UsageError
+from kiplint.render.table import BOLD, paint, table, width_of
+
+if TYPE_CHECKING:
+    from kiplint.pipeline.answers import Answers, Rows
+
+MOST_ROWS = 1000
+"""How many rows of a table are written as text; JSON has all."""
+
+
+def need(*packages: str) -> None:
+    """Raise UsageError, saying what to install, where a package of the extra is missing."""
+    if any(importlib.util.find_spec(name) is None for name in packages):
+        raise UsageError("kiplint pipeline needs Spark, Delta and DuckDB: pip install 'kiplint[pipeline]'")
+
+
+def open_lake(path: str) -> Answers:
+    """A lake, to be asked without Spark. Raises UsageError where there is none."""
+    need("duckdb", "deltalake", "pyarrow")
+    from kiplint.pipeline.answers import Answers
+
+    return Answers(Path(path))
+
+
+def present(form: str, document: Mapping[str, Any], write: Callable[[TextIO], None]) -> int:
+    """Write an answer to standard output: its document as JSON, else by the function."""
+    if form == "json":
+        json.dump({"version": 1, **document}, sys.stdout, default=_plain, indent=2)
+        sys.stdout.write("\n")
+    else:
+        write(sys.stdout)
+    return CLEAN
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, date):
+        return value.isoformat()
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+
+
+def write_rows(out: TextIO, title: str, rows: Rows, nothing: str = "none") -> None:
+    """Write rows as a table; the names of columns without their underscores are its head."""
+    write_table(out, title, [name.replace("_", " ") for name in rows.columns], rows.values, nothing)
+
+
+def write_table(
+    out: TextIO, title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], nothing: str = "none"
+) -> None:
+    """Write a table below its title, fitted to the terminal."""
+    color = use_color("auto", out)
+    cells = [[(cell(value), "") for value in row] for row in rows]
+    out.write(f"{paint(title, BOLD, color)}\n")
+    lines = table(columns, cells[:MOST_ROWS], color, width_of(out)) or [f"  {nothing}"]
+    if len(cells) > MOST_ROWS:
+        lines.append(f"  and {len(cells) - MOST_ROWS:,} more rows, which JSON has")
+    out.writelines(f"{line}\n" for line in (*lines, ""))
+
+
+def cell(value: object) -> str:
+    """A value as text: a time is its day, a commit has ten digits."""
+    match value:
+        case None:
+            return ""
+        case date():
+            return f"{value:%Y-%m-%d}"
+        case int() if not isinstance(value, bool):
+            return f"{value:,}"
+        case list() | dict():
+            return json.dumps(value, default=_plain)
+        case str() if len(value) == 40 and set(value) <= set("0123456789abcdef"):
+            return value[:10]
+        case _:
+            return str(value)
