@@ -43,8 +43,8 @@ def compile_packs() -> None:
 
 def list_examples() -> None:
     """Print the files in `fixtures/` that `kiplint explain` prints, relative to the checkout."""
+    from kiplint.engine.examples import printed_examples
     from kiplint.engine.packs import shipped_rules
-    from kiplint.engine.verify import printed_examples
 
     for rule in shipped_rules():
         for files in printed_examples(rule, ROOT / "fixtures").values():

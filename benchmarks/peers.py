@@ -1,4 +1,4 @@
-"""The tool that kiplint is measured against: installed once, at a pinned version, into a cache of the benchmarks' own."""
+"""The tool that kiplint is measured against, at a pinned version: installed once, into a cache of the benchmarks."""
 
 import json
 import shutil

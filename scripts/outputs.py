@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from kiplint.cli import reader
+from kiplint.cli.app import COMMANDS, names, room
 from kiplint.commands.schema import schema_names
 from kiplint.engine.packs import shipped_rules
 
@@ -38,23 +38,20 @@ PAIRS = (
     ("confluent-8.2.0", "confluent-8.3.0"),
 )
 FORMATS = ("text", "json")
-LISTS = ("concise", "jsonl", "github", "sarif", "rdjson", "junit", "gitlab", "markdown", "html")
+LISTS = ("concise", "jsonl", "github", "sarif", "junit", "gitlab", "markdown")
 REVISIONS = 20
 MISTAKES = {
-    "check": ["none.json", "--allow-new .", "--baseline none.json trunk/clients", "--fix --diff --choose a trunk/raft"],
+    "check": ["none.json", "--baseline none.json trunk/clients"],
     "diff": ["a", "trunk/clients none", "--message Fe trunk/clients trunk/clients", "--fail-on-breaks wires a b"],
-    "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "--all Fetch a", "Fetch a b"],
-    "negotiate": ["", "trunk/clients", "--list-clients a", "librdkafka@0 trunk/clients", "--clients x trunk/clients"],
-    "new": ["rpc Fetch --schemas trunk/clients", "record R --schemas trunk/clients", "from-kip none"],
-    "migrate": ["bump Fetc --schemas trunk/clients", "release Fetch --schemas trunk/clients", "kip-1313 none"],
+    "show": ["", "Fetc trunk/clients", "Fetch@99 trunk/clients", "Fetch a b"],
+    "negotiate": ["", "trunk/clients"],
+    "migrate": ["bump Fetc --schemas trunk/clients", "kip-1313 none"],
     "rollout": ["a b c", "--header 0 trunk/clients"],
     "kip": ["none", "bytes/java.jsonl"],
-    "vectors": ["--message Fetc trunk/clients"],
     "review": ["--base none trunk", "--base nosuch"],
-    "rules": ["--verify none none", "nosuch"],
+    "rules": ["nosuch"],
     "explain": ["nosuch", "gap"],
     "schema": ["nosuch"],
-    "changelog": ["none none", "trunk/clients"],
 }
 """Words after a command that it refuses, or that are seldom written."""
 
@@ -62,50 +59,28 @@ MISTAKES = {
 BOTH = {
     "check-all": "check trunk --select all",
     "since": "check --since 3.9.0-rc3 . IN history",
-    "hook": "check --as-hook --since HEAD~20 . IN history",
     "review": "review --base 3.9.0-rc3 --rollout always IN history",
     "review-auto": "review --base HEAD~20 IN history",
-    "show-all": "show --all trunk/clients",
     "show-fetch": "show FetchRequest@10 trunk/clients",
-    "history": "show Fetch --history --repo history",
     "rollout-trunk": "rollout trunk/clients",
-    "matrix": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history",
-    "clients": "negotiate --clients librdkafka,sarama@1.42.1 3.6.0: --repo history",
-    "client": "negotiate librdkafka@1.3.0 trunk: --mode kraft --repo history",
-    "client-list": "negotiate --list-clients",
-    "kip-against": "kip kips/kip-1313.txt --base 3.9.0-rc3: --against trunk: --repo history",
-    "decode-capture": "decode bytes/capture.pcapng --set trunk/clients",
+    "kip-against": "kip kips/kip-1313.txt --against 3.9.0-rc3: --repo history",
     "bump": "migrate bump Fetch --schemas trunk/clients --dry-run",
-    "bump-field": "migrate bump Fetch --add-field Epoch:int32:Text. --schemas trunk/clients --dry-run",
     "migrate": "migrate kip-1313 trunk/clients --dry-run",
-    "new-rpc": "new rpc Sample --schemas trunk/clients --dry-run",
-    "new-record": "new record Rack --schemas trunk/metadata --fields A:int8 --dry-run",
-    "new-pair": "new coordinator Rack --schemas trunk/group-coordinator --key G:string --value E:int32 --dry-run",
-    "new-from-kip": "new from-kip kips/kip-1242.txt --schemas trunk/clients --dry-run",
 }
 """Command lines whose text and JSON are written; `IN DIRECTORY` is where they run."""
 LIST_COMMANDS = {
     "list-check": "check trunk/clients --select all",
     "list-diff": "diff 3.6.0: 3.7.0: --repo history",
     "list-rollout": "rollout 3.6.0: trunk: --repo history",
-    "list-kip": "kip kips/kip-1313.txt --base trunk/clients",
-    "list-decode": "decode bytes/capture.pcapng --set trunk/clients",
+    "list-kip": "kip kips/kip-1313.txt --against trunk/clients",
     "list-review": "review --base 3.9.0-rc3 IN history",
-    "list-show": "show Fetch --history --repo history",
     "list-migrate": "migrate kip-1313 trunk/clients --dry-run",
 }
 """Command lines that are written in all other formats."""
 ONCE = {
-    "show-fetch.html": "show FetchRequest trunk/clients --output-format html",
-    "negotiate.html": "negotiate 3.6.0: trunk: --repo history --output-format html",
-    "matrix.html": "negotiate --matrix 3.0.0: 3.6.0: trunk: --repo history --output-format html",
-    "check-colored": "check trunk/clients --color always",
-    "diff-colored": "diff 3.6.0: 3.7.0: --repo history --color always",
-    "check-statistics": "check trunk/clients --statistics --severity style/about-missing=error",
-    "diff-statistics": "diff 3.6.0: 3.7.0: --repo history --statistics --select all",
+    "diff.html": "diff 3.6.0: 3.7.0: --repo history --output-format html",
     "rules": "rules",
     "rules-some": "rules kip-1313 tags/*",
-    "vectors": "vectors trunk/clients --message FetchRequest",
     "patch": "check trunk/clients --fix --unsafe-fixes --diff",
     "bump-patch": "migrate bump Fetch --schemas trunk/clients --diff",
     "migrate-summary": "migrate kip-1313 trunk/clients --dry-run --summary markdown",
@@ -125,9 +100,8 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
     for old, new in PAIRS:
         for command in ("diff", "rollout", "negotiate"):
             both[f"{command}-{old}-{new}"] = f"{command} {old}: {new}: --repo history"
-        yield f"changelog-{old}-{new}", f"changelog {old}: {new}: --repo history"
     for kip in ("kip-35", "kip-78", "kip-511", "kip-1242", "kip-1313"):
-        both[kip] = f"kip kips/{kip}.txt --base trunk/clients"
+        both[kip] = f"kip kips/{kip}.txt --against trunk/clients"
     for name, words in both.items():
         yield from ((f"{name}.{form}", f"{words} --output-format {form}") for form in FORMATS)
     for name, words in LIST_COMMANDS.items():
@@ -139,7 +113,7 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
         yield f"explain-{rule.id.replace('/', '.')}", f"explain {rule.id}"
     for name in schema_names():
         yield f"schema-{name}", f"schema {name}"
-    for way in commands(import_module(reader.COMMANDS)):
+    for way in commands(import_module(COMMANDS)):
         yield f"help-{'-'.join(way)}", " ".join((*way, "--help"))
     for name, mistakes in MISTAKES.items():
         yield from ((f"mistake-{name}-{number}", f"{name} {words}") for number, words in enumerate(mistakes))
@@ -148,8 +122,8 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
 def commands(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
     """The words of each command, and of each group of commands."""
     yield words
-    for name in reader.names(group):
-        entry = reader.room(group, name)
+    for name in names(group):
+        entry = room(group, name)
         yield from commands(entry, *words, name) if hasattr(entry, "COMMANDS") else [(*words, name)]
 
 

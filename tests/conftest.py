@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
-import gc
 import os
 import signal
 import subprocess
@@ -14,10 +12,6 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 import examples  # noqa: F401 (settings of hypothesis)
-from kiplint.limits import STEPS, suggestion_steps
-
-atexit.register(gc.unfreeze)  # extension modules complain of what is left
-gc.disable()  # it would be a third of the time until all tests are collected, and there is next to no garbage
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -65,7 +59,6 @@ LONGEST = (
     "tests/test_verdicts.py",
     "tests/test_new_rule.py",
     "tests/test_make_corpus.py",
-    "tests/codec/test_other_readers.py",
     "tests/cli/test_completion.py",
     "tests/test_growth.py",
     "tests/test_commits.py",
@@ -93,13 +86,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _place(nodeid: str) -> int:
     return next((n for n, name in enumerate(LONGEST) if nodeid.startswith(name)), len(LONGEST))
-
-
-def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: no garbage collection is to go through it again and again."""
-    gc.freeze()
-    gc.set_threshold(20_000)
-    gc.enable()
 
 
 def _corpus() -> Path:
@@ -146,12 +132,6 @@ def corpus() -> Path:
 def verdicts() -> Path:
     """The directory of what Kafka's generator says to mutated schemas; the test is skipped without it."""
     return _present(_corpus().parent / "verdicts", "the generator's verdicts are")
-
-
-@pytest.fixture(autouse=True)
-def suggestions() -> None:
-    """Each test has the steps of a run: the sets of tests before it may have used them up."""
-    suggestion_steps.refill(STEPS)
 
 
 @pytest.fixture(scope="session")

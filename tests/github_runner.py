@@ -16,12 +16,8 @@ import yaml
 
 from conftest import ROOT
 from tools import environment
-from zygote import AVAILABLE, zygote
 
 COMMANDS = {"error", "warning", "notice", "group", "endgroup", "add-matcher", "remove-matcher", "add-mask", "debug"}
-SCRIPT = ".github/action/run.py"
-RUN = f'python -P "$GITHUB_ACTION_PATH/{SCRIPT}"'
-"""How the last step starts the script: what a process of its own adds to it, few tests are about."""
 
 
 class Annotation(NamedTuple):
@@ -104,7 +100,6 @@ class Runner:
         self.workspace = workspace
         self.machine = machine
         self.clone = clone or ROOT
-        self.forks = AVAILABLE and not clone
         (machine / "temp").mkdir(parents=True)
         if not clone:
             for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
@@ -157,10 +152,7 @@ class Runner:
         return Outcome(code, Log(output), files["summary"].read_text("utf-8"), outputs)
 
     def _run_script(self, run: str, script: Path, env: Mapping[str, str]) -> tuple[int, str]:
-        """The exit code and the output of a step; the action's script is forked where a test does not ask for more."""
-        if self.forks and run == RUN:
-            code, out, err = zygote(()).run((), str(self.workspace), env, script=str(self.clone / SCRIPT))
-            return code, (out + err).decode()
+        """The exit code and the output of a step."""
         process = subprocess.run(
             ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", script],
             cwd=self.workspace,

@@ -1,4 +1,4 @@
-"""Commits through pre-commit, really run: what the two hooks let pass and what they stop (issue 11)."""
+"""Commits through pre-commit, really run: what the hooks let pass and what they stop."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def half(kind: str, versions: str = "0", **others: Any) -> str:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """A repository with both hooks, run by the interpreter of the tests, and nothing committed."""
+    """A repository with all hooks, run by the interpreter of the tests, and nothing committed."""
     git(tmp_path, "init", "-q")
     hooks = []
     for hook in HOOKS:
@@ -44,8 +44,8 @@ def repository(tmp_path: Path) -> Path:
 
 
 def write(repository: Path, **files: str) -> None:
-    folder = repository / "schemas"
-    folder.mkdir(exist_ok=True)
+    folder = repository / "resources/message"
+    folder.mkdir(exist_ok=True, parents=True)
     for name, text in files.items():
         (folder / f"{name}.json").write_text(text)
 
@@ -78,30 +78,39 @@ def test_a_first_commit_of_schemas_passes_unless_it_has_a_mistake(repository: Pa
     assert "rpc/versions-differ" in output
 
 
-def test_a_deleted_response_is_stopped_by_both(repository: Path) -> None:
+def test_a_deleted_response_is_stopped_by_the_review(repository: Path) -> None:
     commit_files(repository, XRequest=half("request"), XResponse=half("response"))
-    (repository / "schemas" / "XResponse.json").unlink()
+    (repository / "resources/message/XResponse.json").unlink()
     result = run_hooks(repository)
-    assert not result["kiplint-check"][0]
-    assert "rpc/response-missing" in result["kiplint-check"][1]
-    assert not result["kiplint-diff"][0]
+    assert not result["kiplint-review"][0]
+    assert "rpc/response-missing" in result["kiplint-review"][1]
+    assert "(no files to check)" in result["kiplint-check"][1]
 
 
 def test_other_json_is_skipped(repository: Path) -> None:
     commit_files(repository, XRequest=half("request"), XResponse=half("response"))
     (repository / "package.json").write_text('{"name": "x", "type": "module"}')
     (repository / "data.json").write_text("[1, 2")
-    write(repository, baseline='{"version": 1, "findings": []}')
     assert all(success for success, _ in run_hooks(repository).values())
 
 
-def test_what_head_had_is_not_reported_but_with_all_files(repository: Path) -> None:
+def test_the_check_reports_all_of_a_file_that_changes_and_the_review_what_is_new(repository: Path) -> None:
     bad_response = half("response").replace('"string"', '"strnig"')
     commit_files(repository, XRequest=half("request"), XResponse=bad_response)
     write(repository, XResponse=bad_response.replace("One.", "Two."))
-    success, output = run_hooks(repository)["kiplint-check"]
-    assert success, output
-    commit_files(repository)
-    success, output = run_hooks(repository, "--all-files")["kiplint-check"]
+    result = run_hooks(repository)
+    assert {hook: success for hook, (success, _) in result.items()} == {
+        "kiplint-review": True,
+        "kiplint-check": False,
+        "kiplint-fix": False,
+    }
+    assert "fields/unknown-type" in result["kiplint-check"][1]
+
+
+def test_a_safe_fix_is_applied_and_stops_the_commit(repository: Path) -> None:
+    commit_files(repository, XRequest=half("request"), XResponse=half("response"))
+    write(repository, XRequest=half("request").replace('"One."', '"One.",'))
+    success, output = run_hooks(repository)["kiplint-fix"]
     assert not success
-    assert "fields/unknown-type" in output
+    assert "files were modified by this hook" in output
+    assert (repository / "resources/message/XRequest.json").read_text() == half("request")

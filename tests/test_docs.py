@@ -21,7 +21,6 @@ import kiplint
 import kiplint.compat.kinds
 from conftest import ROOT
 from kiplint.cli.app import make_app
-from kiplint.cli.reader import read
 from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code
 from kiplint.engine.language import CLASSES, KINDS, facts
 from kiplint.engine.packs import shipped_rules
@@ -29,8 +28,6 @@ from kiplint.engine.runtime import FUNCTIONS
 from kiplint.model.message import PROTECTED
 from kiplint.render.formats import format_names
 from pipeline import guide
-from ports import free_port
-from shell import forking
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -46,9 +43,6 @@ PARTS |= {("docs/guide/editors.md", language) for language in ("sh", "json", "lu
 
 tests/pipeline reaches a cluster, tests/test_corpus.py has the findings that the README quotes, and editors read
 their own configuration."""
-
-PORT = 39065
-"""Where the guide has a broker; others may listen there where the tests run."""
 
 BY_HAND = [ROOT / "README.md", DOCS / "index.md", *sorted((DOCS / "guide").glob("*.md"))]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted(DOCS.rglob("*.md"))]
@@ -185,30 +179,15 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 140
 
 
-@pytest.fixture(scope="module")
-def commands() -> Iterator[Path]:
-    """Where pages find a `kiplint` that starts at once."""
-    with forking() as result:
-        yield result
-
-
-def with_free_port(page: str) -> str:
-    """The page with a port that nobody has in the place of its own, in text and in a broker's bytes."""
-    port = free_port()
-    return page.replace(str(PORT), str(port)).replace(f"{PORT:08x}", f"{port:08x}")
-
-
 @pytest.mark.parametrize("page", [path for path in BY_HAND if "```console" in path.read_text("utf-8")], ids=_name)
-def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path, commands: Path) -> None:
-    text, session = with_free_port(page.read_text("utf-8")), tmp_path / "session"
+def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path) -> None:
+    text, session = page.read_text("utf-8"), tmp_path / "session"
     if page == guide.PAGE:
         text, session = guide.parts()[1], guide.begin_session(shared_folder)
-    runs = play(text, ROOT, session, commands)
+    runs = play(text, ROOT, session)
     assert runs
     for run in runs:
-        assert run.holds, (
-            f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
-        )
+        assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"
 
 
 @pytest.mark.parametrize("page", BY_HAND, ids=_name)
@@ -245,9 +224,9 @@ SNIPPETS = [
 
 @pytest.mark.parametrize(("page", "words"), SNIPPETS, ids=[" ".join(words) for _, words in SNIPPETS])
 def test_the_commands_of_snippets_have_options_that_exist(page: str, words: list[str]) -> None:
-    call = read(words)
-    assert call, f"{page}: kiplint {shlex.join(words)}"
-    formats = [form.partition("=")[0] for form in call.reporting.output_format]  # type: ignore[attr-defined]
+    calls: list[Any] = []
+    make_app(calls.append, words)(words, standalone_mode=False)
+    formats = [form.partition("=")[0] for form in calls[0].reporting.output_format]
     assert set(formats) <= {*format_names()}
 
 

@@ -24,6 +24,9 @@ MANIFEST: dict[str, dict[str, Any]] = {
 }
 OTHERS = [
     ".asf.yaml",
+    "package.json",
+    "message/data.json",
+    "clients/src/main/resources/common/message/old/FetchRequest.json",
     "clients/src/main/resources/common/message/README.md",
     "message/FetchRequest.json.orig",
     "a.jsonl",
@@ -47,13 +50,12 @@ def test_pre_commit_takes_the_manifest() -> None:
 
 
 def test_the_hooks_are_what_they_have_to_be() -> None:
-    check, diff, fix = MANIFEST["kiplint-check"], MANIFEST["kiplint-diff"], MANIFEST["kiplint-fix"]
-    assert (fix["entry"], fix["files"]) == ("kiplint check --fix --only-failing --as-hook", check["files"])
-    assert fix["require_serial"] is True
-    assert check["entry"] == "kiplint check --only-failing --as-hook"
-    assert (check["types"], check["require_serial"], check["always_run"]) == (["file"], True, True)
-    assert (diff["entry"], diff["args"]) == ("kiplint diff", ["HEAD:", "."])
-    assert (diff["pass_filenames"], diff["always_run"]) == (False, True)
+    review, check, fix = MANIFEST["kiplint-review"], MANIFEST["kiplint-check"], MANIFEST["kiplint-fix"]
+    assert (review["entry"], review["args"]) == ("kiplint review", ["--base", "HEAD"])
+    assert (review["pass_filenames"], review["always_run"]) == (False, True)
+    assert (check["entry"], fix["entry"]) == ("kiplint check", "kiplint check --fix")
+    for hook in (check, fix):
+        assert (hook["files"], hook["types"], hook["require_serial"]) == (hooks.PATTERN, ["file"], True)
 
 
 @pytest.mark.parametrize("bundle", ["kafka-schema-history", "kafka-forks"])

@@ -30,7 +30,7 @@ def test_kiplint_is_not_run_from_the_working_directory() -> None:
         for file, text in texts.items()
         for match in by_module.finditer(text)
     }
-    assert calls >= {("threats.md", True), ("run.py", True)}
+    assert calls >= {("SECURITY.md", True), ("run.py", True)}
     assert {name for name, has_option in calls if not has_option} == set()
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from hypothesis import settings
 
+from conftest import ROOT
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.tree import Tree
@@ -24,16 +25,13 @@ from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from zygote import AVAILABLE, MODULES, zygote
 
 USUAL = settings.default.max_examples
 """How many examples of a property are tried; `make properties` tries more of all that count in these."""
 
 PLAIN = {"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-5", "flexibleVersions": "3+"}
 QUIET = [
-    "style/file-name",
     "style/about-missing",
-    "style/about-punctuation",
     "style/version-undocumented",
     "rpc/listeners-missing",
 ]
@@ -174,6 +172,13 @@ _SHAPING = re.compile(
 )
 
 
+MODULES = str(ROOT / "src")
+"""Where processes find kiplint."""
+START = (sys.executable, "-P", "-m", "kiplint")
+SECONDS = 300
+"""What a run may take at most."""
+
+
 def environment(**others: str) -> dict[str, str]:
     """The environment of a run: this one's without anything that shapes output, and with the checkout on the path."""
     env = {name: value for name, value in os.environ.items() if not _SHAPING.match(name)}
@@ -185,22 +190,20 @@ def kiplint(
     cwd: Path,
     stdin: bytes = b"",
     env: Mapping[str, str] | None = None,
-    command: Sequence[str] = (),
+    command: Sequence[str] = START,
 ) -> Ran:
-    """Run the command in a directory. A traceback fails the test, whatever it expects.
-
-    Without a command to start it with, an importing process is forked: a run then takes a few milliseconds.
-    """
-    arguments = [os.fsdecode(word) for word in words]
-    surroundings = environment(**(env or {}))
-    if command or not AVAILABLE:
-        start = [*(command or (sys.executable, "-m", "kiplint")), *arguments]
-        process = subprocess.run(start, cwd=cwd, input=stdin, capture_output=True, env=surroundings, check=False)
-        code, out, err = process.returncode, process.stdout, process.stderr
-    else:
-        code, out, err = zygote(arguments).run(arguments, str(cwd), surroundings, stdin)
-    text = err.decode()
-    result = Ran(code, out.decode(), _CLOSING.sub("", text))
+    """Run the command in a directory. A traceback fails the test, whatever it expects."""
+    process = subprocess.run(
+        [*command, *map(os.fsdecode, words)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        env=environment(**(env or {})),
+        check=False,
+        timeout=SECONDS,
+    )
+    text = process.stderr.decode()
+    result = Ran(process.returncode, process.stdout.decode(), _CLOSING.sub("", text))
     result.closing = "".join(_CLOSING.findall(text))
     assert "Traceback" not in result.err, result.err
     return result

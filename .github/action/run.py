@@ -71,21 +71,15 @@ def is_here(path: str) -> bool:
 
 def words(inputs: Mapping[str, str], event: Mapping[str, Any]) -> Iterator[str]:
     """The command line."""
-    for name in ("changed-only", "rollout"):
-        if inputs[name] not in WHEN:
-            raise ActionError(f"{name}: auto, true or false, not {inputs[name]}")
+    if inputs["rollout"] not in WHEN:
+        raise ActionError(f"rollout: auto, true or false, not {inputs['rollout']}")
     paths = shlex.split(inputs["paths"]) or ["."]
     yield f"--base={base(inputs, event) if all(map(is_here, paths)) else 'none'}"
-    if inputs["changed-only"] == "false" or (inputs["changed-only"] == "auto" and "pull_request" not in event):
-        yield "--older"
     yield f"--rollout={WHEN[inputs['rollout']]}"
     yield from (f"--released={name}" for name in shlex.split(inputs["released"]))
     yield from (f"--{name}={inputs[name]}" for name in ("fail-on", "fail-on-breaks") if inputs[name])
-    yield from (
-        f"--output-format={form}={inputs[name]}"
-        for name, form in (("sarif-file", "sarif"), ("suggestions-file", "rdjson"))
-        if inputs[name]
-    )
+    if inputs["sarif-file"]:
+        yield f"--output-format=sarif={inputs['sarif-file']}"
     for report in shlex.split(inputs["formats"]):
         if "=" not in report:
             raise ActionError(f"formats: FORMAT=FILE, not {report}")
@@ -97,7 +91,7 @@ def review(options: list[str]) -> int:
     """Run the review; its annotations go out as they are, its text and what it says as a group without commands."""
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder, "text")
-        formats = ["--output-format=github", f"--output-format=text={text}", "--color=always"]
+        formats = ["--output-format=github", f"--output-format=text={text}"]
         process = subprocess.run(
             [sys.executable, "-P", "-m", "kiplint", "review", *formats, *options],
             env={**os.environ, "PYTHONPATH": str(Path(os.environ["RUNNER_TEMP"], "kiplint")), "PYTHONUTF8": "1"},

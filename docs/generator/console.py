@@ -88,11 +88,8 @@ def _commands(body: str, offset: int) -> Iterator[Command]:
         yield Command(text, match["output"], offset + match.start("output"), offset + match.end("output"))
 
 
-def play(page: str, checkout: Path, session: Path, commands: Path | None = None) -> list[Run]:
-    """Run a page's commands in the directory `session`, and say what each did; an earlier part's session goes on.
-
-    Programs in the directory `commands` stand in for those that are installed, not for what the page itself installs.
-    """
+def play(page: str, checkout: Path, session: Path) -> list[Run]:
+    """Run a page's commands in the directory `session`, and say what each did; an earlier part's session goes on."""
     copy = session / "kiplint"
     if not copy.exists():
         patterns = () if "make test" in page else ("tests",)
@@ -103,7 +100,7 @@ def play(page: str, checkout: Path, session: Path, commands: Path | None = None)
     process = subprocess.run(
         ["bash", "-c", script],
         cwd=copy,
-        env=_environment(session, commands),
+        env=_environment(session),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -136,12 +133,11 @@ def _pretend_installed(copy: Path) -> None:
         (copy / ".venv" / stamp).touch()
 
 
-def _environment(session: Path, commands: Path | None) -> dict[str, str]:
+def _environment(session: Path) -> dict[str, str]:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTEST", "GITHUB"))
     }
-    own = [session / "site/bin", *filter(None, [commands]), Path(sys.executable).parent]
-    path = [*own, environment.get("PATH", os.defpath)]
+    path = [session / "site/bin", Path(sys.executable).parent, environment.get("PATH", os.defpath)]
     return {
         **{name: value for name, value in environment.items() if not name.startswith("PIP_")},
         "SESSION": str(session),

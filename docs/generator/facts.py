@@ -33,7 +33,7 @@ OTHERS = "What messages and structs have in common: the type of `owner`."
 def make() -> str:
     """The page `reference/facts.md`."""
     sections = [_element(heading, class_name) for heading, class_name in _headings().items()]
-    return page("Facts and functions", INTRODUCTION, *sections, f"## Functions\n\n{functions()}")
+    return page("Facts and functions", INTRODUCTION, *sections, _changes(), f"## Functions\n\n{functions()}")
 
 
 def kinds() -> str:
@@ -50,27 +50,28 @@ def _source(element: type) -> str:
 def _headings() -> dict[str, str]:
     """The sections by heading: every kind of element, then what else has facts."""
     kinds = {kind: element.__name__ for kind, element in KINDS.items()}
-    changes = {f"change: {name}": change.__name__ for name, change in CHANGES.items() if _own(change)}
     class_names = {*kinds.values(), *(change.__name__ for change in CHANGES.values())}
     others = {name: name for name in CLASSES if name not in class_names}
-    return {**kinds, **changes, **others, "VersionRange": "VersionRange"}
+    return {**kinds, **others, "VersionRange": "VersionRange"}
 
 
-def _own(change: type[Change]) -> dict[str, Fact]:
-    """The facts that a kind of change has beside those of all changes."""
+def _changes() -> str:
+    """The kinds of changes, each with the facts that it has beside those of all changes, and these facts."""
     common = facts(Change.__name__)
-    return {name: fact for name, fact in facts(change.__name__).items() if common.get(name) != fact}
+    own: dict[str, Fact] = {}
+    rows = []
+    for name, change in CHANGES.items():
+        more = {key: fact for key, fact in facts(change.__name__).items() if common.get(key) != fact}
+        own = {**more, **own}
+        rows.append([code(name), prose(change.__doc__ or ""), ", ".join(map(code, more))])
+    meanings = [[code(fact.name), _type(fact.type, {}), prose(fact.about)] for fact in own.values()]
+    parts = ["## Kinds of changes", table(["kind", "what it is", "more facts"], rows)]
+    return "\n\n".join([*parts, table(["fact", "type", "meaning"], meanings)])
 
 
 def _element(heading: str, class_name: str) -> str:
     anchors = {name: anchor(head) for head, name in _headings().items()}
-    element = CLASSES.get(class_name, object)
-    is_change = element in CHANGES.values()
-    own_facts = _own(element) if is_change else facts(class_name)
-    rows = [[code(fact.name), _type(fact.type, anchors), prose(fact.about)] for fact in own_facts.values()]
-    if is_change:
-        about = f"{prose((element.__doc__ or '').strip())} Beside the facts of every change:"
-        return f"## {heading}\n\n{about}\n\n{table(['fact', 'type', 'meaning'], rows)}"
+    rows = [[code(fact.name), _type(fact.type, anchors), prose(fact.about)] for fact in facts(class_name).values()]
     note = "" if heading == class_name else f" Its class is `{class_name}`."
     return f"## {heading}\n\n{_about(class_name)}{note}\n\n{table(['fact', 'type', 'meaning'], rows)}"
 

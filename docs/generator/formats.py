@@ -8,8 +8,8 @@ from pathlib import Path
 from generator.markdown import anchor, fence, page, prose, table
 from kiplint import __version__
 from kiplint.commands.check.run import CheckResult
+from kiplint.engine.examples import check_example
 from kiplint.engine.packs import shipped, shipped_rules
-from kiplint.engine.verify import check_example
 from kiplint.render.formats import FORMATS, write
 
 EXAMPLE = "tags/gap"
@@ -22,6 +22,9 @@ times, so that one run writes several reports; one of them at most goes to stand
 
 Two formats have limits that others set, and say what they leave out: `github` writes ten annotations of a level and a
 job summary of 1 MiB, the gravest first, and `sarif` 25,000 results.
+
+`kiplint diff` and `kiplint pipeline report` have one format more, `html`: a page to look at and share, in one file that
+loads nothing.
 """
 
 

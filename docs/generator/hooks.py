@@ -14,13 +14,12 @@ FOLDERS = {
 }
 """Where definitions lie: the ends of their directories' paths, and whose they are."""
 
-PATTERN = r"\.json$"
-"""What is given to the check; it leaves out what is not a definition."""
+PATTERN = rf"(^|/)({'|'.join(FOLDERS)})/[^/]+\.json$"
+"""The files that are given to the check."""
 
 
 class Hook(NamedTuple):
-    """A hook. Without `args` it is given the files that a commit changes. Each runs for every commit, because one that
-    only deletes a definition changes no file that could be given."""
+    """A hook. Without `args` it is given the definitions that a commit changes."""
 
     id: str
     description: str
@@ -37,19 +36,13 @@ HOOKS = (
     ),
     Hook(
         "kiplint-check",
-        "Check what a commit changes in Kafka message schemas, each together with its siblings, and what it deletes.",
-        "kiplint check --only-failing --as-hook",
+        "Check the Kafka message schemas that a commit changes, each together with its siblings.",
+        "kiplint check",
     ),
     Hook(
         "kiplint-fix",
-        "Apply safe fixes to the Kafka message schemas that a commit changes; every comment stays.",
-        "kiplint check --fix --only-failing --as-hook",
-    ),
-    Hook(
-        "kiplint-diff",
-        "Find what a commit breaks in the versions that HEAD has; `args` names another base.",
-        "kiplint diff",
-        ("HEAD:", "."),
+        "Apply safe fixes to what a commit changes in Kafka message schemas; every comment stays.",
+        "kiplint check --fix",
     ),
 )
 
@@ -83,5 +76,5 @@ def _hook(hook: Hook) -> str:
         words = ", ".join(f'"{word}"' for word in hook.args)
         lines += [f"  args: [{words}]", "  pass_filenames: false", "  always_run: true"]
     else:
-        lines += [f"  files: {PATTERN}", "  types: [file]", "  always_run: true"]
+        lines += [f"  files: {PATTERN}", "  types: [file]"]
     return "\n".join([*lines, "  require_serial: true"]) + "\n"

@@ -13,8 +13,8 @@ DATA = Path(__file__).resolve().parent.parent / "kips.json"
 INTRODUCTION = """\
 What the KIPs that kiplint knows say, sentence by sentence in our words, with the section of the KIP, and what
 holds the sentence: a rule, with an edit of a small schema set that breaks the sentence and is reported by the rule; a
-rule about captured connections; a command that shows it; or the reason why a schema cannot show it. Of {count}
-sentences {rules} have a rule and {commands} a command. A test tries every row.
+command that shows it; or the reason why a schema cannot show it. Of {count} sentences {rules} have a rule and
+{commands} a command. A test tries every row.
 
 In an edit, a value is what the property becomes, `null` means that it is removed, and `at` is the new place of a field.
 """
@@ -41,8 +41,7 @@ def _row(row: dict[str, Any]) -> list[str]:
 
 def _holder(row: dict[str, Any]) -> str:
     if "rule" in row:
-        pack = row["rule"].partition("/")[0]
-        return f"[{row['rule']}]({place(row['rule']) if 'break' in row else f'rules.md#{pack}'})"
+        return f"[{row['rule']}]({place(row['rule'])})"
     if "command" in row:
         heading = f"kiplint {row['command'].partition(' ')[0]}"
         return f"[{code('kiplint ' + row['command'])}](cli.md#{anchor(heading)})"

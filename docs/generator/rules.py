@@ -43,7 +43,7 @@ def make() -> dict[str, str]:
         [[f"[{name}](rules/{name}.md)", prose(titles[name]), str(len(rules))] for name, rules in packs],
     )
     rpc_table = table(["API key", "RPC", "rules"], list(_protected_rpcs()))
-    index_page = page("Rules", INTRODUCTION, index, PROTECTION, rpc_table, *map(_bytes, PACKS_OF_CODE))
+    index_page = page("Rules", INTRODUCTION, index, PROTECTION, rpc_table, *map(_of_code, PACKS_OF_CODE))
     pages = {f"reference/rules/{name}.md": _pack_page(name, titles[name], rules) for name, rules in packs}
     return {"reference/rules.md": index_page, **pages}
 
@@ -61,18 +61,11 @@ def _by_key(rule: Rule) -> str:
     return text if re.search(r"rpc_name|kafka_title|schemas\.requests", text) else ""
 
 
-REPORTERS = {
-    "codec": "`kiplint decode` and `probe` report them in bytes, `encode` in values",
-    "connection": "`kiplint decode` reports them in captures, and `probe` in the answers of brokers",
-    "review": "`kiplint review` reports them",
-}
-
-
-def _bytes(pack: str) -> str:
+def _of_code(pack: str) -> str:
     """The rules of a pack that is code."""
     rules = (rule for rule in rules_of_code() if rule.pack == pack)
     rows = [[code(rule.spec.id), _level(rule), prose(rule.title), prose(rule.spec.why)] for rule in rules]
-    about = f"{prose(PACKS_OF_CODE[pack])}. {REPORTERS[pack]}; these rules cannot be selected or ignored."
+    about = f"{prose(PACKS_OF_CODE[pack])}. `kiplint {pack}` reports them; these rules cannot be selected or ignored."
     return "\n\n".join([f"## {pack}", about, table(["rule", "severity", "what it finds", "why"], rows)])
 
 

@@ -8,18 +8,11 @@ from __future__ import annotations
 __version__ = "0.1.0"
 
 _COMMANDS = {
-    "changelog": "changelog.ChangelogCommand",
     "check": "check.CheckCommand",
-    "decode": "decode.DecodeCommand",
     "diff": "diff.DiffCommand",
     "kip": "kip.KipCommand",
     "migrate_bump": "migrate.BumpCommand",
     "migrate_kip_1313": "migrate.Kip1313Command",
-    "migrate_release": "migrate.ReleaseCommand",
-    "new_coordinator": "new.CoordinatorCommand",
-    "new_from_kip": "new.FromKipCommand",
-    "new_record": "new.RecordCommand",
-    "new_rpc": "new.RpcCommand",
     "review": "review.ReviewCommand",
     "rollout": "rollout.RolloutCommand",
 }

@@ -3,49 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from kiplint.codec.conversation import Captured as Captured
-from kiplint.codec.exchange import ProblemObject as ProblemObject
-from kiplint.codec.frames import FieldError as FieldError
-from kiplint.codec.frames import Frame as Frame
 from kiplint.codec.problems import ByteProblem as ByteProblem
-from kiplint.codec.summary import ApiTraffic as ApiTraffic
-from kiplint.codec.summary import BrokenFrame as BrokenFrame
-from kiplint.codec.summary import CaptureSummary as CaptureSummary
-from kiplint.codec.summary import Cause as Cause
-from kiplint.codec.summary import ConnectionTraffic as ConnectionTraffic
-from kiplint.codec.summary import ErrorTraffic as ErrorTraffic
-from kiplint.codec.summary import Latency as Latency
-from kiplint.codec.summary import UnansweredRequest as UnansweredRequest
 from kiplint.codec.wire import ValueSpan as ValueSpan
-from kiplint.commands.changelog.run import ChangelogResult as ChangelogResult
 from kiplint.commands.check.run import CheckResult as CheckResult
-from kiplint.commands.decode.result import DecodedFrame as DecodedFrame
-from kiplint.commands.decode.result import DecodeResult as DecodeResult
-from kiplint.commands.decode.result import FrameRow as FrameRow
+from kiplint.commands.decode.run import DecodedMessage as DecodedMessage
+from kiplint.commands.decode.run import DecodeResult as DecodeResult
+from kiplint.commands.decode.run import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
-from kiplint.commands.encode.run import EncodeResult as EncodeResult
-from kiplint.commands.encode.run import encode as encode
-from kiplint.commands.kip.drafts import UnreadObject as UnreadObject
 from kiplint.commands.kip.result import DefinitionObject as DefinitionObject
 from kiplint.commands.kip.result import KipReport as KipReport
 from kiplint.commands.kip.result import KipResult as KipResult
-from kiplint.commands.kip.result import NewLayouts as NewLayouts
 from kiplint.commands.migrate.result import MigrationResult as MigrationResult
-from kiplint.commands.negotiate.clients.result import ClientListResult as ClientListResult
-from kiplint.commands.negotiate.clients.result import ClientsResult as ClientsResult
-from kiplint.commands.negotiate.clients.run import known_clients as known_clients
-from kiplint.commands.negotiate.clients.run import negotiate_clients as negotiate_clients
-from kiplint.commands.negotiate.matrix.result import MatrixResult as MatrixResult
-from kiplint.commands.negotiate.matrix.run import negotiate_all as negotiate_all
-from kiplint.commands.negotiate.result import NegotiationResult as NegotiationResult
+from kiplint.commands.negotiate.run import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate.run import negotiate as negotiate
-from kiplint.commands.new.run import NewResult as NewResult
-from kiplint.commands.probe.connection import Sasl as Sasl
-from kiplint.commands.probe.connection import Tls as Tls
-from kiplint.commands.probe.result import Api as Api
-from kiplint.commands.probe.result import ProbedBroker as ProbedBroker
-from kiplint.commands.probe.result import ProbeResult as ProbeResult
-from kiplint.commands.probe.run import probe as probe
 from kiplint.commands.review.result import Also as Also
 from kiplint.commands.review.result import Entry as Entry
 from kiplint.commands.review.result import ReviewResult as ReviewResult
@@ -53,33 +23,18 @@ from kiplint.commands.rollout.run import RolloutResult as RolloutResult
 from kiplint.commands.show.result import LayoutResult as LayoutResult
 from kiplint.commands.show.result import LayoutsResult as LayoutsResult
 from kiplint.commands.show.run import show as show
-from kiplint.commands.show.run import show_all as show_all
-from kiplint.commands.vectors.run import Vector as Vector
-from kiplint.commands.vectors.run import vectors as vectors
 from kiplint.compat.change import Change as Change
 from kiplint.compat.change import Spot as Spot
 from kiplint.compat.change import Witness as Witness
 from kiplint.compat.judge import ChangeFinding as ChangeFinding
-from kiplint.compat.negotiation.clients import ClientCell as ClientCell
-from kiplint.compat.negotiation.clients import ClientRelease as ClientRelease
-from kiplint.compat.negotiation.clients import ClientRow as ClientRow
-from kiplint.compat.negotiation.clients import ClientUse as ClientUse
-from kiplint.compat.negotiation.clients import LostRpc as LostRpc
-from kiplint.compat.negotiation.releases import ReleaseMatrix as ReleaseMatrix
-from kiplint.compat.negotiation.releases import ReleaseOffers as ReleaseOffers
-from kiplint.compat.negotiation.releases import RpcCell as RpcCell
 from kiplint.compat.negotiation.result import Agreement as Agreement
 from kiplint.compat.negotiation.result import BrokerMode as BrokerMode
 from kiplint.compat.negotiation.result import Exchange as Exchange
-from kiplint.compat.negotiation.result import FeatureRpc as FeatureRpc
-from kiplint.compat.negotiation.result import FeatureUse as FeatureUse
 from kiplint.compat.negotiation.result import Ids as Ids
-from kiplint.compat.negotiation.result import Loss as Loss
 from kiplint.compat.negotiation.result import Negotiation as Negotiation
 from kiplint.compat.negotiation.result import NegotiationSummary as NegotiationSummary
 from kiplint.compat.negotiation.result import RpcRow as RpcRow
 from kiplint.compat.negotiation.result import Telemetry as Telemetry
-from kiplint.compat.negotiation.sides import Need as Need
 from kiplint.compat.rollout import RolloutRow as RolloutRow
 from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
@@ -115,55 +70,22 @@ __version__: str
 __all__: list[str]
 
 # The functions of commands; `make docs` writes them.
-def changelog(
-    old: Path,
-    new: Path,
-    *,
-    messages: Sequence[str] = ...,
-    role: Literal["client", "broker", "storage"] | None = ...,
-    repository: Path | None = ...,
-) -> ChangelogResult: ...
 def check(
     *sets: Path,
     select: Sequence[str] = ...,
     ignore: Sequence[str] = ...,
     severity: Sequence[str] | Mapping[str, object] = ...,
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
-    only_failing: bool = ...,
     fix: bool = ...,
     unsafe_fixes: bool = ...,
     diff: bool = ...,
-    fix_baselined: bool = ...,
-    choose: Sequence[str] | Mapping[str, object] = ...,
     baseline: Path | None = ...,
     update_baseline: bool = ...,
-    allow_new: bool = ...,
     changed_since: str | None = ...,
-    released: Sequence[Path] = ...,
-    as_hook: bool = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
-    stdin_filename: Path | None = ...,
     repository: Path | None = ...,
 ) -> CheckResult: ...
-def decode(
-    *inputs: Path | bytes,
-    sets: Sequence[Path] = ...,
-    response: str | None = ...,
-    body: str | None = ...,
-    input_format: Literal["auto", "hex", "base64", "frame", "stream", "capture", "records", "jsonl"] = ...,
-    rows: bool = ...,
-    where: str | None = ...,
-    frame: int | None = ...,
-    offsets: bool = ...,
-    defaults: bool = ...,
-    records: bool = ...,
-    secrets: bool = ...,
-    topic: str | None = ...,
-    limit: int = ...,
-    repository: Path | None = ...,
-) -> DecodeResult: ...
 def diff(
     old: Path,
     new: Path,
@@ -178,12 +100,10 @@ def diff(
     ignore: Sequence[str] = ...,
     severity: Sequence[str] | Mapping[str, object] = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> DiffResult: ...
 def kip(
     *files: Path,
-    base: Path | None = ...,
     against: Path | None = ...,
     repository: Path | None = ...,
     select: Sequence[str] = ...,
@@ -191,13 +111,11 @@ def kip(
     severity: Sequence[str] | Mapping[str, object] = ...,
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
     isolated: bool = ...,
 ) -> KipResult: ...
 def migrate_bump(
     *rpcs: str,
     schemas: Path = ...,
-    fields: Sequence[str] = ...,
     unstable: bool = ...,
     new_version: bool = ...,
     note: str = ...,
@@ -213,51 +131,10 @@ def migrate_kip_1313(
     dry_run: bool = ...,
     diff: bool = ...,
 ) -> MigrationResult: ...
-def migrate_release(
-    *rpcs: str,
-    schemas: Path = ...,
-    dry_run: bool = ...,
-    diff: bool = ...,
-) -> MigrationResult: ...
-def new_coordinator(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    key: str = ...,
-    value: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_from_kip(
-    file: Path,
-    *,
-    schemas: Path = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_record(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    fields: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
-def new_rpc(
-    name: str,
-    *,
-    schemas: Path = ...,
-    api_key: int | None = ...,
-    listeners: Sequence[str] = ...,
-    unstable: bool = ...,
-    request: str = ...,
-    response: str = ...,
-    dry_run: bool = ...,
-) -> NewResult: ...
 def review(
     *paths: Path,
     base: str | None = ...,
     released: Sequence[Path] = ...,
-    older: bool = ...,
     rollout: Literal["auto", "always", "never"] = ...,
     trust_head: bool = ...,
     fix: bool = ...,
@@ -267,8 +144,6 @@ def review(
     fail_on: Literal["error", "warning", "info", "never"] | None = ...,
     fail_on_breaks: Sequence[str] = ...,
     config: Path | Mapping[str, Any] | None = ...,
-    generator: Literal["3.9", "4.3", "4.4"] | None = ...,
-    isolated: bool = ...,
 ) -> ReviewResult: ...
 def rollout(
     *sets: Path,

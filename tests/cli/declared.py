@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from kiplint.cli.app import COMMANDS, names, room
 from kiplint.cli.options import Parameter, parameters
-from kiplint.cli.reader import COMMANDS, names, room
 from kiplint.render.formats import format_names
 
 

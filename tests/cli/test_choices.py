@@ -26,11 +26,9 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("words", "text"),
     [
         (("check", "--fail-on", "bad"), "'bad' is not one of 'error', 'warning', 'info', 'never'"),
-        (("check", "--color", "bad"), "'bad' is not one of 'auto', 'always', 'never'"),
         (("check", "--severity", "tags=bad"), f"bad is not a severity: {LEVELS}, off"),
         (("check", "--output-format", "bad"), "there is no format bad: there are text, concise, github, "),
         (("diff", ".", ".", "--fail-on-breaks", "bad"), "wire, storage, support, semantics, source, none"),
-        (("negotiate", ".", ".", "--mode", "bad"), "'bad' is not one of 'zookeeper', 'kraft'"),
         (("schema", "bad"), "there is no schema bad: there are message, config, pack, check, "),
     ],
 )

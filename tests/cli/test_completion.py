@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -14,12 +13,10 @@ import pytest
 from conftest import ROOT
 from kiplint.engine.packs import shipped_rules
 from kiplint.render.formats import format_names
-from shell import forking
 from sources.support import commit, make_repository
 from tools import definition, environment, kiplint
 
 COMMAND = Path(sys.executable).with_name("kiplint")
-"""What is installed; bash asks one that is imported already."""
 
 IDS = [rule.id for rule in shipped_rules()]
 PACKS = [*dict.fromkeys(rule.pack for rule in shipped_rules())]
@@ -38,21 +35,10 @@ def script() -> str:
     return subprocess.check_output([COMMAND, "--show-completion", "bash"], env=environment(), text=True)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def commands() -> Iterator[None]:
-    with forking() as program:
-        FIRST[:] = [str(program)]
-        yield
-
-
-FIRST: list[str] = []
-"""The directory that bash looks into first."""
-
-
 def complete(*words: str, cwd: Path = ROOT) -> list[str]:
     """What bash offers for the last of these words."""
     env = environment(SCRIPT=script())
-    env["PATH"] = os.pathsep.join((*FIRST, str(COMMAND.parent), env["PATH"]))
+    env["PATH"] = os.pathsep.join((str(COMMAND.parent), env["PATH"]))
     command = ["bash", "--norc", "-c", PRESS_TAB, "bash", *words]
     process = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     assert (process.returncode, process.stderr) == (0, "")
@@ -78,14 +64,14 @@ def complete(*words: str, cwd: Path = ROOT) -> list[str]:
         (("diff", "--fail-on-breaks", "wire,su"), ["wire,support"]),
         (("explain", "tags/g"), ["tags/gap"]),
         (("rules", "kip-13"), [word for word in ("kip-1313", *IDS) if word.startswith("kip-13")]),
-        (("schema", "m"), ["message", "matrix", "migrate"]),
+        (("schema", "m"), ["message", "migrate"]),
         (("check", "fix"), []),
         (("check", "--select", "=", "tags/g"), ["tags/gap"]),
         (("check", "--select", "="), ["default", "all", *PACKS, *IDS]),
         (("check", "--select=tags/g"), ["tags/gap"]),
         (("check", "--fail-on", "=", "w"), ["warning"]),
         (("diff", "--fail-on-breaks", "=", "wire,su"), ["wire,support"]),
-        (("encode", "--set", SET, "RequestH"), ["RequestHeader"]),
+        (("decode", "--set", SET, "RequestH"), ["RequestHeader"]),
         (("diff", ".", SET, "--message", "Met"), ["Metadata"]),
         (("diff", ".", SET, "--message", "MetadataRe"), ["MetadataRequest", "MetadataResponse"]),
         (("migrate", "bump", "--schemas", SET, "Find"), ["FindCoordinator"]),

@@ -55,25 +55,6 @@ def test_fail_on(here: Path) -> None:
     assert check(here, "sets", config='fail-on = "info"\n[severity]\ntags = "info"').code == 1
 
 
-def test_only_what_fails(here: Path) -> None:
-    (here / "sets/a/Tags.json").write_bytes(
-        DATA.replace(b'"versions": "0+"', b'"ignorable": "false", "versions": "0+"', 1)
-    )
-    warning = "warning shape/coerced-value"
-    for words, expected in (((), [GAP]), (("--fail-on", "warning"), [warning, GAP]), (("--fail-on", "never"), [])):
-        result = check(here, "sets", "--only-failing", *words)
-        assert rules(result) == expected
-        assert result.code == (1 if expected else 0)
-    assert rules(check(here, "sets")) == [warning, GAP]
-    assert rules(check(here, "sets", "--only-failing", config='fail-on = "warning"')) == [warning, GAP]
-    plain = kiplint("check", "--only-failing", "sets", cwd=here).out
-    assert "coerced-value" in plain
-    (here / "kiplint.toml").unlink()
-    plain = kiplint("check", "--only-failing", "sets", cwd=here).out
-    assert plain.startswith("error[tags/gap]: ")
-    assert plain.endswith("Found 1 error in 1 file. `kiplint explain RULE` explains a rule.\n")
-
-
 def test_options_come_before_the_file(here: Path) -> None:
     assert rules(check(here, "sets", "--select", "tags", config='select = ["fields"]')) == [GAP]
     assert rules(check(here, "sets", "--severity", "tags=info", config='[severity]\ntags = "off"')) == ["info tags/gap"]

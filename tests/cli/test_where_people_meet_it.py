@@ -1,4 +1,4 @@
-"""Options and defaults where people meet them (issue 11): modes, SASL, paths without a list, what is left out."""
+"""Options and defaults where people meet them (issue 11): paths without a list, what is left out."""
 
 from __future__ import annotations
 
@@ -8,32 +8,6 @@ from pathlib import Path
 from tools import definition, field, kiplint
 
 DEFINITION = definition(field("A", "strnig"))
-
-
-def test_negotiate_takes_the_mode_and_says_it(history: Path, tmp_path: Path) -> None:
-    words = ("negotiate", "2.4.0:", "2.8.0:", "--repo", history)
-    zookeeper = kiplint(*words, "--mode", "zookeeper", cwd=tmp_path)
-    assert zookeeper.code == 0
-    assert "  mode         ZooKeeper\n" in zookeeper.out
-    assert "Not offered to clients" not in zookeeper.out
-    kraft = kiplint(*words, "--mode", "kraft", cwd=tmp_path)
-    assert "  mode         KRaft\n               only ZooKeeper mode serves InitProducerId" in kraft.out
-    default = kiplint(*words, cwd=tmp_path)
-    assert "  mode         ZooKeeper; for KRaft mode: --mode kraft\n" in default.out
-    too_old = kiplint("negotiate", "2.4.0:", "2.7.0:", "--repo", history, "--mode", "kraft", cwd=tmp_path)
-    assert (too_old.code, too_old.out) == (2, "")
-    assert "2.7.0: cannot run in KRaft mode, only in ZooKeeper mode; leave --mode kraft out" in too_old.err
-
-
-def test_negotiate_over_sasl(history: Path, tmp_path: Path) -> None:
-    result = kiplint("negotiate", "2.4.0:", "3.5.0:", "--repo", history, "--sasl", cwd=tmp_path)
-    assert "  SASL         first ApiVersions 0 (request header 1), then SaslHandshake" in result.out
-    document = json.loads(
-        kiplint(
-            "negotiate", "2.4.0:", "3.5.0:", "--repo", history, "--sasl", "--output-format", "json", cwd=tmp_path
-        ).out
-    )
-    assert document["exchanges"][0]["sasl"] == 0
 
 
 def test_rollout_is_about_the_working_directory_by_default(repo: Path) -> None:

@@ -1,39 +1,21 @@
-"""Random definitions and random values for them, and catalogs of real sets."""
+"""Random definitions, and random values for them."""
 
 from __future__ import annotations
 
 import math
 import random
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from kiplint.codec.catalog import Catalog, Definitions
 from kiplint.codec.codec import Codec
-from kiplint.codec.values import UNKNOWN_TAGS, key_of
+from kiplint.codec.values import UNKNOWN_TAGS, default_of, key_of
 from kiplint.codec.wire import base64_text, float_json, uuid_text
 from kiplint.model.layout import Layout, Slot
 from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS
-from kiplint.sources.open import open_sets
 from tools import field, message
 
 KINDS = ["bool", *INTEGERS, "float64", "uuid", "string", "bytes", "records"]
 FLOATS = [0.0, -1.5, 1e300, math.inf, -math.inf]
-
-
-@cache
-def load_catalog(name: str, history: Path | None = None) -> Catalog:
-    """The messages of a directory, or of a tag of a history."""
-    sets = open_sets([name], lambda path: True, repository=str(history) if history else None)
-    return Catalog([Definitions([(file.path, file.data) for file in open_set.files]) for open_set in sets])
-
-
-def catalog_of(*messages: Message) -> Catalog:
-    """The messages of one set."""
-    return Catalog([Definitions([(f"{message.name}.json", msgspec.json.encode(message.spec)) for message in messages])])
 
 
 def encode(codec: Codec, value: dict[str, Any]) -> bytes:
@@ -41,6 +23,22 @@ def encode(codec: Codec, value: dict[str, Any]) -> bytes:
     data, problems = codec.encode(value)
     assert problems == ()
     return data
+
+
+def fill_defaults(body: Layout, value: dict[str, Any]) -> dict[str, Any]:
+    """The values of a body with the default of every absent tagged field, at every depth."""
+    whole = dict(value)
+    for slot in body.all_slots:
+        content = value.get(key_of(slot))
+        if slot.body and content is not None:
+            whole[key_of(slot)] = (
+                [fill_defaults(slot.body, element) for element in content]
+                if slot.array
+                else fill_defaults(slot.body, content)
+            )
+    for slot in body.tags or ():
+        whole.setdefault(key_of(slot), default_of(slot))
+    return whole
 
 
 def random_message(rng: random.Random) -> Message:

@@ -152,8 +152,6 @@ def test_a_taken_api_key_is_the_fault_of_the_rpc_that_the_base_lacks(released: P
     assert blame(released, "schemas/AddRequest.json", "schemas/AddResponse.json") == both[:2]
     newer = [f"Add{half}: apiKey 94 already belongs to Old{half}; 95 is free" for half in ("Request", "Response")]
     assert blame(released, "--changed-since", "HEAD") == newer
-    git(released, "add", "-A")
-    assert blame(released, "schemas/AddRequest.json", "schemas/AddResponse.json", "--as-hook") == newer
     before = {path: path.read_bytes() for path in (released / "schemas").iterdir()}
     kiplint("check", "--fix", "--unsafe-fixes", "--select", "rpc", cwd=released)
     assert {path: path.read_bytes() for path in before} == before  # without a base nobody knows whose key it is

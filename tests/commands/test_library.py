@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -90,23 +89,4 @@ def test_the_other_results_can_be_read(repo: Path) -> None:
     assert [finding.breaks for finding in change.changes] == ["wire"]
     assert kiplint.rollout(repo / "fixtures/kip-1313").rows[0].status == "wrong"
     layout = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313")
-    assert str(layout).splitlines()[:2] == ["DeleteGroupsResponse 0-1", "  ThrottleTimeMs  int32  4"]
-
-
-@pytest.fixture
-def collector() -> Iterator[None]:
-    """Run a test with the default threshold of the garbage collector; the other tests have a higher one."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(700)
-    yield
-    gc.set_threshold(*thresholds)
-
-
-@pytest.mark.usefixtures("collector")
-def test_python_still_collects_what_decoding_leaves(repo: Path) -> None:
-    frame, sets = bytes.fromhex("0012000300000001000461707031000000"), [repo / "fixtures/sets/broker/clients"]
-    kiplint.decode(frame, sets=sets)
-    count = gc.get_stats()[0]["collections"]
-    for _ in range(20):
-        kiplint.decode(frame, sets=sets)
-    assert gc.get_stats()[0]["collections"] - count >= 5
+    assert str(layout).splitlines()[0] == "DeleteGroupsResponse 0-1, after response header 0"

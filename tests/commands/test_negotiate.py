@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kiplint.commands.negotiate.clients.result import ClientListDocument, ClientsDocument
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.negotiation.result import Exchange, Negotiation, RpcRow
 from kiplint.compat.tree import load
@@ -95,20 +94,12 @@ def run(repo: Path, folder: str, *words: str | Path, **env: str) -> Ran:
 
 
 def test_text(repo: Path) -> None:
-    result = run(repo, "kip-35", "client", "B1", "B2", "--feature", "features.json")
-    assert (result.code, result.err) == (1, "")
+    result = run(repo, "kip-35", "client", "B1", "B2")
+    assert (result.code, result.err) == (0, "")
     _, _, rest = result.out.partition("Not offered by every broker")
     assert rest.splitlines() == [
         " (1)",
         "  ListOffsets 0",
-        "",
-        "Features",
-        "  Feature1  cannot be used",
-        "    Produce 3  B2 has 1-2",
-        "    Fetch 2-3  version 3",
-        "  Feature2  can be used",
-        "    Produce 0-1  version 1",
-        "    Fetch 2-3  version 3",
         "",
         "All RPCs",
         "  key  RPC          client  B1   B2   usable  version  headers",
@@ -175,8 +166,6 @@ def test_revisions(history: Path, tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["client", "nowhere"], "no such file or directory: nowhere"),
-        (["client", "B1", "--feature", "none.json"], "cannot read none.json"),
-        (["client", "B1", "--feature", "client/FetchRequest.json"], "names no RPC"),
     ],
 )
 def test_usage(repo: Path, words: list[str], says: str) -> None:
@@ -204,136 +193,45 @@ def test_a_definition_that_cannot_be_read_is_reported(repo: Path, tmp_path: Path
     assert "4 RPCs: 4 agreed" in result.out
 
 
-# Released clients, captures and probed brokers as the client
+# Saved output of kafka-broker-api-versions.sh
 
 
-def test_a_released_client(history: Path, tmp_path: Path) -> None:
-    result = kiplint("negotiate", "librdkafka@1.3.0", "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
-    assert (result.code, result.err) == (1, "")
-    assert result.out.startswith("librdkafka@1.3.0 clients work ")
-    assert (
-        "Refused on some paths (1)\n"
-        "  ListOffsets  it also sends 0 without negotiation, which confluent-8.0.0: refuses\n\n"
-        "Not done with these brokers (1)\n"
-        "  SASL GSSAPI  the client tests for JoinGroup 0, and confluent-8.0.0: lists 2-9\n"
-    ) in result.out
+SAVED = """b1:9092 (id: 1 rack: null isFenced: false) -> (
+\tFetch(1): 2 to 9 [usable: 9],
+\tApiVersions(18): 0 to 4 [usable: 4]
+)
+b2:9092 (id: 2 rack: null isFenced: false) -> ERROR: org.apache.kafka.common.errors.DisconnectException
+"""
 
 
-def test_released_clients_in_json(history: Path, tmp_path: Path) -> None:
-    words = ("--clients", "librdkafka@1.6.1,librdkafka@1.8.2,rskafka", "--output-format", "json")
-    result = kiplint("negotiate", *words, "confluent-8.0.0:", "--repo", history, cwd=tmp_path)
-    assert (result.code, result.err) == (1, "")
-    document = msgspec.json.decode(result.out, type=ClientsDocument)
-    cells = [(row.client, cell.lowest, cell.newest) for row in document.clients for cell in row.brokers]
-    assert cells == [("librdkafka", "1.8.2", "1.8.2"), ("rskafka", "0.2.0", "0.6.0")]
-    assert msgspec.to_builtins(document.summary) == {"releases": 6, "works": 5, "core": 0, "fails": 1}
-    (rpc,) = document.clients[0].brokers[0].releases[0].lost
-    assert (rpc.name, rpc.core, rpc.client, rpc.unserved) == ("ListOffsets", True, "0-1", "0")
-
-
-def test_released_clients_in_text(history: Path, tmp_path: Path) -> None:
-    words = ("librdkafka@0.9.5", "librdkafka@2.15.0", "kafka-python@2.3.0")
-    brokers = ("2.4.0:", "confluent-8.0.0:", "--repo", history)
-    outputs = [
-        kiplint("negotiate", "--clients", ",".join(order), *brokers, cwd=tmp_path).out for order in (words, words[::-1])
-    ]
-    assert outputs[0].splitlines() == [
-        "Releases of clients that can produce, fetch and use groups",
-        "  client        2.4.0:           confluent-8.0.0:",
-        "  kafka-python  2.3.0            2.3.0",
-        "  librdkafka    0.9.5 to 2.15.0  2.15.0",
-        "",
-        "What releases lose",
-        "  release             broker            core                                                                 "
-        "optional",
-        "  kafka-python@2.3.0  confluent-8.0.0:                                                                       "
-        "DescribeLogDirs 0",
-        "  librdkafka@0.9.5    confluent-8.0.0:  Produce 0-1, Fetch 0-2, ListOffsets 0*, OffsetCommit 1, JoinGroup 0  "
-        "SASL GSSAPI",
-        "  *: on a path that sends this version without negotiation",
-        "",
-        "3 releases with 2 brokers: 4 work, 1 lose optional RPCs, 1 lose core RPCs",
-    ]
-    assert outputs[0] == outputs[1]  # whatever the order of the releases
-
-
-def test_the_list_of_clients(tmp_path: Path) -> None:
-    result = kiplint("negotiate", "--list-clients", cwd=tmp_path)
-    assert (result.code, result.err, len(result.out.splitlines())) == (0, "", 49)
-    assert "  kafkajs@2.2.4              2023-02  It takes the lower of its highest version" in result.out
-    output = kiplint("negotiate", "--list-clients", "--output-format", "json", cwd=tmp_path).out
-    assert len(msgspec.json.decode(output, type=ClientListDocument).releases) == 48
-
-
-def test_a_capture_is_read_to_its_end(repo: Path, tmp_path: Path) -> None:
-    data = (repo / "fixtures/bytes/client.pcap").read_bytes()
-    noise = b"\0" * 8 + b"\xff\0\0\0" * 2 + b"\0" * 255  # a packet of another protocol, in the byte order of the file
-    (tmp_path / "short.pcap").write_bytes(data)
-    (tmp_path / "long.pcap").write_bytes(data[:24] + noise * 5_000 + data[24:])
-    rows = []
-    for name in ("short.pcap", "long.pcap"):
-        broker = repo / "fixtures/sets/broker/clients"
-        result = kiplint("negotiate", name, broker, "--output-format", "json", cwd=tmp_path)
-        rows.append(msgspec.json.decode(result.out, type=Negotiation).rpcs)
-    assert rows[0] == rows[1]
-    assert any(rpc.client for rpc in rows[0])
-
-
-def test_a_capture_as_the_client(history: Path, corpus: Path, tmp_path: Path) -> None:
-    capture = corpus.parent / "bytes" / "capture.pcapng"
-    if not capture.is_file():
-        pytest.skip(f"no capture at {capture}")
-    result = kiplint(
-        "negotiate", capture, "confluent-8.0.0:", "--repo", history, "--output-format", "json", cwd=tmp_path
+def test_brokers_in_a_file(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "brokers.txt").write_text(SAVED)
+    result = run(repo, "kip-35", "client", "B2", tmp_path / "brokers.txt")
+    assert (result.code, result.err) == (
+        2,
+        "warning: b2:9092 is left out: org.apache.kafka.common.errors.DisconnectException\n",
     )
+    assert "\n  key  RPC          client  B2   b1:9092  usable  version  headers\n" in result.out
+    assert "\n  1    Fetch        0-3     0-3  2-9      2-3     3        1, 0\n" in result.out
+
+
+def test_brokers_in_standard_input(repo: Path) -> None:
+    text = SAVED[: SAVED.index("b2")].encode()
+    words = ("negotiate", "client", "-", "--output-format", "json")
+    result = kiplint(*words, cwd=repo / "fixtures/negotiate/kip-35", stdin=text)
     document = msgspec.json.decode(result.out, type=Negotiation)
-    assert (document.client, document.summary.agreed, result.code) == (str(capture), 24, 0)
-    assert (
-        document.exchanges[0].notes[-1]
-        == "only the versions of the captured requests are known; the client may have more"
-    )
-    assert row(document, "IncrementalAlterConfigs").client == "1"
-
-
-ANSWER = {
-    "version": 1,
-    "brokers": [{
-        "address": "b:9092",
-        "apis": [
-            {"api_key": 1, "name": "Fetch", "lowest": 0, "highest": 11},
-            {"api_key": 18, "name": "ApiVersions", "lowest": 0, "highest": 3},
-        ],
-    }],
-}  # fmt: skip
-
-
-def test_a_probed_broker_as_the_client(history: Path, tmp_path: Path) -> None:
-    (tmp_path / "b.json").write_text(json.dumps(ANSWER))
-    words = ("b.json", "confluent-8.0.0:", "--repo", history, "--output-format", "json")
-    document = msgspec.json.decode(kiplint("negotiate", *words, cwd=tmp_path).out, type=Negotiation)
-    fetch = row(document, "Fetch")
-    assert (document.client, fetch.client, fetch.chosen, fetch.request_header) == ("b:9092", "0-11", 11, 1)
-
-
-def test_a_released_client_with_a_probed_broker(tmp_path: Path) -> None:
-    (tmp_path / "b.json").write_text(json.dumps(ANSWER))
-    result = kiplint("negotiate", "librdkafka@2.8.0", "b.json", "--output-format", "json", cwd=tmp_path)
-    document = msgspec.json.decode(result.out, type=Negotiation)
-    assert (result.code, document.summary.agreed, document.exchanges[0].request_header) == (0, 2, 2)
+    assert (result.code, document.brokers, row(document, "Fetch").chosen) == (0, ("b1:9092",), 3)
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "Missing argument 'CLIENT'."),
-        (["B1"], "Missing argument 'BROKER...'."),
-        (["librdkafka@1", "B1"], "no release 1 of librdkafka is known: name one such as librdkafka@2.15.0"),
-        (["--clients", "all"], "released clients need at least one broker"),
-        (["--clients", "all", "B1", "--matrix"], "--clients and --list-clients go with neither --matrix"),
-        (["--list-clients", "B1"], "--list-clients takes no arguments"),
+        (["client"], "Missing argument 'BROKER...'."),
+        (["client", "-"], "standard input has no broker with its versions"),
+        (["client", "../../../README.md"], "README.md has no broker with its versions"),
     ],
 )
-def test_usage_of_released_clients(repo: Path, words: list[str], says: str) -> None:
+def test_usage_of_brokers(repo: Path, words: list[str], says: str) -> None:
     result = run(repo, "kip-35", *words)
     assert (result.code, result.out) == (2, "")
     assert says in result.err

@@ -94,10 +94,10 @@ def test_what_a_change_brings_and_breaks(checkout: Path) -> None:
     assert review(fail_on="never").status == "ok"
 
 
-def test_older_findings_on_request(checkout: Path) -> None:
+def test_older_findings_need_no_base(checkout: Path) -> None:
     write(checkout, things(OLD | {"about": "An older mistake."}))
     assert entries() == []
-    assert entries(older=True) == entries(base="none") == [("fields/unknown-type", "none")]
+    assert entries(base="none") == [("fields/unknown-type", "none")]
 
 
 def test_additions_are_not_findings(checkout: Path) -> None:
@@ -172,14 +172,25 @@ def test_only_what_the_change_brought_is_fixed(checkout: Path) -> None:
     assert (checkout / "schemas/OldResponse.json").read_bytes() == before
 
 
-def test_infos_about_names_and_texts_are_counted(checkout: Path) -> None:
+def test_infos_are_counted(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | {"about": "", "versions": "0+", "tag": 0, "taggedVersions": "0+"}))
     output = kiplint("review", cwd=checkout).out
     assert output.splitlines()[-1].endswith(
-        "; 1 about names and texts, listed by --severity style=info. `kiplint explain RULE` explains a rule."
+        "; --output-format concise lists the infos. `kiplint explain RULE` explains a rule."
     )
     assert "about-missing" not in output
-    assert "style/about-missing" in kiplint("review", "--severity", "style=info", cwd=checkout).out
+    assert "style/about-missing" in kiplint("review", "--output-format", "concise", cwd=checkout).out
+
+
+def test_of_more_than_ten_entries_warnings_take_a_line_each(checkout: Path) -> None:
+    tagged = [
+        field(f"F{tag}", about="It.", tag=tag, taggedVersions="0+", ignorable="true" if tag else True)
+        for tag in range(12)
+    ]
+    write(checkout, things(OLD | {"name": "Other"}, *tagged))
+    output = kiplint("review", cwd=checkout).out
+    assert output.count(": warning[shape/coerced-value]: [*] ") == 11
+    assert output.count(" --> ") == output.count("error[")
 
 
 class TestReleased:
@@ -357,15 +368,11 @@ def test_the_head_is_trusted_on_request(project: Path) -> None:
     assert findings_with(files, base="none") == []
 
 
-def test_a_configuration_behind_a_link_of_the_base(checkout: Path) -> None:
+def test_a_configuration_that_is_a_link_of_the_base(checkout: Path) -> None:
     (checkout / "kiplint.toml").symlink_to("shared/lint.toml")
     commit(checkout, {"shared/lint.toml": SETTINGS["more.toml"], **things()})
-    write(checkout, things(OLD))
-    (checkout / "kiplint.toml").unlink()
-    assert findings_with({}) == [
-        (CONFIG_CHANGED, "warning", "kiplint.toml"),
-        ("fields/unknown-type", "info", "schemas/ThingResponse.json"),
-    ]
+    with pytest.raises(UsageError, match=r"kiplint.toml: it is a link in HEAD, which is not followed; --trust-head"):
+        review("schemas", base="HEAD")
 
 
 def test_a_configuration_that_the_base_lacks(checkout: Path) -> None:

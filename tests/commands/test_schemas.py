@@ -21,9 +21,8 @@ OUTPUTS = {
     "output": ["check", CLIENTS],
     "diff": ["diff", OLD, NEW],
     "rollout": ["rollout", CLIENTS],
-    "show": ["show", "--all", CLIENTS],
+    "show": ["show", "Metadata", CLIENTS],
     "negotiate": ["negotiate", CLIENTS, CLIENTS],
-    "new": ["new", "rpc", "Sample", "--schemas", CLIENTS, "--dry-run"],
     "migrate": ["migrate", "bump", "Metadata", "--schemas", CLIENTS, "--dry-run"],
 }
 

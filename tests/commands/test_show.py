@@ -128,27 +128,6 @@ def test_json(folder: Path) -> None:
     jsonschema.validate(document, schema("show"))
 
 
-def test_all_messages(folder: Path) -> None:
-    write(folder, {"ARecord.json": definition(field(), name="ARecord", type="metadata")})
-    result = show("--all", "--output-format", "json", folder, cwd=folder)
-    assert (result.code, result.err) == (0, "")
-    document = json.loads(result.out)
-    first, second = document["messages"]
-    assert (document["version"], first["message_name"], first["layouts"][0]["header_version"]) == (1, "ARecord", None)
-    assert [layout["versions"] for layout in second["layouts"]] == ["0", "1", "2", "3-5"]
-    assert second["layouts"][3:] == MESSAGE["layouts"]
-    jsonschema.validate(document, schema("show"))
-    assert (
-        show("--all", cwd=folder).out
-        == f"ARecord 0-2\n  Field  int32  4\n\n{show('ARecord@3', cwd=folder).out}\n{DRAWINGS}"
-    )
-
-
-def test_all_and_a_message_exclude_each_other(folder: Path) -> None:
-    assert show("--all", "XResponse", ".", cwd=folder).err == "error: show --all takes a set alone, without a message\n"
-    assert show(cwd=folder).err == "error: show takes a message, or --all\n"
-
-
 def test_records_have_no_headers(tmp_path: Path) -> None:
     write(tmp_path, {"XRecord.json": definition(field(), name="XRecord", type="metadata")})
     assert show("XRecord@0", cwd=tmp_path).out == "XRecord 0-2\n  Field  int32  4\n"
@@ -253,9 +232,17 @@ def test_an_rpc_is_its_two_halves(folder: Path) -> None:
     assert [message["message_name"] for message in document["messages"]] == ["XRequest", "XResponse"]
 
 
-def test_the_page_of_an_rpc_whose_halves_have_other_versions(folder: Path) -> None:
-    request = definition(field("Name", "string", "6+"), name="XRequest", type="request", validVersions="0-6")
-    write(folder, {"XRequest.json": request})
-    result = show("X", folder, "--output-format", "html", cwd=folder)
-    assert (result.code, result.err) == (0, "")
-    assert '@6">6</a></th><td>+ Name</td><td>not valid</td>' in result.out
+def test_a_message_of_several_sets(tmp_path: Path) -> None:
+    other = definition(field("Other"), name="XResponse", type="response")
+    write(tmp_path, {"clients/XResponse.json": RESPONSE, "tests/XResponse.json": other})
+    problem = "error: several sets have XResponse: clients, tests; name one of them\n"
+    assert show("XResponse", cwd=tmp_path) == (2, "", problem)
+    problem = problem.replace("XResponse", "X").replace("clients, tests", f"{tmp_path}/clients, {tmp_path}/tests")
+    assert show("X", tmp_path, cwd=tmp_path) == (2, "", problem)
+    assert show("XResponse", "clients", cwd=tmp_path) == (0, DRAWINGS, "")
+
+
+def test_records_of_one_set_beside_an_rpc_of_another(tmp_path: Path) -> None:
+    record = definition(field(), name="X", type="metadata")
+    write(tmp_path, {"clients/XResponse.json": RESPONSE, "metadata/X.json": record})
+    assert show("X@0", cwd=tmp_path).out == "X 0-2\n  Field  int32  4\n"

@@ -169,9 +169,9 @@ def test_every_command_takes_the_configuration_else_the_tags_else_the_base(tmp_p
     assert {notes(tmp_path, *command) for command in commands} == {"HEAD~1, as there are no release tags"}
     shell(tmp_path, "git tag 4.1.0", "git tag v4.2.0 HEAD~1")
     assert {notes(tmp_path, *command) for command in commands} == {"2 releases (v4.2.0 and 4.1.0)"}
-    assert {notes(tmp_path, *command, "--released", "4*") for command in commands} == {
-        "2 releases (4.1.0 and 4.1.0-rc1)"
-    }
+    for command in commands:
+        if command[0] != "check":
+            assert notes(tmp_path, *command, "--released", "4*") == "2 releases (4.1.0 and 4.1.0-rc1)"
     (tmp_path / "kiplint.toml").write_text('released = ["v*"]')
     shell(tmp_path, "git add -A", f"{GIT} commit -qm three", f"{GIT} commit -qm four --allow-empty")
     assert {notes(tmp_path, *command) for command in commands} == {"1 release (v4.2.0)"}
@@ -284,22 +284,13 @@ def test_a_fix_may_change_a_version_that_no_release_has(sets: Path) -> None:
     assert list(breaks_between(base, old, LIKELY, releases)) != []
 
 
-def test_releases_of_a_check_need_a_base(tmp_path: Path) -> None:
-    write(tmp_path / "set", "0", field("A"))
-    shell(tmp_path, "git init -q", "git add -A", f"{GIT} commit -qm one", "git tag 4.1.0")
-    assert run("check", "--released", "4*", cwd=tmp_path).code == 2
-    unknown = run("check", "--changed-since", "HEAD", "--released", "9*", cwd=tmp_path)
-    assert (unknown.code, "--released 9*: no tag with a version number matches" in unknown.err) == (2, True)
-
-
-def test_a_hook_takes_the_releases_of_the_configuration(sets: Path) -> None:
+def test_a_check_takes_the_releases_of_the_configuration(sets: Path) -> None:
     """Its fix may change the bytes of a version that only the base has."""
     write(sets / "head", "0-2", field("A"), field("B", "int64", "2+", ignorable=True))
     subprocess.run("git init -q && git add -A", shell=True, check=True, cwd=sets)
     subprocess.run("git -c user.name=A -c user.email=a@b commit -qm one", shell=True, check=True, cwd=sets)
     write(sets / "head", "0-2", field("A"), field("B", "integer", "2+", ignorable=True))
-    hook = ("check", "head/XRequest.json", "--as-hook", "--changed-since", "HEAD", "--diff", "--unsafe-fixes")
-    assert "B was int64 and is int32 (compat/layout-changed)" in run(*hook, cwd=sets).err
+    fix = ("check", "head/XRequest.json", "--changed-since", "HEAD", "--diff", "--unsafe-fixes")
+    assert "B was int64 and is int32 (compat/layout-changed)" in run(*fix, cwd=sets).err
     (sets / "kiplint.toml").write_text('released = ["release"]\n')
-    for more in ((), ("--released", "release", "--isolated")):
-        assert "would fix 1 finding" in run(*hook, *more, cwd=sets).err
+    assert "would fix 1 finding" in run(*fix, cwd=sets).err

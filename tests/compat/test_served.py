@@ -7,24 +7,26 @@ from typing import Any
 
 import pytest
 
-from compat.served import NOT_SERVED, OF_ZOOKEEPER
-from kiplint.compat.negotiation.negotiate import negotiate
+from compat.served import NOT_SERVED
+from kiplint.compat.negotiation.negotiate import broker_side, client_side, negotiate
 from kiplint.compat.negotiation.result import BrokerMode, Negotiation, RpcRow
-from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, modes_of
+from kiplint.compat.roles import BETWEEN_NODES, OF_CLIENTS, OF_KRAFT, Mode, default_mode, modes_of
 from kiplint.compat.tree import load
-from kiplint.engine.errors import UsageError
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
-from tools import field, message, rpc
+from tools import message, rpc
 
 
-def between(history: Path, client: str, broker: str, **options: Any) -> Negotiation:
-    sides = [(tag, load(f"{tag}:", str(history)).main) for tag in (client, broker)]
-    return negotiate(sides[0], sides[1:], **options)
+def load_release(history: Path, tag: str) -> tuple[str, SchemaSet]:
+    return tag, load(f"{tag}:", str(history)).main
 
 
-def outcome(client: tuple[Message, ...], broker: tuple[Message, ...], **options: Any) -> Negotiation:
-    return negotiate(("c", SchemaSet(client)), [("b", SchemaSet(broker))], **options)
+def between(history: Path, client: str, broker: str) -> Negotiation:
+    return negotiate(load_release(history, client), [load_release(history, broker)])
+
+
+def outcome(client: tuple[Message, ...], broker: tuple[Message, ...]) -> Negotiation:
+    return negotiate(("c", SchemaSet(client)), [("b", SchemaSet(broker))])
 
 
 def row(negotiation: Negotiation, name: str) -> RpcRow:
@@ -42,48 +44,28 @@ def listening(name: str, key: int, valid: str, *listeners: str, **others: Any) -
 
 @pytest.mark.parametrize(("release", "mode"), NOT_SERVED)
 def test_unavailable_rpcs_are_those_that_the_broker_does_not_serve(history: Path, release: str, mode: Mode) -> None:
-    negotiation = between(history, "2.4.0", release, mode=mode)
-    lacking = {line.name for line in negotiation.rpcs if line.client is not None and line.brokers[0].versions is None}
-    assert lacking == NOT_SERVED[release, mode]
-    for_clients = {
-        line.name for line in negotiation.rpcs if line.status in ("client-only", "not-offered", "no-common-version")
-    }
-    assert {name for name in for_clients if not row(negotiation, name).between_nodes} == lacking - OF_ZOOKEEPER
-    assert not negotiation.in_trouble
+    client = client_side(*load_release(history, "2.4.0"))
+    broker = broker_side(*load_release(history, release), mode=mode)
+    assert {offer.name for key, offer in client.offers.items() if key not in broker.offers} == NOT_SERVED[release, mode]
 
 
-def test_the_mode_decides_something(history: Path) -> None:
+def test_what_only_the_other_mode_serves_is_named(history: Path) -> None:
     (mode,) = between(history, "2.4.0", "3.5.0").modes
     tokens = ("CreateDelegationToken", "RenewDelegationToken", "ExpireDelegationToken", "DescribeDelegationToken")
     assert mode == BrokerMode("3.5.0", "kraft", assumed=True, not_here=tokens)
-    (zookeeper,) = between(history, "2.4.0", "3.5.0", mode="zookeeper").modes
-    assert zookeeper == BrokerMode("3.5.0", "zookeeper", only=tokens)
     (single,) = between(history, "2.4.0", "2.7.0").modes
     assert single == BrokerMode("2.7.0", "zookeeper")
 
 
 def test_kraft_is_the_mode_from_3_3_on(history: Path) -> None:
-    """Before, it is not for production (KIP-833); only in ZooKeeper mode do topics lack the ids that Fetch 13 needs."""
-    usual = {tag: between(history, "3.4.0", tag) for tag in ("2.8.0", "3.2.0", "3.3.0")}
-    modes = {tag: negotiation.modes[0].mode for tag, negotiation in usual.items()}
+    """Before, it is not for production (KIP-833)."""
+    modes = {tag: default_mode(load_release(history, tag)[1]) for tag in ("2.8.0", "3.2.0", "3.3.0")}
     assert modes == {"2.8.0": "zookeeper", "3.2.0": "zookeeper", "3.3.0": "kraft"}
-    paths = {tag: row(negotiation, "Fetch").paths for tag, negotiation in usual.items()}
-    assert paths == {"2.8.0": {}, "3.2.0": {"topics with ids": 13, "topics without ids": 12}, "3.3.0": {}}
-    assert row(usual["3.2.0"], "Fetch").message == "on other paths: topics without ids 12"
-    kraft = between(history, "3.4.0", "3.2.0", mode="kraft")
-    assert (kraft.modes[0].mode, row(kraft, "Fetch").paths) == ("kraft", {})
 
 
 def test_kraft_rpcs_of_2_7_are_not_enabled(history: Path) -> None:
     negotiation = between(history, "confluent-8.1.0", "2.7.0")
     assert {row(negotiation, name).status for name in OF_KRAFT.values()} == {"not-offered"}
-
-
-def test_a_mode_that_a_broker_cannot_run_in(history: Path) -> None:
-    with pytest.raises(
-        UsageError, match=r"^2\.7\.0 cannot run in KRaft mode, only in ZooKeeper mode; leave --mode kraft"
-    ):
-        between(history, "2.4.0", "2.7.0", mode="kraft")
 
 
 def test_tables_of_roles_name_real_rpcs(history: Path) -> None:
@@ -135,8 +117,8 @@ def both_modes(*more: tuple[Message, Message]) -> tuple[Message, ...]:
 
 @pytest.mark.parametrize(("mode", "names"), [("zookeeper", {"A", "B"}), ("kraft", {"A", "C"}), (None, {"A", "C"})])
 def test_listeners_of_the_mode_decide(mode: Mode | None, names: set[str]) -> None:
-    result = outcome(both_modes(), both_modes(), mode=mode)
-    assert {line.name for line in result.rpcs if line.status == "agreed"} == names
+    broker = broker_side("b", SchemaSet(both_modes()), mode=mode)
+    assert {offer.name for offer in broker.offers.values()} == names
 
 
 def test_modes_of_sets() -> None:
@@ -144,99 +126,6 @@ def test_modes_of_sets() -> None:
     assert modes_of(SchemaSet(rpc("UpdateMetadata", 6, "0"))) == ("zookeeper",)
     assert modes_of(SchemaSet(rpc("Fetch", 1, "0"))) == ("kraft",)
     assert modes_of(SchemaSet(listening("Vote", 52, "0", "controller"))) == ("kraft",)
-
-
-# SASL
-
-
-def api_versions(valid: str, *fields: dict[str, Any], **others: Any) -> tuple[Message, Message]:
-    same = {"apiKey": 18, "validVersions": valid, "flexibleVersions": "3+", **others}
-    software = (field("ClientSoftwareName", "string", "3+"), field("ClientSoftwareVersion", "string", "3+"))
-    request = message(*software, *fields, name="ApiVersionsRequest", type="request", **same)
-    return request, message(name="ApiVersionsResponse", type="response", **{**same, "headerVersions": None})
-
-
-WITH_3 = {"headerVersions": {"0-2": "1", "3-5": "2", "6+": "3"}}
-
-
-def test_the_first_api_versions_over_sasl_is_version_0() -> None:
-    side = api_versions("0-6", **WITH_3)
-    (plain,), (exchange,) = outcome(side, side).exchanges, outcome(side, side, sasl=True).exchanges
-    assert (plain.sasl, plain.used, plain.checked) == (None, 6, True)
-    assert (exchange.sasl, exchange.used, exchange.checked) == (0, 6, False)
-    assert exchange.notes == ("it is not checked: the first request has header 1, without an instance id (KIP-1313)",)
-
-
-def test_over_sasl_nothing_is_refused_for_its_header() -> None:
-    side = (*api_versions("0-6", **WITH_3), *rpc("Fetch", 1, "0-3"))
-    assert row(outcome(side, side), "Fetch").status == "refused"
-    assert row(outcome(side, side, sasl=True), "Fetch").status == "agreed"
-
-
-def test_sasl_without_version_0_is_reported() -> None:
-    (exchange,) = outcome(api_versions("0-3"), api_versions("3-4"), sasl=True).exchanges
-    assert exchange.notes[-1].startswith("ApiVersions 0, with which a client begins over SASL")
-
-
-# KIP-1242
-
-
-CLUSTER = field("ClusterId", "string", "5+", nullableVersions="5+", default="null")
-NODE = field("NodeId", "int32", "5+", default="-1")
-
-
-@pytest.mark.parametrize("alone", [CLUSTER, NODE])
-def test_exactly_one_of_cluster_id_and_node_id_is_an_invalid_request(alone: dict[str, Any]) -> None:
-    (exchange,) = outcome(api_versions("0-5", alone), api_versions("0-5", CLUSTER, NODE)).exchanges
-    assert exchange.notes == (
-        f"ApiVersions 5 of the client has {alone['name']} alone: once it is sent, the broker answers with "
-        "42 (INVALID_REQUEST, not retriable); KIP-1242 requires both or neither",
-    )
-    (other,) = outcome(api_versions("0-5", CLUSTER, NODE), api_versions("0-5", alone)).exchanges
-    assert other.notes == (
-        f"ApiVersions 5 of the broker has {alone['name']} alone, and answers it with "
-        "42 (INVALID_REQUEST, not retriable)",
-    )
-
-
-def test_an_old_broker_without_cluster_id_is_reported() -> None:
-    new = api_versions("0-5", CLUSTER, NODE)
-    (exchange,) = outcome(new, api_versions("0-4")).exchanges
-    assert "older than KIP-1242: it learns no ClusterId" in exchange.notes[-1]
-    metadata = tuple(
-        message(field("ClusterId", "string", "2+"), name=f"Metadata{kind}", type=kind.lower(), apiKey=3)
-        for kind in ("Request", "Response")
-    )
-    old = tuple(
-        message(name=f"Metadata{kind}", type=kind.lower(), apiKey=3, validVersions="0-1")
-        for kind in ("Request", "Response")
-    )
-    (untold,) = outcome((*new, *metadata), (*new, *old)).exchanges
-    assert untold.notes == (
-        "Metadata tells the client no ClusterId (before KIP-78): it sends neither ClusterId nor NodeId",
-    )
-    assert outcome((*new, *metadata), (*new, *metadata)).exchanges[0].notes == ()
-
-
-# Headers
-
-
-def header(**others: Any) -> Message:
-    instance = field("ClientInstanceId", "uuid", "3+", **others)
-    return message(instance, name="RequestHeader", type="header", apiKey=None, validVersions="1-3")
-
-
-@pytest.mark.parametrize(
-    ("others", "says"),
-    [
-        ({}, "takes the first bytes of ClientInstanceId for tagged fields: it may close the connection"),
-        ({"tag": 0, "taggedVersions": "3+"}, "skips ClientInstanceId, a tagged field that it does not know"),
-    ],
-)
-def test_the_note_on_old_brokers_depends_on_whether_the_id_is_tagged(others: dict[str, Any], says: str) -> None:
-    client = (*api_versions("0-6", **WITH_3), header(**others))
-    (exchange,) = outcome(client, api_versions("0-4")).exchanges
-    assert [says in note for note in exchange.notes] == [True]
 
 
 # Deprecated versions

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from kiplint.engine.config import Config
-from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import MOST_PARTS, parse, parse_lets
+from kiplint.engine.expression import parse
 from kiplint.engine.finding import Finding
 from kiplint.engine.packs import load_pack, shipped, shipped_rules
 from kiplint.engine.runtime import word
@@ -117,21 +116,6 @@ def test_names_for_expressions(tmp_path: Path) -> None:
         ("A unmet_requirements 2-3", '"0-3"', "error"),
         ("B unmet_requirements 3", '"0-3"', "info"),
     ]
-
-
-@pytest.mark.parametrize("count", [*range(1, 15), 40])  # all that can be told apart: they are read in their order
-@pytest.mark.parametrize("text", ["a{0} + a{0}", "(a{0}, a{0}, a{0})"])
-def test_names_of_names_do_not_grow_without_bound(count: int, text: str) -> None:
-    lets = {"a0": "tag", **{f"a{n + 1}": text.format(n) for n in range(count)}}
-    try:
-        result = parse_lets(lets)
-    except ExpressionError as error:
-        assert count > 3
-        assert "make it a fact" in str(error) or "nests too deeply" in str(error)
-    else:
-        assert len(result) == count + 1
-        assert parse(f"a{count}", result)
-    assert MOST_PARTS < 10_000
 
 
 @pytest.mark.parametrize(

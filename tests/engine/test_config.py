@@ -13,7 +13,7 @@ from kiplint.engine.config import Config, RuleTable, config_schema, find_config,
 from tools import complaint
 
 EVERYTHING = """
-select = ["default", "style/trailing-space"]
+select = ["default", "syntax/block-comment"]
 ignore = ["kip-1313"]
 fail-on = "warning"
 rule-packs = ["a.json5", "../b.json"]
@@ -28,7 +28,7 @@ require = true
 """
 FILES = ["kiplint.toml", ".kiplint.toml", "pyproject.toml"]
 """The names, best first."""
-KEYS = "extend, select, ignore, fail-on, rule-packs, baseline, exclude, released, generator, per-file-ignores, severity, rules"
+KEYS = "extend, select, ignore, fail-on, rule-packs, baseline, exclude, released, per-file-ignores, severity, rules"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def refusal(file: Path, text: str) -> str:
 
 def test_every_key(file: Path) -> None:
     result = read(file, EVERYTHING)
-    assert result.select == ["default", "style/trailing-space"]
+    assert result.select == ["default", "syntax/block-comment"]
     assert result.ignore == ["kip-1313"]
     assert result.fail_on == "warning"
     assert result.rule_packs == ["a.json5", "../b.json"]
@@ -178,10 +178,8 @@ def test_the_published_schema() -> None:
         ("a = " + "[" * 100_000, "not TOML: values are nested too deeply"),
         ("select = " + "[" * 50_000 + "]" * 50_000, "not TOML: values are nested too deeply"),
         ("[rules.x.params]\na" + ".a" * 3_000 + " = 1", "not TOML: values are nested too deeply"),
-        (f'[per-file-ignores]\n"a" = {["x"] * 1_001}', "per-file-ignores: expected array of length <= 1000"),
         ("a = 1" + "0" * 5_000, "not TOML: Exceeds the limit (4300 digits) for integer string conversion"),
         ("x" * 1_048_577, "it has more than 1 MiB; divide it"),
-        (f"exclude = {['x'] * 1_001}", "exclude: expected array of length <= 1000"),
     ],
 )
 def test_what_would_take_too_much(file: Path, text: str, expected: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import json
 from typing import Any
@@ -16,10 +15,7 @@ from kiplint.engine.finding import Anchor, Finding, Span, anchor
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.model.fields import Field, Struct
 from kiplint.model.load import ProblemElement
-from kiplint.model.message import Message
-from kiplint.model.notes import TextElement
 from kiplint.model.schemas import SchemaSet
 from kiplint.render.formats import write
 from kiplint.text.decode import Problem
@@ -263,25 +259,3 @@ def test_a_finding_about_a_set_is_at_its_directory() -> None:
     out = io.StringIO()
     write("text", CheckResult((finding,), 1), out)
     assert out.getvalue().splitlines()[:3] == ["error[mine/small]: 1 RPCs are too few", " --> a/set", ""]
-
-
-# A set that was checked leaves no element behind, although commands run without the garbage collector
-
-
-def elements() -> int:
-    return sum(isinstance(thing, Message | Field | Struct | TextElement) for thing in gc.get_objects())
-
-
-def test_no_element_outlives_the_check_of_its_set() -> None:
-    rules = make_ruleset(Config(select=["all"]), load_rules(Config(), ""))
-    files = [*(ROOT / "fixtures/sets").rglob("*.json"), *(ROOT / "fixtures/notes").rglob("bad/*.json")]
-    gc.collect()
-    gc.disable()
-    try:
-        before = elements()
-        for folder in sorted({file.parent for file in files}):
-            inputs = [Input(str(file), file.read_bytes()) for file in sorted(folder.glob("*.json"))]
-            check_set(inputs, rules)
-        assert elements() == before
-    finally:
-        gc.enable()

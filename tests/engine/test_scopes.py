@@ -97,8 +97,8 @@ def _with(rule: Rule, part: str, text: str) -> Rule:
 def test_marked_facts_are_few() -> None:
     set_facts = {name for base in Message.__mro__ for name, value in vars(base).items() if isinstance(value, set_fact)}
     assert set_facts == {
-        "first_recased", "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless", "usual_heading",
-        "has_usual_heading", "heading_likeness", "odd_words", "fields_of_both_halves", "kafka_name", "kafka_key", "kafka_title", "rpc_name",
+        "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless", "fields_of_both_halves",
+        "types_of_both_halves", "kafka_name", "kafka_key", "kafka_title", "rpc_name",
         "missing_headers", "is_newcomer",
     }  # fmt: skip
 

@@ -120,7 +120,7 @@ def test_an_ignore_of_an_unknown_rule_is_unused_whatever_runs() -> None:
 
 
 def test_ignores_of_rules_that_are_off_are_not_unused() -> None:
-    assert rules_and_lines(end=" // kiplint: ignore[style/trailing-space] why") == [(ABOUT, 4), (GAP, 5)]
+    assert rules_and_lines(end=" // kiplint: ignore[syntax/block-comment] why") == [(ABOUT, 4), (GAP, 5)]
 
 
 def test_without_the_rule_nobody_asks_about_unused_ignores() -> None:

@@ -92,7 +92,6 @@ def test_what_is_fine_stays(trees: list[Files]) -> None:
         for path, data in result.after.items():
             assert {finding.rule for finding in result.fixed if finding.path == path} <= {
                 "shape/coerced-value", "fields/default-json-null", "versions/versions-missing",
-                "style/about-punctuation",
             }  # fmt: skip
             assert is_within(comments_of(files[path]), comments_of(data))
 

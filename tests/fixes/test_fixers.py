@@ -24,7 +24,7 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes import fixers, texts
+from kiplint.fixes import texts
 from kiplint.fixes.apply import FixedSet, fix_set
 from kiplint.fixes.fixers import FIXERS, make_fixes
 from kiplint.fixes.sets import Check, new_findings, unreadable
@@ -42,27 +42,13 @@ ABOUT_COMMENTS = (
     "style/unused-ignore",
     "syntax/block-comment",
     "notes/note-same",
-    "notes/heading",
-    "notes/misspelt",
-    "notes/doubled-word",
-    "style/licence-header",
 )
 """The rules whose fixes are about comments; they are never made unasked."""
 UNRELEASED = Releases((), ())
 """Nothing is released, so that fixes may change bytes."""
-LICENCE = b"// Licensed to all readers.\n\n"
-ABOUTS = {"XRequest.json": [("A", "The a."), ("B", "The a.")], "YRequest.json": [("B", "The b.")]}
 EXAMPLES: dict[str, Files] = {
     "syntax/invalid-json": {
         "XData.json": definition(field(about="It."), name="XData", type="data", apiKey=None).rstrip(b"\n}] ") + b"\n"
-    },
-    "style/licence-header": {
-        f"{name}.json": (b"" if name == "X" else LICENCE) + definition(name=name, type="data", apiKey=None)
-        for name in "XYZ"
-    },
-    "style/about-duplicate": {
-        name: definition(*(field(part, about=about) for part, about in fields), name=name[:-5], apiKey=ord(name[0]))
-        for name, fields in ABOUTS.items()
     },
 }
 """Examples for the fixers that are for some of a rule's findings only."""
@@ -306,24 +292,3 @@ def test_each_missing_bracket_has_its_own_fix_in_a_text_that_is_searched_once() 
     places = {edit.start for finding in findings if finding.fix for edit in finding.fix.edits}
     assert places == {data.index(b"}") + 11 * number for number in range(20)}
     assert texts._missing_brackets.cache_info().misses == 1
-
-
-def test_the_descriptions_of_a_name_are_counted_once() -> None:
-    """And not for each of the fields that have it, of which a broken message may have thousands."""
-    fixers._usual_abouts.cache_clear()
-    rules = make_ruleset(Config(select=["style/about-duplicate"]), load_rules(Config(), ""))
-    files = {
-        "XRequest.json": definition(*(field("Same", about="It.") for _ in range(9))),
-        "YRequest.json": definition(field("Same", about="The same."), name="YRequest", apiKey=2),
-    }
-    findings = check_set([Input(*item) for item in files.items()], rules, fixer=make_fixes).findings
-    assert [finding.fix is not None for finding in findings] == [True] * 8
-    assert fixers._usual_abouts.cache_info().misses == 1
-
-
-def test_the_descriptions_of_a_message_are_collected_once() -> None:
-    fixers._abouts.cache_clear()
-    rules = make_ruleset(Config(select=["style/about-duplicate"]), load_rules(Config(), ""))
-    data = definition(*(field(f"F{number}", about="It.") for number in range(9)))
-    assert len(check_set([Input("XRequest.json", data)], rules, fixer=make_fixes).findings) == 8
-    assert fixers._abouts.cache_info().misses == 1

@@ -1,13 +1,12 @@
-"""Samples of what people have and write: releases, half migrations, and fields in the notation of `new` and `bump`."""
+"""Samples of what people have and write: releases and half migrations."""
 
 from __future__ import annotations
 
 import os
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,11 +19,8 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set
-from kiplint.fixes.bump import bump
 from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.new_message import new_rpc
-from kiplint.fixes.new_version import FieldToAdd, parse_fields
 from kiplint.fixes.sets import (
     HARMLESS,
     LIKELY,
@@ -48,9 +44,6 @@ TAGS = int(os.environ.get("KIPLINT_TAGS", "1"))
 """How many releases are fixed; there are 48 tags, and three branches of forks."""
 PARTIALS = int(os.environ.get("KIPLINT_PARTIALS", "8"))
 """How many half or wrong migrations are continued, in four sets; 2,000 take some minutes."""
-NOTATIONS = int(os.environ.get("KIPLINT_NOTATIONS", "8"))
-"""How many fields in the notation are written."""
-
 MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "12"))
 """How many mutations of trunk are fixed and migrated; 2,000 take some minutes."""
 
@@ -249,75 +242,6 @@ def test_half_and_wrong_migrations_end_well_or_are_left(releases: Callable[[str]
     good, rest = (sum(counts) for counts in zip(*ends, strict=True))
     print(f"{name}: {len(ends)} partial migrations: {good} RPCs done, {rest} left")
     assert (rest if name == "redpanda" else good) > 4 * len(ends)  # Redpanda's definitions are without headers
-
-
-_ADJECTIVES = ("Spare", "Remote", "Pending", "Stable", "Narrow", "Former")
-_NOUNS = ("Rack", "Shelf", "Window", "Quota", "Lease", "Bucket", "Weight", "Colour")
-_TYPES = ("bool", "int8", "int16", "int32", "int64", "float64", "string", "bytes", "uuid", "uint16", "records")
-_DEFAULTS = {"bool": "true", "int16": "7", "int32": "-1", "int64": "-1", "float64": "0.5", "string": "none"}
-
-
-def _fields(chance: random.Random, depth: int = 0) -> Iterator[str]:
-    """Fields in the notation, tags counted up; names differ across depths, so that structs do too."""
-    tag = 0
-    words = [first + second for first in _ADJECTIVES[2 * depth : 2 * depth + 2] for second in _NOUNS]
-    for name in chance.sample(words, chance.randrange(1, 4)):
-        array = chance.random() < 0.3
-        if depth < 2 and chance.random() < 0.3:
-            kind = ("[]" if array else "") + "{" + ", ".join(_fields(chance, depth + 1)) + "}"
-            plain = "struct"
-        else:
-            plain = chance.choice(_TYPES)
-            kind = f"[]{plain}" if array and plain not in ("bytes", "records") else plain
-        mark = "?" if chance.random() < 0.3 else ""
-        default = f"={_DEFAULTS[plain]}" if plain == kind and plain in _DEFAULTS and chance.random() < 0.3 else ""
-        tagged = ""
-        if chance.random() < 0.2 and plain != "records":
-            tagged, tag = f"@{tag}", tag + 1
-        never = "!" if chance.random() < 0.1 and not tagged else ""
-        about = f" -- What {name} is." if not depth or chance.random() < 0.5 else ""
-        yield f"{name}:{kind}{mark}{default}{tagged}{never}{about}"
-
-
-def _names(fields: Sequence[FieldToAdd]) -> set[str]:
-    return {name for item in fields for name in ({item.name} | _names(item.fields))}
-
-
-def _layout_words(files: Files, name: str) -> set[str]:
-    message = schemas(files).by_name[name]
-    rows: Any = lines(layout(message, message.valid.highest))
-    return {word for line in rows for word in re.findall(r"[A-Za-z0-9]+", str(line))}
-
-
-def test_fields_in_the_notation_pass_check_and_are_drawn(repo: Path) -> None:
-    chance = random.Random("notations")
-    files = folder(repo / "fixtures" / "sets" / "broker" / "clients")
-    before = findings_in(files)
-    rpcs = [rpc for rpc in client_rpcs(schemas(files)) if rpc.request and rpc.request.flexible]  # for tags
-    for number in range(NOTATIONS):
-        text = ", ".join(_fields(chance))
-        fields = parse_fields(text)
-        new = new_rpc("Pause", schemas(files), request=fields, response=parse_fields(", ".join(_fields(chance))))
-        after = {**files, **new}
-        assert [str(item) for item in new_findings(before, findings_in(after), new)] == [], text
-        assert _names(fields) <= _layout_words(after, "PauseRequest"), text
-        rpc = chance.choice(rpcs)
-        half = chance.choice([side for side in (rpc.request, rpc.response) if side and not side.tagged_fields])
-        additions = [FieldToAdd.parse(f"{half.name}.{item}") for item in split(text)]
-        migration = prove(of_directory(files), bump(rpc, fields=additions), RULES)
-        assert [row.look for row in migration.rows if row.state == "left"] == [], (half.name, text, number)
-        assert _names(fields) <= _layout_words(with_changes(files, migration), half.name), text
-
-
-def split(text: str) -> list[str]:
-    """The fields of a text at its commas outside braces."""
-    parts, depth, start = [], 0, 0
-    for place, char in enumerate(text):
-        depth += {"{": 1, "}": -1}.get(char, 0)
-        if char == "," and not depth:
-            parts.append(text[start:place])
-            start = place + 1
-    return [part.strip() for part in (*parts, text[start:])]
 
 
 def test_what_was_broken_is_fixed_beside_what_is_hidden() -> None:

@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.cli import process
-from kiplint.engine.errors import UsageError
-from kiplint.fixes.write import NotWritten, Replacement, create_files, prepare_writing, replace_files
+from kiplint.fixes.write import NotWritten, Replacement, prepare_writing, replace_files
 
 OLD, NEW = b"old\r\n", b"\xef\xbb\xbfnew, and longer"
 
@@ -39,12 +38,12 @@ def test_a_file_gets_its_new_bytes_and_keeps_its_mode(file: Path) -> None:
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
-def check_refusal(path: Path, message: str, within: tuple[Path, ...] = ()) -> None:
+def check_refusal(path: Path, message: str) -> None:
     """A good file beside the bad one is not written either."""
     good = path.parent / "Good.json"
     good.write_bytes(OLD)
     with pytest.raises(NotWritten, match=message):
-        replace_files([change(good), change(path)], within)
+        replace_files([change(good), change(path)])
     assert good.read_bytes() == OLD
     assert not [path_beside for path_beside in path.parent.iterdir() if "kiplint" in path_beside.name]
 
@@ -72,27 +71,11 @@ def test_only_files_are_accepted(tmp_path: Path) -> None:
     check_refusal(tmp_path / "Pipe.json", "is not a regular file")
 
 
-def test_a_link_is_followed_inside_its_directory_and_not_out_of_it(file: Path) -> None:
-    inside = file.parent / "Link.json"
-    inside.symlink_to(file.name)
-    replace_files([change(inside)])
-    assert inside.is_symlink()
-    assert file.read_bytes() == NEW
-    folder = file.parent / "folder"
-    folder.mkdir()
-    outside = folder / "Link.json"
-    outside.symlink_to("../" + file.name)
-    file.write_bytes(OLD)
-    check_refusal(outside, "is a link to .*, outside of the directory")
+def test_a_link_is_refused(file: Path) -> None:
+    link = file.parent / "Link.json"
+    link.symlink_to(file.name)
+    check_refusal(link, "is a link; change the file that it leads to")
     assert file.read_bytes() == OLD
-    replace_files([change(outside)], [file.parent])
-    assert file.read_bytes() == NEW
-
-
-def test_a_circle_of_links_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "A.json").symlink_to("B.json")
-    (tmp_path / "B.json").symlink_to("A.json")
-    check_refusal(tmp_path / "A.json", "a link that leads in a circle")
 
 
 @pytest.fixture
@@ -116,12 +99,6 @@ def test_a_full_disk_leaves_everything_as_it_was(small_disk: Path) -> None:
     with pytest.raises(NotWritten, match=r"B.json was not written: there is no space left on the device"):
         replace_files(big)
     assert {path.name: path.read_bytes() for path in small_disk.iterdir()} == dict.fromkeys(names, OLD)
-
-
-def test_a_full_disk_leaves_no_new_file(small_disk: Path) -> None:
-    with pytest.raises(UsageError, match=r"B.json was not written: there is no space left on the device"):
-        create_files({str(small_disk / "A.json"): NEW, str(small_disk / "B.json"): NEW * 4000})
-    assert list(small_disk.iterdir()) == []
 
 
 def test_an_interrupt_waits_for_the_last_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,5 +211,3 @@ def test_the_process_knows_how_many_files_it_has_written(file: Path, monkeypatch
     assert process._account() == "no file was written"
     replace_files([change(file)])
     assert process._account() == "1 file was written"
-    create_files({str(file.parent / name): NEW for name in ("A.json", "B.json")})
-    assert process._account() == "3 files were written"

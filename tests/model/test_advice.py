@@ -55,13 +55,6 @@ def test_the_next_free_api_key() -> None:
     assert SchemaSet(()).next_api_key == 0
 
 
-@pytest.mark.parametrize(
-    ("keys", "gap"), [(range(12), {}), ([*range(12), 14, 15], {14: 12}), ([0, 5], {}), ([*range(1, 20)], {})]
-)
-def test_api_keys_that_leave_a_gap(keys: range | list[int], gap: dict[int, int]) -> None:
-    assert SchemaSet(pairs(*keys)).skipped_api_keys == gap
-
-
 def make_request(name: str, file: str, valid: str) -> Message:
     request = message(name=name, type="request", apiKey=1, validVersions=valid)
     return Message(request.spec, file)

@@ -35,16 +35,10 @@ def test_name_twins(names: list[str], twins: dict[str, str]) -> None:
     assert fact_values(message(*map(field, names)).fields, "name_twin") == twins
 
 
-def test_about_twins() -> None:
-    texts = ["One.", "Two.", "One.", "", "", "one.", "Two."]
-    fields = message(*(field(chr(65 + n), about=text) for n, text in enumerate(texts))).fields
-    assert fact_values(fields, "about_twin") == {"2:C": "A", "6:G": "B"}
-
-
 def test_twins_are_of_one_struct() -> None:
     twin = field("A", about="Same.", tag=0, taggedVersions="3+")
     whole = message(twin, field("B", "S", fields=[twin]), field("C", "T", fields=[twin]))
-    assert [(x.name_twin, x.about_twin, x.tag_twin) for x in whole.all_fields] == [("", "", "")] * 5
+    assert [(x.name_twin, x.tag_twin) for x in whole.all_fields] == [("", "")] * 5
 
 
 @pytest.mark.parametrize(
@@ -82,21 +76,6 @@ def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
 )
 def test_skipped_tags(numbers: list[int | None], gaps: dict[str, int]) -> None:
     assert fact_values(tags(*numbers), "skipped_tag") == gaps
-
-
-@pytest.mark.parametrize(
-    ("numbers", "after"),
-    [
-        ([0, 1, 2], {}),
-        ([1, 0], {"1:B": 1}),
-        ([1, None, 0], {"2:C": 1}),
-        ([2, 1, 0], {"1:B": 2, "2:C": 1}),
-        ([0, 0], {}),
-        ([0, -1], {"1:B": 0}),
-    ],
-)
-def test_tags_after(numbers: list[int | None], after: dict[str, int]) -> None:
-    assert fact_values(tags(*numbers), "tag_after") == after
 
 
 def test_tags_count_in_each_struct() -> None:

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from kiplint.codec.catalog import open_catalog
-from kiplint.codec.frames import decode_body
-from kiplint.engine.packs import shipped_rules
-from kiplint.model.error_codes import ERRORS, ERRORS_JAVA, FORMER_NAMES, ErrorCode, error_of, read_errors
-from sources.support import make_repository, write
-from tools import definition, field
+from kiplint.model.error_codes import ErrorCode, error_of, read_errors
 
 JAVA = """
 // OLD(3, "no longer")
@@ -39,21 +32,3 @@ def test_a_branch_names_its_own_codes() -> None:
         7: ErrorCode(7, "REQUEST_TIMED_OUT", True),
         10001: ErrorCode(10001, "OURS", None),
     }
-
-
-def test_the_tree_of_a_set_names_its_own_codes(tmp_path: Path) -> None:
-    place = "clients/src/main/resources/common/message"
-    body = definition(field("ErrorCode", "int16"), name="PingResponse", type="response")
-    write(tmp_path / "tree", {f"{place}/PingResponse.json": body})
-    assert open_catalog([tmp_path / "tree" / place], None).errors == ERRORS
-    write(tmp_path / "tree", {ERRORS_JAVA: JAVA.encode()})
-    assert open_catalog([tmp_path / "tree" / place], None).errors[10001].name == "OURS"
-    repository = make_repository(tmp_path / "git", {f"{place}/PingResponse.json": body, ERRORS_JAVA: JAVA.encode()})
-    catalog = open_catalog([f"1.0.0:{place}"], repository)
-    frame = decode_body(catalog, "PingResponse", 0, bytes.fromhex("2711"))
-    assert [(error.field, error.name) for error in frame.errors] == [("errorCode", "OURS")]
-
-
-def test_the_rule_about_errors_in_notes_knows_the_same_names() -> None:
-    (rule,) = (rule for rule in shipped_rules() if rule.id == "notes/note-error-unknown")
-    assert {*rule.params["errors"]} == {error.name for error in ERRORS.values()} | {*FORMER_NAMES}

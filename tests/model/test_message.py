@@ -135,12 +135,6 @@ def test_version_0_needs_no_note(valid: str) -> None:
     assert load_message(definition(validVersions=valid)).undocumented_version is None
 
 
-def test_licence_and_spaces() -> None:
-    request = load_message(b"// A licence.\n" + definition().replace(b",\n", b", \n", 2))
-    assert (request.has_licence, request.trailing_spaces) == (True, 2)
-    assert (load_message(definition()).has_licence, load_message(definition()).trailing_spaces) == (False, 0)
-
-
 def test_a_message_alone_is_a_set_of_its_own() -> None:
     request = message()
     assert (request.schemas.messages, request.name_owner, request.api_key_owner) == ((request,), "", "")

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.message import Message
 from kiplint.model.notes import body_start, documented_versions, is_in_flux, names_plainly, paragraphs
-from kiplint.model.spec import MessageSpec
 
 LICENCE = b"// Under the Apache License, Version 2.0.\n// See the License.\n\n"
 
 
-def of(data: bytes) -> Message:
-    return Message(MessageSpec(name="A", type="data", valid_versions="0"), data=data)
-
-
 def names_version(data: bytes, version: int) -> bool:
-    """Whether a comment speaks of the version, as both rules about undocumented versions read it."""
+    """Whether a comment speaks of the version, as the rule about an undocumented version reads it."""
     text = version in documented_versions(data)
     assert text or not names_plainly(data, version)
     return text
@@ -82,38 +76,6 @@ def test_long_numbers_are_read_in_part() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        (b"// Licensed to the ASF\n{}", True),
-        (b"//\n// LICENCE: see there\n\n{}", True),
-        (b"// Nothing\n{}", False),
-        (b'{\n// Licensed\n"License": 1\n}', False),
-        (b'{ "a":\n{ "name": "Licenses" },\n"b":\n{}\n}', False),
-        (b"", False),
-    ],
-)
-def test_has_licence(text: bytes, expected: bool) -> None:
-    assert of(text).has_licence is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        (b"a \n", 1),
-        (b"a\t \r\nb", 1),
-        (b"a\n \n\t\n", 2),
-        (b"a ", 1),
-        (b" a\n", 0),
-        (b"a\n\n", 0),
-        (b"", 0),
-        (b"a \rb", 0),
-    ],
-)
-def test_trailing_spaces(text: bytes, lines: int) -> None:
-    assert of(text).trailing_spaces == lines
-
-
-@pytest.mark.parametrize(
     ("comment", "flux"),
     [
         ("this is subject to incompatible change", True),
@@ -137,21 +99,20 @@ NOTE = "// Version 1 adds Pages."
 
 
 @pytest.mark.parametrize(
-    ("before", "expected", "notes"),
+    ("before", "notes"),
     [
-        (HEADING, HEADING, []),
-        (f"{HEADING}\n", HEADING, []),
-        (f"{HEADING}\n\n{NOTE}", HEADING, ["Version 1 adds Pages."]),
-        (f"{HEADING}\r\n \r\n{NOTE}", HEADING, ["Version 1 adds Pages."]),
-        (f"{HEADING}\n{NOTE}", f"{HEADING}\n{NOTE}", []),
-        (f"// Copyright 2020 Acme\n\n{NOTE}", "// Copyright 2020 Acme", ["Version 1 adds Pages."]),
-        (f"/*\n * LICENCE\n\n * of Acme\n */\n\n{NOTE}", "/*\n * LICENCE", ["Version 1 adds Pages."]),
-        (NOTE, "", ["Version 1 adds Pages."]),
+        (HEADING, []),
+        (f"{HEADING}\n", []),
+        (f"{HEADING}\n\n{NOTE}", ["Version 1 adds Pages."]),
+        (f"{HEADING}\r\n \r\n{NOTE}", ["Version 1 adds Pages."]),
+        (f"{HEADING}\n{NOTE}", []),
+        (f"// Copyright 2020 Acme\n\n{NOTE}", ["Version 1 adds Pages."]),
+        (f"/*\n * LICENCE\n\n * of Acme\n */\n\n{NOTE}", ["Version 1 adds Pages."]),
+        (NOTE, ["Version 1 adds Pages."]),
     ],
 )
-def test_the_heading_is_the_licence(before: str, expected: str, notes: list[str]) -> None:
+def test_the_heading_is_the_licence(before: str, notes: list[str]) -> None:
     data = f'{before}\n{{\n  "name": "X"\n}}\n'.encode()
-    assert Message(MessageSpec(name="A", type="data", valid_versions="0"), data=data).heading == expected
     assert [paragraph.text for paragraph in paragraphs(data)] == notes
 
 

@@ -120,13 +120,6 @@ def test_a_set_of_zookeeper_has_the_rpcs_of_its_controller(key: int, versions: s
     assert schema_set(*requests).has_zookeeper is zookeeper
 
 
-def test_signed_fields_whose_names_end_in_one_word() -> None:
-    first = message(field("RoomEpoch"), field("Epoch", "int64"), field("HouseEpoch", "uint16"), field("Port", "uint16"))
-    second = message(field("HouseEpoch"), field("LentEpoch", "[]int32"), field("FreePort"), field("InPort", "uint32"))
-    assert schema_set(first, second).signed_names == {"Epoch": {"RoomEpoch": 1, "Epoch": 1, "HouseEpoch": 1}}
-    assert [each.signed_peers for each in first.fields] == [2, 2, 2, 0]
-
-
 def test_an_empty_set() -> None:
     result = schema_set()
     assert (result.messages, result.rpcs, result.by_name, result.declares_headers) == ((), (), {}, False)
@@ -179,7 +172,7 @@ def test_an_escape_is_shown_as_text() -> None:
         (Message, "spoils_headers", False),
         (Message, "leads_headerless", False),
         (Field, "java_name", True),
-        (Field, "acronym", False),
+        (Field, "first_word", False),
         (SchemaSet, "rpcs", True),
     ],
 )

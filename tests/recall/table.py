@@ -6,8 +6,6 @@ where nothing does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 
@@ -19,8 +17,6 @@ class Mistake(NamedTuple):
     field: dict[str, Any]
     rule: str | None
     notes: tuple[str, ...] = ()
-    peers: Mapping[str, Any] = MappingProxyType({})
-    others: tuple[dict[str, Any], ...] = ()
 
 
 def _field(text: str, **more: Any) -> dict[str, Any]:
@@ -28,23 +24,18 @@ def _field(text: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "type": kind, "versions": versions, "about": f"What {name} holds.", **more}
 
 
-def _mistake(message: str, valid: str, text: str, rule: str | None, **more: Any) -> Mistake:
-    extra = {name: more.pop(name) for name in ("notes", "peers", "others") if name in more}
-    return Mistake(message, valid, _field(text, **more), rule, **extra)
+def _mistake(
+    message: str, valid: str, text: str, rule: str | None, notes: tuple[str, ...] = (), **more: Any
+) -> Mistake:
+    return Mistake(message, valid, _field(text, **more), rule, notes)
 
 
 LATER, INFORM, TAGGED = (
     f"conventions/{name}"
     for name in ("later-without-default", "informative-not-ignorable", "tagged-later-not-ignorable")
 )
-NULL, ID, USELESS = (
-    f"conventions/{name}" for name in ("response-null-not-ignorable", "id-default", "useless-ignorable")
-)
-TYPE, ENTITY, TOPICS, BY_NAME = (
-    f"conventions/{name}" for name in ("type-by-peers", "entity-by-peers", "entity-topics", "entity-by-name")
-)
-NULLABLE = {"nullableVersions": "0+"}
-BROKER = {"entityType": "brokerId"}
+NULL, ID = (f"conventions/{name}" for name in ("response-null-not-ignorable", "id-default"))
+TOPICS, BY_NAME = (f"conventions/{name}" for name in ("entity-topics", "entity-by-name"))
 
 DEFAULTS = (
     _mistake("ListOffsetResponse", "0-5", "Timestamp int64 1+", LATER),
@@ -93,30 +84,18 @@ IGNORABLE = (
     _mistake("FetchRequest", "0-11", "SessionId int32 7+", None, default="0"),
     _mistake("FetchRequest", "0-11", "SessionEpoch int32 7+", None, default="-1"),
     _mistake("SaslAuthenticateResponse", "0-1", "SessionLifetimeMs int64 1+", None, default="0"),
-    _mistake("ShareFetchRequest", "0", "MaxBytes int32 0+", USELESS, ignorable=True),
-    _mistake("ShareFetchResponse", "0", "ThrottleTimeMs int32 0+", USELESS, ignorable=True),
-    _mistake("ShareFetchResponse", "0", "ErrorCode int16 0+", USELESS, ignorable=True),
-    _mistake("ShareAcknowledgeResponse", "0", "TopicId uuid 0+", USELESS, ignorable=True),
-    _mistake("DescribeTransactionsResponse", "0", "ThrottleTimeMs int32 0+", USELESS, ignorable=True),
 )  # fmt: skip
 TYPES = (
-    _mistake("BrokerRegistrationRequest", "0", "ClusterId uuid 0+", TYPE, peers={"type": "string"}),
-    _mistake("ConsumerGroupDescribeResponse", "0", "MemberId uuid 0+", TYPE, peers={"type": "string"}),
-    _mistake("DescribeLogDirsRequest", "0-1", "PartitionIndex []int32 0+", TYPE, peers={"type": "int32"}),
     _mistake("BrokerRegistrationRequest", "0", "IsMigratingZkBroker int8 0+", "conventions/flag-not-bool"),
     _mistake("ApiVersionsResponse", "0-3", "FinalizedFeaturesEpoch int32 0+", None, default="-1"),
     _mistake("StreamsGroupHeartbeatResponse", "0", "AcceptableRecoveryLag int32 0+", None),
     _mistake("ConsumerGroupDescribeResponse", "0", "AuthorizedOperations int32 3+", "versions/field-above-valid"),
-    _mistake("ShareSnapshotRequest", "0", "SnapshotEpoch uint16 0", "conventions/unsigned-by-peers",
-             others=(_field("StateEpoch int32 0+"), _field("LeaderEpoch int32 0+"), _field("MemberEpoch int32 0+"))),
 )  # fmt: skip
 ENTITIES = (
     _mistake("TxnOffsetCommitRequest", "0-3", "TransactionalId string 0+", "fields/entity-type-missing"),
     _mistake("OffsetDeleteRequest", "0", "GroupId string 0+", "fields/entity-type-missing"),
     _mistake("DescribeProducersResponse", "0", "ProducerId int64 0+", "fields/entity-type-missing"),
     _mistake("BrokerHeartbeatRequest", "0", "BrokerId int32 0+", "fields/entity-type-missing"),
-    _mistake("ControllerRegistrationRequest", "0", "ControllerId int32 0+", ENTITY, peers={"type": "int32", **BROKER}),
-    _mistake("BeginQuorumEpochRequest", "0", "LeaderId int32 0+", ENTITY, peers={"type": "int32", **BROKER}),
     _mistake("StreamsGroupHeartbeatResponse", "0", "Topic string 0+", TOPICS),
     _mistake("ElectLeadersRequest", "0", "Topic string 0+", TOPICS),
     _mistake("AlterPartitionReassignmentsRequest", "0", "Replicas []int32 0+", BY_NAME),
@@ -138,19 +117,5 @@ TEXTS = (
     _mistake("InitProducerIdRequest", "0-3", "ProducerEpoch int16 2+", "notes/note-version", default="-1", ignorable=True,
              notes=("Version 3 adds ProducerEpoch.",)),
     _mistake("ListOffsetRequest", "0-5", "LeaderEpoch int32 0+", "notes/note-same", notes=("Version 5 is the same as version 5.",)),
-    _mistake("FetchRequest", "0-13", "Topic string 0+", "conventions/about-vs-entity", entityType="topicName",
-             about="The name of the partition."),
-    _mistake("HeartbeatRequest", "0", "Generationid int32 0+", "conventions/case-variant",
-             peers={"name": "GenerationId", "type": "int32"}),
-    _mistake("TxnOffsetCommitRequest", "0", "Committ int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Commit", "type": "int32"}),
-    _mistake("AddPartitionsToTxnRequest", "0", "Transation int32 0+", "notes/misspelt", about="What it is.",
-             peers={"name": "Transaction", "type": "int32"}),
-    _mistake("DescribeLogDirsRequest", "0", "Indxes int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Indexes", "type": "int32"}),
-    _mistake("ProduceRequest", "0", "Miliseconds int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Milliseconds", "type": "int32"}),
-    _mistake("ListOffsetsRequest", "0", "Requestor int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Requester", "type": "int32"}),
-    _mistake("ConsumerGroupHeartbeatRequest", "0", "Chnage int32 0+", "notes/misspelt", about="What it is.", peers={"name": "Change", "type": "int32"}),
-    _mistake("TxnOffsetCommitResponse", "0", "Partitition int32 0+", None, about="What it is.", peers={"name": "Partition", "type": "int32"}),
-    _mistake("SaslAuthenticateResponse", "0-1", "SessionLifetimeMs int64 1+", "style/about-duplicate", default="0", ignorable=True,
-             about="What AuthBytes holds.", others=(_field("AuthBytes bytes 0+"),)),
 )  # fmt: skip
 MISTAKES = (*DEFAULTS, *IGNORABLE, *TYPES, *ENTITIES, *TEXTS)

@@ -17,35 +17,13 @@ from kiplint.render.findings.github import (
 )
 from kiplint.render.report import Report
 
-from .findings import HOSTILE, finding, format_report, many, report
+from .findings import finding, format_report, many, report
 
 REST = "GitHub shows 10 annotations of a level; the job summary and the other formats list all"
 
 
 def lines(result: Report) -> list[str]:
     return format_report("github", result).splitlines()
-
-
-def test_one_line_for_each_level() -> None:
-    findings = [finding(severity="info"), finding(severity="warning"), finding(severity="error")]
-    assert lines(report(*findings)) == [
-        f"::{level} file=set/Tags.json,line=9,endLine=9,col=54,endColumn=62,title=tags/gap"
-        "::tag 1 of B comes after a gap"
-        for level in ("error", "warning", "notice")
-    ]
-
-
-def test_columns_only_where_one_line_has_both_ends() -> None:
-    (line,) = lines(report(finding(span=(3, 5, 6, 2))))
-    assert line == "::error file=set/Tags.json,line=3,endLine=6,title=tags/gap::tag 1 of B comes after a gap"
-
-
-def test_a_finding_without_a_file_has_no_place() -> None:
-    assert lines(report(finding(path=""))) == ["::error title=tags/gap::tag 1 of B comes after a gap"]
-
-
-def test_without_findings_nothing_is_written() -> None:
-    assert format_report("github", report()) == ""
 
 
 @pytest.mark.parametrize(
@@ -65,17 +43,6 @@ def test_without_findings_nothing_is_written() -> None:
 )
 def test_what_is_escaped(text: str, data: str, value: str) -> None:
     assert (escape(text), escape_property(text)) == (data, value)
-
-
-def test_a_hostile_name_stays_in_its_annotation() -> None:
-    (line,) = lines(report(finding(rule=f"{HOSTILE}/x", message=HOSTILE, path=HOSTILE)))
-    head, _, data = line.removeprefix("::error ").partition("::")
-    assert head.count("=") == 6 + 2  # the two of `file=x` in path and title
-    assert [part.partition("=")[0] for part in head.split(",")] == [
-        "file", "line", "endLine", "col", "endColumn", "title",
-    ]  # fmt: skip
-    assert data.startswith("A\\u000a::error file=x::boo\\u000d##\\u005berror]")
-    assert line.isprintable()
 
 
 def test_no_rule_gets_a_third_annotation_before_every_other_had_two() -> None:
@@ -98,22 +65,6 @@ def test_ten_of_a_level_and_then_how_many_more() -> None:
     ]  # fmt: skip
     assert [line.rpartition("::")[2] for line in output[:10]] == [f"finding {at}" for at in range(10)]
     assert output[-1] == f"::notice title=kiplint::15 more errors, 1 more warning and 3 more infos not shown: {REST}"
-
-
-def test_ten_of_each_are_all_shown() -> None:
-    result = [*many(10, "info"), *many(10, "warning"), *many(10, "error")]
-    assert [line.rpartition("::")[2] for line in lines(report(*result))] == [f"finding {at}" for at in range(10)] * 3
-
-
-def test_the_last_notice_takes_the_place_of_one() -> None:
-    output = lines(report(*many(11, "error"), *many(10, "info")))
-    assert [line.split(" ", 1)[0] for line in output] == ["::error"] * 10 + ["::notice"] * 10
-    assert output[-1] == f"::notice title=kiplint::1 more error and 1 more info not shown: {REST}"
-
-
-def test_paths_are_those_of_the_repository() -> None:
-    (line,) = lines(report(finding(path="4.1.0:clients/set/Tags.json"), sets=("4.1.0:",)))
-    assert line.startswith("::error file=clients/set/Tags.json,line=9,")
 
 
 def summary(result: Report, room: int = SUMMARY_LIMIT) -> str:
@@ -141,10 +92,6 @@ def test_summary_of_nothing() -> None:
     assert summary(DiffResult((), files=203)) == "## kiplint diff\n\nnothing found in 203 files.\n\n\n"
     unread = summary(report(files=2, status="error"))
     assert unread == "## kiplint check\n\nSomething could not be read.\n\nnothing found in 2 files.\n\n\n"
-
-
-def test_summary_lists_what_the_annotations_leave_out() -> None:
-    assert summary(report(*many(200))).count("\n| error |") == 200
 
 
 def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:

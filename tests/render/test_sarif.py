@@ -7,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from kiplint import __version__
-from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.finding import Finding
 from kiplint.render.findings import sarif
 from kiplint.render.findings.sarif import message_text, uri
 from kiplint.render.report import Report, RuleInfo
 
-from .findings import HOSTILE, finding, format_report, many, report
+from .findings import finding, format_report, many, report
 from .sarif_schema import valid_run
 
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
@@ -27,81 +24,6 @@ def run(result: Report) -> Any:
 
 def marks(*finding: Finding) -> list[str]:
     return [result["partialFingerprints"]["primaryLocationLineHash"] for result in run(report(*finding))["results"]]
-
-
-def test_one_finding() -> None:
-    single = finding()
-    document = json.loads(format_report("sarif", report(single, rules={"tags/gap": GAP}, status="findings")))
-    valid_run(document)
-    assert document == {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "kiplint",
-                        "semanticVersion": __version__,
-                        "rules": [
-                            {
-                                "id": "tags/gap",
-                                "shortDescription": {"text": "A gap in the tags"},
-                                "fullDescription": {"text": "Tags <count> up."},
-                                "help": {
-                                    "text": "Tags <count> up.\n\nSource: KIP-482\n\nSee kiplint explain tags/gap.",
-                                    "markdown": "**A gap in the tags**\n\nTags &lt;count> up.\n\nSource: KIP-482\n\n"
-                                    "See `kiplint explain tags/gap`.",
-                                },
-                                "defaultConfiguration": {"level": "error"},
-                                "properties": {
-                                    "precision": "very-high",
-                                    "problem.severity": "error",
-                                    "tags": ["tags"],
-                                },
-                            }
-                        ],
-                    }
-                },
-                "automationDetails": {"id": "kiplint/check/"},
-                "columnKind": "unicodeCodePoints",
-                "invocations": [{"executionSuccessful": True}],
-                "results": [
-                    {
-                        "ruleId": "tags/gap",
-                        "ruleIndex": 0,
-                        "level": "error",
-                        "message": {"text": "tag 1 of B comes after a gap"},
-                        "locations": [
-                            {
-                                "physicalLocation": {
-                                    "artifactLocation": {"uri": "set/Tags.json"},
-                                    "region": {"startLine": 9, "startColumn": 54, "endLine": 9, "endColumn": 62},
-                                }
-                            }
-                        ],
-                        "partialFingerprints": {"primaryLocationLineHash": single.fingerprint},
-                    }
-                ],
-            }
-        ],
-    }
-
-
-def test_no_findings() -> None:
-    result = run(DiffResult((), 1))
-    assert (result["results"], result["tool"]["driver"]["rules"]) == ([], [])
-    assert result["automationDetails"]["id"] == "kiplint/diff/"
-
-
-def test_unreadable_files_are_not_a_success() -> None:
-    assert run(report(status="error"))["invocations"] == [{"executionSuccessful": False}]
-
-
-def test_each_rule_once_and_by_its_index() -> None:
-    answer = run(report(finding("b/x", "info"), finding("a/y", "warning"), finding("b/x", "info", "other")))
-    assert [rule["id"] for rule in answer["tool"]["driver"]["rules"]] == ["a/y", "b/x"]
-    assert [result["ruleIndex"] for result in answer["results"]] == [1, 0, 1]
-    assert [result["level"] for result in answer["results"]] == ["note", "warning", "note"]
 
 
 def test_a_rule_that_nobody_described_is_described_by_its_id() -> None:
@@ -119,60 +41,11 @@ def test_long_descriptions_are_cut() -> None:
     assert "w" * 1025 in rule["help"]["text"]
 
 
-def test_fingerprints_know_rule_message_and_field_and_no_line() -> None:
-    single = finding(span=(9, 54, 9, 62), fingerprint="b" * 32)
-    lower = finding(span=(19, 54, 19, 62), fingerprint="b" * 32)
-    other = finding(fingerprint="c" * 32)
-    assert marks(single) == marks(lower) != marks(other)
-
-
 def test_equal_fingerprints_are_counted() -> None:
     first, other = finding(), finding(message="other")
     assert marks(first, other, first, first) == [
         first.fingerprint, other.fingerprint, f"{first.fingerprint}:2", f"{first.fingerprint}:3",
     ]  # fmt: skip
-
-
-def test_the_place_before_a_change() -> None:
-    change: dict[str, Any] = {
-        "rule": "compat/x",
-        "severity": "error",
-        "message": "m",
-        "message_name": "X",
-        "source": "",
-        "pointer": "",
-    }
-    change |= {"fixable": False, "breaks": "wire", "kind": "x", "message_type": "data", "rpc": "X", "versions": "0"}
-    change |= {"field": "", "old": {}, "new": {}, "proof": (), "line": 9, "column": 1, "end_line": 9, "end_column": 5}
-    old = {"old_line": 2, "old_column": 3, "old_end_line": 2, "old_end_column": 4}
-    places: tuple[dict[str, Any], ...] = (
-        {
-            "path": "a.json",
-            "old_path": "a.json",
-            "old_line": 9,
-            "old_column": 1,
-            "old_end_line": 9,
-            "old_end_column": 5,
-        },
-        {"path": "b.json", "old_path": "4.0.0:old b.json", **old},
-        {"path": "c.json"},
-    )
-    changes = (ChangeFinding(**change, **place, fingerprint="a" * 32) for place in places)
-    answer = run(report(*changes, sets=("4.0.0:",)))
-    assert [result.get("relatedLocations") for result in answer["results"]] == [
-        None,
-        [
-            {
-                "id": 1,
-                "physicalLocation": {
-                    "artifactLocation": {"uri": "old%20b.json"},
-                    "region": {"startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 4},
-                },
-                "message": {"text": "before the change: 4.0.0:old b.json:2:3"},
-            }
-        ],
-        None,
-    ]
 
 
 @pytest.mark.parametrize(
@@ -194,28 +67,9 @@ def test_uris(path: str, expected: str) -> None:
     assert uri(path) == expected
 
 
-def test_paths_are_those_of_the_repository() -> None:
-    (result,) = run(report(finding(path="4.1.0:clients/set/Tags.json"), sets=("4.1.0:",)))["results"]
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "clients/set/Tags.json"
-
-
-def test_a_finding_without_a_file_has_no_place() -> None:
-    (result,) = run(report(finding(path="")))["results"]
-    assert "locations" not in result
-
-
 def test_a_name_cannot_make_a_link() -> None:
     assert message_text("[]int32 (a)") == "[]int32 (a)"
     assert message_text("[x](https://e.example)") == "[x\\](https://e.example)"
-
-
-def test_a_hostile_name_is_text() -> None:
-    info = RuleInfo(HOSTILE, HOSTILE, HOSTILE, "error", "")
-    text = format_report("sarif", report(finding(message=HOSTILE, path=HOSTILE), rules={"tags/gap": info}))
-    result = valid_run(json.loads(text))
-    assert all(line.isprintable() for line in text.splitlines())
-    assert result["results"][0]["message"]["text"].startswith("A\\u000a::error file=x::boo\\u000d##[error]%0A|]]>")
-    assert "<script>" not in result["tool"]["driver"]["rules"][0]["help"]["markdown"]
 
 
 @pytest.fixture
@@ -240,9 +94,3 @@ def test_a_run_that_is_too_large_says_what_it_leaves_out(small: int) -> None:
             ],
         }
     ]
-
-
-def test_a_run_that_just_fits_keeps_its_order(small: int) -> None:
-    result = run(report(*many(small - 1, "info"), finding()))
-    assert result["results"][-1]["level"] == "error"
-    assert "toolExecutionNotifications" not in result["invocations"][0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable
 
 import msgspec
@@ -11,9 +10,7 @@ import pytest
 
 import kiplint
 from conftest import ROOT
-from kiplint import decode, migrate_kip_1313
-from kiplint.commands.explain import sections
-from kiplint.commands.rules import rule_of
+from kiplint import migrate_kip_1313
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
 from kiplint.render.table import fold, paragraph, wrap_labelled
@@ -21,7 +18,6 @@ from kiplint.render.table import fold, paragraph, wrap_labelled
 from .findings import finding, many, report
 
 SET, KIP = "sets/broker/clients", "kip-1313"
-BAD = "0003000c000000070003616263000001010009"
 
 
 class Terminal(io.StringIO):
@@ -41,7 +37,7 @@ def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     "make",
     [
         lambda: migrate_kip_1313(SET, dry_run=True),
-        lambda: decode(BAD, sets=[SET]),
+        lambda: kiplint.decode("MetadataRequest@12", b"\0\1\1\0\t", sets=[SET]),
         lambda: kiplint.negotiate(SET, KIP),
         lambda: kiplint.rollout(SET, KIP),
         lambda: kiplint.check(KIP),
@@ -58,36 +54,12 @@ def test_the_output_fits(make: Callable[[], RunResult]) -> None:
     assert [line for line in lines if len(line) > 80 and len(line.split()) > 1] == []
 
 
-def test_proofs_take_a_line_each_unless_they_are_asked_for() -> None:
-    result = kiplint.diff(SET, KIP)
-    heads = ("  before  ", "   after  ", "   proof  ")
-    short, whole = Terminal(), Terminal()
-    write("text", result, short)
-    write("text", msgspec.structs.replace(result, proofs=True), whole)
-    rows = [line for line in short.getvalue().splitlines() if line.startswith(heads)]
-    cut = [line for line in rows if line.endswith("…")]
-    assert cut == ["   proof  old writes version 0 as 01010000; new refuses at byte 0, the new set …"]
-    text = " ".join(whole.getvalue().split())
-    assert all(" ".join(line.removesuffix("…").split()) in text for line in rows)
-    assert [line for line in whole.getvalue().splitlines() if line.endswith("…")] == []
-    assert len(whole.getvalue().splitlines()) > len(short.getvalue().splitlines())
-
-
-def test_a_headline_is_folded_between_words() -> None:
+def test_proofs_take_a_line_each() -> None:
     out = Terminal()
-    write("text", kiplint.check(KIP), out)
-    assert out.getvalue().splitlines()[:3] == [
-        "error[rpc/versions-differ]: [?] DeleteGroupsRequest has versions 0-3,",
-        "    DeleteGroupsResponse has 0-2; change the two together",
-        "  --> kip-1313/DeleteGroupsResponse.json:13:3",
+    write("text", kiplint.diff(SET, KIP), out)
+    assert [line for line in out.getvalue().splitlines() if line.endswith("…")] == [
+        "   proof  old writes version 0 as 01010000; new refuses at byte 0, the new set …"
     ]
-
-
-def test_an_explanation_fits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    title, why, *_ = sections(rule_of("kip-1313/frozen-rpc"), False)
-    assert title
-    assert max(map(len, why.splitlines())) <= 80
 
 
 def test_folding() -> None:
@@ -99,19 +71,42 @@ def test_folding() -> None:
     assert wrap_labelled("label", "one two three", 6, False, 20) == ["  label   one two", "          three"]
 
 
-def test_a_terminal_shows_the_worst_findings_and_counts_the_others() -> None:
-    infos = many(51, "info")
-    result = report(*infos, finding(), files=2)
-    out = Terminal()
+def test_up_to_ten_findings_are_shown_with_their_lines() -> None:
+    for number, lines in ((9, 10), (10, 1)):
+        out = io.StringIO()
+        write("text", report(*many(number, "warning"), finding()), out)
+        assert out.getvalue().count("  --> ") + out.getvalue().count("\n --> ") == lines
+
+
+def test_of_more_findings_warnings_take_a_line_each_below_the_errors() -> None:
+    long = finding(severity="warning", message="a long message " * 4, instead="1", path="b.json")
+    result = report(*many(10, "warning"), long, finding(), finding("tags/x", "info"), files=2)
+    out = io.StringIO()
     write("text", result, out)
-    lines = out.getvalue().splitlines()
-    assert [line.partition("[")[0] for line in lines if "]: " in line] == ["error", *["info"] * 49]
-    assert lines[-4:] == [
-        "2 more, shown by --all:",
-        "  2  info  tags/gap",
+    assert out.getvalue().splitlines() == [
+        "error[tags/gap]: tag 1 of B comes after a gap",
+        " --> set/Tags.json",
+        "  = source: KIP-482",
         "",
-        "Found 1 error and 51 infos in 2 files. `kiplint explain RULE` explains a rule.",
+        f"b.json:9:54: warning[tags/gap]: {'a long message ' * 4}; write 1",
+        *(f"set/File0.json:{at + 1}:1: warning[tags/gap]: finding {at}" for at in range(10)),
+        "",
+        "Found 1 error, 11 warnings and 1 info in 2 files; --all lists the infos. `kiplint explain RULE` explains a rule.",
     ]
-    for whole, stream in ((False, io.StringIO()), (True, Terminal())):
-        write("text", msgspec.structs.replace(result, whole=whole), stream)
-        assert sum("]: " in line for line in stream.getvalue().splitlines()) == 52
+    whole, terminal = io.StringIO(), Terminal()
+    write("text", msgspec.structs.replace(result, whole=True), whole)
+    assert "set/Tags.json:9:54: info[tags/x]: tag 1 of B comes after a gap\n\nFound" in whole.getvalue()
+    write("text", result, terminal)
+    assert terminal.getvalue().splitlines()[4:6] == [
+        "b.json:9:54: warning[tags/gap]: a long message a long message a long message a",
+        "    long message ; write 1",
+    ]
+
+
+def test_a_terminal_shows_the_lines_of_fifty_errors() -> None:
+    result = report(*many(52))
+    for whole, number in ((False, 50), (True, 52)):
+        out = Terminal()
+        write("text", msgspec.structs.replace(result, whole=whole), out)
+        assert out.getvalue().count("  = source: ") == number
+        assert out.getvalue().count("error[tags/gap]: ") == 52

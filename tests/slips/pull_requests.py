@@ -161,7 +161,6 @@ WRONG = (
         "a field of another type",
         {DELETE_RESPONSE: (('"ErrorCode", "type": "int16"', '"ErrorCode", "type": "int32"'),)},
         f"compat/layout-changed {DELETE_RESPONSE}",
-        ("conventions/type-by-peers",),
     ),
     PullRequest(
         "null in released versions",

@@ -291,13 +291,6 @@ VERSIONS = (
         ('versions/only-one-version @ "versions": "8"',),
     ),
     Slip(
-        "child outside its parent",
-        FIND_RESPONSE,
-        '"name": "Key", "type": "string", "versions": "4+"',
-        '"name": "Key", "type": "string", "versions": "3+"',
-        ('versions/child-outside-parent @ "versions": "3+"',),
-    ),
-    Slip(
         "child never there",
         FIND_RESPONSE,
         '"name": "Key", "type": "string", "versions": "4+"',
@@ -455,7 +448,6 @@ TYPES = (
         (
             'fields/duplicate-name @ "name": "KeyType"',
             'fields/duplicate-name @ "name": "keyType"',
-            'style/field-case @ "name": "keyType"',
         ),
     ),
     Slip(
@@ -478,13 +470,6 @@ TYPES = (
         '"name": "CoordinatorKeys"',
         '"name": "Class"',
         ('fields/reserved-name @ "name": "Class"',),
-    ),
-    Slip(
-        "name in lower case",
-        FIND,
-        '"name": "CoordinatorKeys"',
-        '"name": "coordinatorKeys"',
-        ('style/field-case @ "name": "coordinatorKeys"',),
     ),
     Slip(
         "nullable records in an array",
@@ -634,13 +619,6 @@ TAGS = (
 )
 STRUCTS = (
     Slip(
-        "common struct nobody uses",
-        GROUPS,
-        '"commonStructs": [',
-        '"commonStructs": [\n    { "name": "Unused", "versions": "0+", "fields": [\n      { "name": "A", "type": "int32", "versions": "0+", "about": "One." } ]},',
-        ('structs/unused-common @ "name": "Unused"',),
-    ),
-    Slip(
         "common struct without a name",
         GROUPS,
         '{ "name": "TopicPartitions", "versions": "0+", "fields": [\n      { "name": "TopicId"',
@@ -662,7 +640,6 @@ STRUCTS = (
         (
             'structs/common-ends @ "versions": "0+"',
             'structs/common-ends @ "versions": "0+"',
-            'versions/child-outside-parent @ "versions": "0+"',
         ),
     ),
     Slip(
@@ -727,13 +704,6 @@ PAIRS = (
         ('rpc/listeners-unknown @ "listeners": ["zkBroker", "broker"]',),
     ),
     Slip(
-        "listener twice",
-        DELETE,
-        '"listeners": ["broker"]',
-        '"listeners": ["broker", "broker"]',
-        ('rpc/listeners-duplicate @ "listeners": ["broker", "broker"]',),
-    ),
-    Slip(
         "listeners on a response",
         DELETE_RESPONSE,
         '"type": "response",',
@@ -759,7 +729,7 @@ PAIRS = (
         DELETE,
         '"name": "DeleteGroupsRequest"',
         '"name": "DeleteGroupRequest"',
-        ('rpc/names-differ @ "name": "DeleteGroupRequest"', 'style/file-name @ "name": "DeleteGroupRequest"'),
+        ('rpc/names-differ @ "name": "DeleteGroupRequest"',),
     ),
     Slip(
         "name of another message",
@@ -874,7 +844,6 @@ KIPS = (
         (
             "notes/note-version @ Version 1 adds ThrottleTimeMs.",
             'kip-35/response-zero @ "versions": "0+"',
-            'conventions/useless-ignorable @ "ignorable": true',
         ),
     ),
     Slip(
@@ -997,13 +966,6 @@ WORDS = (
         ',\n      "about": "How the client would like to authenticate."',
         "",
         ('style/about-missing @ "name": "Mechanism"',),
-    ),
-    Slip(
-        "description copied",
-        FIND,
-        "All the things to find coordinators for.",
-        "The one group or transaction to find a coordinator for.",
-        ('style/about-duplicate @ "about": "The one group or transaction to find a coordinator for."',),
     ),
     Slip(
         "ignore without a reason",

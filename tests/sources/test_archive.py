@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import stat
 import struct
 import subprocess
 import sys
-import tarfile
 import tempfile
 import zipfile
 from collections.abc import Mapping
@@ -33,7 +31,6 @@ JAR = {
     "org/apache/other.json": OTHER,
 }
 BOTH = ["x.jar!/common/message/ARequest.json", "x.jar!/common/message/AResponse.json"]
-TARS = [("x.tar", "w"), ("x.tar.gz", "w:gz"), ("x.TGZ", "w:gz"), ("x.tar.bz2", "w:bz2"), ("x.txz", "w:xz")]
 
 
 @pytest.fixture(autouse=True)
@@ -47,27 +44,11 @@ def make_zip(name: str, files: Mapping[str, bytes], kind: int = zipfile.ZIP_DEFL
             out.writestr(path, data)
 
 
-def make_tar(name: str, files: Mapping[str, bytes], mode: str = "w") -> None:
-    with tarfile.open(name, mode) as out:  # type: ignore[call-overload]
-        for path, data in files.items():
-            entry = tarfile.TarInfo(path)
-            entry.size = len(data)
-            out.addfile(entry, io.BytesIO(data))
-
-
 def test_jar() -> None:
     make_zip("x.jar", JAR)
     (result,) = sets("x.jar")
     assert (result.directory, result.relative) == ("x.jar!/common/message", "common/message")
     assert [(file.path, file.data, file.is_reported) for file in result.files] == [(path, GOOD, True) for path in BOTH]
-
-
-@pytest.mark.parametrize(("name", "mode"), TARS)
-def test_tar(name: str, mode: str) -> None:
-    make_tar(name, {f"./{path}": data for path, data in JAR.items()}, mode)
-    (result,) = sets(name)
-    assert (result.directory, result.relative) == (f"{name}!/common/message", "common/message")
-    assert [file.data for file in result.files] == [GOOD, GOOD]
 
 
 def test_definitions_at_the_top_and_in_a_named_directory(tmp_path: Path) -> None:
@@ -98,10 +79,10 @@ def test_paths_inside() -> None:
 
 
 def test_sources_of_a_release_are_taken_from_their_folder_on() -> None:
-    make_tar("kafka.tgz", {"kafka-4.0.0-src/a/A.json": GOOD, "kafka-4.0.0-src/b/B.json": GOOD}, "w:gz")
-    assert [(schemas.directory, schemas.relative) for schemas in sets("kafka.tgz")] == [
-        ("kafka.tgz!/kafka-4.0.0-src/a", "a"),
-        ("kafka.tgz!/kafka-4.0.0-src/b", "b"),
+    make_zip("kafka.zip", {"kafka-4.0.0-src/a/A.json": GOOD, "kafka-4.0.0-src/b/B.json": GOOD})
+    assert [(schemas.directory, schemas.relative) for schemas in sets("kafka.zip")] == [
+        ("kafka.zip!/kafka-4.0.0-src/a", "a"),
+        ("kafka.zip!/kafka-4.0.0-src/b", "b"),
     ]
 
 
@@ -115,36 +96,25 @@ def test_exclusions() -> None:
 def test_nothing_in_it() -> None:
     make_zip("x.jar", {"a/other.json": OTHER, "B.class": b"validVersions"})
     make_zip("y.zip", {})
-    make_tar("z.tar", {})
     assert error("x.jar") == "nothing to check: no message definition in x.jar"
     assert error("y.zip") == "nothing to check: no message definition in y.zip"
-    assert error("z.tar") == "nothing to check: no message definition in z.tar"
     assert error("w.jar") == "no such file or directory: w.jar"
 
 
 @pytest.mark.parametrize("entry", ["../A.json", "a/../../A.json", "/etc/A.json", "a/../A.json"])
 def test_entries_that_lead_out(entry: str) -> None:
     make_zip("x.zip", {entry: GOOD, "B.json": GOOD})
-    make_tar("x.tar", {entry: GOOD, "B.json": GOOD})
-    for name in ("x.zip", "x.tar"):
-        assert error(name) == f"cannot read {name}: its entry {entry} leads out of the archive"
+    assert error("x.zip") == f"cannot read x.zip: its entry {entry} leads out of the archive"
 
 
-def test_links_and_devices_are_left_out() -> None:
-    with tarfile.open("x.tar", "w") as out:
-        for name, kind in (("S.json", tarfile.SYMTYPE), ("H.json", tarfile.LNKTYPE), ("D.json", tarfile.CHRTYPE)):
-            entry = tarfile.TarInfo(name)
-            entry.type, entry.linkname = kind, "/etc/passwd"
-            out.addfile(entry)
-        entry = tarfile.TarInfo("A.json")
-        entry.size = len(GOOD)
-        out.addfile(entry, io.BytesIO(GOOD))
+def test_links_are_passed_over() -> None:
     with zipfile.ZipFile("x.zip", "w") as archive:
         link = zipfile.ZipInfo("S.json")
         link.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(link, "/etc/passwd")
         archive.writestr("A.json", GOOD)
-    assert paths("x.tar", "x.zip") == ["x.tar!/A.json", "x.zip!/A.json"]
+    (result,) = sets("x.zip")
+    assert ([file.path for file in result.files], result.links) == (["x.zip!/A.json"], ("x.zip!/S.json",))
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -153,8 +123,6 @@ def test_entries_of_one_name() -> None:
         out.writestr("A.json", GOOD)
         out.writestr("A.json", OTHER)
     assert error("x.zip") == "cannot read x.zip: it has two entries A.json"
-    make_tar("x.tar", {"A.json": OTHER, "./A.json": GOOD})
-    assert [schemas.files[0].data for schemas in sets("x.tar")] == [GOOD]
 
 
 def test_encrypted() -> None:
@@ -176,46 +144,29 @@ def test_unusual_compression(kind: int) -> None:
 
 def test_large_entries_are_read_in_part() -> None:
     large = GOOD + b" " * 20_000_000
-    make_zip("x.zip", {"A.json": large})
-    make_tar("x.tgz", {"A.json": large, "B.json": GOOD}, "w:gz")
-    make_tar("x.tar", {"A.json": large, "B.json": GOOD})
-    for name, count in (("x.zip", 1), ("x.tgz", 2), ("x.tar", 2)):
-        (result,) = sets(name)
-        assert [file.data for file in result.files] == [large[:LARGEST_ENTRY], GOOD][:count]
+    make_zip("x.zip", {"A.json": large, "B.json": GOOD})
+    (result,) = sets("x.zip")
+    assert [file.data for file in result.files] == [large[:LARGEST_ENTRY], GOOD]
 
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = bytes(1_000_000)
     monkeypatch.setattr(tree, "ARCHIVE_BYTES", Limit(3 << 20, "bytes, unpacked", "an archive"))
     make_zip("x.zip", {f"{at}.json": zeros for at in range(5)})
-    make_tar("x.tar", {f"{at}.json": zeros for at in range(5)})
-    make_tar("x.tgz", {"huge.bin": bytes(5_000_000), "A.json": GOOD}, "w:gz")
-    for name in ("x.zip", "x.tar", "x.tgz"):
-        assert error(name) == f"cannot read {name}: it has more than 3 MiB, unpacked"
+    assert error("x.zip") == "cannot read x.zip: it has more than 3 MiB, unpacked"
     make_zip("y.zip", {"huge.bin": bytes(5_000_000), "A.json": GOOD})
-    make_tar("y.tar", {"huge.bin": bytes(5_000_000), "A.json": GOOD})
-    assert len(paths("y.zip", "y.tar")) == 2
+    assert len(paths("y.zip")) == 1
 
 
 def test_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"{at}.txt": b"" for at in range(3_000)} | {"A.json": GOOD}
     make_zip("x.zip", files)
-    make_tar("x.tgz", files, "w:gz")
-    assert paths("x.zip", "x.tgz") == ["x.zip!/A.json", "x.tgz!/A.json"]
+    assert paths("x.zip") == ["x.zip!/A.json"]
     monkeypatch.setattr(tree, "ARCHIVE_ENTRIES", Limit(3_000, "entries", "an archive"))
-    for name in ("x.zip", "x.tgz"):
-        assert error(name) == f"cannot read {name}: it has more than 3,000 entries"
+    assert error("x.zip") == "cannot read x.zip: it has more than 3,000 entries"
     monkeypatch.setattr(tree, "ARCHIVE_HEADER", Limit(1 << 10, "bytes", "an archive"))
     line = "it has more than 1,024 bytes"
     assert error("x.zip") == f"cannot read x.zip: {line}"
-
-
-def test_header_that_declares_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tree, "ARCHIVE_HEADER", Limit(1 << 20, "bytes", "an archive"))
-    entry = tarfile.TarInfo("A.json")
-    entry.type, entry.size = tarfile.XHDTYPE, 1 << 40
-    Path("x.tar").write_bytes(entry.tobuf(tarfile.GNU_FORMAT) + bytes(2 << 20))
-    assert error("x.tar") == "cannot read x.tar: it has more than 1 MiB"
 
 
 def test_sizes_that_are_not_true() -> None:
@@ -227,32 +178,19 @@ def test_sizes_that_are_not_true() -> None:
     assert error("x.zip").startswith("cannot read x.zip: the archive is damaged")
 
 
-@pytest.mark.parametrize("name", ["x.jar", "x.zip", "x.tar", "x.tgz", "x.tar.gz", "x.tar.xz", "x.tar.bz2"])
-@pytest.mark.parametrize("data", [b"", b"rubbish", b"PK\3\4rubbish", b"\x1f\x8brubbish", b"BZhrubbish", b"\xfd7zXZ\0x"])
+@pytest.mark.parametrize("name", ["x.jar", "x.zip"])
+@pytest.mark.parametrize("data", [b"", b"rubbish", b"PK\3\4rubbish", b"\x1f\x8brubbish"])
 def test_no_archive_at_all(name: str, data: bytes) -> None:
     Path(name).write_bytes(data)
     assert error(name).startswith(f"cannot read {name}: the archive is damaged")
 
 
-@pytest.mark.parametrize(("name", "mode"), [("x.zip", ""), *TARS])
-def test_truncated(name: str, mode: str) -> None:
-    files = {f"{at}.json": GOOD * at for at in range(1, 30)}
-    if mode:
-        make_tar(name, files, mode)
-    else:
-        make_zip(name, files)
-    whole = Path(name).read_bytes()
+def test_truncated() -> None:
+    make_zip("x.zip", {f"{at}.json": GOOD * at for at in range(1, 30)})
+    whole = Path("x.zip").read_bytes()
     for part in (0.1, 0.5, 0.7):
-        Path(name).write_bytes(whole[: int(len(whole) * part) + 100])
-        assert error(name).startswith(f"cannot read {name}: the archive is damaged (")
-
-
-def test_damaged_header_in_the_middle() -> None:
-    make_tar("x.tar", {"A.json": GOOD, "B.json": GOOD, "C.json": GOOD})
-    data = bytearray(Path("x.tar").read_bytes())
-    data[1024 + 10] ^= 1
-    Path("x.tar").write_bytes(data)
-    assert error("x.tar") == "cannot read x.tar: the archive is damaged (it ends too early)"
+        Path("x.zip").write_bytes(whole[: int(len(whole) * part) + 100])
+        assert error("x.zip").startswith("cannot read x.zip: the archive is damaged (")
 
 
 def test_no_file() -> None:
@@ -261,18 +199,15 @@ def test_no_file() -> None:
 
 
 @settings(max_examples=USUAL, suppress_health_check=[*TIME_CHECKS, HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(["x.zip", "x.tar", "x.tgz"]), st.integers(0, 2_000), st.binary(min_size=1, max_size=12))
-def test_any_damage_is_one_line(name: str, at: int, change: bytes) -> None:
-    if name == "x.zip":
-        make_zip(name, JAR)
-    else:
-        make_tar(name, JAR, "w:gz" if name == "x.tgz" else "w")
-    data = bytearray(Path(name).read_bytes())
+@given(st.integers(0, 2_000), st.binary(min_size=1, max_size=12))
+def test_any_damage_is_one_line(at: int, change: bytes) -> None:
+    make_zip("x.zip", JAR)
+    data = bytearray(Path("x.zip").read_bytes())
     at %= len(data)
     data[at : at + len(change)] = change
-    Path(name).write_bytes(data)
+    Path("x.zip").write_bytes(data)
     try:
-        result = sets(name)
+        result = sets("x.zip")
     except SourceError as caught:
         assert "\n" not in str(caught)
     else:

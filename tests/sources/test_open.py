@@ -6,20 +6,18 @@ import io
 import os
 import subprocess
 import sys
-import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 from zipfile import ZipFile
 
 import pytest
 
-from kiplint.model.load import load
 from kiplint.sources.disk import STDIN
 from kiplint.sources.git import open_repository
 from kiplint.sources.history import Inner, branch, inner_commit
 from kiplint.sources.open import open_sets, text_of_tree
 from kiplint.sources.schema_files import LARGEST_ENTRY
-from sources.support import GOOD, OTHER, TREE, error, everything, make_repository, paths, sets, write
+from sources.support import GOOD, OTHER, TREE, error, everything, git, make_repository, paths, sets, write
 
 HEAVY = {"archive", "git", "objects", "repository", "tree", "unpack", "cleanup"}
 
@@ -45,9 +43,8 @@ def test_trees_of_all_kinds_hold_the_same(kafka: Path, tmp_path: Path) -> None:
     import shutil
 
     shutil.make_archive(str(tmp_path / "kafka"), "zip", kafka)
-    shutil.make_archive(str(tmp_path / "kafka"), "gztar", kafka)
     on_disk = [(schemas.relative, [file.data for file in schemas.files]) for schemas in sets(".")]
-    for name in ("HEAD:", str(tmp_path / "kafka.zip"), str(tmp_path / "kafka.tar.gz")):
+    for name in ("HEAD:", str(tmp_path / "kafka.zip")):
         assert [(schemas.relative, [file.data for file in schemas.files]) for schemas in sets(name)] == on_disk
 
 
@@ -59,12 +56,14 @@ def test_files_with_their_siblings(tmp_path: Path) -> None:
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    write(tmp_path, {"a/A.json": OTHER, "a/B.json": GOOD})
+    """It is a file of the working directory."""
+    write(tmp_path, {"A.json": OTHER, "B.json": GOOD})
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(GOOD)))
-    (open_set,) = open_sets([STDIN], everything, "a/A.json")
+    (open_set,) = open_sets([STDIN], everything)
     assert [(file.path, file.data, file.is_reported) for file in open_set.files] == [
-        ("a/A.json", GOOD, True),
-        ("a/B.json", GOOD, False),
+        ("<stdin>", GOOD, True),
+        ("B.json", GOOD, False),
     ]
 
 
@@ -77,37 +76,78 @@ def test_errors(tmp_path: Path) -> None:
     assert error("dangling.json") == "cannot read dangling.json: it is not a file"
 
 
-def test_a_link_is_followed_only_to_what_is_walked_itself(tmp_path: Path) -> None:
+def test_links_are_passed_over(tmp_path: Path) -> None:
     """A link of a pull request to the runner's files: nothing of them is read, however the file comes into the set."""
-    secret = b'{"name": "SECRET", "type": "data", "validVersions": "0"}'
-    outside = {
-        "outside/Secret.json": secret,
-        "repo/.git/config.json": secret,
-        "repo/set/.env": secret,
-        "repo/set/.aws/a.json": secret,
-    }
-    write(tmp_path, {**outside, "repo/set/ARequest.json": GOOD, "repo/set/below/BRequest.json": GOOD})
-    targets: dict[str, str | Path] = {
-        "Absolute": tmp_path / "outside/Secret.json",
-        "Above": "../../outside/Secret.json",
-        "Chain": "Above.json",
-        "Environment": "/proc/self/environ",
-        "Git": "../.git/config.json",
-        "Hidden": ".env",
-        "HiddenFolder": ".aws/a.json",
-        "Inside": "below/BRequest.json",
-    }
-    for name, target in targets.items():
-        (tmp_path / f"repo/set/{name}.json").symlink_to(target)
-    texts = {f"{name}.json": str(target).encode() for name, target in targets.items()}
-    expected = {**texts, "ARequest.json": GOOD, "Inside.json": GOOD}
-    whole, beside = sets("repo/set")[0], sets("repo/set/ARequest.json")[0]
-    by_name = sets(*(f"repo/set/{name}" for name in expected))[0]
-    for schemas in (whole, beside, by_name):
-        assert {os.path.basename(file.path): file.data for file in schemas.files} == expected
-    problems = {load(file.path, file.data).problems for file in whole.files if file.data != GOOD}
-    assert {(problem.kind, problem.start) for (problem,) in problems} == {("linked-file", 0)}
+    write(tmp_path, {"outside/Secret.json": GOOD, "repo/set/ARequest.json": GOOD, "repo/links/README": b""})
+    for folder in ("set", "links"):
+        (tmp_path / f"repo/{folder}/Secret.json").symlink_to(tmp_path / "outside/Secret.json")
+    (tmp_path / "repo/set/Environment.json").symlink_to("/proc/self/environ")
+    (tmp_path / "repo/again").symlink_to("..")
+    (whole,), (beside,) = sets("repo"), sets("repo/set/ARequest.json")
+    assert [file.path for file in (*whole.files, *beside.files)] == ["repo/set/ARequest.json"] * 2
+    links = ["again", "links/Secret.json", "set/Environment.json", "set/Secret.json"]
+    assert whole.links == tuple(f"repo/{link}" for link in links)
+    assert error("repo/links") == "nothing to check: no message definition in repo/links; links are not followed"
+    assert error("repo/set/Secret.json") == "cannot read repo/set/Secret.json: it is a symbolic link"
     assert text_of_tree("repo/set", "Environment.json") == ""
+    (tmp_path / "named").symlink_to("repo/set")
+    assert paths("named") == ["named/ARequest.json"]
+
+
+# Inside of a checkout, outside of one, and beside a lake
+
+
+LAKE = {
+    "lake/blobs/_delta_log/0.json": b'{"commitInfo": {}}\n{"validVersions": 1}\n',
+    "lake/blobs/part.json": GOOD,
+    "lake/KIPLINT-LAKE": b"",
+}
+
+
+@pytest.mark.parametrize("ignored", [b"build/\n", b"build/\nlake/\n"])
+def test_a_checkout_has_what_git_has_or_would_add(kafka: Path, ignored: bytes) -> None:
+    write(kafka, {".gitignore": ignored, "build/A.json": GOOD, "new/B.json": GOOD, **LAKE})
+    (kafka / "metadata/TopicRecord.json").unlink()
+    messages = ["clients/message/ARequest.json", "clients/message/AResponse.json"]
+    assert paths(".") == [*messages, "new/B.json"]
+    assert paths("clients") == messages
+    assert paths("build") == ["build/A.json"]  # which was named
+    assert error("metadata") == "nothing to check: no message definition in metadata"
+
+
+def test_outside_of_a_checkout_is_what_is_there(elsewhere: Path) -> None:
+    write(elsewhere, {**TREE, ".gitignore": b"metadata/\n", **LAKE})
+    assert paths(".") == [
+        "clients/message/ARequest.json",
+        "clients/message/AResponse.json",
+        "metadata/TopicRecord.json",
+    ]
+
+
+def test_repositories_in_a_checkout_are_none_of_its_own(kafka: Path) -> None:
+    make_repository(kafka / "vendor/nested", {"C.json": GOOD})
+    git(kafka, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "./vendor/nested", "module")
+    assert [path for path in paths(".") if path.endswith("C.json")] == []
+    assert paths("module") == ["module/C.json"]
+    assert paths("vendor") == ["vendor/nested/C.json"]  # where git has nothing else
+
+
+@pytest.mark.parametrize("variable", ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"])
+def test_variables_of_a_hook_do_not_count(kafka: Path, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    write(kafka, {".gitignore": b"build/\n", "build/A.json": GOOD})
+    monkeypatch.setenv(variable, str(kafka / "nowhere"))
+    assert len(paths(".")) == 3
+
+
+@pytest.mark.parametrize("reason", ["no git", "another owner"])
+def test_a_checkout_that_git_does_not_read_is_walked(kafka: Path, monkeypatch: pytest.MonkeyPatch, reason: str) -> None:
+    write(kafka, {".gitignore": b"build/\n", "build/A.json": GOOD})
+    if reason == "no git":
+        monkeypatch.setenv("PATH", str(kafka / "clients"))
+    else:
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)  # that of the tests trusts everybody
+        monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    assert "build/A.json" in paths(".")
 
 
 def test_sets_on_disk_load_no_more_than_they_need(tmp_path: Path) -> None:
@@ -136,10 +176,8 @@ def test_comments_do_not_hide_a_definition(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "x.zip", "w") as archive:
         for name, data in files.items():
             archive.writestr(name, data)
-    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as tar:
-        tar.add(tmp_path / "tree/schemas", "schemas")
     make_repository(tmp_path / "repository", files)
-    places = [str(tmp_path / name) for name in ("tree/schemas", "x.zip", "x.tar.gz")]
+    places = [str(tmp_path / name) for name in ("tree/schemas", "x.zip")]
     for name, repository in [*((place, None) for place in places), ("HEAD:", str(tmp_path / "repository"))]:
         (result,) = sets(name, repository=repository)
         assert [os.path.basename(file.path) for file in result.files] == ["A.json", "B.json"]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
-from string import ascii_letters
-
 import pytest
 
+from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
-from kiplint.limits import STEPS, suggestion_steps
-from kiplint.model.types import PRIMITIVES, nearest_primitive
+from kiplint.limits import SUGGESTIONS
+from kiplint.model.types import nearest_primitive
 from kiplint.render.formats import format_names
-from kiplint.text.words import did_you_mean, nearest
+from kiplint.text.words import did_you_mean, is_one_edit, nearest
+from tools import check, definition, field
 
 RULES = [name for rule in shipped_rules() for name in (rule.id, rule.pack)]
 MESSAGES = ["FetchRequest", "FetchResponse", "MetadataRequest", "ProduceRequest"]
@@ -56,22 +55,34 @@ def test_what_is_not(word: str, candidates: list[str]) -> None:
     assert did_you_mean(word, candidates) == ""
 
 
-def test_a_run_has_so_many_steps_and_then_no_suggestions() -> None:
-    names = frozenset(f"Topic{''.join(pair)}State" for pair in product(ascii_letters, repeat=2))
-    words = [f"Topic{''.join(pair)}Stat" for pair in product(ascii_letters, repeat=2)]
-    answers = [nearest(word, names) for word in words]
-    assert answers[0] == "TopicaaState"
-    assert answers[-1] == ""
-    assert suggestion_steps.left <= 0
-    assert nearest("strnig", PRIMITIVES, steps=None) == "string"
-    suggestion_steps.refill(STEPS)
-    assert [nearest(words[0], names) for _ in range(1_000)] == ["TopicaaState"] * 1_000
-    assert suggestion_steps.left == STEPS
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("strnig", "string"), ("int3", "int32"), ("Boolean", "bool"), ("float", "float64"), ("Topic", ""), ("Foo", "")],
 )
 def test_types_with_a_digit_too_few(text: str, expected: str) -> None:
     assert nearest_primitive(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "single"),
+    [
+        ("Fetch", "Fetch", False),
+        ("Fetch", "Fetc", True),
+        ("Fetch", "Feetch", True),
+        ("Fetch", "Fotch", True),
+        ("Fetch", "Ftech", True),
+        ("Fetch", "Ftceh", False),
+        ("Fetch", "Fet", False),
+        ("", "F", True),
+    ],
+)
+def test_one_edit(first: str, second: str, single: bool) -> None:
+    assert is_one_edit(first, second) is is_one_edit(second, first) is single
+
+
+@pytest.mark.parametrize("properties", [{"abuot": "x"}, {"entityType": "topicNam"}])
+def test_a_definition_has_so_many_suggestions(properties: dict[str, str]) -> None:
+    data = definition(*(field(f"F{at}", "string", **properties) for at in range(SUGGESTIONS + 5)))
+    findings = check(data, Config(select=["shape"]))
+    assert len(findings) == SUGGESTIONS + 5
+    assert sum("did you mean" in finding.message for finding in findings) == SUGGESTIONS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 # `signal` itself imports for milliseconds, in which Ctrl-C prints a traceback.
 import _signal  # type: ignore[import-not-found]
-import gc
 import os
 import sys
 
@@ -16,23 +15,16 @@ def main() -> None:
     """
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-    from kiplint.cli.process import COMPLETE, prepare_streams
+    from kiplint.cli.process import COMPLETE, attempt, prepare_streams
 
     prepare_streams()
-    gc.disable()  # finished sets are taken apart by hand; the benchmark `collector` measures the gain
-    from kiplint.cli.process import attempt, run
-
     words = None
     if COMPLETE in os.environ:
         from kiplint.cli.completion import know_shells
 
         know_shells()
     else:
-        from kiplint.cli.reader import read
-
         words = sys.argv[1:]
-        if command := read(words):
-            run(command.run, command.HINTS)
     from kiplint.cli.app import make_app
 
     attempt(lambda: make_app(words=words)(prog_name="kiplint"))

@@ -1,4 +1,4 @@
-"""The typer app: it explains, completes and refuses, from the options that each command declares."""
+"""The typer app: it reads, explains and completes command lines, from the options that each command declares."""
 
 from __future__ import annotations
 
@@ -13,25 +13,18 @@ from typer.core import TyperCommand, TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
-from kiplint.cli.options import PAGE, Argument, Command, Parameter, make, parameters
+from kiplint.cli.options import Argument, Command, Parameter, make, parameters
 from kiplint.cli.process import run
-from kiplint.cli.reader import COMMANDS, names, room
+from kiplint.text.files import module_names
+
+COMMANDS: Final = "kiplint.commands"
+"""The package of the commands."""
 
 AS_IT_IS: Final = "\b\n"
 """Begins a paragraph whose lines are not joined."""
 
-SECTIONS: Final = (
-    "Pull requests",
-    "Write",
-    "Compare and plan",
-    "Bytes and brokers",
-    "Histories",
-    "Reference",
-)
-"""The sections of `kiplint --help`, in their order; each room names its own as `SECTION`."""
-
-ARGUMENTS, OPTIONS, OTHER_COMMANDS = "Arguments", "Options", "Commands"
-"""The sections of commands and options that name none."""
+ARGUMENTS, OPTIONS = "Arguments", "Options"
+"""The sections of arguments, and of options that name none."""
 
 VERSION: Final = ("--version", "-V")
 HELP: Final = ("--help", "-h")
@@ -63,17 +56,33 @@ def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typ
     return app
 
 
-class _HelpOfGroup(TyperGroup):
-    """A command group whose help lists the commands by section, one line for each command."""
+def names(group: Any) -> Sequence[str]:
+    """The commands of a package: those that it lists, else all rooms in its folder."""
+    commands: Sequence[str] | None = getattr(group, "COMMANDS", None)
+    return commands or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands below the titles of their sections."""
-        width = formatter.width - 6 - max(map(len, self.commands), default=0)
-        rows = [
-            (getattr(command, "rich_help_panel", None) or OTHER_COMMANDS, (name, command.get_short_help_str(width)))
-            for name, command in self.commands.items()
-        ]
-        _write_sections(formatter, rows, (*SECTIONS, OTHER_COMMANDS))
+
+def room(group: Any, name: str) -> Any:
+    """What a name stands for: the class of a command, such as `CheckCommand`, or a package with more commands.
+
+    The class is in the module of that name, or in the module `options` of the package of that name; those of a package
+    of commands are in the modules that its `MODULES` name.
+    """
+    own = name.replace("-", "_")
+    module: Any = import_module(f"{group.__name__}.{getattr(group, 'MODULES', {}).get(name, own)}")
+    if hasattr(module, "COMMANDS"):
+        return module
+    if hasattr(module, "__path__"):
+        module = import_module(f"{module.__name__}.options")
+    return getattr(module, f"{own.title().replace('_', '')}Command")
+
+
+class _HelpOfGroup(TyperGroup):
+    """A command group whose help lists the commands in their order."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names in the order in which their package lists them; typer would put groups last."""
+        return sorted(self.commands, key=[*import_module(COMMANDS).COMMANDS, *self.commands].index)
 
 
 class _HelpOfCommand(TyperCommand):
@@ -114,15 +123,12 @@ def _group(package: Any, do: Run, names: Sequence[str], names_only: bool = False
         cls=_HelpOfGroup,
         no_args_is_help=True,
         rich_markup_mode=None,
-        rich_help_panel=getattr(package, "SECTION", ""),
         **settings,
     )
     for name in names:
         command: Any = room(package, name)
         if not hasattr(command, "COMMANDS"):
-            declare = app.command(
-                name, cls=_HelpOfCommand, epilog=with_lines(command.EPILOG), rich_help_panel=command.SECTION
-            )
+            declare = app.command(name, cls=_HelpOfCommand, epilog=with_lines(command.EPILOG))
             declare(_function(command, do, names_only))
         else:
             app.add_typer(_group(command, do, () if names_only else command.COMMANDS), name=name)
@@ -169,11 +175,9 @@ def _function(command: type[Command], do: Run, names_only: bool) -> Callable[...
 
 
 def _hint(param: Parameter) -> Any:
-    hint: Any = Literal[param.words] if param.words and not param.takes_file else param.kind
+    hint: Any = Literal[param.words] if param.words else param.kind
     if param.many:
         hint = list[hint]
-    elif param.times > 1:
-        hint = tuple.__class_getitem__((hint,) * param.times)
     return hint if param.is_required or (param.default is not None and not param.many) else hint | None
 
 
@@ -188,20 +192,7 @@ def _mark(param: Parameter) -> Any:
     }
     if isinstance(mark, Argument):
         return typer.Argument(**settings)
-    if param.takes_file:
-        settings |= {
-            "metavar": f"[{'|'.join(param.words)}|{PAGE}=FILE]",
-            "autocompletion": lambda: param.words,
-            "callback": lambda value: _check_value(param, value),
-        }
     return typer.Option(*param.flags, min=mark.least, max=mark.most, **settings)
-
-
-def _check_value(param: Parameter, value: str) -> str:
-    if not param.allows(value):
-        words = ", ".join(f"'{word}'" for word in param.words)
-        raise typer.BadParameter(f"'{value}' is not one of {words}.")
-    return value
 
 
 def _print_version(value: bool) -> None:
@@ -227,8 +218,7 @@ def kiplint(
             callback=_print_completion,
             is_eager=True,
             metavar="SHELL",
-            help="Print the script that completes commands, options, rules and formats in bash, zsh, fish or "
-            "powershell.",
+            help="Print a shell's completion script.",
         ),
     ] = None,
 ) -> None:

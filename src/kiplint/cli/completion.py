@@ -65,6 +65,13 @@ def formats() -> list[tuple[str, str]]:
     return [(name, form.about) for name, form in FORMATS.items()]
 
 
+def page_formats() -> list[tuple[str, str]]:
+    """The formats of a report that has a page."""
+    from kiplint.render.formats import PAGE
+
+    return [*formats(), (PAGE, "A page to look at and share, in one file that needs no network.")]
+
+
 def breaks(incomplete: str) -> list[str]:
     """The values of `--fail-on-breaks`; a list may have commas."""
     from kiplint.compat.judge import BREAKS
@@ -93,14 +100,6 @@ def sets(ctx: WordsBefore, incomplete: str) -> list[str]:
         return tags
     folders = sorted(entry.name for entry in os.scandir() if entry.is_dir() and not entry.name.startswith("."))
     return [*(f"{name}/" for name in folders), *tags]
-
-
-def clients(ctx: WordsBefore, incomplete: str) -> list[str]:
-    """Released clients for a word that begins as one, else sets."""
-    from kiplint.compat.negotiation.clients import releases
-
-    names = [release.name for release in releases() if incomplete and release.name.startswith(incomplete)]
-    return names or sets(ctx, incomplete)
 
 
 def revisions(ctx: WordsBefore, incomplete: str) -> list[str]:

@@ -1,13 +1,11 @@
 """The declaration of a command: one frozen Struct with its options, each with its type, its default, and a mark.
 
 The mark is an `Argument` or an `Option`. A field without a mark is a group: a Struct of the same kind, which several
-commands share. `reader` makes the Struct from the words of a command line as far as it understands them, `app` makes
-typer do the same for all command lines, with help, completion and errors, and `Command.of` makes it from the arguments
-of a Python function. What runs the command takes the Struct whole.
+commands share. `app` makes typer read the Struct from the words of a command line, with help, completion and errors,
+and `Command.of` makes it from the arguments of a Python function. What runs the command takes the Struct whole.
 
-A field's type is str, int, bool (a flag), a Literal of words, tuple[str, ...] (repeatable), one of the first or a
-Literal with None, or tuple[str, str] | None (two words after one option). No `from __future__ import annotations` in
-a module of options: to evaluate annotations at start takes long.
+A field's type is str, int, bool (a flag), a Literal of words, tuple[str, ...] (repeatable), or one of the first or a
+Literal with None.
 """
 
 import os
@@ -20,7 +18,7 @@ import msgspec
 
 from kiplint.cli import completion
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import format_names
+from kiplint.render.formats import PAGE, format_names
 from kiplint.text.words import comma_parts, did_you_mean
 
 if TYPE_CHECKING:
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
 Completer = Callable[..., Iterable[str | tuple[str, str]]]
 Options = TypeVar("Options", bound="Group")
-PAGE = "html"
-"""The format that is a page; as `html=FILE` it goes to a file."""
 NO_HINTS: Mapping[str, str] = {}
 WHAT_TO_CHECK, WHAT_TO_REPORT = "What to check", "What to report"
 """The sections of the help for options that several commands share."""
@@ -45,11 +41,9 @@ class Group(msgspec.Struct, frozen=True):
 class Command(Group, frozen=True):
     """A command: its options, and what runs it. The docstring of `run` is its help.
 
-    `SECTION` is the section of `kiplint --help` that lists it, `EPILOG` has examples. `HINTS` are texts that add the
-    names of options to errors of the library, by their kind.
+    `EPILOG` has examples. `HINTS` are texts that add the names of options to errors of the library, by their kind.
     """
 
-    SECTION: ClassVar[str] = ""
     EPILOG: ClassVar[str] = ""
     HINTS: ClassVar[Mapping[str, str]] = NO_HINTS
 
@@ -143,17 +137,16 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """A field as the readers of command lines see it.
+    """A field as the app sees it.
 
-    `kind` is str, int or bool; `words` are the allowed values, if there are only a few; `times` is how many words
-    follow the option, 0 for a flag; `many` is whether it may be repeated.
+    `kind` is str, int or bool (a flag); `words` are the allowed values, if there are only a few; `many` is whether it
+    may be repeated.
     """
 
     name: str
     mark: Argument | Option
     kind: type
     words: tuple[str, ...]
-    times: int
     many: bool
     is_required: bool
     default: Any
@@ -167,15 +160,9 @@ class Parameter(msgspec.Struct, frozen=True):
         long = self.mark.flag or f"--{self.name.replace('_', '-')}"
         return (long, self.mark.alias) if self.mark.alias else (long,)
 
-    @property
-    def takes_file(self) -> bool:
-        """Whether the value may be `html=FILE`, the file of a page."""
-        return PAGE in self.words
-
     def allows(self, word: str) -> bool:
         """Whether a word may be the value."""
-        is_file = self.takes_file and word.startswith(f"{PAGE}=") and word != f"{PAGE}="
-        return not self.words or word in self.words or is_file
+        return not self.words or word in self.words
 
 
 def parameters(options: type[Group]) -> list[Parameter]:
@@ -204,7 +191,9 @@ def make(options: type[Options], values: Mapping[str, Any]) -> Options:
 def _fields(options: type[Group]) -> Iterable[tuple[str, Any, Any]]:
     """Name, type and default of each field; msgspec keeps the defaults of the last ones."""
     names, defaults = options.__struct_fields__, options.__struct_defaults__
-    hints = options.__annotations__
+    hints: dict[str, Any] = {}
+    for kind in reversed(options.__mro__):
+        hints |= getattr(kind, "__annotations__", {})
     if any(isinstance(hint, str) for hint in hints.values()):
         hints = get_type_hints(options, include_extras=True)
     values = (*(msgspec.NODEFAULT,) * (len(names) - len(defaults)), *defaults)
@@ -217,11 +206,10 @@ def _parameter(name: str, hint: Any, default: Any, panel: str) -> Parameter:
         kind = next(part for part in get_args(kind) if part is not NoneType)
     inner = get_args(kind)
     words = inner if get_origin(kind) is Literal else ()
-    many = get_origin(kind) is tuple and inner[1] is ...
-    times = len(inner) if get_origin(kind) is tuple and not many else int(kind is not bool)
+    many = get_origin(kind) is tuple
     plain = kind if kind in (int, bool) else str
     panel = mark.panel or panel
-    return Parameter(name, mark, plain, words, times, many, default is msgspec.NODEFAULT, default, panel)
+    return Parameter(name, mark, plain, words, many, default is msgspec.NODEFAULT, default, panel)
 
 
 # Options that several commands have
@@ -233,10 +221,6 @@ FailOnOption = Annotated[
     Option("The lowest severity that makes the exit code 1.", usual="error", panel=WHAT_TO_REPORT),
 ]
 FormOption = Annotated[Literal["text", "json"], Option("The format of the result.", terminal=True)]
-PageFormOption = Annotated[Literal["text", "json", "html"], Option("The format of the result.", terminal=True)]
-OpenOption = Annotated[
-    bool, Option("Open the report in the browser, as a page of HTML in a temporary file.", terminal=True)
-]
 AnswerFormOption = Annotated[Literal["text", "json", "markdown"], Option("The format of the result.", terminal=True)]
 RepositoryOption = Annotated[
     str | None,
@@ -291,13 +275,6 @@ ReleasedOption = Annotated[
         panel=WHAT_TO_CHECK,
     ),
 ]
-ProofsOption = Annotated[
-    bool,
-    Option("Show layouts and the bytes of proofs whole, not in a line each.", terminal=True, panel=WHAT_TO_REPORT),
-]
-StatisticsOption = Annotated[
-    bool, Option("Count the findings by rule instead of listing them.", terminal=True, panel=WHAT_TO_REPORT)
-]
 LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
 AsOfOption = Annotated[
     str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
@@ -327,19 +304,18 @@ class Choosing(Group, frozen=True):
     ] = ()
 
 
+ConfigOption = Annotated[
+    str | Mapping[str, Any] | None,
+    Option("The configuration file; no other is searched for.", "FILE", panel="Configuration", mapping=True),
+]
+
+
 class Configuring(Group, frozen=True):
     """The configuration."""
 
     PANEL = "Configuration"
 
-    config: Annotated[
-        str | Mapping[str, Any] | None,
-        Option("The configuration file; no other is searched for.", "FILE", mapping=True),
-    ] = None
-    generator: Annotated[
-        Literal["3.9", "4.3", "4.4"] | None,
-        Option("The edition of Kafka's generator that the definitions are for.", usual="the configuration's, else 4.4"),
-    ] = None
+    config: ConfigOption = None
     isolated: Annotated[bool, Option("Read no configuration.")] = False
 
     def configuration(self, start: str, choosing: Choosing, files: "Disk | None" = None) -> "Configuration":
@@ -357,34 +333,34 @@ class Configuring(Group, frozen=True):
             ignore=comma_parts(choosing.ignore),
             severity=dict(map(_severity, comma_parts(choosing.severity))),
             config={} if self.isolated and self.config is None else self.config,
-            generator=self.generator,
         )
+
+
+def _format_option(names: Iterable[str], complete: Completer) -> Option:
+    return Option(
+        f"The format of the report ({', '.join(names)}), and the file that it goes to. Repeatable.",
+        "FORMAT[=FILE]",
+        usual="text",
+        complete=complete,
+        terminal=True,
+    )
 
 
 class Reporting(Group, frozen=True):
     """The formats of a report, and where it goes."""
 
     PANEL = WHAT_TO_REPORT
+    FORMATS: ClassVar[tuple[str, ...]] = (*format_names(),)
 
-    output_format: Annotated[
-        tuple[str, ...],
-        Option(
-            f"The format of the report ({', '.join(format_names())}), and the file that it goes to. Repeatable.",
-            "FORMAT[=FILE]",
-            usual="text",
-            complete=completion.formats,
-            terminal=True,
-        ),
-    ] = ()
-    open: Annotated[
-        bool,
-        Option(
-            "Open the report in the browser: the page that html=FILE names, else one in a temporary file.",
-            terminal=True,
-        ),
-    ] = False
-    color: ColorOption = "auto"
-    quiet: Annotated[bool, Option("Write nothing to the terminal.", alias="-q", terminal=True)] = False
+    output_format: Annotated[tuple[str, ...], _format_option(FORMATS, completion.formats)] = ()
+
+
+class PageReporting(Reporting, frozen=True):
+    """The same for a report that has a page."""
+
+    FORMATS = (*Reporting.FORMATS, PAGE)
+
+    output_format: Annotated[tuple[str, ...], _format_option(FORMATS, completion.page_formats)] = ()
 
 
 class Cluster(Group, frozen=True):

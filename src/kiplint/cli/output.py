@@ -1,24 +1,20 @@
-"""The output of results: `--output-format F` to standard output, `F=FILE` to a file; and the exit code.
-
-With `--open` a page of HTML goes to a file, a temporary one where none is named, and is opened in the browser.
-"""
+"""The output of results: `--output-format F` to standard output, `F=FILE` to a file; and the exit code."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from kiplint.cli.options import PAGE, Reporting
+from kiplint.cli.options import Reporting
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, unguarded, use_color, warn
 from kiplint.engine.errors import UsageError
-from kiplint.render.formats import format_names, write
+from kiplint.render.formats import write
 from kiplint.text.files import open_to_write
 from kiplint.text.show import as_escape, printable
 from kiplint.text.words import did_you_mean
@@ -32,28 +28,24 @@ CODES = {"ok": CLEAN, "findings": FINDINGS, "error": USAGE}
 
 
 class Output(msgspec.Struct, frozen=True):
-    """One report to write: its format, the file (None for standard output), and whether to colour it.
-
-    One that goes `in_browser` is written to a temporary file where no file is named.
-    """
+    """One report to write: its format, the file (None for standard output), and whether to colour it."""
 
     format: str
     file: str | None
     color: bool
-    in_browser: bool = False
 
     @property
     def is_out(self) -> bool:
         """Whether it goes to standard output."""
-        return self.file is None and not self.in_browser
+        return self.file is None
 
 
-def report(command: str, reporting: Reporting, work: Callable[[], Report], *, statistics: bool = False) -> int:
+def report(command: str, reporting: Reporting, work: Callable[[], Report]) -> int:
     """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report."""
     outputs = open_outputs(reporting)
     try:
         result = work()
-        _write_report(result, outputs, quiet=reporting.quiet, statistics=statistics)
+        _write_report(result, outputs)
     except BrokenPipeError:
         raise
     except Exception as error:
@@ -66,7 +58,7 @@ def report(command: str, reporting: Reporting, work: Callable[[], Report], *, st
                 unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())
             record_failure(command, reason)
         raise
-    for note in result.notes if not reporting.quiet else ():
+    for note in result.notes:
         warn(note)
     return finish(result)
 
@@ -86,11 +78,10 @@ def report_patch(reporting: Reporting, work: Callable[[], CheckResult], check: C
     result = work()
     files = [output for output in outputs if not output.is_out]
     if files:
-        _write_report(check(), files, quiet=reporting.quiet, statistics=False)
-    if not reporting.quiet:
-        write_bytes(result.patch or b"")
-        for note in result.notes:
-            warn(note)
+        _write_report(check(), files)
+    write_bytes(result.patch or b"")
+    for note in result.notes:
+        warn(note)
     return FINDINGS if result.patch else CLEAN
 
 
@@ -116,15 +107,9 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def present(result: RunResult, form: str, color: str, *, in_browser: bool = False) -> int:
-    """Write a result in the format `form`, to standard output or as `html=FILE`, or open its page `in_browser`."""
-    form, _, file = form.partition("=")
-    if file:
-        _write_file(Output(form, file, color == "always"), result)
-    if in_browser:
-        _open_page(result, file)
-    if not file and (not in_browser or form not in ("text", PAGE)):
-        write(form, result, sys.stdout, color=use_color(color, sys.stdout))
+def present(result: RunResult, form: str, color: str) -> int:
+    """Write a result in the format `form` to standard output."""
+    write(form, result, sys.stdout, color=use_color(color, sys.stdout))
     for note in result.notes:
         warn(note)
     return finish(result)
@@ -140,21 +125,19 @@ def finish(result: RunResult) -> int:
 def open_outputs(reporting: Reporting) -> list[Output]:
     """The outputs that the options select; raises UsageError for an unknown format.
 
-    The default is annotations under GitHub Actions and text elsewhere; with `--open`, only the page.
+    The default is annotations under GitHub Actions and text elsewhere.
     """
-    default = [PAGE] if reporting.open else ["github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"]
+    default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
     outputs = []
-    for text in reporting.output_format or default:
+    for text in reporting.output_format or [default]:
         name, equals, file = text.partition("=")
-        if name not in format_names():
-            hint = did_you_mean(name, format_names()) or f": there are {', '.join(format_names())}"
+        if name not in reporting.FORMATS:
+            hint = did_you_mean(name, reporting.FORMATS) or f": there are {', '.join(reporting.FORMATS)}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")
-        in_color = reporting.color == "always" if equals else use_color(reporting.color, sys.stdout)
-        outputs.append(Output(name, file or None, in_color, reporting.open and name == PAGE))
-    if reporting.open and not any(output.in_browser for output in outputs):
-        outputs.append(Output(PAGE, None, False, in_browser=True))
+        in_color = not equals and use_color("auto", sys.stdout)
+        outputs.append(Output(name, file or None, in_color))
     if len([output for output in outputs if output.is_out]) > 1:
         raise UsageError(
             "only one format can go to standard output; write the others to files, as in json=kiplint.json"
@@ -162,21 +145,18 @@ def open_outputs(reporting: Reporting) -> list[Output]:
     return outputs
 
 
-def _write_report(result: Report, outputs: Sequence[Output], *, quiet: bool, statistics: bool) -> None:
-    """Write a result to all outputs; `quiet` keeps standard output empty."""
+def _write_report(result: Report, outputs: Sequence[Output]) -> None:
+    """Write a result to all outputs."""
     for output in outputs:
         if output.is_out:
-            if not quiet:
-                _write_out(result, output, statistics)
+            _write_out(result, output)
             continue
         _write_file(output, result)
-        if output.in_browser:
-            _open_page(result, output.file, quiet=quiet)
     if any(output.format == "github" for output in outputs):
         from kiplint.render.findings.github import record
 
         record(result)
-    if not quiet and not result.findings and result.files and result.closing:
+    if not result.findings and result.files and result.closing:
         with suppress(OSError):
             print(result.closing, file=sys.stderr)
 
@@ -191,55 +171,11 @@ def _write_file(output: Output, result: RunResult) -> None:
             raise UsageError(f"cannot write {output.file}: {error.strerror}") from None
 
 
-def _write_out(result: Report, output: Output, statistics: bool) -> None:
-    """Write a result to standard output; with `statistics` text is the counts alone, and annotations precede them."""
-    counts_only = statistics and output.format in ("text", "github")
+def _write_out(result: Report, output: Output) -> None:
+    """Write a result to standard output; annotations go past the guard against commands in a log."""
     if output.format == "github":
         annotations = io.StringIO()
         write(output.format, result, annotations)
         unguarded(sys.stdout).write(annotations.getvalue().encode())
-    elif not counts_only:
+    else:
         write(output.format, result, sys.stdout, color=output.color)
-    if counts_only:
-        counts = Counter((finding.rule, finding.severity) for finding in result.findings)
-        width = len(str(max(counts.values(), default=0)))
-        rows = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-        sys.stdout.writelines(f"{count:>{width}}  {severity:<7}  {rule}\n" for (rule, severity), count in rows)
-
-
-def _open_page(result: RunResult, file: str | None = None, *, quiet: bool = False) -> None:
-    """Open the page of a result in the browser, and print where it is; warn when no browser can open it.
-
-    Without a file it is written to a temporary file that stays. Raises UsageError.
-    """
-    import tempfile
-    from pathlib import Path
-
-    try:
-        if not file:
-            file = os.path.join(tempfile.mkdtemp(prefix="kiplint-"), f"{result.command.replace(' ', '-')}.html")
-            with open(file, "w", encoding="utf-8", newline="\n") as out:
-                write(PAGE, result, out)
-    except OSError as error:
-        raise UsageError(f"cannot write a page to open: {error.strerror}") from None
-    page = Path(file).resolve()
-    if not (_has_screen() and _open_in_browser(page.as_uri())):
-        warn(f"warning: no browser could be opened; the report is {page}")
-    elif not quiet:
-        warn(f"the report is {page}")
-
-
-def _open_in_browser(address: str) -> bool:
-    import webbrowser
-
-    try:
-        return webbrowser.open(address)
-    except (webbrowser.Error, ValueError, OSError):  # BROWSER is not a command: an open quotation, for example
-        return False
-
-
-def _has_screen() -> bool:
-    """Whether a browser would have a window: in the terminal it would be in the way."""
-    if sys.platform in ("win32", "darwin") or os.environ.get("BROWSER"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -35,7 +35,7 @@ class _Builder:
         self.problems: list[ByteProblem] = []
 
     def note(self, rule: str, message: str, path: str) -> None:
-        self.problems.append(ByteProblem(f"codec/{rule}", len(self.out), message, path))
+        self.problems.append(ByteProblem(f"codec/{rule}", len(self.out), message, path or None))
 
     def body(self, body: Layout, container: Container, value: Any, path: str) -> None:
         if not isinstance(value, dict):

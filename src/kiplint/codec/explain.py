@@ -1,17 +1,13 @@
-"""The slow reader: follows a layout through bytes, and reports the place of each value and every problem.
-
-It reads the same values as the compiled reader, and reports no problem exactly where the compiled reader succeeds.
-"""
+"""The reader: follows a layout through bytes, and reports the place of each value and every problem."""
 
 from __future__ import annotations
 
 import struct
-from contextlib import suppress
 from typing import Any
 
 from kiplint.codec.problems import ByteProblem
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, join_path, key_of, smallest_element
-from kiplint.codec.wire import ELEMENTS, DecodedBody, ValueSpan, base64_text, float_json, uuid_text
+from kiplint.codec.wire import DecodedBody, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.limits import EMPTY_ELEMENTS
 from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.types import WIDTHS
@@ -26,21 +22,25 @@ MOST_SPANS = 200_000
 
 def explain(body: Layout, data: bytes, pos: int, *, whole: bool, spans: bool) -> DecodedBody:
     """Read a body from a position on; `whole` means that it must end with the bytes. Never raises."""
-    reader = _SlowReader(data, pos, spans=spans)
+    reader = _ValueReader(data, pos, spans=spans)
     value: dict[str, Any] = {}
-    with suppress(StopReading):
+    try:
         reader.body(body, value, "", 0)
+    except StopReading:
+        is_complete = False
+    else:
+        is_complete = True
         if whole and reader.remaining:
             many = in_bytes(reader.remaining, "follows", "follow")
             reader.note("trailing-bytes", reader.pos, f"{many} after the end of the message", "")
-    return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans))
+    return DecodedBody(value, reader.pos, tuple(reader.problems), tuple(reader.spans), is_complete)
 
 
 class StopReading(Exception):  # noqa: N818
     """A problem after which the start of the next value is unknown."""
 
 
-class _SlowReader:
+class _ValueReader:
     """Reads values from the bytes between `pos` and `end`, and records their places and problems.
 
     An array or object is put into the result before its elements are read. So after a stop the result has all values
@@ -52,6 +52,7 @@ class _SlowReader:
         self.pos = pos
         self.end = len(data)
         self.inside = ""
+        self.empty_elements = 0
         self.spans: list[ValueSpan] = []
         self.problems: list[ByteProblem] = []
         self._keep = spans
@@ -59,7 +60,7 @@ class _SlowReader:
     def note(self, rule: str, offset: int, message: str, path: str) -> None:
         """Record a problem, and continue."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path))
+            self.problems.append(ByteProblem(f"codec/{rule}", offset, message, path or None))
 
     def stop(self, rule: str, offset: int, message: str, path: str) -> StopReading:
         """A problem that ends the reading, recorded; the caller raises it."""
@@ -69,8 +70,8 @@ class _SlowReader:
         return StopReading()
 
     def row(self, offset: int, depth: int, path: str, kind: str, value: Any) -> None:
-        """Keep the place of a value, from `offset` to the present position; beyond `MOST_SPANS` only of records."""
-        if self._keep and (len(self.spans) < MOST_SPANS or "records" in kind):
+        """Keep the place of a value, from `offset` to the present position."""
+        if self._keep and len(self.spans) < MOST_SPANS:
             self.spans.append(ValueSpan(offset, self.pos - offset, depth, path, kind, value))
 
     @property
@@ -199,15 +200,13 @@ class _SlowReader:
             self.null(slot.nullable, start, path)
             return
         least = smallest_element(slot)
-        if not least and count > EMPTY_ELEMENTS:
+        self.empty_elements += 0 if least else count
+        if self.empty_elements > EMPTY_ELEMENTS:
             message = f"{what} is {count}, each without bytes; {EMPTY_ELEMENTS} are read at most"
             raise self.stop("too-many-elements", start, message, path)
         if least * count > self.remaining:
             message = f"{what} is {count}, each of {least} or more bytes; {self.remaining} are left{self.inside}"
             raise self.stop("length-beyond-end", start, message, path)
-        if not ELEMENTS.take(count):
-            message = f"{what} is {count}, and no more elements are read in all"
-            raise self.stop("too-many-elements", start, message, path)
         self.elements(slot, count, out[key], path, depth)
 
     def elements(self, slot: Slot, count: int, out: list[Any], path: str, depth: int) -> None:

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import os
-from typing import Literal
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 
 class ByteProblem(msgspec.Struct, frozen=True):
-    """A problem of bytes or values. `offset` counts bytes from the start of the input; `path` names the field."""
+    """A problem of bytes, or of values to be written."""
 
     rule: str
-    offset: int
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
     message: str
-    path: str = ""
+    field: Annotated[str | None, Meta(description="The path of the field, null outside of fields.")] = None
 
 
 class Malformed(Exception):  # noqa: N818
-    """The bytes, or the value, do not match the layout. The fast functions raise it without a reason."""
-
-
-class CodecRule(msgspec.Struct, frozen=True):
-    """What a problem's rule id means, and what follows from it."""
-
-    title: str
-    why: str
-    severity: Literal["error", "warning"] = "error"
-    source: str = "Kafka's protocol"
-
-
-def _rules() -> dict[str, CodecRule]:
-    with open(os.path.join(os.path.dirname(__file__), "rules.json"), "rb") as file:
-        return msgspec.json.decode(file.read(), type=dict[str, CodecRule])
-
-
-RULES = _rules()
-"""The rules about bytes and connections, by id."""
+    """The value is not one of its type."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 import binascii
 import math
 import re
-import sys
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from kiplint.codec.problems import ByteProblem, Malformed
-from kiplint.limits import Counter
 
 
 class ValueSpan(msgspec.Struct, frozen=True):
@@ -33,44 +30,22 @@ class ValueSpan(msgspec.Struct, frozen=True):
 class DecodedBody(msgspec.Struct, frozen=True):
     """The values of a body, as far as they could be read, where it ends, and what is wrong with it.
 
-    `spans` are the places of the values, if the caller requested them.
+    `spans` are the places of the values, if the caller requested them. The body `is_complete` unless a problem ended
+    the reading before its last field.
     """
 
     value: dict[str, Any]
     end: int
-    problems: tuple[ByteProblem, ...] = ()
-    spans: tuple[ValueSpan, ...] = ()
+    problems: tuple[ByteProblem, ...]
+    spans: tuple[ValueSpan, ...]
+    is_complete: bool
 
 
-ELEMENTS = Counter(sys.maxsize)
-"""How many elements of arrays, and headers of records, are still read; `read_together` sets a bound for a run."""
-
-TRUTH = (False, True)
 SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
-
-
-def read_varint(data: bytes, pos: int) -> tuple[int, int]:
-    """An unsigned varint of at most 32 bits in its shortest form, and the position after it; else Malformed."""
-    value = data[pos]
-    pos += 1
-    if value < 0x80:
-        return value, pos
-    value &= 0x7F
-    for shift in (7, 14, 21, 28):
-        byte = data[pos]
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            if byte == 0 or value > 0xFFFFFFFF:
-                raise Malformed
-            return value, pos
-    raise Malformed
 
 
 def varint(value: int) -> bytes:
     """The shortest unsigned varint of a number that is not negative."""
-    if value < 0x80:
-        return _ONE_BYTE[value]
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
@@ -79,18 +54,15 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-_ONE_BYTE = tuple(bytes((value,)) for value in range(0x80))
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _PLAIN = bytes.maketrans(b"-_", b"+/")
 
 
-@lru_cache(maxsize=4096)
 def uuid_text(data: bytes) -> str:
     """16 bytes as Kafka shows a UUID: URL-safe base64 without padding."""
     return binascii.b2a_base64(data, newline=False)[:22].translate(_URL_SAFE).decode()
 
 
-@lru_cache(maxsize=4096)
 def uuid_bytes(text: str) -> bytes:
     """The 16 bytes of a UUID in Kafka's notation, or with hyphens; Malformed when it is neither."""
     if re.fullmatch("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):

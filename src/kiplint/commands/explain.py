@@ -22,7 +22,6 @@ class ExplainCommand(Command, frozen=True):
     """The options of `kiplint explain`."""
 
     EPILOG = "Example:  kiplint explain tags/gap"
-    SECTION = "Reference"
 
     rule: Annotated[str, Argument("The rule's id, such as tags/gap.", "RULE", complete=completion.rule_ids)]
 
@@ -42,8 +41,8 @@ def sections(rule: Rule, color: bool) -> list[str]:
     """The paragraphs that explain a rule."""
     from pathlib import Path
 
+    from kiplint.engine.examples import printed_examples
     from kiplint.engine.packs import shipped
-    from kiplint.engine.verify import printed_examples
     from kiplint.render.table import BOLD, DIM, paint
     from kiplint.text.show import printable
 
@@ -69,9 +68,7 @@ def sections(rule: Rule, color: bool) -> list[str]:
         values = "\n".join(printable(f"  {name} = {_toml(value)}") for name, value in rule.params.items())
         parts.append(f'Parameters, to be changed under [rules."{rule.id}".params]:\n{values}')
     if not rule.each and not rule.origin:
-        of_bytes = "`kiplint decode` and `probe` report it, and `encode` if it is about values"
-        commands = "`kiplint review` reports it" if rule.pack == "review" else of_bytes
-        parts.append(f"{commands}; nothing switches it off.")
+        parts.append("`kiplint review` reports it; nothing switches it off.")
         return parts
     parts.append(
         "To ignore it in one place, write above the line or at its end:\n"
@@ -83,13 +80,13 @@ def sections(rule: Rule, color: bool) -> list[str]:
 
 def _finding(rule: Rule, bad: Path, color: bool) -> str:
     """The report of the first finding in a bad example, without the line that counts."""
-    from kiplint.engine.verify import check_example
+    from kiplint.engine.examples import check_example
     from kiplint.render.findings.text import write
     from kiplint.render.report import Report
 
     result = check_example(rule, bad)
     out = StringIO()
-    write(Report(tuple(result.findings[:1]), 1, 1, result.sources), out, color=color)
+    write(Report(tuple(result.findings[:1]), 1, 1, result.sources, whole=True), out, color=color)
     return indent(out.getvalue().rpartition("Found ")[0].rstrip(), "  ")
 
 

@@ -17,7 +17,6 @@ class LspCommand(Command, frozen=True):
         "Example:  kiplint lsp --stdio.  "
         "An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."
     )
-    SECTION = "Reference"
 
     stdio: Annotated[bool, Option("Use standard input and output, which is the default.")] = False
 
@@ -26,8 +25,6 @@ class LspCommand(Command, frozen=True):
 
         Editors show findings as you type, their fixes, and the reasons for the rules.
         """
-        import gc
-
         from kiplint.cli.process import CLEAN
         from kiplint.engine.errors import UsageError
 
@@ -36,7 +33,6 @@ class LspCommand(Command, frozen=True):
         except ModuleNotFoundError as error:
             what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
             raise UsageError(f"the language server needs {what}") from None
-        gc.enable()  # other commands end too soon to need it
         log_in_lines()
         server.start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
         return CLEAN

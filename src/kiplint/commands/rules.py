@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command, Option
+from kiplint.cli.options import Argument, Command
 
 if TYPE_CHECKING:
     from kiplint.engine.rule import Rule
@@ -15,37 +15,19 @@ if TYPE_CHECKING:
 class RulesCommand(Command, frozen=True):
     """The options of `kiplint rules`."""
 
-    EPILOG = "Examples:  kiplint rules kip-1313   |   kiplint rules --verify my-rules.json5 my-fixtures"
-    SECTION = "Reference"
+    EPILOG = "Example:  kiplint rules kip-1313"
 
     selectors: Annotated[
         tuple[str, ...], Argument("Only these: rules, packs or globs.", "RULES", complete=completion.rules)
     ] = ()
-    verify: Annotated[
-        tuple[str, str] | None,
-        Option("Check a pack of your own, and run each rule over FIXTURES/[PACK/]RULE/{good,bad}.", "PACK FIXTURES"),
-    ] = None
 
     def run(self) -> int:
-        """List the rules, or verify a pack of your own."""
+        """List the rules."""
         import sys
 
-        from kiplint.cli.process import CLEAN, FINDINGS
+        from kiplint.cli.process import CLEAN
         from kiplint.render.table import table, width_of
 
-        if self.verify:
-            from pathlib import Path
-
-            from kiplint.compat.judge import messages_of
-            from kiplint.engine.packs import load_pack
-            from kiplint.engine.verify import verify
-
-            pack, fixtures = self.verify
-            rules = load_pack(pack)
-            problems = list(verify(rules, Path(fixtures), messages_of))
-            for problem in problems or [f"{len(rules)} rules hold against their examples"]:
-                print(problem)
-            return FINDINGS if problems else CLEAN
         rules = rules_of(self.selectors)
         rows = [
             [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in rules
@@ -56,31 +38,16 @@ class RulesCommand(Command, frozen=True):
 
 
 PACKS_OF_CODE = {
-    "codec": "What is wrong with bytes",
-    "connection": "What is wrong with connections",
     "review": "What a pull request changes beside its definitions",
 }
 """The packs of rules that are code, with their titles. No configuration changes them."""
 
 
 def rules_of_code() -> list[Rule]:
-    """The rules of the problems that `decode`, `probe` and `encode` report, and of those of `review` alone."""
-    from kiplint.codec.problems import RULES
+    """The rules that `review` alone reports."""
     from kiplint.commands.review.result import CONFIGURATION_CHANGED
-    from kiplint.engine.rule import Rule, RuleSpec
 
-    of_bytes = [
-        Rule(
-            pack=name.partition("/")[0],
-            spec=RuleSpec(id=name.partition("/")[2], title=problem.title, why=problem.why),
-            severity=problem.severity,
-            source=problem.source,
-            params={},
-            origin="",
-        )
-        for name, problem in RULES.items()
-    ]
-    return [*of_bytes, CONFIGURATION_CHANGED]
+    return [CONFIGURATION_CHANGED]
 
 
 def _all() -> list[Rule]:

@@ -7,7 +7,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Annotated, Any
 
-from kiplint.cli import reader
 from kiplint.cli.options import Argument, Command
 
 
@@ -19,7 +18,6 @@ class SchemaCommand(Command, frozen=True):
     """The options of `kiplint schema`."""
 
     EPILOG = "Examples:  kiplint schema config > kiplint.schema.json   |   kiplint schema diff"
-    SECTION = "Reference"
 
     name: Annotated[
         str,
@@ -77,7 +75,7 @@ def schema_names() -> list[str]:
 def documents() -> dict[str, Any]:
     """The types of the JSON documents that commands write, by name. Each room declares its own, as `DOCUMENTS`."""
     schemas: dict[str, Any] = {}
-    for module in _results(reader.COMMANDS):
+    for module in _results("kiplint.commands"):
         schemas |= getattr(module, "DOCUMENTS", {})
     return dict(sorted(schemas.items()))
 

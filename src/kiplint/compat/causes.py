@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kiplint.compat.judge import ChangeFinding
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import FIELD, STRUCT, Topic
+
+
+def unexplained(
+    changes: Iterable[ChangeFinding], findings: Iterable[Finding], topics: Mapping[str, Collection[Topic]]
+) -> Iterator[ChangeFinding]:
+    """The changes without the breaks that an error among the findings is about; `topics` are those of rules by id."""
+    errors = [finding for finding in findings if finding.severity == "error"]
+    causes = {cause for finding in errors for cause in causes_of(finding, topics[finding.rule])}
+    for change in changes:
+        if change.breaks == "none" or causes.isdisjoint(causes_of(change, topics[change.rule])):
+            yield change
 
 
 def causes_of(finding: Finding, topics: Collection[Topic]) -> Iterator[tuple[str, ...]]:

@@ -582,7 +582,7 @@ def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Itera
 # Fields: what no byte shows
 
 
-_ATTRIBUTES = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChanged, kinds.AboutChanged)
+_ATTRIBUTES = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChanged)
 
 
 def _attribute_changes(messages: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[FieldChange]:

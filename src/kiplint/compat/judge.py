@@ -252,10 +252,5 @@ def run_example(rule: Rule, folder: Path) -> RuleExample:
     return RuleExample([judgement.finding for judgement in judgements], old, new)
 
 
-def messages_of(rule: Rule, folder: Path) -> list[str]:
-    """The messages of the changes alone, for `kiplint rules --verify`."""
-    return [change.message for change in run_example(rule, folder).changes]
-
-
 def _files(folder: Path, side: str) -> list[tuple[str, bytes]]:
     return [(f"{side}/{file.name}", file.read_bytes()) for file in sorted((folder / side).glob("*.json"))]

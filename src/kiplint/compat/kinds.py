@@ -481,12 +481,6 @@ class IgnorableChanged(AttributeChanged, frozen=True, dict=True):
     key, old_key, attribute = "ignorable", "ignorable", "ignorable"
 
 
-class AboutChanged(AttributeChanged, frozen=True, dict=True):
-    """The description of a field changed."""
-
-    key, old_key, attribute = "about", "about", "about"
-
-
 class FieldAddition(FieldChange, frozen=True, dict=True):
     """A field that only versions not yet released have."""
 

@@ -115,14 +115,12 @@ def releases_of(
     return Releases([name.removesuffix(":") for name in names], chain([first] if first else [], trees, rest))
 
 
-def releases_or_base(
-    configuration: Configuration, revision: str, released: Sequence[str] = (), repository: Path | None = None
-) -> Releases | None:
+def releases_or_base(configuration: Configuration, revision: str, repository: Path | None = None) -> Releases | None:
     """The releases, without any the revision; None where there is no repository, so that all versions may be released.
 
     Raises UsageError and SourceError as `releases_of` does.
     """
-    releases = releases_of(configuration, f"{revision}:", released, repository)
+    releases = releases_of(configuration, f"{revision}:", repository=repository)
     if releases is not None:
         return releases
     try:

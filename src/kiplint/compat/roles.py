@@ -16,12 +16,6 @@ from kiplint.versions import NONE, VersionRange
 Mode = Literal["zookeeper", "kraft"]
 TITLES: Final[dict[Mode, str]] = {"zookeeper": "ZooKeeper", "kraft": "KRaft"}
 
-OF_ZOOKEEPER: Final = frozenset({4, 5, 6, 7})
-"""LeaderAndIsr, StopReplica, UpdateMetadata, ControlledShutdown: how a ZooKeeper controller directs its brokers.
-
-KRaft brokers follow the metadata log, and announce with BrokerHeartbeat that they leave (KIP-500, KIP-631), though
-the listeners of ControlledShutdown name `controller` up to 3.9.
-"""
 UPDATE_METADATA: Final = 6
 
 OF_KRAFT: Final = {52: "Vote", 53: "BeginQuorumEpoch", 54: "EndQuorumEpoch", 55: "DescribeQuorum"}
@@ -96,7 +90,7 @@ def is_served(rpc: Rpc, schemas: SchemaSet, mode: Mode, *, nodes: bool = False) 
     if mode == "zookeeper":
         return _listens(rpc, "zkBroker")
     listeners = ("broker", "controller") if nodes else ("broker",)
-    return rpc.api_key not in OF_ZOOKEEPER and _listens(rpc, *listeners)
+    return _listens(rpc, *listeners)
 
 
 def _listens(rpc: Rpc, *listeners: str) -> bool:

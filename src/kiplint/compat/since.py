@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -15,10 +15,10 @@ from kiplint.engine.finding import Finding, fingerprint
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.model.load import load
-from kiplint.model.schemas import SchemaSet, Surroundings
+from kiplint.model.schemas import SchemaSet
 from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
-from kiplint.sources.open import OtherSets, open_sets, text_of_tree
+from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.lines import Lines, decode_text
 
@@ -73,16 +73,14 @@ def read_base(
     counts: Counter[str] = Counter()
     folders: defaultdict[str, dict[str, bytes]] = defaultdict(dict)
     messages: set[tuple[str, str]] = set()
-    top, others = repository or home_of(os.curdir), OtherSets((), lambda path: True, repository)
+    top = repository or home_of(os.curdir)
     for name in places(revision, names, top, repository=repository):
         prefix = name if name.endswith(":") else f"{revision}:"
         try:
             for files in open_sets([name], lambda path: True, repository=repository):
                 definitions = [file for file in files.files if keeps(os.path.join(top, file.path.removeprefix(prefix)))]
                 inputs = [Input(file.path, file.data) for file in definitions]
-                look = partial(others.declare_headers, files.directory)
-                around = Surroundings(partial(text_of_tree, files.directory, repository=repository), look)
-                result = check_set(inputs, rules, partial=files.lone, around=around)
+                result = check_set(inputs, rules, partial=files.lone)
                 counts.update(finding.fingerprint for finding in result.findings)
                 messages.update((finding.fingerprint, finding.message) for finding in result.findings)
                 for file in definitions:

@@ -58,7 +58,6 @@ TABLE: Final[Mapping[str, tuple[Effect, ...]]] = {
     "struct-renamed": _PROPERTY,
     "entity-type-changed": _PROPERTY,
     "map-key-changed": _PROPERTY,
-    "about-changed": _PROPERTY,
     "new-field": _ADDITION,
     "new-field-not-ignorable": _ADDITION,
     "new-version": _NEW,

@@ -246,7 +246,7 @@ def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes)
         place = (at.path if at else example.field, at.value if at else None)
         return Witness(
             OTHER[side], writer.version, side, "refused", data.hex(), example.value, problem.offset, *place,
-            problem.path, problem.message, problem.rule,
+            problem.field or "", problem.message, problem.rule,
         )  # fmt: skip
     own = Reading(writer.body, writer.decode(data, spans=True))
     theirs = Reading(reader.body, reader.decode(data, spans=True))
@@ -371,9 +371,9 @@ MOST_TEXT: Final = 30
 """How many characters of a value are shown."""
 
 
-def sentence(witness: Witness, *, whole: bool = False) -> str:
+def sentence(witness: Witness) -> str:
     """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
-    data = witness.hex if whole or len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
+    data = witness.hex if len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
     wrote = f"{witness.field} {_short(witness.wrote)}" if witness.field else "nothing there"
     if witness.read_as == HEADER:
         what = f"begins the body elsewhere: {printable(str(witness.read))}"

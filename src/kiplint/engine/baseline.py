@@ -132,9 +132,9 @@ def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:
     return _make(baseline.checked, (replace(entry, count=count) for entry, count in counts if count))
 
 
-def extend(baseline: Baseline, new: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
-    """The baseline with new findings added, and the sets that were checked for them."""
-    return _make((*baseline.checked, *set_names), (*baseline.findings, *map(_entry, new)))
+def baseline_of(findings: Iterable[Finding], set_names: Iterable[str]) -> Baseline:
+    """The baseline that records these findings, and the sets that were checked for them."""
+    return _make(set_names, map(_entry, findings))
 
 
 def _make(set_names: Iterable[str], entries: Iterable[BaselineEntry]) -> Baseline:

@@ -6,13 +6,12 @@ import ast
 import keyword
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from typing import Any, get_args, get_type_hints
 
 import msgspec
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import Words, parse, parse_lets, translate, written_out
+from kiplint.engine.expression import Words, parse, parse_lets, translate
 from kiplint.engine.language import FIXERS, KINDS, NARROWER, facts, kind_name, properties, words_of
 from kiplint.engine.rule import (
     OWN,
@@ -33,7 +32,6 @@ from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 
 COUNTABLE_TYPES = ("int", "VersionRange", "Any", "tuple", "list", "dict", "frozenset", "set")
-MOST_HOLES = 50
 Mistake = tuple[str, str, str]
 """The property of the rule, the text in it that is wrong, and what is wrong."""
 
@@ -50,11 +48,9 @@ def mistakes(rule: Rule) -> Iterator[Mistake]:
     spec = rule.spec
     if unfit := _no_fixer(rule):
         yield "fix", spec.fix, unfit
-    names = [("offers", name) for name in spec.offers.values()]
-    names += [("editions", name) for edition in spec.editions.values() for name in edition.params]
-    for part, name in names:
+    for name in spec.offers.values():
         if name not in rule.params:
-            yield part, name, f"the rule has no parameter {printable(name)}{did_you_mean(name, rule.params)}"
+            yield "offers", name, f"the rule has no parameter {printable(name)}{did_you_mean(name, rule.params)}"
     if rule.each not in KINDS:
         if rule.each != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
@@ -135,16 +131,6 @@ def _lets(texts: dict[str, str], words: Words) -> Iterator[Mistake]:
 Check = Callable[[str, Words], None]
 
 
-def length(rule: Rule) -> int:
-    """About how many parts the expressions of a rule have, with the names of `let` written out."""
-    expressions: list[str] = []
-    for _, text, check in _texts(rule):
-        with suppress(ExpressionError):
-            holes = [piece.expression for piece in template_parts(text)] if check is not _expression else [text]
-            expressions += filter(None, holes)
-    return written_out(expressions, rule.spec.let)
-
-
 def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
     spec = rule.spec
     if spec.when:
@@ -176,10 +162,7 @@ def _expression(text: str, words: Words) -> None:
 
 
 def _template(text: str, words: Words) -> None:
-    parts = list(template_parts(text))
-    if len(parts) > MOST_HOLES:
-        raise ExpressionError(f"a text has at most {MOST_HOLES} holes")
-    for piece in parts:
+    for piece in template_parts(text):
         if piece.expression or piece.words:
             _hole(piece, words)
 
@@ -278,8 +261,6 @@ def _plainer(error: str) -> str:
         choices = _choices(names[-1])
         hint = did_you_mean(wrong[1], choices)
         return f"{names[-1]}: {printable(wrong[1])} is none of {', '.join(choices)}{hint}"
-    if most := re.search(r"of length <= (\d+)", error):
-        return f"{names[-1]}: it has more than {most[1]} {'characters' if '`str`' in error else 'entries'}"
     return error.replace("Object", "the object").replace("`$", "`")
 
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import Generator, Level, Rule
+from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches, misnamed
 from kiplint.limits import CONFIGURATIONS, DEFINITION_LEVELS
 from kiplint.text.files import DISK, Disk, fits
@@ -26,10 +26,6 @@ Values = dict[str, Any]
 
 TESTS = "/src/test/resources/"
 """The directories of the messages that test Kafka's own generator."""
-
-MOST = 1_000
-"""How many entries a list or table may have: each is tried on every rule, or on every file."""
-
 
 FailOn = Literal["error", "warning", "info", "never"]
 
@@ -46,35 +42,24 @@ class Config(msgspec.Struct, forbid_unknown_fields=True, rename="kebab", kw_only
     extend: Annotated[
         str, Meta(description="Another configuration file, whose keys apply unless this file has them.")
     ] = ""
-    select: Annotated[
-        list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.', max_length=MOST)
-    ] = msgspec.field(default_factory=lambda: ["default"])
-    ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.", max_length=MOST)] = []
+    select: Annotated[list[str], Meta(description='The rules to run: "default", "all", packs, rules, globs.')] = (
+        msgspec.field(default_factory=lambda: ["default"])
+    )
+    ignore: Annotated[list[str], Meta(description="Rules not to run, whatever is selected.")] = []
     fail_on: Annotated[FailOn, Meta(description="The lowest severity that makes the run fail.")] = "error"
-    rule_packs: Annotated[
-        list[str], Meta(description="Your own rule packs: files in JSON or JSON5.", max_length=100)
-    ] = []
+    rule_packs: Annotated[list[str], Meta(description="Your own rule packs: files in JSON or JSON5.")] = []
     baseline: Annotated[str, Meta(description="A file of known findings, which a check does not report.")] = ""
-    exclude: Annotated[
-        list[str], Meta(description="Globs of files to skip, relative to this file.", max_length=MOST)
-    ] = []
+    exclude: Annotated[list[str], Meta(description="Globs of files to skip, relative to this file.")] = []
     released: Annotated[
         list[str],
         Meta(description="The releases: globs of tags, revisions or sets. Without any, the base is released."),
     ] = []
-    generator: Annotated[
-        Generator,
-        Meta(
-            description="The edition of Kafka's generator; 4.4 requires headerVersions once a set of the repository "
-            "declares some (KAFKA PR 23511), 3.9 knows the listener zkBroker."
-        ),
-    ] = "4.4"
     per_file_ignores: Annotated[
-        dict[str, Annotated[list[str], Meta(max_length=MOST)]],
-        Meta(description="By glob of files, relative to this file: the rules not to run on them.", max_length=MOST),
+        dict[str, list[str]],
+        Meta(description="By glob of files, relative to this file: the rules not to run on them."),
     ] = {}
-    severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.", max_length=MOST)] = {}
-    rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.", max_length=MOST)] = {}
+    severity: Annotated[dict[str, Level], Meta(description="Severity by rule, pack or glob.")] = {}
+    rules: Annotated[dict[str, RuleTable], Meta(description="Parameters by rule.")] = {}
 
 
 def config_schema() -> dict[str, Any]:
@@ -97,7 +82,6 @@ class Chosen(TypedDict, total=False):
     select: Sequence[str]
     ignore: Sequence[str]
     severity: Mapping[str, str]
-    generator: Generator | None
     config: Path | Mapping[str, Any] | None
 
 
@@ -122,7 +106,6 @@ def configure(start: str = ".", files: Disk = DISK, **overrides: Unpack[Chosen])
     select, ignore, severity = overrides.get("select", ()), overrides.get("ignore", ()), overrides.get("severity", {})
     config.select = list(select) or config.select
     config.ignore = [*config.ignore, *ignore]
-    config.generator = overrides.get("generator") or config.generator
     config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real(file)) if file else os.getcwd()
     return Configuration(config, base, file, frozenset((*select, *ignore, *severity)), files)

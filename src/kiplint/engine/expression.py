@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,17 +16,13 @@ from typing import Any, NamedTuple
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.language import facts, kind_name
 from kiplint.engine.runtime import FUNCTIONS
-from kiplint.limits import EXPRESSION, PACK_PARTS
 from kiplint.text.words import did_you_mean
 
 MOST_LEVELS = 100
-MOST_PARTS = 5000
 
 
 def parse(text: str, lets: Mapping[str, ast.expr] | None = None) -> ast.expr:
     """The syntax tree of an expression, each name of `lets` replaced by what it stands for. Raises ExpressionError."""
-    if len(text) > EXPRESSION:
-        raise ExpressionError(EXPRESSION.exceeded("the rule"))
     try:
         with warnings.catch_warnings(action="error"):
             tree = ast.parse(text.strip(), mode="eval").body
@@ -48,36 +44,16 @@ def parse_lets(texts: Mapping[str, str]) -> dict[str, ast.expr]:
     return lets
 
 
-def written_out(texts: Iterable[str], lets: Mapping[str, str]) -> int:
-    """About how many parts expressions have with the names written out, without doing so; none where one is wrong."""
-    sizes: dict[str, int] = {}
-    for name, text in lets.items():
-        sizes[name] = _length_of(text, sizes)
-    return sum(sizes.values()) + sum(_length_of(text, sizes) for text in texts)
-
-
-def _length_of(text: str, sizes: Mapping[str, int]) -> int:
-    try:
-        nodes = ast.walk(parse(text))
-    except ExpressionError:
-        return 0
-    return min(sum(sizes.get(node.id, 1) if isinstance(node, ast.Name) else 1 for node in nodes), PACK_PARTS)
-
-
 def short(text: str) -> str:
     """A text as errors quote it."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _expand(tree: ast.expr, lets: Mapping[str, ast.expr]) -> ast.expr:
-    """The tree with names replaced. Sizes are added up first: names of names could grow without bound."""
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in lets]
-    for node in names:
-        if isinstance(node.ctx, ast.Store):
+    """The tree with names replaced."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in lets and isinstance(node.ctx, ast.Store):
             raise ExpressionError(f"{node.id} is a name of the rule; call the comprehension's variable differently")
-    sizes = {node.id: sum(1 for _ in ast.walk(lets[node.id])) for node in names}
-    if sum(sizes[node.id] for node in names) > MOST_PARTS:
-        raise ExpressionError("the expression is too long with its names written out; make it a fact")
     result: ast.expr = _Expand(lets).visit(tree)
     return result
 
@@ -105,28 +81,14 @@ def _nests_deeper(tree: ast.AST, levels: int) -> bool:
 
 
 class Rewriter(ast.NodeTransformer):
-    """Replaces some parts of an expression, and hands others to a method of the watch, with the id of the rule."""
+    """Replaces some parts of an expression."""
 
-    def __init__(self, replacements: Mapping[ast.AST, ast.expr], watches: Mapping[ast.AST, str], rule: str) -> None:
+    def __init__(self, replacements: Mapping[ast.AST, ast.expr]) -> None:
         self.replacements = replacements
-        self.watches = watches
-        self.rule = rule
 
     def visit(self, node: ast.AST) -> ast.AST:
         """The part, rewritten."""
-        part = self.replacements[node] if node in self.replacements else self.generic_visit(node)
-        method = self.watches.get(node)
-        if not method:
-            return part
-        if isinstance(part, ast.Call) and method == "matches":
-            return watch_call(method, [*part.args, ast.Constant(self.rule)])
-        assert isinstance(part, ast.expr)
-        return watch_call(method, [part, ast.Constant(self.rule)])
-
-
-def watch_call(method: str, arguments: list[ast.expr]) -> ast.Call:
-    """A call of a method of the watch (`kiplint.engine.runtime.Watch`)."""
-    return ast.Call(ast.Attribute(ast.Name("watch", ast.Load()), method, ast.Load()), arguments, [])
+        return self.replacements[node] if node in self.replacements else self.generic_visit(node)
 
 
 BIGGEST_NUMBER = 2**64
@@ -147,9 +109,7 @@ _COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp)
 class Words(NamedTuple):
     """What the expressions of a rule may name: the facts of a class of elements, parameters by type, and `let`s.
 
-    In translated code `element` is the variable that holds the element, and `holder` what holds the parameters. `rule`
-    is the name of the rule in the errors of the watch, empty where it has no time-out. With `fractions` numbers such as
-    0.5 are literals too.
+    In translated code `element` is the variable that holds the element, and `holder` what holds the parameters.
     """
 
     facts: str
@@ -157,8 +117,6 @@ class Words(NamedTuple):
     params: Mapping[str, str] = {}
     lets: Mapping[str, ast.expr] = {}
     holder: ast.expr = ast.Name("params", ast.Load())
-    rule: str = ""
-    fractions: bool = False
 
 
 class TypedExpression(NamedTuple):
@@ -191,7 +149,6 @@ class _Checker:
     def __init__(self, words: Words) -> None:
         self.words = words
         self.replacements: dict[ast.AST, ast.expr] = {}
-        self.watches: dict[ast.AST, str] = {}
 
     def check(self, node: ast.AST, scope: Scope) -> str:
         """The type of a part: bool, int, str, VersionRange, a class of elements, a sequence, or Any."""
@@ -226,8 +183,6 @@ class _Checker:
             return "int"
         if isinstance(node.value, str):
             return "str"
-        if isinstance(node.value, float) and self.words.fractions:
-            return "float"
         raise ExpressionError(
             f"{ast.unparse(node)[:40]} is not a literal of the rule language: use text or small whole numbers"
         )
@@ -275,8 +230,6 @@ class _Checker:
         ):
             raise ExpressionError(f"{name}() takes {least} argument{'s' * (least != 1)}")
         kinds = [self.check(argument, scope) for argument in node.args]
-        if name == "matches" or function.returns == "str":
-            self.watches[node] = "matches" if name == "matches" else "text"
         if function.returns == "tuple":
             return f"tuple[{element_of(kinds[0])}, ...]"
         return element_of(kinds[0]) if function.returns == "element" else function.returns
@@ -294,10 +247,9 @@ class _Checker:
         if left == right == "VersionRange" and isinstance(node.op, _SETS):
             return "VersionRange"
         if isinstance(node.op, ast.Add) and left == right == "str":
-            self.watches[node] = "text"
             return "str"
-        if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None", "float"}:
-            return "float" if "float" in (left, right) else "int"
+        if isinstance(node.op, _ARITHMETIC) and {left, right} <= {"int", "int | None"}:
+            return "int"
         text = short(ast.unparse(node))
         raise ExpressionError(f"{text}: that operator takes whole numbers or version ranges, not {left} and {right}")
 
@@ -334,7 +286,6 @@ class _Checker:
         if name in facts(scope.element) or name == "params" or name.startswith("_"):
             raise ExpressionError(f"{name} is a name of its own here; call the comprehension's variable differently")
         inner = Scope(scope.element, scope.params, {**scope.variables, name: element_of(source), f"*{name}": ""})
-        self.watches[loop.iter] = "timed"
         self.replacements[loop.target] = ast.Name(f"v_{name}", ast.Store())
         for condition in loop.ifs:
             self.check(condition, inner)
@@ -342,8 +293,7 @@ class _Checker:
 
     def rewrite(self, node: ast.expr) -> ast.expr:
         """The expression with facts, params and functions named as the compiled function knows them."""
-        watches = self.watches if self.words.rule else {}
-        rewritten: ast.expr = Rewriter(self.replacements, watches, self.words.rule).visit(node)  # type: ignore[assignment]
+        rewritten: ast.expr = Rewriter(self.replacements).visit(node)  # type: ignore[assignment]
         return ast.fix_missing_locations(rewritten)
 
 

@@ -14,7 +14,7 @@ from kiplint.model.fields import Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.load import ProblemElement
 from kiplint.model.message import Message
-from kiplint.model.notes import TextElement
+from kiplint.model.notes import Note
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.text.lines import character_of
 
@@ -75,7 +75,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     fix: Annotated[Fix | None, Meta(description="The fix; left out where there is none.")] = None
     fixes: Annotated[
         tuple[Fix, ...],
-        Meta(description="All fixes, the likeliest first, where several compete; `--choose RULE=N` applies the Nth."),
+        Meta(description="All fixes, the likeliest first, where several compete; `fix` is the first."),
     ] = ()
     instead: Annotated[
         str,
@@ -150,7 +150,7 @@ class Anchor(NamedTuple):
 
 def anchor(element: Any, name: str) -> Anchor:
     """The place of an element, or of its property `name` unless that is empty; a set is at its directory."""
-    if isinstance(element, TextElement):
+    if isinstance(element, Note):
         return _in_text(element)
     if isinstance(element, ProblemElement):
         return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
@@ -162,7 +162,7 @@ def anchor(element: Any, name: str) -> Anchor:
     return Anchor(message.file, getattr(element, "pointer", ""), name, message.name)
 
 
-def _in_text(element: TextElement) -> Anchor:
+def _in_text(element: Note) -> Anchor:
     message = element.message
     start, end = element.place_in_file
     first, last = character_of(message.data, start), character_of(message.data, end)

@@ -15,7 +15,6 @@ from kiplint.model.message import Message
 from kiplint.model.notes import Note
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
-from kiplint.model.words import Word
 from kiplint.versions import VersionRange
 
 KINDS: dict[str, type] = {
@@ -25,7 +24,6 @@ KINDS: dict[str, type] = {
     "field": Field,
     "header_range": HeaderRange,
     "note": Note,
-    "word": Word,
     "rpc": Rpc,
     "set": SchemaSet,
 }
@@ -37,19 +35,17 @@ _SPECS = {
     "Container": (MessageSpec, FieldSpec, StructSpec),
 }
 _FIXERS_OF = {
-    "": "instead suggestion drop",
+    "": "instead suggestion",
     "problem": "json5 trailing-comma byte-order-mark block-comment unused-ignore closing-bracket coerced-value "
     "misspelt-property",
-    "field": "default-null default-octal written-type acronym flag usual-about",
-    "message": "header-map frozen header-zero next-api-key flexible-versions usual-heading",
+    "field": "default-null default-octal written-type flag",
+    "message": "header-map frozen header-zero next-api-key flexible-versions",
     "header_range": "header-start header-overlap header-order header-gap",
     "rpc": "lagging-half",
-    "struct": "unused-struct",
     "note": "version-before",
-    "word": "misspelt-word doubled-word",
 }
 FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() for name in names.split()}
-"""The fixers that a rule may name, and the kind of element that each is for; the first three are for all."""
+"""The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
 
 RANGE_FACTS = {
     "lowest": Fact("lowest", "int", "The lowest version, -1 when the range is empty."),
@@ -74,12 +70,6 @@ def register(kind: str, elements: type, narrower: Mapping[str, type] | None = No
     KINDS[kind] = elements
     NARROWER[kind] = dict(narrower or {})
     CLASSES.update({element_class.__name__: element_class for element_class in (elements, *NARROWER[kind].values())})
-
-
-def declare(elements: type, name: str) -> None:
-    """Let expressions be about a class of elements that no rule is about, with a name for error messages."""
-    CLASSES[elements.__name__] = elements
-    _NAMES[elements.__name__] = name
 
 
 def words_of(kind: str, when: str) -> str:

@@ -1,21 +1,17 @@
-"""Where rules come from: the packs that are shipped, users' files (JSON or JSON5), and Python packages."""
+"""Where rules come from: the packs that are shipped, and users' files (JSON or JSON5)."""
 
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
-from kiplint.limits import PACK_PARTS
 from kiplint.text.decode import blank_comments
-from kiplint.text.files import DISK, Disk, read_file
+from kiplint.text.files import DISK, Disk
 
-GROUP = "kiplint.packs"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OF_PROBLEMS = "{detail}"
 
@@ -60,39 +56,11 @@ def load_pack(file: str, files: Disk = DISK) -> list[Rule]:
     return rules
 
 
-def installed_packs() -> Iterator[str]:
-    """The pack files that installed Python packages name through the entry points `kiplint.packs`."""
-    announcements = map(_announces, filter(os.path.isdir, sys.path))
-    if not any(announcements):
-        return
-    from importlib.metadata import entry_points
-
-    for entry in entry_points(group=GROUP):
-        try:
-            value = entry.load()
-            files = value() if callable(value) else value
-        except Exception as error:
-            raise UsageError(f"the rule pack {entry.name} ({entry.value}) cannot be loaded: {error}") from error
-        yield from [os.fspath(files)] if isinstance(files, (str, os.PathLike)) else map(os.fspath, files)
-
-
-def _announces(folder: str) -> bool:
-    """Whether a package installed there has packs: importlib.metadata is slow, and nearly always for nothing."""
-    try:
-        names = os.listdir(folder)
-    except OSError:
-        return False
-    folders = (name for name in names if name.endswith((".dist-info", ".egg-info")))
-    files = (os.path.join(folder, name, "entry_points.txt") for name in folders)
-    return any(os.path.isfile(file) and f"[{GROUP}]".encode() in read_file(file, cut=True) for file in files)
-
-
 def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
     """Check the names and every expression of a pack; raises UsageError with file, line and suggestion."""
-    from kiplint.engine.check_rule import bad_name, length, line_of, mistakes
+    from kiplint.engine.check_rule import bad_name, line_of, mistakes
 
     rule_ids: set[str] = set()
-    parts = 0
     for name in (pack, *(rule.spec.id for rule in rules)):
         if problem := bad_name(name):
             raise UsageError(f"{file}:{line_of(text, name)}: {problem}")
@@ -100,12 +68,6 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
         if rule.id in rule_ids:
             raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         rule_ids.add(rule.id)
-        parts += length(rule)
-        if parts > PACK_PARTS:
-            line = line_of(text, rule.spec.id)
-            raise UsageError(
-                PACK_PARTS.exceeded(f"{file}:{line}: {rule.id}: the pack, the names of `let` written out,")
-            )
         for part, expression, problem in mistakes(rule):
             line = line_of(text, rule.spec.id, expression)
             raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")
@@ -130,7 +92,6 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
         severity=spec.severity,
         source=spec.source or pack.source,
         params=spec.params,
-        quiet=spec.quiet,
         origin=origin,
         stamp=stamp,
     )

@@ -40,18 +40,12 @@ def _read(file: str) -> bytes:
         return stream.read()
 
 
-Each = Literal["problem", "message", "struct", "field", "header_range", "note", "word", "rpc", "set", "change"]
+Each = Literal["problem", "message", "struct", "field", "header_range", "note", "rpc", "set", "change"]
 Level = Literal["error", "warning", "info", "off"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
 Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]
 
 
-MOST_CASES = 50
-MOST_TEXT = 2_000
-"""How many cases, levels or names a rule may have, and how many characters a message."""
-
-Generator = Literal["3.9", "4.3", "4.4"]
-"""The editions of Kafka's generator that rules tell apart; the packs say in `editions` what differs."""
 Breaks = Literal["wire", "storage", "support", "semantics", "source", "none"]
 Topic = Literal[
     "rpc-versions", "flexibility", "half", "api-key", "message-type", "message-name", "stability", "listeners",
@@ -79,20 +73,13 @@ class ConditionalSeverity(_RuleObject):
     severity: Annotated[Level, Meta(description="The severity in that case.")]
 
 
-class Edition(_RuleObject):
-    """The settings of a rule for one edition of Kafka's generator. Those of a configuration come before them."""
-
-    severity: Annotated[Level | None, Meta(description="The severity there.")] = None
-    params: Annotated[dict[str, Any], Meta(description="Values for parameters there.")] = {}
-
-
 class Case(_RuleObject):
     """One case of a rule with several messages; properties that it leaves out are those of the rule."""
 
-    message: Annotated[str, Meta(description="What is wrong, with {expression} holes.", max_length=MOST_TEXT)]
+    message: Annotated[str, Meta(description="What is wrong, with {expression} holes.")]
     when: Annotated[str, Meta(description="Whether it is this case; left out in a last case for all others.")] = ""
-    instead: Annotated[str, Meta(description="What to write, with holes.", max_length=MOST_TEXT)] = ""
-    help: Annotated[str, Meta(description="What to do, with holes.", max_length=MOST_TEXT)] = ""
+    instead: Annotated[str, Meta(description="What to write, with holes.")] = ""
+    help: Annotated[str, Meta(description="What to do, with holes.")] = ""
     at: Annotated[str, Meta(description="The property to point to.")] = ""
     severity: Annotated[Level | None, Meta(description="How bad the case is.")] = None
 
@@ -124,27 +111,24 @@ class RuleSpec(_RuleObject):
         str,
         Meta(
             description="What is wrong, with {expression} holes; for problems, their detail when left out.",
-            max_length=MOST_TEXT,
         ),
     ] = ""
     instead: Annotated[
         str,
         Meta(
             description='What to write, with holes: a value for the property, or `"property": value` if it is new.',
-            max_length=MOST_TEXT,
         ),
     ] = ""
-    help: Annotated[str, Meta(description="What to do: an edit or a command, with holes.", max_length=MOST_TEXT)] = ""
+    help: Annotated[str, Meta(description="What to do: an edit or a command, with holes.")] = ""
     says: Annotated[
         list[Case],
         Meta(
             description="Several messages; the first whose case holds is used; alone, also the expectation.",
-            max_length=MOST_CASES,
         ),
     ] = []
     let: Annotated[
         dict[str, str],
-        Meta(description="Names for expressions; later expressions may use earlier names.", max_length=MOST_CASES),
+        Meta(description="Names for expressions; later expressions may use earlier names."),
     ] = {}
     fields: Annotated[dict[str, FieldRequirement], Meta(description="For messages: the required fields, by name.")] = {}
     title: Annotated[str, Meta(description="The rule in a few words.")] = ""
@@ -165,7 +149,7 @@ class RuleSpec(_RuleObject):
     ] = "error"
     levels: Annotated[
         list[ConditionalSeverity],
-        Meta(description="Other severities for special cases; the first that holds.", max_length=MOST_CASES),
+        Meta(description="Other severities for special cases; the first that holds."),
     ] = []
     on: Annotated[Level, Meta(description="For a rule that is off: its severity when switched on.")] = "warning"
     source: Annotated[str, Meta(description="Where the rule comes from, when not the pack's source.")] = ""
@@ -173,8 +157,7 @@ class RuleSpec(_RuleObject):
         str,
         Meta(
             description="The name of a fixer: `instead` writes what the rule says to, `suggestion` does so only when "
-            "selected for unsafe fixes, and `drop` then removes the property that the rule points to; others are made "
-            "for one rule, and for one kind of element."
+            "selected for unsafe fixes; others are made for one rule, and for one kind of element."
         ),
     ] = ""
     changes: Annotated[str, Meta(description="What an unsafe fix changes beside the text, such as the Java class.")] = (
@@ -185,12 +168,6 @@ class RuleSpec(_RuleObject):
         dict[str, str],
         Meta(description="By property of definitions: the parameter with its values, which editors and `new` offer."),
     ] = {}
-    editions: Annotated[
-        dict[Generator, Edition], Meta(description="What differs for other editions of Kafka's generator.")
-    ] = {}
-    of_file: Annotated[
-        bool, Meta(description="Whether it is about the text around a definition, which a KIP leaves out.")
-    ] = False
     topics: Annotated[
         list[Topic],
         Meta(
@@ -200,10 +177,7 @@ class RuleSpec(_RuleObject):
     ] = []
     quiet: Annotated[
         bool,
-        Meta(
-            description="Whether text only counts the infos of the rule, unless it is asked for them by --all or by a "
-            "name in `select` or `severity`; for messages of tests, below src/test/resources, there are none."
-        ),
+        Meta(description="Whether the rule is not for messages of tests, those below src/test/resources."),
     ] = False
     rollout: Annotated[
         Literal["", "missing", "wrong"],
@@ -236,7 +210,6 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: str
     params: dict[str, Any]
     origin: str
-    quiet: bool = False
     stamp: str = ""  # of the pack's text, for a shipped pack: its compiled module has the same, or is stale
 
     @property

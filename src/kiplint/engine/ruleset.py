@@ -15,12 +15,11 @@ from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Anchor, anchor
 from kiplint.engine.rule import LEVELS, Level, Rule, in_checkout, translator_stamp, type_of
-from kiplint.engine.runtime import Description, RuleLimitError, Watch
+from kiplint.engine.runtime import Description
 from kiplint.model.spec import FieldSpec, MessageSpec
 from kiplint.model.types import PRIMITIVES, WORDS
-from kiplint.model.words import is_one_edit
 from kiplint.text.files import DISK, WILDCARDS, Disk, fits
-from kiplint.text.words import did_you_mean, nearest
+from kiplint.text.words import did_you_mean, is_one_edit, nearest
 from kiplint.versions import InvalidRange, VersionRange
 
 TYPE_CHECKING = False
@@ -82,7 +81,7 @@ def check_selector(selector: str, rules: list[Rule]) -> None:
     raise UsageError(f"no rule matches {selector}{hint}", selector)
 
 
-def with_severities(rules: list[Rule], severities: dict[str, str]) -> list[Rule]:
+def with_severities(rules: list[Rule], severities: Mapping[str, str]) -> list[Rule]:
     """The rules with configured severities, by selector; of several that match, the last counts.
 
     A rule that is off is switched on by its full id only, as in `select`.
@@ -259,18 +258,15 @@ class Compiled:
         self._walk(elements, hit, self.active)
 
 
-def compile_rules(kind: str, rules: Iterable[Rule], watch: Watch) -> Iterator[Compiled]:
-    """The compiled rules of a kind, pack by pack. Raises ExpressionError if an expression is invalid.
-
-    Rules that must be compiled now have a time-out, of which `watch` knows.
-    """
+def compile_rules(kind: str, rules: Iterable[Rule]) -> Iterator[Compiled]:
+    """The compiled rules of a kind, pack by pack. Raises ExpressionError if an expression is invalid."""
     for (pack, stamp), members in groupby(rules, key=lambda rule: (rule.pack, rule.stamp)):
         group = list(members)
         names = _module(pack, stamp)
         if names is None:
             from kiplint.engine.translate import compile_in_memory
 
-            names = compile_in_memory(kind, group, watch)
+            names = compile_in_memory(kind, group)
         yield Compiled(kind, group, names)
 
 
@@ -338,7 +334,6 @@ class RuleSet:
         self._by_kind: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_kind.setdefault(rule.each, []).append(rule)
-        self._watch = Watch()
 
     def has(self, kind: str) -> bool:
         """Whether a rule of the kind runs, so that its elements are worth looking for."""
@@ -350,15 +345,12 @@ class RuleSet:
         if not elements:
             return []
         if kind not in self._compiled_rules:
-            self._compiled_rules[kind] = list(compile_rules(kind, rules, self._watch))
-        self._watch.start(len(elements))
+            self._compiled_rules[kind] = list(compile_rules(kind, rules))
         hits: list[Hit] = []
         try:
             for group in self._compiled_rules[kind]:
                 group.walk(elements, hits.append)
-            violations = [Violation.of(hit) for hit in self._watch.walked(hits)]
-        except RuleLimitError as error:
-            raise UsageError(_wasteful(rules, error)) from None
+            violations = [Violation.of(hit) for hit in hits]
         except Exception as error:
             raise UsageError(_culprit(rules, elements, error)) from error
         special = {rule.id: rule.narrows for rule in rules if rule.spec.narrows}
@@ -377,12 +369,11 @@ def _closest(violations: list[Violation], special: Mapping[str, tuple[str, ...]]
 
 
 def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
-    """All rules there are: shipped, from installed packages, and from the configuration's packs below `base`."""
+    """All rules there are: shipped, and from the configuration's packs below `base`."""
     rules = packs.shipped_rules()
-    extra = [*packs.installed_packs()]
-    extra += [os.path.join(base, name) for name in config.rule_packs]
     names = {rule.pack for rule in rules}
-    for file in extra:
+    for name in config.rule_packs:
+        file = os.path.join(base, name)
         pack_rules = packs.load_pack(file, files)
         duplicates = {rule.pack for rule in pack_rules} & names
         if duplicates:
@@ -395,31 +386,8 @@ def load_rules(config: Config, base: str, files: Disk = DISK) -> list[Rule]:
 def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     """The rules that a configuration selects out of those there are."""
     params = {name: table.params for name, table in config.rules.items()}
-    severities: dict[str, str] = {}
-    for rule in rules:
-        if edition := rule.spec.editions.get(config.generator):
-            params[rule.id] = {**edition.params, **params.get(rule.id, {})}
-            severities |= {rule.id: edition.severity} if edition.severity else {}
-    all_rules = with_severities(with_params(rules, params) if params else rules, severities | config.severity)
-    selectors = [name for name in (*config.select, *config.severity) if name not in ("default", "all")]
-    if selectors:
-        all_rules = [
-            _not_quiet(rule) if any(matches(name, rule.id) for name in selectors) else rule for rule in all_rules
-        ]
+    all_rules = with_severities(with_params(rules, params) if params else rules, config.severity)
     return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
-
-
-def _not_quiet(rule: Rule) -> Rule:
-    """The rule, whose findings are listed because a configuration names it."""
-    return replace(rule, quiet=False) if rule.quiet else rule
-
-
-def _wasteful(rules: list[Rule], error: RuleLimitError) -> str:
-    """The message about the rule that went over a limit, or about all of them together."""
-    for rule in rules:
-        if rule.id == error.rule or len(rules) == 1:
-            return f"{rule.origin}: {rule.id} {error}"
-    return f"the {len(rules)} rules about a {rules[0].each} together take too long for a set of this size"
 
 
 def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> str:
@@ -427,9 +395,7 @@ def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> 
     from kiplint.engine.translate import compile_in_memory
 
     for rule in rules:
-        watch = Watch()
-        alone = Compiled(rule.each, [rule], compile_in_memory(rule.each, [rule], watch))
-        watch.start(len(elements))
+        alone = Compiled(rule.each, [rule], compile_in_memory(rule.each, [rule]))
         for element in elements:
             hits: list[Hit] = []
             try:

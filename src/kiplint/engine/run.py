@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.limits import steps_for, suggestion_steps
 from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems, size_problems
-from kiplint.model.schemas import Rpc, SchemaSet, Surroundings
+from kiplint.model.schemas import Rpc, SchemaSet
 
 if TYPE_CHECKING:
     from kiplint.engine.place import FixFunction
@@ -50,15 +49,12 @@ def check_set(
     directory: str = "",
     partial: bool = False,
     fixer: FixFunction | None = None,
-    free: bool = True,
     base: SchemaSet | None = None,
-    around: Surroundings | None = None,
 ) -> Result:
     """Check the files of one schema set against all rules.
 
     `partial`: the rest of the set is unknown, so a missing half of an RPC is not a violation. With a `fixer` the
-    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds; `around` is the rest
-    of the repository. `free`: free the memory of the elements at once; the last set of a process need not.
+    findings carry their fixes. With a `base`, what it has is not to blame for what the set adds.
     """
     definitions: list[Definition] = []
     paths: set[str] = set()
@@ -66,10 +62,9 @@ def check_set(
         definitions.append(load(path, data))
         if is_reported:
             paths.add(path)
-    suggestion_steps.refill(steps_for(sum(len(definition.data) for definition in definitions)))
     messages = tuple(definition.message for definition in definitions if definition.message)
     unread = unread_names(definitions)
-    schemas = SchemaSet(messages, directory, partial, unread, frozenset(paths), base, around)
+    schemas = SchemaSet(messages, directory, partial, unread, frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
     violations = [at_reported_half(violation, paths) for violation in violations]
     result = Result(files=len(paths), messages=sum(message.file in paths for message in messages))
@@ -79,8 +74,6 @@ def check_set(
         result.findings = [finding for finding in result.findings if not rules.ignores(finding.path, finding.rule)]
     edit_paths = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
     result.sources |= {definition.file: definition.data for definition in definitions if definition.file in edit_paths}
-    if free:
-        take_apart(schemas)
     return result
 
 
@@ -127,21 +120,6 @@ def at_reported_half(violation: Violation, paths: set[str]) -> Violation:
     return violation
 
 
-def take_apart(schemas: SchemaSet) -> None:
-    """Break the reference cycles between the elements of a set, so that its memory is freed at once.
-
-    Commands and workers run without the garbage collector: else 20,000 files would take 770 MiB instead of 60.
-    """
-    for message in schemas.messages:
-        if "fields" in vars(message) or "common_structs" in vars(message):  # else no element of it was ever made
-            for element in (*message.structs, *message.all_fields):
-                vars(element).clear()
-        for note in vars(message).get("notes", ()):
-            vars(note).clear()
-        vars(message).clear()
-    vars(schemas).clear()
-
-
 def file_violations(definitions: list[Definition], paths: set[str], rules: RuleSet) -> Iterator[Violation]:
     """The violations of rules about the parts of one file, in the `paths` that are reported."""
     reported_definitions = [definition for definition in definitions if definition.file in paths]
@@ -153,8 +131,6 @@ def file_violations(definitions: list[Definition], paths: set[str], rules: RuleS
     yield from rules.violations("header_range", (entry for message in messages for entry in message.header_ranges))
     if rules.has("note"):
         yield from rules.violations("note", (note for message in messages for note in message.notes))
-    if rules.has("word"):
-        yield from rules.violations("word", (word for message in messages for word in message.odd_words))
 
 
 def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:

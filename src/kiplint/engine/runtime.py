@@ -1,17 +1,15 @@
-"""The runtime of compiled rules: functions of the language, the time-out, the text of messages, and required fields."""
+"""The runtime of compiled rules: functions of the language, the text of messages, and required fields."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from time import thread_time
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 from kiplint.engine.rule import FieldRequirement
-from kiplint.limits import RULE_SECONDS, RULE_TEXT
 from kiplint.model.fields import Container, Field
 from kiplint.versions import VersionRange
 
@@ -21,14 +19,7 @@ def _quote(text: str) -> str:
 
 
 def _join(items: Iterable[object]) -> str:
-    texts: list[str] = []
-    length = 0
-    for item in items:
-        texts.append(str(item))
-        length += len(texts[-1])
-        if length > RULE_TEXT:
-            raise ValueError(f"a text has at most {RULE_TEXT.figure}")
-    return ", ".join(texts)
+    return ", ".join(map(str, items))
 
 
 class Function(msgspec.Struct, frozen=True):
@@ -56,62 +47,6 @@ FUNCTIONS: dict[str, Function] = {
     "matches": Function(fnmatchcase, "bool", (2, 2), "Whether the text fits a pattern with `*`, `?` and `[...]`."),
     "version_range": Function(VersionRange.parse, "VersionRange", (1, 1), 'The range that a text such as "3+" means.'),
 }
-
-
-FOR_EACH_ELEMENT: Final = 0.001
-"""The seconds that a walk may take for each element, beside those of `RULE_SECONDS`."""
-_LONGEST_PATTERN: Final = 1_000
-
-
-class RuleLimitError(Exception):
-    """A rule takes too long, or makes too much text; `rule` is its id, empty for all rules of a walk together."""
-
-    def __init__(self, rule: str, reason: str) -> None:
-        super().__init__(reason)
-        self.rule = rule
-
-
-class Watch:
-    """The CPU time and the text that is left to the rules of a walk. Their loops ask for the time at each item."""
-
-    def __init__(self) -> None:
-        self.start(0)
-
-    def start(self, elements: int) -> None:
-        """Begin a walk over so many elements."""
-        self._deadline = thread_time() + RULE_SECONDS + FOR_EACH_ELEMENT * elements
-        self._characters = 0
-
-    def walked(self, elements: Iterable[Any]) -> Iterator[Any]:
-        """The elements of a walk. Each may make as much text as the one before."""
-        for element in self.timed(elements, ""):
-            self._characters = 0
-            yield element
-
-    def timed(self, items: Iterable[Any], rule: str) -> Iterator[Any]:
-        """The items of a loop; raises RuleLimitError at the deadline."""
-        for item in items:
-            self.check(rule)
-            yield item
-
-    def check(self, rule: str) -> None:
-        """Raise RuleLimitError after the deadline."""
-        if thread_time() > self._deadline:
-            raise RuleLimitError(rule, "takes too long for a set of this size")
-
-    def text(self, value: str, rule: str) -> str:
-        """A text that a rule makes; raises RuleLimitError where those of one element are too long together."""
-        self._characters += len(value)
-        if self._characters > RULE_TEXT:
-            raise RuleLimitError(rule, "makes too much text")
-        return value
-
-    def matches(self, text: str, pattern: str, rule: str) -> bool:
-        """Whether a text matches a glob. What follows a `*` is tried at each character, so that this takes time."""
-        self.check(rule)
-        if len(pattern) > _LONGEST_PATTERN:
-            raise ValueError(f"a pattern has at most {_LONGEST_PATTERN} characters")
-        return fnmatchcase(text, pattern)
 
 
 LONGEST_SHOWN = 500

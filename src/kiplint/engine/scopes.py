@@ -22,7 +22,6 @@ from kiplint.engine.run import (
     IGNORE_MARK,
     file_violations,
     set_violations,
-    take_apart,
     unread_names,
 )
 from kiplint.model.element import set_fact
@@ -72,10 +71,7 @@ def check_alone(file: str, data: bytes, rules: Scopes, fixer: FixFunction | None
         return []
     definition = load(file, data)
     violations = list(file_violations([definition], {file}, rules.alone))
-    findings = place(definition, violations, rules.whole, fixer, {file: data}) if violations else []
-    if definition.message:
-        take_apart(SchemaSet((definition.message,)))
-    return findings
+    return place(definition, violations, rules.whole, fixer, {file: data}) if violations else []
 
 
 def check_together(
@@ -104,19 +100,16 @@ def check_both(
     schemas = SchemaSet(messages, unread=unread_names(definitions))
     ignoring = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
     whole = fresh | ignoring
-    try:
-        violations = [
-            *file_violations(definitions, whole, rules.whole),
-            *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
-            *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
-        ]
-        result = ScopeFindings([], [])
-        for finding in _findings_in(definitions, violations, ignoring, rules, fixer):
-            alone = finding.rule in rules.narrow and finding.path not in ignoring
-            (result.alone if alone else result.together).append(finding)
-        return result
-    finally:
-        take_apart(schemas)
+    violations = [
+        *file_violations(definitions, whole, rules.whole),
+        *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
+        *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
+    ]
+    result = ScopeFindings([], [])
+    for finding in _findings_in(definitions, violations, ignoring, rules, fixer):
+        alone = finding.rule in rules.narrow and finding.path not in ignoring
+        (result.alone if alone else result.together).append(finding)
+    return result
 
 
 def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:

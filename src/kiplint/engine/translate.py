@@ -5,17 +5,17 @@ violations.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from kiplint.engine import runtime
-from kiplint.engine.errors import ExpressionError, UsageError
-from kiplint.engine.expression import TypedExpression, Words, parse_lets, short, translate, watch_call
-from kiplint.engine.language import declare, facts, words_of
+from kiplint.engine.errors import ExpressionError
+from kiplint.engine.expression import TypedExpression, Words, parse_lets, short, translate
+from kiplint.engine.language import words_of
 from kiplint.engine.rule import Case, Rule, translator_stamp, type_of
-from kiplint.engine.runtime import FUNCTIONS, RuleLimitError, Watch
+from kiplint.engine.runtime import FUNCTIONS
 
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -90,17 +90,17 @@ _OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-def functions_of(kind: str, rules: Iterable[Rule], *, with_watch: bool = False) -> list[ast.stmt]:
+def functions_of(kind: str, rules: Iterable[Rule]) -> list[ast.stmt]:
     """The rules of one kind of a pack: the tuple `KIND_rules` of their ids, `walk_KIND`, and `describe_RULE` for each.
 
     `walk_KIND(elements, hit, active)` calls `hit((rule, element, unmet))` for each violation; `active` has, in the
     order of the ids, the rule as it runs (`kiplint.engine.ruleset.ActiveRule`) or None; `unmet` is the unmet
-    requirement of a rule with required fields. With `with_watch`, a `watch` stops them. Raises ExpressionError.
+    requirement of a rule with required fields. Raises ExpressionError.
     """
-    parts = [RuleTranslator(kind, rule, with_watch=with_watch) for rule in rules]
+    parts = [RuleTranslator(kind, rule) for rule in rules]
     ids = ast.Tuple([ast.Constant(part.rule.spec.id) for part in parts], ast.Load())
     tree: list[ast.stmt] = [ast.Assign([ast.Name(f"{kind}_rules", ast.Store())], ids)]
-    tree.append(_walk(kind, parts, with_watch=with_watch))
+    tree.append(_walk(kind, parts))
     tree += [part.describe() for part in parts if part.describes]
     return [ast.fix_missing_locations(node) for node in tree]
 
@@ -108,13 +108,13 @@ def functions_of(kind: str, rules: Iterable[Rule], *, with_watch: bool = False) 
 class RuleTranslator:
     """The parts of one rule as syntax trees. The element is in a variable that is called as its kind."""
 
-    def __init__(self, kind: str, rule: Rule, *, with_watch: bool = False) -> None:
+    def __init__(self, kind: str, rule: Rule) -> None:
         self.kind = kind
         self.rule = rule
         self.word = rule.spec.id.replace("-", "_")
         types = {name: type_of(value) for name, value in rule.params.items()}
         facts = words_of(kind, rule.spec.when)
-        self.describing = Words(facts, kind, types, parse_lets(rule.spec.let), rule=rule.id if with_watch else "")
+        self.describing = Words(facts, kind, types, parse_lets(rule.spec.let))
         self.walking = self.describing._replace(holder=ast.Attribute(self.flag(), "params", ast.Load()))
 
     @property
@@ -217,7 +217,7 @@ class RuleTranslator:
         return reduce(lambda before, part: ast.BinOp(before, ast.Add(), part), parts or [ast.Constant("")])
 
 
-def _walk(kind: str, parts: list[RuleTranslator], *, with_watch: bool) -> ast.FunctionDef:
+def _walk(kind: str, parts: list[RuleTranslator]) -> ast.FunctionDef:
     """A loop over elements; neighbouring rules about the same elements share one test."""
     body: list[ast.stmt] = []
     for when, group in groupby(parts, key=lambda part: part.group):
@@ -232,10 +232,7 @@ def _walk(kind: str, parts: list[RuleTranslator], *, with_watch: bool) -> ast.Fu
             body += _if([_any(flags), *members[0].when()], inner)
     flags = [ast.Name(f"on_{part.word}", ast.Store()) for part in parts]
     unpack = ast.Assign([ast.Tuple(flags, ast.Store())], ast.Name("active", ast.Load()))
-    elements: ast.expr = ast.Name("elements", ast.Load())
-    if with_watch:
-        elements = watch_call("walked", [elements])
-    loop = ast.For(ast.Name(kind, ast.Store()), elements, body, [])
+    loop = ast.For(ast.Name(kind, ast.Store()), ast.Name("elements", ast.Load()), body, [])
     return _function(f"walk_{kind}", ["elements", "hit", "active"], [unpack, loop])
 
 
@@ -275,12 +272,12 @@ def names_used(tree: Iterable[ast.AST]) -> Iterator[str]:
 RUNTIME = ("Description", "as_text", "unmet_requirements", "word")
 
 
-def compile_in_memory(kind: str, rules: Iterable[Rule], watch: Watch) -> dict[str, Any]:
+def compile_in_memory(kind: str, rules: Iterable[Rule]) -> dict[str, Any]:
     """The functions of rules of one kind; all that they can reach are facts, functions of the language, and params."""
     names: dict[str, Any] = {name: getattr(runtime, name) for name in RUNTIME}
     names |= {name: function.call for name, function in FUNCTIONS.items()}
-    names |= {"__builtins__": {}, "watch": watch}
-    exec(compile(ast.Module(functions_of(kind, rules, with_watch=True), []), f"<{kind} rules>", "exec"), names)
+    names["__builtins__"] = {}
+    exec(compile(ast.Module(functions_of(kind, rules), []), f"<{kind} rules>", "exec"), names)
     return names
 
 
@@ -297,33 +294,3 @@ def module_text(pack: str, rules: Iterable[Rule]) -> str:
     lines += [f"{name} = FUNCTIONS[{name!r}].call" for name in FUNCTIONS if name in names]
     lines += [f"PACK = {rules[0].stamp!r}", f"TRANSLATOR = {translator_stamp()!r}"]
     return "\n".join([*lines, *(f"\n\n{ast.unparse(statement)}" for tree in parts for statement in tree)]) + "\n"
-
-
-_ELEMENT = "element"
-
-
-def condition(text: str, elements: type, name: str) -> Callable[[object], bool]:
-    """Whether an expression over the facts of a class holds for an element. Raises UsageError, also later."""
-    declare(elements, name)
-    watch = Watch()
-    try:
-        tree = translate(text, Words(elements.__name__, _ELEMENT, rule=text, fractions=True)).tree
-    except ExpressionError as error:
-        raise UsageError(f"{error}; the names are {', '.join(facts(elements.__name__))}") from None
-    argument = ast.arguments([], [ast.arg(_ELEMENT)], None, [], [], None, [])
-    code = ast.fix_missing_locations(ast.Expression(ast.Lambda(argument, tree)))
-    names: dict[str, Any] = {name: function.call for name, function in FUNCTIONS.items()}
-    names |= {"__builtins__": {}, "watch": watch}
-    # What `translate` lets pass reaches facts and functions of the language only.
-    holds: Callable[[object], Any] = eval(compile(code, "<condition>", "eval"), names)
-
-    def judge(element: object) -> bool:
-        watch.start(1)
-        try:
-            return bool(holds(element))
-        except RuleLimitError as error:
-            raise UsageError(f"{text}: the condition {error}") from None
-        except Exception as error:
-            raise UsageError(f"{text}: {error}") from None
-
-    return judge

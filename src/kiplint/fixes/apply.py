@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -12,12 +12,11 @@ import msgspec
 from kiplint.compat.released import Releases
 from kiplint.engine.finding import Finding, Fix
 from kiplint.fixes.sets import Check, CheckedFiles, Files, Regression, regressions, unreadable
-from kiplint.limits import RECHECKED_BYTES, RECHECKED_FILE
 from kiplint.text.edit import Edit, Edits, apply_edits
 
 MOST_ROUNDS: Final = 6
-MOST_TRIALS: Final = 128
-"""How often a small set is checked again."""
+MOST_TRIALS: Final = 64
+"""How often a set is checked again to tell the fixes that make something worse from the others."""
 
 
 class FixedSet(msgspec.Struct, frozen=True):
@@ -38,34 +37,28 @@ def fix_set(
     check: Check,
     *,
     unsafe: bool = False,
-    selection: Collection[str] = (),
     others: Check = lambda files: (),
     releases: Releases | None = None,
 ) -> FixedSet:
-    """Apply all fixes of the findings of `check` that are allowed: `unsafe` ones, which a person has to review, where
-    that is set, and for the rules in `selection`.
+    """Apply all fixes of the findings of `check`; `unsafe` ones, which a person has to review, only where that is set.
 
     Fixes that collide are applied in separate rounds, and those of texts that are no JSON before all others. A fix that
     makes anything worse (see `regressions`) is not applied; `others` gives the findings of the rules that `check` does
     not run, `releases` decide what is released, by default all versions of the files. Fixes are tried one by one as far
-    as `RECHECKED_BYTES` suffice; beyond, all are refused that are where something gets worse.
+    as `MOST_TRIALS` suffice; beyond, all are refused that are where something gets worse.
     """
     trials = _Trials(check, others, releases)
     first = state = trials.check(files)
     refusals: dict[str, Refusal] = {}
     progress = False
     for _ in range(MOST_ROUNDS):
-        candidates = [
-            item
-            for item in state.own
-            if item.fix and (item.fix.applicability == "safe" or unsafe or item.rule in selection)
-        ]
+        candidates = [item for item in state.own if item.fix and (unsafe or item.fix.applicability == "safe")]
         candidates = [item for item in candidates if item.rule.startswith(TEXT)] or candidates
         batch = without_collisions(item for item in candidates if item.fingerprint not in refusals)
         if not batch and progress:
             refusals, progress = {}, False  # what made things worse before may be right now
             batch = without_collisions(candidates)
-        if not batch or trials.budget < 0:
+        if not batch or trials.left < 0:
             break
         better, new_refusals = trials.accept(state, batch)
         refusals |= new_refusals
@@ -91,11 +84,11 @@ Refusal = tuple[Finding, Regression | None]
 
 
 class _Trials:
-    """Tries fixes on the files of a set; `budget` is the number of bytes that may be checked again."""
+    """Tries fixes on the files of a set; `left` is how often they may still be checked."""
 
     def __init__(self, check: Check, others: Check, releases: Releases | None) -> None:
         self._check, self._others, self._releases = check, others, releases
-        self.budget = int(RECHECKED_BYTES)
+        self.left = MOST_TRIALS
 
     def check(self, files: Files) -> CheckedFiles:
         """The files with their findings."""
@@ -103,15 +96,13 @@ class _Trials:
 
     def accept(self, before: CheckedFiles, batch: Sequence[Finding]) -> tuple[CheckedFiles, dict[str, Refusal]]:
         """The files with those fixes of a batch that together make nothing worse, and the refusals of the others."""
-        size = sum(map(len, before.files.values())) + RECHECKED_FILE * len(before.files)
-        size = max(size, RECHECKED_BYTES // MOST_TRIALS)
         accepted_findings: list[Finding] = []
         refusals: dict[str, Refusal] = {}
         better, parts = before, [list(batch)]
         while parts:
             if not (part := parts.pop()):
                 continue
-            self.budget -= size
+            self.left -= 1
             after = self.check(_apply_fixes(before.files, (*accepted_findings, *part)))
             useless = {_key(item) for item in after.own}.issuperset(map(_key, part))
             likely = any(item.fix and item.fix.applicability == "unsafe" for item in (*accepted_findings, *part))
@@ -123,12 +114,12 @@ class _Trials:
             reasons = _reasons(worse, part)
             suspects = [item for item in part if item.fingerprint in reasons]
             rest = [item for item in part if item.fingerprint not in reasons]
-            if len(part) > 1 and 4 * len(suspects) * size <= self.budget:
+            if len(part) > 1 and 4 * len(suspects) <= self.left:
                 middle = len(rest) if rest and suspects else len(part) // 2
                 items = [*rest, *suspects]
                 parts += [items[middle:], items[:middle]]
                 continue
-            if not suspects or self.budget < 0:
+            if not suspects or self.left < 0:
                 suspects, rest = part, []
             reason = next(iter(worse), None)
             refusals |= {item.fingerprint: (item, reasons.get(item.fingerprint, reason)) for item in suspects}

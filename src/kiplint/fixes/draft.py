@@ -28,12 +28,11 @@ class Draft:
         self.document = Document(message.data)
         self._edits: list[Edit] = []
         self._new: dict[str, str] = {}
-        self._new_elements: dict[str, list[str]] = {}
 
     @property
     def edits(self) -> tuple[Edit, ...]:
         """All edits so far, in the order of their places."""
-        edits = [*self._edits, *self._extend_arrays(), *self._insert_new()]
+        edits = [*self._edits, *self._insert_new()]
         return tuple(sorted(edits, key=lambda edit: (edit.start, edit.end)))
 
     def result(self) -> bytes:
@@ -62,8 +61,9 @@ class Draft:
         self._edits.append(rename_key(self.document, self.node(pointer), key))
 
     def append(self, pointer: str, element: str) -> None:
-        """Append an element to the array at a pointer, or to a new array of the object above, which must exist."""
-        self._new_elements.setdefault(pointer, []).append(element)
+        """Append an element to the array at a pointer, which must exist."""
+        array = self.node(pointer)
+        self._edits += insert_item(self.document, array, element, array.children[-1] if array.children else None)
 
     def add(self, edits: Sequence[Edit]) -> None:
         """Add edits of the same document that were made elsewhere."""
@@ -75,21 +75,6 @@ class Draft:
         if node is None:
             raise LookupError(f"{self.message.file} has no {pointer}")
         return node
-
-    def _extend_arrays(self) -> list[Edit]:
-        edits: list[Edit] = []
-        for pointer, elements in self._new_elements.items():
-            array, item = self.document.find(pointer), ",\n".join(elements)
-            owner, _, key = pointer.rpartition("/")
-            unit = self.document.indent_unit
-            array_text = f"[\n{item}".replace("\n", f"\n{unit}") + "\n]"
-            if array is not None:
-                edits += insert_item(self.document, array, item, array.children[-1] if array.children else None)
-            elif owner:
-                edits += insert_property(self.document, self.node(owner), key, array_text, FIELD)
-            else:
-                self._new[key] = array_text
-        return edits
 
     def _insert_new(self) -> list[Edit]:
         """New properties that are neighbours are inserted together, with a single comma to the next."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -19,7 +17,7 @@ from kiplint.fixes import texts
 from kiplint.fixes.case import Fixer, FixerCase, Fixes, NotFixable, as_json, fix
 from kiplint.fixes.draft import FIELD, MESSAGE
 from kiplint.fixes.new_version import map_text, note_edit
-from kiplint.model.fields import Container, Field, Struct
+from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
@@ -207,40 +205,6 @@ def flexible_versions(case: FixerCase) -> Fixes:
     )
 
 
-def unused_struct(case: FixerCase) -> Fixes:
-    """Correct the field that misspells the struct's name, or remove the struct."""
-    struct: Struct = case.element
-    if not struct.is_common:
-        return ()
-    document, message = case.document, struct.message
-    edits = [
-        case.write_value(node, field.type.replace(field.element_type, struct.name))
-        for field in message.misspelt_uses.get(struct.name, ())
-        if (node := document.find(f"{field.pointer}/type")) is not None
-    ]
-    way = document.way(struct.pointer)
-    if len(way) < 3:
-        return case.unsafe(edits)
-    root, structs, node = way
-    alone = len(structs.children) == 1
-    without = delete_items(document, root, [structs]) if alone else delete_items(document, structs, [node])
-    return case.unsafe(edits, without)
-
-
-def drop(case: FixerCase) -> Fixes:
-    """Remove the property that the rule points to."""
-    container, node = case.item()
-    return case.unsafe(delete_items(case.document, container, [node])) if node.key else ()
-
-
-def acronym(case: FixerCase) -> Fixes:
-    """The acronym as a word, with a single capital letter."""
-    field: Field = case.element
-    node = case.at("name")
-    name = field.name.replace(field.acronym, field.acronym.capitalize(), 1)
-    return case.unsafe([case.write_value(node, name)]) if field.acronym else ()
-
-
 def flag(case: FixerCase) -> Fixes:
     """A bool, where the default is not a third state such as -1."""
     field: Field = case.element
@@ -251,30 +215,6 @@ def flag(case: FixerCase) -> Fixes:
             return ()
         edits.append(case.write_value(default, "true" if field.default == "1" else "false"))
     return case.unsafe(edits)
-
-
-def usual_about(case: FixerCase) -> Fixes:
-    """The descriptions that fields of the name and type have in other messages, the most usual first."""
-    field: Field = case.element
-    node = case.at("about")
-    likely = _usual_abouts(field.message, field.owner, field.name, field.element_type)
-    return case.unsafe(*([case.write_value(node, about)] for about in likely))
-
-
-@lru_cache(maxsize=64)
-def _usual_abouts(message: Message, owner: Container, name: str, kind: str) -> Sequence[str]:
-    """The three most usual descriptions of such fields in other messages, of those that no field of the owner has."""
-    namesakes = message.schemas.fields_by_name.get((message.is_rpc, name), ())
-    peers = (peer for peer in namesakes if peer.message is not message and peer.element_type == kind)
-    abouts = _abouts(owner)
-    return [about for about, _ in Counter(peer.about for peer in peers).most_common() if about and about not in abouts][
-        :3
-    ]
-
-
-@lru_cache(maxsize=1)
-def _abouts(owner: Container) -> set[str]:
-    return {field.about for field in owner.fields}
 
 
 _HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")

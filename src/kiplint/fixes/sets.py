@@ -16,7 +16,7 @@ from kiplint.compat.judge import judge
 from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.config import Configuration, configure
+from kiplint.engine.config import Configuration
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.packs import shipped_rules
@@ -101,15 +101,6 @@ def rpc_names(schemas: SchemaSet) -> dict[str, str]:
     halves = ((half, rpc.name) for rpc in client_rpcs(schemas) for half in (rpc.request, rpc.response))
     header = [(schemas.request_header, "RequestHeader")]
     return {half.file: name for half, name in (*header, *halves) if half}
-
-
-ENTITY_MISSING: Final = "fields/entity-type-missing"
-
-
-def entities_by_field(start: str) -> Mapping[str, str]:
-    """The entity types of fields by name, as the configuration for the path `start` states them."""
-    rules = configure(start).rules().all_rules
-    return next((dict(rule.params["names"]) for rule in rules if rule.id == ENTITY_MISSING), {})
 
 
 Files = Mapping[str, bytes]

@@ -1,4 +1,4 @@
-"""The fixers of texts: of comments, words and the heading. None is safe, as all of them change what people wrote."""
+"""The fixers of comments and brackets. None is safe, as all of them change what people wrote."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 from kiplint.fixes.case import FixerCase, Fixes
-from kiplint.model.message import Message
 from kiplint.model.notes import SAME, Note
-from kiplint.model.words import Word
 from kiplint.text.edit import Document, Edit
-from kiplint.text.lines import BOM, character_of, without_blanks
+from kiplint.text.lines import character_of, without_blanks
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
@@ -63,44 +61,6 @@ def _comment_lines(body: str) -> list[str]:
 
 def _ends_line(document: Document, offset: int) -> bool:
     return not document.text[offset : document.next_line(max(offset - 1, 0))].strip(" \t\r\n")
-
-
-def misspelt_word(case: FixerCase) -> Fixes:
-    """The correction that the rule means, in the case of the word; of several the likeliest first."""
-    word: Word = case.element
-    correction = word.correction if case.violation.rule.params.get("dictionary") else ""
-    start, end = word.place_in_file
-    capital = case.document.data[start : start + 1].isupper()
-    words = filter(None, map(str.strip, (correction or word.meant_word).split(",")))
-    return case.unsafe(*([Edit(start, end, text.capitalize() if capital else text)] for text in words))
-
-
-def doubled_word(case: FixerCase) -> Fixes:
-    """Remove the second of the two words, with the blanks on one side."""
-    word: Word = case.element
-    if not word.is_doubled:
-        return ()
-    data = case.document.data
-    start, end = word.place_in_file
-    before = without_blanks(data, start, b" \t")
-    if data[before - 1 : before] in (b"/", b"\n"):  # the word begins its line
-        after = re.compile(rb"[ \t]*+").match(data, end).end()  # type: ignore[union-attr]
-        return case.unsafe([Edit(start, after, "")]) if after > end else ()
-    return case.unsafe([Edit(before, end, "")])
-
-
-def usual_heading(case: FixerCase) -> Fixes:
-    """The heading that most files of the set have, in the place of the file's own."""
-    message: Message = case.element
-    if not message.usual_heading or message.has_usual_heading:
-        return ()
-    document = case.document
-    heading = "\n".join(message.usual_heading.splitlines())
-    start = document.text.find(message.heading) if message.heading else -1
-    if start >= 0:
-        return case.unsafe([document.edit(start, start + len(message.heading), heading)])
-    start = len(BOM) if document.text.startswith(BOM) else 0
-    return case.unsafe([document.edit(start, start, f"{heading}\n\n")])
 
 
 def version_before(case: FixerCase) -> Fixes:

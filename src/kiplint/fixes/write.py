@@ -35,7 +35,6 @@ _REASONS: Final = {
     errno.EEXIST: "it is there already",
     errno.ENOENT: "it is gone",
     errno.ENOTDIR: "it is gone",
-    errno.ELOOP: "it is a link that leads in a circle",
 }
 
 
@@ -60,20 +59,19 @@ class Replacement(msgspec.Struct, frozen=True):
     after: bytes
 
 
-def replace_files(replacements: Sequence[Replacement], within: Sequence[Path] = ()) -> None:
+def replace_files(replacements: Sequence[Replacement]) -> None:
     """Replace the files' bytes, in the order given; their modes stay.
 
     All new files are written beside the old ones before the first takes its place, so that a full disk changes
-    nothing. Each takes its place at once (rename). A link is followed when it leads to a regular file inside one of
-    the directories `within` or its own.
+    nothing. Each takes its place at once (rename).
 
     Signals that end the process wait until the last has its place. If it is killed between two, the next run that
     writes there puts the others in their places, as a journal says.
 
-    Raises NotWritten for a file that is read-only, has changed since it was read, is gone or no regular file, and
-    when there is no room for it.
+    Raises NotWritten for a file that is read-only, has changed since it was read, is gone, a link or no regular file,
+    and when there is no room for it.
     """
-    targets = [_target(replacement.path, within) for replacement in replacements]
+    targets = [_target(replacement.path) for replacement in replacements]
     for directory in {target.parent for target in targets}:
         _tidy(directory)
     fresh: list[Path] = []
@@ -192,16 +190,14 @@ def _hold_signals() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-def _target(path: Path, within: Sequence[Path]) -> Path:
+def _target(path: Path) -> Path:
     """The file to replace; raises NotWritten if it must not be replaced."""
+    if path.is_symlink():
+        raise NotWritten(f"{path} is a link; change the file that it leads to")
     with _explain_errors(path):
         target = Path(os.path.realpath(path, strict=True))
         require_outside_git(str(target))
         status = target.stat()
-    if path.is_symlink() and not any(
-        target.is_relative_to(os.path.realpath(directory)) for directory in (path.parent, *within)
-    ):
-        raise NotWritten(f"{path} is a link to {target}, outside of the directory; change that file itself")
     if not stat.S_ISREG(status.st_mode):
         raise NotWritten(f"{path} is not a regular file")
     # The administrator may write to everything, and rename asks the directory alone; a mode without any w is meant.
@@ -298,40 +294,21 @@ class FileChanges(msgspec.Struct, frozen=True):
         lines = patch(self.before, self.after, lambda path: in_patch(path, names))
         return "".join(lines).encode("utf-8", "surrogateescape")
 
-    def write(self, names: Iterable[str]) -> None:
-        """Write the files, which were found by these SETs; raises UsageError when one cannot be, and why."""
+    def write(self) -> None:
+        """Write the files; raises UsageError when one cannot be, and why."""
         if not self.after:
             return
         from pathlib import Path
 
-        within = [Path(name) if os.path.isdir(name) else Path(name).parent for name in names]
         replacements = [
             Replacement(Path(path), self.before[path], data)
             for path, data in self.after.items()
             if self.before[path] != data
         ]
         try:
-            replace_files(replacements, within)
+            replace_files(replacements)
         except NotWritten as error:
             raise UsageError(str(error)) from None
-
-
-def create_files(files: Mapping[str, bytes]) -> None:
-    """Write files that are not there yet, or none; raises UsageError when one is there or cannot be written."""
-    new_paths: list[str] = []
-    try:
-        with _hold_signals():
-            for path, data in files.items():
-                with _explain_errors(Path(path)):
-                    require_outside_git(path)
-                    with open(path, "xb") as file:
-                        new_paths.append(path)
-                        file.write(data)
-    except NotWritten as error:
-        for path in new_paths:
-            os.unlink(path)
-        raise UsageError(str(error)) from None
-    _written_paths.extend(new_paths)
 
 
 def prepare_writing(names: Iterable[str]) -> None:

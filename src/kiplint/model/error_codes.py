@@ -12,8 +12,6 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from kiplint.model import spec
-
 
 class ErrorCode(msgspec.Struct, frozen=True):
     """An error code, its name, and whether a client may try again; None where that is not known."""
@@ -29,9 +27,6 @@ class ErrorCode(msgspec.Struct, frozen=True):
         )
 
 
-NONE = "NONE"
-
-
 def _read() -> Iterator[ErrorCode]:
     """The codes in the file beside this module: number, name, and whether it is retriable."""
     with open(os.path.join(os.path.dirname(__file__), "error_codes.txt"), encoding="ascii") as file:
@@ -41,17 +36,16 @@ def _read() -> Iterator[ErrorCode]:
 
 
 ERRORS: Mapping[int, ErrorCode] = {error.code: error for error in _read()}
-FORMER_NAMES = {"NOT_LEADER_FOR_PARTITION": 6}
-"""Names that Kafka changed."""
-ERRORS_JAVA = spec.ERRORS_JAVA
+ERRORS_JAVA = "clients/src/main/java/org/apache/kafka/common/protocol/Errors.java"
+"""The path of the definition of Kafka's error codes in a tree of Kafka."""
 
 
-UNSUPPORTED_VERSION, INVALID_REQUEST, REBOOTSTRAP_REQUIRED = ERRORS[35], ERRORS[42], ERRORS[129]
+UNSUPPORTED_VERSION, INVALID_REQUEST = ERRORS[35], ERRORS[42]
 
 
-def error_of(code: int, errors: Mapping[int, ErrorCode] = ERRORS) -> ErrorCode:
+def error_of(code: int) -> ErrorCode:
     """The error with a code; an unknown code is called `UNKNOWN`."""
-    return errors.get(code) or ErrorCode(code, "UNKNOWN", None)
+    return ERRORS.get(code) or ErrorCode(code, "UNKNOWN", None)
 
 
 def read_errors(java: str) -> dict[int, ErrorCode]:

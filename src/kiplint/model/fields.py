@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import re
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Final
@@ -21,14 +19,11 @@ from kiplint.model.element import (
     range_problem,
     required_range,
     rule_fact,
-    set_fact,
-    set_rule_fact,
     to_blame,
     value_or,
 )
 from kiplint.model.spec import FieldSpec, StructSpec
 from kiplint.model.types import TypeRef, nearest_primitive, parse_type, respelt
-from kiplint.model.usage import Spellings, Vote, last_word
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
@@ -60,11 +55,6 @@ class Container:
         return tuple(field for field in self.fields if field.tag is not None)
 
     @rule_fact
-    def has_open_fields(self) -> bool:
-        """Whether a field has versions without an end."""
-        return any(field.is_open_ended for field in self.fields)
-
-    @rule_fact
     def has_map_keys(self) -> bool:
         """Whether a field is a map key, so that Java keeps the elements in a linked hash set."""
         return any(field.map_key for field in self.fields)
@@ -80,14 +70,6 @@ class Container:
         if len({field.name.lower() for field in self.fields}) == len(self.fields):
             return {}
         return _twins(self.fields, lambda field: field.java_name)
-
-    @rule_fact
-    def about_twins(self) -> dict[int, str]:
-        """By index of a field: the name of an earlier field with the same description."""
-        fields_with_about = tuple(field for field in self.fields if field.about)
-        if len({field.about for field in fields_with_about}) == len(fields_with_about):
-            return {}
-        return _twins(fields_with_about, lambda field: field.about, lambda field: (_age(field), -field.index))
 
     @rule_fact
     def tag_twins(self) -> dict[int, str]:
@@ -119,16 +101,6 @@ class Container:
             expected = max(expected, (field.tag or 0) + 1)
         return {}
 
-    @rule_fact
-    def tags_after(self) -> dict[int, int]:
-        """By index of a field: the tag of the tagged field before it, when that is higher."""
-        pairs = itertools.pairwise(self.tagged_fields)
-        return {
-            field.index: before.tag
-            for before, field in pairs
-            if before.tag is not None and before.tag > (field.tag or 0)
-        }
-
 
 def _twins(
     fields: tuple[Field, ...], key: Callable[[Field], Hashable], age: Callable[[Field], object] | None = None
@@ -159,9 +131,6 @@ class Field:
     name: Annotated[str, "The field's name."]
     name_is_valid: Annotated[bool, "Whether the name is an ASCII letter and then ASCII letters and digits.", FOR_RULES]
     name_is_upper: Annotated[bool, "Whether the name begins with a capital letter.", FOR_RULES]
-    acronym: Annotated[
-        str, "Several capitals in the name that are one word, as in LastKnownELR; else empty.", FOR_RULES
-    ]
     first_word: Annotated[str, "The name's first word, in lower case: `is` of `IsInternal`.", FOR_RULES]
     java_name: Annotated[str, "The name of the generated Java member: the first letter in lower case."]
     type: Annotated[str, "The type as written: a primitive, a struct name, or `[]` and one of these."]
@@ -247,12 +216,6 @@ class Field:
         """Whether its message or struct has valid versions before the first that has the field."""
         return bool(self.present) and self.present.lowest > self.owner.present.lowest
 
-    @rule_fact
-    def is_everywhere(self) -> bool:
-        """Whether it was there as long as its message or struct, in every version."""
-        start = 0 if self.top_level else self.owner.versions.lowest
-        return self.versions.open and self.versions.lowest <= start
-
     @range_fact
     def tagged(self) -> ParsedRange:
         """The versions in which the field is tagged."""
@@ -335,11 +298,6 @@ class Field:
         """The lowest unused tag, for the field with the lowest tag above it; else None."""
         return self.owner.skipped_tags.get(self.index)
 
-    @rule_fact
-    def tag_after(self) -> int | None:
-        """The higher tag of the nearest tagged field before this one, when it is higher; else None."""
-        return self.owner.tags_after.get(self.index)
-
     # Default
 
     @fact
@@ -411,84 +369,6 @@ class Field:
         """The name of another field of the same struct whose Java member is the same, or empty."""
         return self.owner.name_twins.get(self.index, "")
 
-    @rule_fact
-    def about_twin(self) -> str:
-        """The name of an earlier field of the same struct with the same `about`, or empty."""
-        return self.owner.about_twins.get(self.index, "")
-
-    # Fields of the same name elsewhere: what most other RPCs make of a name is the convention
-
-    @set_fact
-    def peers(self) -> tuple[Field, ...]:
-        """The fields of the same name in other messages of the set: of requests and responses, or of records."""
-        message = self.message
-        namesakes = message.schemas.fields_by_name.get((message.is_rpc, self.name), ())
-        return tuple(field for field in namesakes if field.message is not message)
-
-    @set_fact
-    def _type_vote(self) -> Vote:
-        return self.message.schemas.type_tally(self.name).without(self.message.base_name)
-
-    @set_rule_fact
-    def usual_type(self) -> str:
-        """The primitive that most other RPCs give a field of this name; empty when none does."""
-        return self._type_vote.value
-
-    @set_rule_fact
-    def type_votes(self) -> int:
-        """How many other RPCs give it the usual type."""
-        return self._type_vote.votes
-
-    @set_rule_fact
-    def type_dissent(self) -> int:
-        """How many other RPCs give it another primitive."""
-        return self._type_vote.dissent
-
-    @set_rule_fact
-    def signed_peers(self) -> int:
-        """How many fields of other names with its last word are signed; 0 if several names with it are unsigned."""
-        schemas, word = self.message.schemas, last_word(self.name)
-        names = schemas.signed_names.get(word)
-        return schemas.signed_totals[word] - names[self.name] if names else 0
-
-    @set_fact
-    def _entity_vote(self) -> Vote:
-        return self.message.schemas.entity_tally(self.name, self.element_type).without(self.message.base_name)
-
-    @set_rule_fact
-    def usual_entity(self) -> str:
-        """The entity type that most other RPCs give a field of this name and type; empty when they give none."""
-        return self._entity_vote.value
-
-    @set_rule_fact
-    def entity_votes(self) -> int:
-        """How many other RPCs give it the usual entity type."""
-        return self._entity_vote.votes
-
-    @set_rule_fact
-    def entity_dissent(self) -> int:
-        """How many other RPCs give it another entity type, or none."""
-        return self._entity_vote.dissent
-
-    @set_fact
-    def _spellings(self) -> Spellings:
-        return self.message.schemas.spellings.get(self.name, Spellings({}, ""))
-
-    @set_rule_fact
-    def usual_case(self) -> str:
-        """The spelling of the name that most RPCs of the set have, where it differs from this one in case only."""
-        return self._spellings.usual if self._spellings.usual != self.name else ""
-
-    @set_rule_fact
-    def case_votes(self) -> int:
-        """How many RPCs of the set have the usual spelling."""
-        return self._spellings.counts.get(self.usual_case, 0)
-
-    @set_rule_fact
-    def own_case_votes(self) -> int:
-        """How many RPCs of the set, this one included, spell the name as it is here."""
-        return self._spellings.counts.get(self.name, 0)
-
 
 _DEFAULTS: Final[dict[str, dict[str, object]]] = {
     "tagged_versions": {"tagged": NONE, "tagged_problem": ""},
@@ -522,18 +402,15 @@ def _range_facts(text: str) -> dict[str, object]:
 
 
 _SMALL: Final = "abcdefghijklmnopqrstuvwxyz"
-_ACRONYM: Final = "[A-Z]{2,}(?=[A-Z][a-z]|s?[0-9]|s?$|s[A-Z])"
 
 
 @lru_cache(maxsize=65536)
 def _name_facts(name: str) -> dict[str, object]:
     java_name = name[:1].lower() + name[1:]
-    acronym = None if name[1:].islower() else re.search(_ACRONYM, name)
     return {
         "name": name,
         "name_is_valid": name.isascii() and name.isalnum() and name[0].isalpha(),
         "name_is_upper": name[:1].isupper(),
-        "acronym": acronym[0] if acronym else "",
         "java_name": java_name,
         "first_word": java_name[: len(java_name) - len(java_name.lstrip(_SMALL))],
     }

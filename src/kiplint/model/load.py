@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import UNSET
 
-from kiplint.limits import UNFOLDED_LEVELS
+from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
 from kiplint.model.element import set_fact
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
@@ -17,7 +17,6 @@ from kiplint.model.message import Message
 from kiplint.model.spec import DECODER, ENCODER
 from kiplint.model.types import WORDS
 from kiplint.text.decode import Problem, decode
-from kiplint.text.files import LinkText
 from kiplint.text.show import printable
 
 
@@ -53,12 +52,12 @@ _FINE = frozenset((UNSET, None, *WORDS["entityType"]))
 
 def entity_problems(message: Message) -> Iterator[Problem]:
     """A problem for each entity type that Kafka does not know, and for each with blanks around it."""
-    for field in message.all_fields:
-        if field.spec.entity_type not in _FINE:
-            yield _entity_problem(field, str(field.spec.entity_type))
+    strange_fields = (field for field in message.all_fields if field.spec.entity_type not in _FINE)
+    for number, field in enumerate(strange_fields):
+        yield _entity_problem(field, str(field.spec.entity_type), suggests=number < SUGGESTIONS)
 
 
-def _entity_problem(field: Field, word: str) -> Problem:
+def _entity_problem(field: Field, word: str, *, suggests: bool) -> Problem:
     pointer, text = f"{field.pointer}/entityType", printable(word[:40])
     if field.entity_type in _FINE and word.strip():
         return Problem(
@@ -67,7 +66,7 @@ def _entity_problem(field: Field, word: str) -> Problem:
     from kiplint.text.words import did_you_mean
 
     entity_types = WORDS["entityType"]
-    hint = did_you_mean(word.strip(), entity_types) or f"; it is one of {', '.join(entity_types)}"
+    hint = (suggests and did_you_mean(word.strip(), entity_types)) or f"; it is one of {', '.join(entity_types)}"
     return Problem(ENTITY_KIND, f'"{text}" is not a value of "entityType"{hint}', pointer, word=word)
 
 
@@ -125,7 +124,7 @@ class Definition(msgspec.Struct, frozen=True):
 
 def load(file: str, data: bytes) -> Definition:
     """Read one definition file; never raises, whatever the bytes."""
-    spec = None if isinstance(data, LinkText) else decode(data, DECODER, ENCODER)
+    spec = decode(data, DECODER, ENCODER)
     if spec is not None:
         return Definition(file, data, Message(spec, file, data))
     return _load_slowly(file, data)

@@ -27,10 +27,8 @@ from kiplint.model.headers import API_VERSIONS, HeaderRange, header_map, to_decl
 from kiplint.model.notes import Note, Paragraph, notes_of
 from kiplint.model.schemas import SchemaSet
 from kiplint.model.spec import MessageSpec
-from kiplint.model.words import Word, odd_words
 from kiplint.text.decode import Problem
 from kiplint.text.show import printable
-from kiplint.text.words import nearest
 from kiplint.versions import NONE, Interval, VersionRange
 
 PROTECTED: Final = {
@@ -234,6 +232,11 @@ class Message(Container):
             fields.setdefault(field.name.lower(), []).append(field)
         return fields
 
+    @set_rule_fact
+    def types_of_both_halves(self) -> frozenset[str]:
+        """The element types of these fields."""
+        return frozenset(field.element_type for fields in self.fields_of_both_halves.values() for field in fields)
+
     # Versions
 
     @range_fact
@@ -414,11 +417,6 @@ class Message(Container):
         return _cycles(self.structs)
 
     @rule_fact
-    def referenced_types(self) -> frozenset[str]:
-        """The element types that fields have, at every depth."""
-        return frozenset(field.kind.element for field in self.all_fields)
-
-    @rule_fact
     def used_structs(self) -> dict[str, VersionRange]:
         """By name of a common struct: the valid versions in which some field has it as its type."""
         uses: dict[str, list[Interval]] = {name: [] for name in self.common_names}
@@ -426,21 +424,6 @@ class Message(Container):
             if field.kind.element in uses and not field.has_children:
                 uses[field.kind.element].extend(field.present.intervals)
         return {name: VersionRange(intervals) for name, intervals in uses.items()}
-
-    @rule_fact
-    def misspelt_uses(self) -> dict[str, list[Field]]:
-        """By name of a common struct that no field uses: the fields without a struct whose type is nearly that name."""
-        unused_names = self.common_names - self.referenced_types
-        uses: dict[str, list[Field]] = {}
-        for field in self.all_fields if unused_names else ():
-            if field.is_struct and field.element_type not in self.structs_by_name:
-                uses.setdefault(nearest(field.element_type, unused_names), []).append(field)
-        return uses
-
-    @rule_fact
-    def is_capitalised(self) -> bool:
-        """Whether more than half of its fields begin with a capital letter."""
-        return 2 * sum(field.name_is_upper for field in self.all_fields) > len(self.all_fields)
 
     # The file and its comments
 
@@ -455,49 +438,9 @@ class Message(Container):
         return self.file_name.removesuffix(".json")
 
     @rule_fact
-    def is_called_like_file(self) -> bool:
-        """Whether the message has the name of its file, underscores and case aside."""
-        return self.name == self.file_stem or _plain(self.name) == _plain(self.file_stem)
-
-    @rule_fact
     def has_escapes(self) -> bool:
         """Whether the file has a backslash, without which no text in it can hold a quote."""
         return b"\\" in self.data or not self.data
-
-    @rule_fact
-    def trailing_spaces(self) -> int:
-        """The number of lines that end in white space."""
-        return len(re.findall(notes.SPACE_AT_END, self.data))
-
-    @fact
-    def heading(self) -> str:
-        """The licence in the comments before the definition."""
-        return self.data[: notes.body_start(self.data)].decode(errors="replace").strip()
-
-    @fact
-    def has_licence(self) -> bool:
-        """Whether a comment before the definition names a licence."""
-        before = notes.before_definition(self.data).lower()
-        return b"licence" in before or b"license" in before
-
-    @set_rule_fact
-    def usual_heading(self) -> str:
-        """The heading that most files of the set have."""
-        return self.schemas.usual_heading
-
-    @set_rule_fact
-    def has_usual_heading(self) -> bool:
-        """Whether the file's heading is the usual one, blanks and line ends aside."""
-        return self.heading == self.usual_heading or self.heading.split() == self.usual_heading.split()
-
-    @set_rule_fact
-    def heading_likeness(self) -> int:
-        """How much of the usual heading the file's own has, in percent."""
-        from difflib import SequenceMatcher
-
-        return int(
-            100 * SequenceMatcher(None, self.heading.split(), self.usual_heading.split(), autojunk=False).ratio()
-        )
 
     @fact
     def paragraphs(self) -> tuple[Paragraph, ...]:
@@ -506,13 +449,8 @@ class Message(Container):
 
     @fact
     def notes(self) -> tuple[Note, ...]:
-        """The notes in comments: about the message's versions, and about the errors that it may return."""
+        """The notes in comments about the message's versions."""
         return tuple(notes_of(self))
-
-    @set_rule_fact
-    def first_recased(self) -> Note | None:
-        """The first note that writes the name of a field in another case, or None."""
-        return next((note for note in self.notes if note.recased_names), None)
 
     @fact
     def documented_versions(self) -> VersionRange:
@@ -537,21 +475,6 @@ class Message(Container):
             return None
         return highest
 
-    @rule_fact
-    def undocumented_versions(self) -> VersionRange:
-        """The valid versions between the lowest and the highest that no comment mentions, and the base lacks."""
-        valid = self.valid
-        if valid.highest - valid.lowest < 2:
-            return NONE
-        explained_versions = self.documented_versions | (self.former.valid if self.former else NONE)
-        return VersionRange.of(valid.lowest + 1, valid.highest - 1) - explained_versions & valid
-
-    @set_rule_fact
-    def odd_words(self) -> tuple[Word, ...]:
-        """The words that are rare in the set and nearly another, and those that stand twice in a row."""
-        oddness = self.schemas.vocabulary.oddness(self)
-        return tuple(odd_words(self, *oddness)) if any(oddness) else ()
-
 
 _SUFFIXES: Final = {
     "request": "Request",
@@ -561,10 +484,6 @@ _SUFFIXES: Final = {
 }
 _SEPARATORS: Final = "/" if os.sep == "/" else r"/\\"  # elsewhere a backslash is the beginning of an escape
 _DIRECTORIES: Final = rf"[{_SEPARATORS}]|:(?=[^{_SEPARATORS}]*$)"
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
 
 
 def _nested(common: tuple[Struct, ...], fields: tuple[Field, ...]) -> Iterator[Struct]:

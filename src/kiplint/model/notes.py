@@ -1,4 +1,4 @@
-"""The text of a file outside its JSON: version notes in comments, the licence, and stray white space."""
+"""The comments of a file: version notes, behind the licence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, AnyStr, Final, NamedTuple
 
-from kiplint.model.element import fact, rule_fact, set_fact
+from kiplint.model.element import fact, set_fact
 from kiplint.text.lines import line_of, without_blanks
 from kiplint.versions import MAX_VERSION, VersionRange
 
@@ -33,16 +33,6 @@ class Paragraph(NamedTuple):
         behind = self.text.find("\n", offset)
         start = self.places[line] + len(self.text[self.starts[line] : offset].encode())
         return start, start + len(self.text[offset : behind if behind >= 0 else None].encode())
-
-
-class TextElement:
-    """A part of a comment or description; `place_in_file` are the offsets of its first byte and behind its last."""
-
-    message: Annotated[Message, "The message in whose file it stands."]
-
-    def __init__(self, message: Message, start: int, end: int) -> None:
-        self.message = message
-        self.place_in_file = start, end
 
 
 def body_start(data: bytes) -> int:
@@ -114,18 +104,8 @@ _NUMBERS: Final = r"\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and
 _OPENERS: Final = ("Version", "version", "Starting", "From", "As of", "Since")
 # Those that nearly every definition needs are compiled at once, the others where they are.
 _BEGIN: Final = re.compile(rf"(?:(?:Starting|From|As of|Since)\b[a-z ]*?)?[Vv]ersions?\s+({_NUMBERS})")
-_ERROR: Final = re.compile(r"-\s*([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?:\s*\(versions?\s+([^)\n]{1,30})\))?")
-_CODE: Final = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
-_CODES: Final = rf"{_CODE}(?:(?:,|,?\s+(?:and|or|&))\s+{_CODE})*"
-# The name that stands beside the word error; the end of a constant such as ApiKeys.FETCH_ERROR is none.
-_ERROR_NAMES: Final = (
-    rf"\berrors?(?:\s+codes?)?[,:]?\s+({_CODES})|(?<![\w.])({_CODES})\s+(?:as\s+an?\s+(?:possible\s+)?)?errors?\b"
-)
 SAME: Final = r"(?i)\b(?:same\s+(?:as|with)|identical\s+(?:to|with))\s+(?:that\s+of\s+)?v(?:ersion)?\s*(\d{1,5})\b"
 _ADDS: Final = r"\b(?:add(?:s|ed|ing)?|introduc(?:es|ed|ing)|new\s+fields?)\b"
-_REMOVES: Final = r"\b(?:remov(?:es|ed|ing)|drops|dropped|deprecat(?:es|ed|ing))\b"
-_SOURCE: Final = r"\bK(?:IP|AFKA)[-_ ]?\d"
-_OF: Final = r"\s+of\s+([A-Za-z]+(?:Request|Response))\b"
 _BEFORE: Final = r"(?:(?:the|a|an|new|optional|also|two|tagged|top-level|per-[a-z-]+|fields?|called|named)\b|[\s'\"`])*"
 _NAME: Final = r"(?=[a-z]*[A-Z])[A-Za-z][A-Za-z0-9]*\b(?![.\-_]\w|\s+[A-Z])"
 _AFTER: Final = r"['\"`]*\s*\b(fields?\b)?"
@@ -140,7 +120,7 @@ class FieldMention(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """A sentence about versions, or an item of a list of errors; `rest` is what follows the versions.
+    """A sentence about versions; `rest` is what follows the versions.
 
     `start` and `end` are where its first line stands in the file's bytes.
     """
@@ -150,20 +130,15 @@ class Statement(NamedTuple):
     rest: str
     start: int
     end: int
-    error: str = ""
 
 
 def statements(paragraph: Paragraph) -> Iterator[Statement]:
-    """The sentences of a paragraph that begin with versions, and the items of its lists of errors."""
+    """The sentences of a paragraph that begin with versions."""
     text = paragraph.text
     begins = list(_begins(paragraph))
     ends = [*(begin.start() for begin in begins[1:]), len(text)]
     for begin, end in zip(begins, ends, strict=False):
         yield Statement(begin[1], text[begin.start() : end], text[begin.end() : end], *paragraph.place(begin.start()))
-    for start in paragraph.starts:
-        if text.startswith("-", start) and (item := _ERROR.match(text, start)):
-            place, _ = paragraph.place(item.start(1))
-            yield Statement(item[2] or "", item[0], "", place, place + len(item[1]), item[1])
 
 
 def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
@@ -179,33 +154,10 @@ def _begins(paragraph: Paragraph) -> Iterator[re.Match[str]]:
             yield begin
 
 
-def verb_of(rest: str) -> str:
-    """What a sentence states: adds, removes, same, flexible, or other."""
-    if like_of(rest) >= 0:
-        return "same"
-    addition, removal, place = re.search(_ADDS, rest), re.search(_REMOVES, rest), rest.find("flexible")
-    verbs = [(match.start(), verb) for match, verb in ((addition, "adds"), (removal, "removes")) if match]
-    return min([*verbs, *([(place, "flexible")] if place >= 0 else [])], default=(0, "other"))[1]
-
-
 def like_of(rest: str) -> int:
     """The version that a sentence calls the same as its own, or -1."""
     same = re.search(SAME, rest) if "same" in rest or "identical" in rest else None
     return int(same[1]) if same else -1
-
-
-def about_of(rest: str) -> str:
-    """The request or response that a sentence names as its topic, or empty."""
-    about = re.compile(_OF).match(rest) if rest.startswith(" of ") else None
-    return about[1] if about else ""
-
-
-def errors_of(rest: str) -> tuple[str, ...]:
-    """The errors that a sentence names: those next to the word error."""
-    if "rror" not in rest or "_" not in rest:
-        return ()
-    lists = (match[1] or match[2] for match in re.finditer(_ERROR_NAMES, rest))
-    return tuple(dict.fromkeys(name for text in lists for name in re.findall(_CODE, text)))
 
 
 def names_of(rest: str) -> tuple[FieldMention, ...]:
@@ -238,7 +190,6 @@ _MENTION = (
     r"[Vv](?<!\w.)(?i:ersions?)?\s*"
     r"(\d{1,5}(?:\s*(?:-|,|&|\b(?:to|through|and|or)\b)[\s,]*(?:and\s+)?(?:v(?:ersion)?\s*)?\d{1,5})*\+?)"
 )
-SPACE_AT_END = rb"(?<![ \t])[ \t]++(?=\r?\n|\Z)"
 # Each look from one "subject to" ends at the next, which matches all that is behind it.
 _IN_FLUX = (
     rb"(?i)\bsubject to (?:(?!incompatible change|subject to )\w++ )*+incompatible change"
@@ -290,18 +241,15 @@ def is_in_flux(data: bytes) -> bool:
     return re.search(_IN_FLUX, text) is not None
 
 
-class Note(TextElement):
-    """One sentence about versions, or one item of a list of errors."""
+class Note:
+    """One sentence about versions; `place_in_file` are the offsets of its first byte and behind its last."""
 
-    error: Annotated[str, "The error, for an item of a list of errors; else empty."]
-    is_repeated: Annotated[bool, "Whether its error is already in the same list."]
+    message: Annotated[Message, "The message in whose file it stands."]
 
-    def __init__(self, statement: Statement, message: Message, twin: bool, siblings: _Siblings) -> None:
-        super().__init__(message, statement.start, statement.end)
+    def __init__(self, statement: Statement, message: Message) -> None:
+        self.message = message
+        self.place_in_file = statement.start, statement.end
         self._statement = statement
-        self._siblings = siblings
-        self.error = statement.error
-        self.is_repeated = twin
 
     @fact
     def versions(self) -> VersionRange:
@@ -309,39 +257,13 @@ class Note(TextElement):
         return read_versions(self._statement.versions)
 
     @fact
-    def verb(self) -> str:
-        """What it states: adds, removes, same, flexible, other; returns for an item of a list of errors."""
-        return "returns" if self.error else verb_of(self._statement.rest)
-
-    @rule_fact
-    def errors(self) -> tuple[str, ...]:
-        """The errors that it names: the error of a list item, or all names beside the word error."""
-        return (self.error,) if self.error else errors_of(self._statement.rest)
-
-    @rule_fact
-    def gives_source(self) -> bool:
-        """Whether it, or another note about the same versions, names a KIP or an issue of Kafka."""
-        return self.versions in self._siblings.sourced
-
-    @rule_fact
-    def sourced_neighbours(self) -> int:
-        """For a note that adds: how many of the two nearest such notes give a source; 0 if one gives none.
-
-        These are the one before and the one after; for the last, the two before.
-        """
-        notes, place = self._siblings.adding, self._siblings.places.get(self, 0)
-        near = notes[place - 1 : place + 2] if place + 1 < len(notes) else notes[max(place - 2, 0) : place]
-        near = [note for note in near if note is not self]
-        return len(near) if place and all(note.gives_source for note in near) else 0
-
-    @fact
     def _additions(self) -> tuple[FieldMention, ...]:
         return names_of(self._statement.rest)
 
     @fact
     def names(self) -> tuple[str, ...]:
-        """The names that it adds; the error, for an item of a list."""
-        return (self.error,) if self.error else tuple(addition.name for addition in self._additions)
+        """The names that it adds."""
+        return tuple(addition.name for addition in self._additions)
 
     @fact
     def text(self) -> str:
@@ -357,13 +279,6 @@ class Note(TextElement):
     def like(self) -> int:
         """The version that it calls the same as its own, or -1."""
         return like_of(self._statement.rest)
-
-    @set_fact
-    def foreign_message(self) -> str:
-        """The message of another RPC that it is about, as in `Version 2 of FetchRequest`; else empty."""
-        about = about_of(self._statement.rest)
-        own = self.message.base_name.lower()
-        return "" if about.lower().removesuffix("request").removesuffix("response") == own else about
 
     @set_fact
     def _by_name(self) -> dict[str, list[Field]]:
@@ -383,7 +298,7 @@ class Note(TextElement):
             for addition in self._additions
             if addition.sure
             and addition.name.lower() not in fields_by_name
-            and addition.name not in self._siblings.types
+            and addition.name not in self.message.types_of_both_halves
         )
 
     @set_fact
@@ -397,28 +312,6 @@ class Note(TextElement):
                 misplaced_fields.append(fields[0])
         return tuple(misplaced_fields)
 
-    @set_fact
-    def recased(self) -> tuple[str, ...]:
-        """The same names; if they all begin in lower case, only for the first such note of the message."""
-        names = self.recased_names
-        first = not names or any(name[0].isupper() for name in names) or self.message.first_recased is self
-        return names if first else ()
-
-    @set_fact
-    def recased_names(self) -> tuple[str, ...]:
-        """The names that the note adds in another case than the field has."""
-        return tuple(
-            addition.name
-            for addition in self._additions
-            if (fields := self._by_name.get(addition.name.lower()))
-            and all(field.name != addition.name for field in fields)
-        )
-
-    @set_fact
-    def right_case(self) -> str:
-        """The first of these names as the field has it, or empty."""
-        return self._by_name[self.recased[0].lower()][0].name if self.recased else ""
-
 
 def _starts(field: Field) -> Iterator[int]:
     """Where a field, or a change of it, begins: no sooner than its struct."""
@@ -429,38 +322,8 @@ def _starts(field: Field) -> Iterator[int]:
             yield max(begin, part.lowest)
 
 
-class _Siblings:
-    """What the notes of a message have in common."""
-
-    def __init__(self, message: Message) -> None:
-        self._message = message
-
-    @fact
-    def sourced(self) -> set[VersionRange]:
-        """The versions whose notes name a KIP or an issue of Kafka."""
-        return {note.versions for note in self._message.notes if re.search(_SOURCE, note._statement.text)}
-
-    @fact
-    def adding(self) -> list[Note]:
-        """The notes that add something to some versions."""
-        return [note for note in self._message.notes if note.verb == "adds" and note.versions]
-
-    @fact
-    def places(self) -> dict[Note, int]:
-        """Where each of these stands among them."""
-        return {note: place for place, note in enumerate(self.adding)}
-
-    @fact
-    def types(self) -> set[str]:
-        """The types of the fields of the message, and of the other half of its RPC."""
-        return {field.element_type for fields in self._message.fields_of_both_halves.values() for field in fields}
-
-
 def notes_of(message: Message) -> Iterator[Note]:
     """The notes of a message's file, in order."""
-    siblings = _Siblings(message)
     for paragraph in message.paragraphs:
-        errors: set[str] = set()
         for statement in statements(paragraph):
-            yield Note(statement, message, bool(statement.error) and statement.error in errors, siblings)
-            errors.add(statement.error)
+            yield Note(statement, message)

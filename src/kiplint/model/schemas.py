@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Sequence
-from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final
 
-from kiplint.model import usage
 from kiplint.model.element import FOR_RULES, fact, rule_fact, to_blame
-from kiplint.model.spec import ENTITY_TYPES, ERRORS_JAVA
-from kiplint.model.words import Vocabulary
+from kiplint.model.spec import ENTITY_TYPES
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 from kiplint.versions import NONE, VersionRange
@@ -121,7 +119,6 @@ class Rpc:
 
 _FIRST = {"request": "request", "coordinator-key": "coordinator"}
 _SECOND = {"response": "request", "coordinator-value": "coordinator"}
-_ENOUGH_KEYS = 10
 _PARTNERS = {
     "request": ("response", "Response"),
     "response": ("request", "Request"),
@@ -129,15 +126,6 @@ _PARTNERS = {
     "coordinator-value": ("coordinator-key", "Key"),
 }
 _SUFFIXES = tuple(suffix for _, suffix in _PARTNERS.values())
-
-
-class Surroundings(NamedTuple):
-    """What lies around a set in its repository, looked at when a rule needs it; nothing where that is not known."""
-
-    text: Callable[[str], str] = lambda path: ""
-    """The text of another file of the tree, by its path from the top; empty where there is none."""
-    declares_headers: Callable[[], bool] = lambda: False
-    """Whether another set of the repository has `headerVersions`."""
 
 
 class SchemaSet:
@@ -159,10 +147,8 @@ class SchemaSet:
         unread: frozenset[str] = frozenset(),
         selected: frozenset[str] | None = None,
         base: SchemaSet | None = None,
-        around: Surroundings | None = None,
     ) -> None:
         self._messages = messages
-        self.around = around or Surroundings()
         self.directory = directory
         self.partial = partial
         self.unread = unread
@@ -298,45 +284,12 @@ class SchemaSet:
         """The API key after the highest one of the requests and responses."""
         return max((key for kind, key in self.key_owners if kind in ("request", "response")), default=-1) + 1
 
-    @rule_fact
-    def skipped_api_keys(self) -> dict[int, int]:
-        """By API key: the unused key before it, for the first key that leaves a gap in a set numbered from 0.
-
-        A file that cannot be read may have the key.
-        """
-        if self.unread:
-            return {}
-        keys = sorted({key for kind, key in self.key_owners if kind in ("request", "response")})
-        gap = next((place for place, key in enumerate(keys) if place != key), 0)
-        return {keys[gap]: gap} if gap >= _ENOUGH_KEYS else {}
-
     # What is usual in the set
 
     @fact
     def declares_headers(self) -> bool:
         """Whether any message of the set has `headerVersions` (KIP-1313)."""
         return any(message.declares_headers for message in self._messages)
-
-    @rule_fact
-    def requires_headers(self) -> bool:
-        """Whether a message of the set, or of another set of the repository, has `headerVersions` (KAFKA PR 23511)."""
-        return self.declares_headers or self.around.declares_headers()
-
-    @rule_fact
-    def errors(self) -> frozenset[str]:
-        """The names of the errors in the branch's own `Errors.java`; empty where the tree has none."""
-        java = self.around.text(ERRORS_JAVA)
-        if not java:
-            return frozenset()
-        from kiplint.model.error_codes import FORMER_NAMES, read_errors  # few trees have the file
-
-        names = {error.name for error in read_errors(java).values()}
-        return frozenset(names | FORMER_NAMES.keys()) if names else frozenset()
-
-    @rule_fact
-    def request_versions(self) -> int:
-        """How many versions its live requests have had, retired ones included: grows from release to release."""
-        return sum(message.valid.highest + 1 for message in self._messages if message.type == "request")
 
     @rule_fact
     def header_users(self) -> dict[tuple[str, int], int]:
@@ -415,26 +368,6 @@ class SchemaSet:
             field.entity_type not in ("", *ENTITY_TYPES) for message in self._messages for field in message.all_fields
         )
 
-    @rule_fact
-    def headings(self) -> Counter[str]:
-        """How many files have each heading."""
-        return Counter(message.heading for message in self._messages)
-
-    @rule_fact
-    def usual_heading(self) -> str:
-        """The heading that most files have, empty when they have none."""
-        return max(self.headings, key=self.headings.__getitem__, default="")
-
-    @rule_fact
-    def usual_headings(self) -> int:
-        """How many files have the usual heading."""
-        return self.headings[self.usual_heading]
-
-    @rule_fact
-    def vocabulary(self) -> Vocabulary:
-        """The words of its descriptions, comments and names."""
-        return Vocabulary(self._messages, self.selected)
-
     # What is usual for the name of a field
 
     @fact
@@ -445,53 +378,6 @@ class SchemaSet:
             for field in message.all_fields if message.valid else ():
                 fields.setdefault((message.is_rpc, field.name), []).append(field)
         return fields
-
-    @rule_fact
-    def uses(self) -> usage.Uses:
-        """By name of a field of a selected file: its uses in the live requests and responses."""
-        return usage.uses_of(self._messages, self.selected)
-
-    @rule_fact
-    def contested_types(self) -> dict[str, str]:
-        """By name of a field to which the RPCs give more than one primitive: the usual primitive."""
-        return usage.contested_values(self.uses, usage.primitive)
-
-    @rule_fact
-    def contested_entities(self) -> dict[str, str]:
-        """By name of a field to which the RPCs give several entity types, or not all of them one: the usual one."""
-        return usage.contested_values(self.uses, usage.entity)
-
-    @rule_fact
-    def signed_names(self) -> dict[str, Counter[str]]:
-        """By last word of a name that is an unsigned integer: how many signed integers each name with that word has."""
-        return usage.signed_names(self._messages)
-
-    @rule_fact
-    def signed_totals(self) -> dict[str, int]:
-        """By the same last word: how many signed integers there are, of all names with it."""
-        return {word: names.total() for word, names in self.signed_names.items()}
-
-    @rule_fact
-    def spellings(self) -> dict[str, usage.Spellings]:
-        """By name of a field, where there is another spelling: the number of RPCs by spelling, and the usual one."""
-        return usage.spellings(self.uses)
-
-    @fact
-    def _tallies(self) -> dict[tuple[str, str | None], usage.Votes]:
-        return {}
-
-    def type_tally(self, name: str) -> usage.Votes:
-        """The votes on the type of the fields of a name."""
-        if (name, None) not in self._tallies:
-            self._tallies[name, None] = usage.Votes(self.uses.get(name, ()), usage.primitive)
-        return self._tallies[name, None]
-
-    def entity_tally(self, name: str, element_type: str) -> usage.Votes:
-        """The votes on the entity type of the fields of a name and a type."""
-        if (name, element_type) not in self._tallies:
-            alike = (use for use in self.uses.get(name, ()) if use[1].type.removeprefix("[]") == element_type)
-            self._tallies[name, element_type] = usage.Votes(alike, usage.entity)
-        return self._tallies[name, element_type]
 
 
 def _oldest_last(messages: Sequence[Message]) -> list[Message]:

@@ -7,7 +7,7 @@ as `"ignorable": "true"`; those are noted and coerced here too, the rest is note
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -17,6 +17,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
+from kiplint.limits import SUGGESTIONS
 from kiplint.model.element import escape
 from kiplint.model.spec import MessageSpec, reading_schema
 from kiplint.model.types import NO_VALUE, WORDS, coerce, kind_at
@@ -137,7 +138,7 @@ class _Repair:
         properties = sorted(self._schema.get("properties", {}))
         for name in [name for name in self.value if name not in properties]:
             if len(self.problems) < MOST_PROBLEMS:
-                detail = f"{_quote(name)} is not a property here{did_you_mean(name, properties)}"
+                detail = f"{_quote(name)} is not a property here{self._hint(name, properties)}"
                 self._note("unknown-property", detail, f"{self.pointer}/{escape(name)}")
             del self.value[name]
         return True
@@ -177,9 +178,12 @@ class _Repair:
             self.holder[self.path[-1]] = _STAND_INS[str(self.path[-1])]
         return True
 
+    def _hint(self, word: str, names: Iterable[str]) -> str:
+        return did_you_mean(word, names) if len(self.problems) < SUGGESTIONS else ""
+
     def _enum_detail(self) -> str:
         words = WORDS.get(self.property_name, ())
-        near = did_you_mean(self.value.strip(), words) if isinstance(self.value, str) else ""
+        near = self._hint(self.value.strip(), words) if isinstance(self.value, str) else ""
         hint = near or f"; it is one of {', '.join(words)}"
         return f"{_quote(self.value)} is not a value of {_quote(self.property_name)}{hint}"
 

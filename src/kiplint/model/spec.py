@@ -5,7 +5,7 @@ Source: Kafka's message definitions (KIP-482 for tags and flexible versions, KIP
 The annotations are not strings, as `from __future__ import annotations` would make them: to evaluate those takes time.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -57,10 +57,6 @@ class FieldSpec(_SpecBase, kw_only=True):
     fields: Annotated[
         "list[FieldSpec] | UnsetType | None", Meta(description="The fields of the struct that this field defines.")
     ] = UNSET
-
-
-ERRORS_JAVA: Final = "clients/src/main/java/org/apache/kafka/common/protocol/Errors.java"
-"""The path of the definition of Kafka's error codes in a tree of Kafka."""
 
 
 class StructSpec(_SpecBase, kw_only=True):

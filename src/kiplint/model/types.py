@@ -64,9 +64,10 @@ def respelt(text: str) -> str:
     return f"[]{name}" if name and not element.array else ""
 
 
+@lru_cache(maxsize=4096)
 def nearest_primitive(text: str) -> str:
     """The primitive that a misspelt type name probably means, or empty."""
-    primitive = _ALIASES.get(text.lower()) or nearest(text.lower(), PRIMITIVES, 0.75, numbered=False, steps=None)
+    primitive = _ALIASES.get(text.lower()) or nearest(text.lower(), PRIMITIVES, 0.75, numbered=False)
     return primitive if text not in PRIMITIVES else ""
 
 

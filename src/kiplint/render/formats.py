@@ -20,7 +20,7 @@ class Format(NamedTuple):
 
 FORMATS: Final = {
     "text": Format(
-        "Findings with the line they are on, for people; [*] has a safe fix, [?] a likely one.",
+        "Errors with their lines, and other findings in one line each; [*] has a safe fix, [?] a likely one.",
         "kiplint.render.findings.text:write",
         shows_fixes=True,
     ),
@@ -34,9 +34,6 @@ FORMATS: Final = {
         shows_fixes=True,
     ),
     "gitlab": Format("A code quality report of GitLab.", "kiplint.render.findings.ci:write_gitlab"),
-    "html": Format(
-        "A page to look at and search, in one file that needs no network.", "kiplint.render.findings.html:write"
-    ),
     "json": Format(
         "One JSON document with all findings and a summary (see `kiplint schema check`).",
         "kiplint.render.findings.json:write",
@@ -50,16 +47,13 @@ FORMATS: Final = {
         "kiplint.render.findings.ci:write_junit",
     ),
     "markdown": Format("A table, for pull requests and job summaries.", "kiplint.render.markdown:write"),
-    "rdjson": Format(
-        "Reviewdog's diagnostic format, with suggestions that review bots can post.",
-        "kiplint.render.findings.ci:write_rdjson",
-        shows_fixes=True,
-    ),
     "sarif": Format(
         "SARIF 2.1.0, for code scanning and editors.", "kiplint.render.findings.sarif:write", shows_fixes=True
     ),
 }
 """The formats of findings by name, `text` first."""
+PAGE: Final = "html"
+"""The format of results that have a page, those of `diff` and `pipeline report`; their `renderers` name its writer."""
 
 
 class Writer(Protocol):

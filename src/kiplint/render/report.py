@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
@@ -12,6 +13,7 @@ from kiplint.engine.config import FailOn
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.rule import Rule
+from kiplint.render.formats import PAGE
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
@@ -35,11 +37,9 @@ class RuleInfo(msgspec.Struct, frozen=True):
     """What to do about a finding, as Markdown."""
     url: str = ""
     """The address of the documentation; empty for a rule that does not come with kiplint."""
-    quiet: bool = False
-    """Whether text only counts its infos, unless it is asked for all."""
 
 
-WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", "html": "page:write"}
+WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", PAGE: "page:write"}
 
 
 def written_by(room: str, *formats: str) -> Mapping[str, str]:
@@ -62,6 +62,30 @@ class Verdict(NamedTuple):
         """A verdict with the first exceptions, and how many others there are."""
         first, others = [*(texts := [*exceptions])[:MOST_EXCEPTIONS]], len(texts) - MOST_EXCEPTIONS
         return cls(sentence, (*first, *([f"and {others} more"] if others > 0 else [])), step)
+
+
+def set_titles(*names: str) -> list[str]:
+    """The sets as a title names them: `4.0.0:` without its colon, paths without what they have in common.
+
+    A lone absolute path is shown by its last two parts.
+    """
+    names = tuple(os.path.abspath(name) if name in (".", "./") else name for name in names)
+    parts = [(name.removesuffix(":") or name).split("/") for name in names]
+    least = min(map(len, parts), default=1) - 1
+    first = last = 0
+    if len(set(names)) > 1:
+        first = _alike(parts, least)
+        last = _alike([part[::-1] for part in parts], least - first)
+    elif names and names[0].startswith("/"):
+        first = max(0, least - 1)
+    if first == last == 0 and len(names) > 1:  # an absolute path beside a revision
+        parts = [part[-1:] if part[0] == "" else part for part in parts]
+    return [printable("/".join(part[first : len(part) - last])) for part in parts]
+
+
+def _alike(rows: Sequence[Sequence[str]], most: int) -> int:
+    """How many items, `most` at the most, all rows have in common at their start."""
+    return next((place for place in range(most) if len({row[place] for row in rows}) > 1), most)
 
 
 class FindingsSummary(msgspec.Struct, frozen=True):
@@ -133,9 +157,7 @@ class Report(RunResult, frozen=True):
     left_out: tuple[str, ...] = ()
     """JSON files beside the definitions that are not definitions."""
     whole: bool = False
-    """Whether text lists all findings: also quiet ones, and on a terminal more than the worst."""
-    configuration: str = ""
-    """The configuration file; empty without one."""
+    """Whether text lists infos too, and on a terminal shows every error with its line."""
     older: int = 0
     """How many findings are older than the change that the run is about, and not shown."""
 
@@ -202,19 +224,18 @@ class Report(RunResult, frozen=True):
         parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
         return f"{', '.join(parts)}." if parts else ""
 
-    listing_option: ClassVar[str] = "--severity style=info"
-    """What makes text list the infos about names and texts."""
+    listing_option: ClassVar[str] = "--output-format concise"
+    """What lists the infos that text only counts."""
 
     @property
-    def uncounted(self) -> str:
-        """`; 3 about names and texts, listed by --all`, of the findings that text does not list; empty for none."""
-        quiet = sum(not self.is_listed(finding) for finding in self.findings)
-        return f"; {quiet:,} about names and texts, listed by {self.listing_option}" if quiet else ""
+    def unlisted(self) -> str:
+        """`; --all lists the infos`, where text only counts them; empty where it lists everything."""
+        is_whole = all(map(self.is_listed, self.findings))
+        return "" if is_whole else f"; {self.listing_option} lists the infos"
 
     def is_listed(self, finding: Finding) -> bool:
-        """Whether text lists a finding, rather than counting it among the infos about names and texts."""
-        rule = self.rules.get(finding.rule)
-        return self.whole or finding.severity != "info" or rule is None or not rule.quiet
+        """Whether text lists a finding, rather than counting it."""
+        return self.whole or finding.severity != "info"
 
     def in_repository(self, path: str) -> str:
         """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""
@@ -256,7 +277,6 @@ def _info(rule: Rule, ignore: str) -> RuleInfo:
         severity=level if level != "off" else "info",
         help=f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore}".rstrip(),
         url=rule.url,
-        quiet=rule.quiet,
     )
 
 

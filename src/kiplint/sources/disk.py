@@ -1,39 +1,26 @@
-"""Schema sets on disk: directories, trees of directories, single files with their siblings."""
+"""Files on disk: single ones of a schema set with their siblings, and their paths as users see them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from kiplint.limits import Limit
 from kiplint.sources.schema_files import (
     LARGEST_ENTRY,
     Keep,
-    Keeper,
     SchemaFile,
     SchemaFiles,
     SourceError,
-    is_walked,
     marks_of,
-    sorted_out,
     with_context,
 )
-from kiplint.text.files import IS_LINK, LinkText, open_file, read_file, standard_input
+from kiplint.text.files import IS_LINK, open_file, read_file, standard_input
 from kiplint.text.show import printable
 
 STDIN = "-"
 """The name that stands for standard input."""
 UNNAMED = "<stdin>"
-
-
-def walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
-    """The sets of a directory and of all below it; raises SourceError when there is none."""
-    empty, keeper = True, Keeper(keep)
-    for schemas in _walk(top, keeper):
-        empty = False
-        yield schemas
-    if empty:
-        raise keeper.nothing_in(top)
 
 
 def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
@@ -42,12 +29,13 @@ def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Ke
         if data is None and not os.path.isfile(path):
             raise SourceError(f"cannot read {show_path(path)}: it is not a file")
     root = directory or os.curdir
-    files = [SchemaFile(show_path(path), read(path, root) if data is None else data) for path, data in contents.items()]
+    files = [SchemaFile(show_path(path), read(path) if data is None else data) for path, data in contents.items()]
     named_paths = {file.path for file in files}
     place = show_path(root)
-    siblings = ((_below(place, path), path) for path in (_listing(root)[1] if os.path.isdir(root) else ()))
+    entries = filter(is_json, entries_of(root) if os.path.isdir(root) else ())
+    siblings = ((path_below(place, entry.path), entry.path) for entry in entries)
     others = (sibling for sibling in siblings if sibling[0] not in named_paths and keep(sibling[1]))
-    context = (SchemaFile(name, read(path, root, listed=True), is_reported=False) for name, path in others)
+    context = (SchemaFile(name, read(path, listed=True), is_reported=False) for name, path in others)
     return with_context(place, files, context)
 
 
@@ -61,25 +49,16 @@ def show_path(path: str) -> str:
     return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
-def read(path: str, root: str, *, listed: bool = False) -> bytes:
-    """The bytes of a file of a set whose directory is `root`, of an oversized one only the beginning.
+def read(path: str, *, listed: bool = False) -> bytes:
+    """The bytes of a file of a set, of an oversized one only the beginning.
 
-    A link is followed only to a file below the root that is walked itself; else its text is all that is read. Raises
-    SourceError for a file that cannot be read.
+    Raises SourceError for a file that cannot be read, and for a link.
     """
     try:
         return _read(path, is_regular=listed)
     except OSError as error:
-        if error.errno not in IS_LINK:
-            raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
-    try:
-        top, target = os.path.join(os.path.realpath(root), ""), os.path.realpath(path)
-        *folders, name = target.removeprefix(top).split(os.sep)
-        if target.startswith(top) and all(map(is_walked, folders)) and name.endswith(".json"):
-            return _read(target)
-        return LinkText(os.fsencode(os.readlink(path)))
-    except OSError as error:
-        raise SourceError(f"cannot read {show_path(path)}: {error.strerror}") from None
+        reason = "it is a symbolic link" if error.errno in IS_LINK else error.strerror
+        raise SourceError(f"cannot read {show_path(path)}: {reason}") from None
 
 
 def _read(path: str, *, is_regular: bool = False) -> bytes:
@@ -122,38 +101,20 @@ def home_of(directory: str) -> str:
     return os.path.join(here, "")
 
 
-def _walk(top: str, keep: Keep) -> Iterator[SchemaFiles]:
-    waiting = [top]
-    while waiting:
-        directory = waiting.pop()
-        folders, paths = _listing(directory)
-        waiting += reversed(folders)
-        place = show_path(directory)
-        files = [SchemaFile(_below(place, path), read(path, top, listed=True)) for path in paths if keep(path)]
-        definitions, left_out = sorted_out(files, certain=directory == top)
-        if definitions:
-            relative = "" if directory == top else os.path.relpath(directory, top).replace(os.sep, "/")
-            yield SchemaFiles(place, definitions, relative=relative, left_out=left_out)
-
-
-def _below(place: str, path: str) -> str:
+def path_below(place: str, path: str) -> str:
     """The path of a file in a directory that is shown as `place`, as users see it."""
     name = printable(os.path.basename(path))
     return name if place == os.curdir else os.path.join(place, name)
 
 
-def _listing(directory: str) -> tuple[list[str], list[str]]:
-    """The folders to walk and the JSON files of a directory, sorted; links to folders are not followed."""
+def entries_of(directory: str) -> list[os.DirEntry[str]]:
+    """What is in a directory; raises SourceError when it cannot be read."""
     try:
-        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+        return list(os.scandir(directory))
     except OSError as error:
         raise SourceError(f"cannot read {show_path(directory)}: {error.strerror}") from None
-    folders = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and is_walked(entry.name)]
-    return folders, [entry.path for entry in entries if entry.name.endswith(".json") and _is_file(entry)]
 
 
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_file()
-    except OSError:  # a link that leads to itself
-        return False
+def is_json(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a regular file that is called JSON."""
+    return entry.name.endswith(".json") and entry.is_file(follow_symlinks=False)

@@ -6,7 +6,7 @@ import errno
 import os
 
 from kiplint.limits import TEXT_BYTES
-from kiplint.sources.git import FILE, LINK, MOST_LINKS, entries, open_repository
+from kiplint.sources.git import FILE, LINK, TreeEntry, entries, open_repository
 from kiplint.text.files import Disk
 
 
@@ -22,17 +22,21 @@ class FormerFiles(Disk):
         """The bytes of a file; raises OSError as `read_file` does."""
         if not self._is_inside(path):
             return super().read(path, most, cut=cut)
-        data = self._data(path)
-        if data is None:
+        entry = self._entry(path)
+        if entry is None:
             raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
+        if entry.mode == LINK:
+            text = f"it is a link in {self.revision}, which is not followed; --trust-head reads it as it is"
+            raise OSError(errno.ELOOP, text, path)
         self.paths[os.path.abspath(path)] = None
+        data = open_repository(None).read([entry.id])[0].data
         if len(data) > most and not cut:
             raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
         return data[:most]
 
     def is_file(self, path: str) -> bool:
-        """Whether there is a file of that name."""
-        return self._data(path) is not None if self._is_inside(path) else super().is_file(path)
+        """Whether there is a file of that name, or a link."""
+        return self._entry(path) is not None if self._is_inside(path) else super().is_file(path)
 
     exists = is_file
 
@@ -43,16 +47,9 @@ class FormerFiles(Disk):
     def _is_inside(self, path: str) -> bool:
         return os.path.join(os.path.abspath(path), "").startswith(self.top)
 
-    def _data(self, path: str, links: int = 0) -> bytes | None:
+    def _entry(self, path: str) -> TreeEntry | None:
+        """The file or link of that path in the revision."""
         folder, name = os.path.split(os.path.abspath(path).removeprefix(self.top))
-        repository = open_repository(None)
-        tree = repository.find(f"{self.revision}:{folder.replace(os.sep, '/')}")
+        tree = open_repository(None).find(f"{self.revision}:{folder.replace(os.sep, '/')}")
         rows = entries(tree) if tree and tree.kind == "tree" else ()
-        entry = next((entry for entry in rows if entry.name == name), None)
-        if entry is None or not entry.mode.startswith((FILE, LINK)):
-            return None
-        data = repository.read([entry.id])[0].data
-        if entry.mode.startswith(FILE):
-            return data
-        target = os.path.join(self.top, folder, os.fsdecode(data))
-        return self._data(target, links + 1) if links < MOST_LINKS and self._is_inside(target) else None
+        return next((entry for entry in rows if entry.name == name and entry.mode.startswith((FILE, LINK))), None)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from kiplint.limits import GIT_ENTRIES, GIT_LEVELS, GIT_OBJECTS, GIT_TREE, Counter
@@ -13,7 +12,7 @@ from kiplint.sources.cleanup import at_end, forget
 from kiplint.sources.disk import home_of
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of
 from kiplint.sources.tree import FileTree
-from kiplint.text.files import LinkText, read_file
+from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
 _LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
@@ -33,10 +32,10 @@ _TAME = tuple(
 )
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
-_PLUMBING = {"cat-file": "--batch", "clone": "--mirror", "config": "--get-regexp", "diff-index": "--cached"}
-_PLUMBING |= {"diff-tree": "--stdin", "for-each-ref": "", "merge-base": "", "rev-list": "", "rev-parse": ""}
-"""The only commands of git that run, with the first option that they must have. None of them looks at the work tree,
-whose files git passes through filters that a configuration names."""
+_PLUMBING = {"cat-file": "--batch", "clone": "--mirror", "config": "--get-regexp", "diff-tree": "--stdin"}
+_PLUMBING |= {"for-each-ref": "", "ls-files": "--cached", "merge-base": "", "rev-list": "", "rev-parse": ""}
+"""The only commands of git that run, with the first option that they must have. None of them reads the files of the
+work tree, which git passes through filters that a configuration names."""
 
 
 def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
@@ -337,6 +336,21 @@ def is_repository(path: str) -> bool:
     return os.path.lexists(os.path.join(path, ".git")) or _is_bare(path)
 
 
+def work_tree_files(directory: str) -> list[str]:
+    """The paths below a directory of a checkout that git has or would add, from there and with slashes.
+
+    Some may be gone, others are repositories of their own. Empty outside of a checkout, for the repository of another
+    owner, and without git.
+    """
+    command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        process = start(("-C", directory), command, environment(elsewhere=True))
+    except SourceError:
+        return []
+    out, _ = finish(process)
+    return [] if process.returncode else [*dict.fromkeys(os.fsdecode(out).split("\0")[:-1])]
+
+
 def unpack(repository: str, bundle: str, directory: str) -> None:
     """Clone a bundle into an empty directory, as a bare repository; raises SourceError for a broken bundle."""
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
@@ -368,9 +382,7 @@ def _is_bare(path: str) -> bool:
 AT_ONCE = 64
 
 FOLDER, FILE, LINK = b"40000", b"100", b"120000"
-"""The mode of a folder, and how the modes of files and links begin."""
-MOST_LINKS = 10
-"""The most links in a row that are followed."""
+"""The modes of a folder and of a link, and how those of files begin."""
 
 
 class TreeEntry(NamedTuple):
@@ -399,14 +411,15 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
     for at, part in enumerate(parts, 1):
         entry = _entry(revision, parents, part, root)
         if entry.mode.startswith(FILE) and at == len(parts):
-            beside = _follow({"": [file for file in entries(root) if _may_be_json(file)]}, objects)[""]
-            return _tree(name, revision, parents, {"": {**beside, part: entry.id}}, objects), part
+            beside = {file.name: file.id for file in entries(root) if is_json(file)}
+            return _tree(name, revision, parents, {"": {**beside, part: entry.id}}, (), objects), part
         if entry.mode != FOLDER:
             what = {LINK: "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
             raise SourceError(f"cannot read {revision}:{'/'.join([*parents, part])}: it is {what}")
         parents.append(part)
         root = objects.read([entry.id])[0]
-    return _tree(name, revision, parents, _folders(name, root, objects), objects), ""
+    folders, links = _folders(name, root, objects)
+    return _tree(name, revision, parents, folders, links, objects), ""
 
 
 def read_blob(name: str, path: str, repository: str | None = None) -> bytes:
@@ -500,9 +513,10 @@ def entries(tree: GitObject) -> Iterator[TreeEntry]:
         at = after
 
 
-def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str, str | LinkText]]:
-    """The JSON files of each folder below a tree, as `_follow` returns them."""
-    folders: dict[str, list[TreeEntry]] = {}
+def _folders(name: str, top: GitObject, objects: Objects) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """The JSON files of each folder below a tree, name to the id of the contents, and the links of such names."""
+    folders: dict[str, dict[str, str]] = {}
+    links: list[str] = []
     waiting = [("", top)]
     ahead: list[tuple[str, str]] = []
     count = 0
@@ -515,14 +529,15 @@ def _folders(name: str, top: GitObject, objects: Objects) -> dict[str, dict[str,
             before = f"{path}/" if path else ""
             inner = (entry for entry in inside if entry.mode == FOLDER and is_walked(entry.name))
             ahead += [(before + entry.name, entry.id) for entry in inner]
-            if files := [entry for entry in inside if _may_be_json(entry)]:
+            if files := {entry.name: entry.id for entry in inside if is_json(entry)}:
                 folders[path] = files
+            links += [before + entry.name for entry in inside if entry.mode == LINK and entry.name.endswith(".json")]
         batch, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
         if any(path.count("/") >= GIT_LEVELS for path, _ in batch):
             raise SourceError(GIT_LEVELS.exceeded(name))
         trees = objects.read([tree_id for _, tree_id in batch])
         waiting = [(path, tree) for (path, _), tree in zip(batch, trees, strict=True)]
-    return _follow(folders, objects)
+    return folders, links
 
 
 def is_json(entry: TreeEntry) -> bool:
@@ -530,39 +545,18 @@ def is_json(entry: TreeEntry) -> bool:
     return entry.mode.startswith(FILE) and entry.name.endswith(".json")
 
 
-def _may_be_json(entry: TreeEntry) -> bool:
-    return entry.mode.startswith((FILE, LINK)) and entry.name.endswith(".json")
-
-
-def _follow(folders: dict[str, list[TreeEntry]], objects: Objects) -> dict[str, dict[str, str | LinkText]]:
-    """The files of each folder: name to the id of the contents. Links are resolved to one of these files.
-
-    A link to anything else has its text in place of an id, as `disk.read` returns it.
-    """
-    files = {path: {entry.name: entry.id for entry in inside if is_json(entry)} for path, inside in folders.items()}
-    links = [(path, entry) for path, inside in folders.items() for entry in inside if entry.mode == LINK]
-    texts = [LinkText(blob.data) for blob in objects.read([entry.id for _, entry in links])]
-    targets = {(path, entry.name): text for (path, entry), text in zip(links, texts, strict=True)}
-    result: dict[str, dict[str, str | LinkText]] = {path: {**inside} for path, inside in files.items()}
-    for (path, name), text in targets.items():
-        folder, target = path, text
-        for _ in range(MOST_LINKS):
-            folder, _, last = posixpath.normpath(posixpath.join(folder, os.fsdecode(target))).rpartition("/")
-            if (folder, last) not in targets:
-                break
-            target = targets[folder, last]
-        result[path][name] = files.get(folder, {}).get(last, text)
-    return result
-
-
 def _tree(
-    name: str, revision: str, parents: list[str], folders: dict[str, dict[str, str | LinkText]], objects: Objects
+    name: str,
+    revision: str,
+    parents: list[str],
+    folders: dict[str, dict[str, str]],
+    links: Iterable[str],
+    objects: Objects,
 ) -> FileTree:
     inner = "".join(f"{folder}/" for folder in parents)
     home = home_of(objects.where) if os.path.isdir(objects.where) else ""
 
-    def read(ids: list[str | LinkText]) -> list[bytes]:
-        blobs = iter(objects.read([item for item in ids if isinstance(item, str)]))
-        return [next(blobs).data if isinstance(item, str) else item for item in ids]
+    def read(ids: list[str]) -> list[bytes]:
+        return [blob.data for blob in objects.read(ids)]
 
-    return FileTree(name, f"{revision}:{inner}", home + inner, folders, read)
+    return FileTree(name, f"{revision}:{inner}", home + inner, folders, read, tuple(links))

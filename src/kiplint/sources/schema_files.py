@@ -9,10 +9,8 @@ from typing import Final, Literal
 
 import msgspec
 
-from kiplint.text.files import LinkText
-
 Kind = Literal["definition", "malformed", "broken", "other"]
-"""`malformed`: a definition if others are in its directory; `broken`: empty, not text, or a link out of the set."""
+"""`malformed`: a definition if others are in its directory; `broken`: empty, or not text."""
 
 _PROPERTIES: Final = """
     name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable headerVersions
@@ -52,8 +50,6 @@ def kind_of(data: bytes, name: str = "") -> Kind:
         return "malformed"
     if name in FOREIGN:
         return "other"
-    if isinstance(data, LinkText):
-        return "broken"
     if _may_be_ours(data) and re.match(_OURS, data):
         return "other"
     if _has_marks(data) and (_has_marks(_first_properties(data)) or _is_definition(data)):
@@ -162,9 +158,10 @@ class Keeper:
         self.has_excluded = self.has_excluded or not is_included
         return is_included
 
-    def nothing_in(self, place: str) -> SourceError:
+    def nothing_in(self, place: str, *, has_links: bool) -> SourceError:
         """The error for a place without definitions."""
         rest = " that is not excluded by the configuration" if self.has_excluded else ""
+        rest += "; links are not followed" if has_links else ""
         return NothingThereError(f"nothing to check: no message definition in {place}{rest}")
 
 
@@ -189,6 +186,7 @@ class SchemaFiles(msgspec.Struct, frozen=True):
 
     `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
     named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are not definitions.
+    `links` are the links that were not followed, all of a tree in its first set.
     """
 
     directory: str
@@ -196,6 +194,7 @@ class SchemaFiles(msgspec.Struct, frozen=True):
     lone: bool = False
     relative: str = ""
     left_out: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFile, ...]:

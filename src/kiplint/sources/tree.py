@@ -35,7 +35,8 @@ class FileTree(msgspec.Struct, frozen=True):
 
     `name` is what the user called it; `prefix` goes before the path of a file to show it, and ends in a slash or
     colon; `home` goes before it to ask whether it is excluded. `folders` maps each folder's path, without slashes
-    around it, to its files: name to whatever `read` takes to give the bytes of several.
+    around it, to its files: name to whatever `read` takes to give the bytes of several. `links` are the paths of links
+    that are called JSON; they are not followed.
     """
 
     name: str
@@ -43,17 +44,20 @@ class FileTree(msgspec.Struct, frozen=True):
     home: str
     folders: dict[str, dict[str, Any]]
     read: Callable[[list[Any]], list[bytes]]
+    links: tuple[str, ...] = ()
 
     def sets(self, keep: Keep) -> Iterator[SchemaFiles]:
         """One set for each folder with definitions, outer before inner; raises SourceError when there is none."""
         empty, keeper = True, Keeper(keep)
+        links = tuple(printable(self.prefix + link) for link in sorted(self.links) if keep(self.home + link))
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
             definitions, left_out = sorted_out(self._files(folder, keeper), certain=not folder)
             if definitions:
-                empty = False
-                yield SchemaFiles(self._place_of(folder), definitions, relative=folder, left_out=left_out)
+                place = self._place_of(folder)
+                yield SchemaFiles(place, definitions, relative=folder, left_out=left_out, links=links)
+                empty, links = False, ()
         if empty:
-            raise keeper.nothing_in(self.name)
+            raise keeper.nothing_in(self.name, has_links=bool(links))
 
     def files(self, names: Collection[str], keep: Keep) -> SchemaFiles | None:
         """The set of some files of the outermost folder, the others there being context; None if all are excluded."""
@@ -84,9 +88,10 @@ class FileTree(msgspec.Struct, frozen=True):
 
     def _at(self, path: str, folders: dict[str, dict[str, Any]]) -> FileTree:
         if not path:
-            return FileTree(self.name, self.prefix, self.home, folders, self.read)
+            return FileTree(self.name, self.prefix, self.home, folders, self.read, self.links)
         prefix = f"{self.prefix}{path}/"
-        return FileTree(prefix.rstrip("/"), prefix, f"{self.home}{path}/", folders, self.read)
+        links = tuple(link.removeprefix(f"{path}/") for link in self.links if link.startswith(f"{path}/"))
+        return FileTree(prefix.rstrip("/"), prefix, f"{self.home}{path}/", folders, self.read, links)
 
     def _files(self, folder: str, keep: Keep) -> list[SchemaFile]:
         before = f"{folder}/" if folder else ""
@@ -163,43 +168,21 @@ def _tops(here: str, *places: str) -> tuple[str, ...]:
 
 
 class Bounded:
-    """A file with a limit on the bytes that are read, and that is read forwards only unless it is `seekable`.
+    """A file with a limit on the bytes of a single read, such as that of a directory of an archive.
 
-    `last` are the bytes of the last read. Raises SourceError when the limit is reached.
+    Raises SourceError when the limit is reached.
     """
 
-    def __init__(self, name: str, file: Any, *, seekable: bool) -> None:
-        self._name, self._file, self._seekable = name, file, seekable
-        self._position = 0
-        self.last = b""
+    def __init__(self, name: str, file: BinaryIO) -> None:
+        self._name, self._file = name, file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes, fewer at the end."""
-        self.last = self._file.read(min(size, ARCHIVE_HEADER + 1) if size >= 0 else ARCHIVE_HEADER + 1)
-        if len(self.last) > ARCHIVE_HEADER:
+        data = self._file.read(min(size, ARCHIVE_HEADER + 1) if size >= 0 else ARCHIVE_HEADER + 1)
+        if len(data) > ARCHIVE_HEADER:
             raise _too_much(self._name, ARCHIVE_HEADER)
-        self._position += 0 if self._seekable else len(self.last)
-        if self._position > ARCHIVE_BYTES:
-            raise _too_much(self._name, ARCHIVE_BYTES)
-        return self.last
-
-    def tell(self) -> int:
-        """The place of the next byte."""
-        return int(self._file.tell() if self._seekable else self._position)
-
-    def seek(self, to: int, whence: int = 0) -> int:
-        """Move to an offset; forwards by reading."""
-        if self._seekable:
-            return int(self._file.seek(to, whence))
-        if whence or to < self._position:
-            raise ValueError("it leads backwards")
-        while self._position < to and self.read(min(to - self._position, 1 << 16)):
-            pass
-        return self._position
-
-    def seekable(self) -> bool:
-        """Whether reading can go back."""
-        return self._seekable
+        return data
 
 
 def _too_much(name: str, limit: Limit) -> SourceError:
@@ -214,20 +197,24 @@ def entry_path(name: str, entry: str) -> str:
     return "/".join(parts)
 
 
-def zip_files(name: str, file: Any) -> dict[str, bytes]:
-    """The JSON files of a zip archive or jar. Links are left out; two entries of one path are refused."""
+def zip_files(name: str, file: Any) -> tuple[dict[str, bytes], list[str]]:
+    """The JSON files of a zip archive or jar, and the links that are called so; two entries of one path are refused."""
     from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
     files: dict[str, bytes] = {}
+    links: list[str] = []
     room = Counter(ARCHIVE_BYTES)
     with ZipFile(file) as archive:
         entries = archive.infolist()
         if len(entries) > ARCHIVE_ENTRIES:
             raise _too_much(name, ARCHIVE_ENTRIES)
         for entry in entries:
-            if not entry.filename.endswith(".json") or stat.S_ISLNK(entry.external_attr >> 16):
+            if not entry.filename.endswith(".json"):
                 continue
             path = entry_path(name, entry.filename)
+            if stat.S_ISLNK(entry.external_attr >> 16):
+                links.append(path)
+                continue
             if entry.flag_bits & 1:
                 raise SourceError(f"cannot read {name}: its entry {path} is encrypted")
             if entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # zipfile unpacks others without bound
@@ -238,28 +225,7 @@ def zip_files(name: str, file: Any) -> dict[str, bytes]:
                 files[path], size = _beginning(text)
             if not room.take(size):
                 raise _too_much(name, ARCHIVE_BYTES)
-    return files
-
-
-def tar_files(name: str, file: Bounded) -> dict[str, bytes]:
-    """The JSON files of a tar archive. Links and devices are left out; of two entries of one path, the last counts."""
-    from tarfile import TarFile
-
-    files: dict[str, bytes] = {}
-    room = Counter(ARCHIVE_BYTES)
-    with TarFile(fileobj=file) as archive:  # type: ignore[arg-type]
-        for count, entry in enumerate(archive, 1):
-            if count > ARCHIVE_ENTRIES:
-                raise _too_much(name, ARCHIVE_ENTRIES)
-            text = archive.extractfile(entry) if entry.isreg() and entry.name.endswith(".json") else None
-            if text:
-                path = entry_path(name, entry.name)
-                files[path], size = _beginning(text)
-                if not room.take(size):
-                    raise _too_much(name, ARCHIVE_BYTES)
-        if file.last.strip(b"\0"):  # tarfile takes a damaged header for the end
-            raise SourceError(f"cannot read {name}: the archive is damaged (it ends too early)")
-    return files
+    return files, links
 
 
 def _beginning(text: IO[bytes]) -> tuple[bytes, int]:
@@ -281,37 +247,17 @@ def open_archive(name: str, inner: str = "") -> tuple[FileTree, str]:
         raise SourceError(f"cannot read {show_path(name)}: it is not a file")
     try:
         with open_file(name) as file:
-            files = _files(show_path(name), file)
+            files, links = zip_files(show_path(name), Bounded(show_path(name), file))
     except SourceError:
         raise
     except OSError as error:
         raise SourceError(f"cannot read {show_path(name)}: {error.strerror or 'the archive is damaged'}") from None
-    except Exception as error:  # zipfile and tarfile raise a dozen kinds for damaged archives
+    except Exception as error:  # zipfile raises a dozen kinds for damaged archives
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise SourceError(f"cannot read {show_path(name)}: the archive is damaged ({reason})") from None
-    tree = FileTree(show_path(name), f"{show_path(name)}!/", f"{name}/", by_folder(files), lambda texts: texts)
+    shown = show_path(name)
+    tree = FileTree(shown, f"{shown}!/", f"{name}/", by_folder(files), lambda texts: texts, tuple(links))
     tops = {path.partition("/")[0] if "/" in path else "" for path in files}
     if not inner and len(tops) == 1 and "-" in (top := tops.pop()):
         return tree.below(top)
     return tree.below(inner)
-
-
-def _files(name: str, file: BinaryIO) -> dict[str, bytes]:
-    beginning = file.read(6)
-    file.seek(0)
-    if beginning.startswith(b"\x1f\x8b"):
-        from gzip import GzipFile
-
-        return tar_files(name, Bounded(name, GzipFile(fileobj=file), seekable=False))
-    if beginning.startswith(b"BZh"):
-        from bz2 import BZ2File
-
-        return tar_files(name, Bounded(name, BZ2File(file), seekable=False))
-    if beginning == b"\xfd7zXZ\0":
-        from lzma import LZMAFile
-
-        return tar_files(name, Bounded(name, LZMAFile(file), seekable=False))
-    plain = Bounded(name, file, seekable=True)
-    if beginning.startswith(b"PK") or name.lower().endswith((".jar", ".zip")):
-        return zip_files(name, plain)
-    return tar_files(name, plain)

@@ -11,10 +11,8 @@ from msgspec.structs import replace
 
 from kiplint.limits import DEFINITION_BYTES
 from kiplint.text.decode import Problem, blank_comments
-from kiplint.text.files import LinkText
 from kiplint.text.lines import BOM, decode_text
 from kiplint.text.scan import scan
-from kiplint.text.show import show
 from kiplint.text.tokens import join_surrogates
 from kiplint.text.tree import Node
 
@@ -132,9 +130,6 @@ def diagnose(data: bytes) -> Diagnosis:
         detail = f"the file has more than {DEFINITION_BYTES:,} bytes, which is far more than any definition"
         return Diagnosis((Problem("too-large", detail, "", 0, 0),), MISSING, "")
     text = decode_text(data)
-    if isinstance(data, LinkText):
-        detail = f"a symbolic link to {show(text)}, out of the set; put the file itself here, or check where it is"
-        return Diagnosis((Problem("linked-file", detail, "", 0, len(text)),), MISSING, text)
     if problem := _not_utf8(data):
         return Diagnosis((problem,), MISSING, text)
     result = scan(text)

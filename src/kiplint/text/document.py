@@ -10,6 +10,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import msgspec
@@ -38,32 +39,21 @@ _PART: Final = frozenset(("name", "type", "versions"))
 _MESSAGE: Final = frozenset(("name", "type", "fields"))
 
 
-class Block(msgspec.Struct, frozen=True):
-    """A definition: `text` is the document from `start` to `end`, of the same length, with its strings repaired.
-
-    One that is not `closed` lacks a brace; where it ends is a guess. One that is not `versioned` has no property
-    `validVersions`, but the name and fields of a message. `places` has for each character of the text its offset in the
-    document, `~offset` where the document does not have it; without any, the text begins at `start`.
-    """
+class Block(msgspec.Struct, frozen=True, dict=True):
+    """A definition: `text` is the document from `start` to `end`, of the same length, with its strings repaired."""
 
     start: int
     end: int
     text: str
-    closed: bool = True
-    versioned: bool = True
-    places: Sequence[int] = ()
 
-    def stretch(self, start: int, end: int) -> tuple[int, int]:
-        """Where a stretch of the text stands in the document: what the document has of it, else what it stands for."""
-        if not self.places:
-            return self.start + min(start, len(self.text)), self.start + min(end, len(self.text))
-        places = self.places[start : max(end, start + 1)] or self.places[-1:]
-        own = [place for place in places if place >= 0]
-        return (own[0], own[-1] + 1) if own else (~places[0], ~places[0])
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self.text)
 
-    def has(self, start: int, end: int) -> bool:
-        """Whether the document has anything of a stretch of the text."""
-        return not self.places or any(place >= 0 for place in self.places[start : max(end, start + 1)])
+    def offset(self, line: int, column: int) -> int:
+        """The offset in the document of a place in the definition."""
+        starts = self._lines.starts
+        return self.start + min(starts[min(line, len(starts)) - 1] + column - 1, len(self.text))
 
 
 class DocumentBlocks(NamedTuple):
@@ -85,7 +75,7 @@ class _Scan:
         self.text = text
         self.replacements: dict[int, str] = {}
         self.stack: list[_Frame] = []
-        self.closed: list[tuple[int, int, bool]] = []
+        self.closed: list[tuple[int, int]] = []
         self.loose: list[int] = []
         self.last_closing = text.rfind("*/")
         at = 0
@@ -123,7 +113,7 @@ class _Scan:
 
     def _close(self, frame: _Frame, end: int) -> None:
         if OWN in frame.keys or (frame.keys >= _MESSAGE and "versions" not in frame.keys):
-            self.closed.append((frame.start, end, OWN in frame.keys))
+            self.closed.append((frame.start, end))
         elif frame.keys >= _PART:
             while self.loose and self.loose[-1] > frame.start:
                 self.loose.pop()
@@ -133,22 +123,20 @@ class _Scan:
 def find_blocks(text: str) -> DocumentBlocks:
     """The definitions of a document, and its loose fields; in linear time."""
     scan = _Scan(text)
-    starts = [start for start, _, _ in scan.closed]
-    places = [(start, end, True, has_versions) for start, end, has_versions in scan.closed]
-    places += [(start, end, False, True) for start, end in _unclosed_spans(text, scan, starts)]
-    outermost: list[tuple[int, int, bool, bool]] = []
-    for place in sorted(places, key=lambda place: (place[0], -place[1])):
-        if not outermost or place[0] >= outermost[-1][1]:  # no definition stands in another
-            outermost.append(place)
-    begins = [place[0] for place in outermost]
+    spans = [*scan.closed, *_unclosed_spans(text, scan)]
+    outermost: list[tuple[int, int]] = []
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not outermost or start >= outermost[-1][1]:  # no definition stands in another
+            outermost.append((start, end))
+    begins = [start for start, _ in outermost]
     loose = [at for at in scan.loose if not (n := bisect_right(begins, at)) or at >= outermost[n - 1][1]]
-    return DocumentBlocks(tuple(_block(text, scan.replacements, *place) for place in outermost), tuple(loose))
+    return DocumentBlocks(tuple(_block(text, scan.replacements, *span) for span in outermost), tuple(loose))
 
 
-def _unclosed_spans(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple[int, int]]:
+def _unclosed_spans(text: str, scan: _Scan) -> Iterator[tuple[int, int]]:
     """The definitions that never close: up to the next one, the end of their fence, or the last line of JSON."""
     open_ones = [frame.start for frame in scan.stack if OWN in frame.keys]
-    limits = sorted({*starts, *open_ones, len(text)})
+    limits = sorted({*(start for start, _ in scan.closed), *open_ones, len(text)})
     for start in open_ones:
         limit = limits[bisect_right(limits, start)]
         fence = _FENCE.search(text, start, limit)
@@ -159,11 +147,11 @@ def _unclosed_spans(text: str, scan: _Scan, starts: list[int]) -> Iterator[tuple
         yield start, start + len("".join(lines).rstrip())
 
 
-def _block(text: str, replacements: dict[int, str], start: int, end: int, closed: bool, has_versions: bool) -> Block:
+def _block(text: str, replacements: dict[int, str], start: int, end: int) -> Block:
     inner = text[start:end]
     if replacements:
         inner = "".join(replacements.get(at, char) for at, char in enumerate(inner, start))
-    return Block(start, end, inner, closed, has_versions)
+    return Block(start, end, inner)
 
 
 _SPACES: Final = dict.fromkeys(map(ord, "\u00a0\u1680\u2002\u2003\u2007\u2009\u200a\u202f\u205f\u3000"), " ")
@@ -199,8 +187,14 @@ class ShownDocument(msgspec.Struct, frozen=True, dict=True):
     offsets: Sequence[int]
     sizes: Mapping[int, int] = {}
 
-    def span(self, start: int, end: int, lines: Lines) -> tuple[int, int, int, int]:
-        """The line, column, end line and end column, in the text, of a stretch of `plain`; `lines` are the text's."""
+    @cached_property
+    def lines(self) -> Lines:
+        """The lines of the text."""
+        return Lines(self.text)
+
+    def span(self, start: int, end: int) -> tuple[int, int, int, int]:
+        """The line, column, end line and end column, in the text, of a stretch of `plain`."""
+        lines = self.lines
         first = self.offsets[start]
         if end <= start:
             return (*lines.position(first), *lines.position(first))

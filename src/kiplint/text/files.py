@@ -35,10 +35,6 @@ _LEAST: Final = 1 << 12
 """The minimum of bytes to read at once; the size that the system reports for its own files is 0."""
 
 
-class LinkText(bytes):
-    """The path in a symbolic link, as git stores it; it stands for the bytes of a file that is not to be read."""
-
-
 def open_file(path: str, *, links: bool = True) -> BinaryIO:
     """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon.
 

@@ -128,16 +128,5 @@ class Places:
         """The line and column of an offset in bytes; columns count characters."""
         return self._of(path).position(character_of(self._sources[path], offset))
 
-    def byte_column(self, path: str, line: int, column: int) -> int:
-        """A column that counts characters, counted in bytes."""
-        lines = self._of(path)
-        if not 1 <= line <= len(lines):
-            return column
-        return len(lines.line(line)[: column - 1].encode("utf-8", "replace")) + 1
-
-    def bytes_between(self, path: str, start: int, end: int) -> bytes:
-        """The bytes between two offsets."""
-        return self._sources[path][start:end]
-
     def _read(self, path: str) -> Lines:
         return Lines(decode_text(self._sources.get(path, b"")))

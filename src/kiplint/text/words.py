@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
-from itertools import chain, islice, takewhile
-from math import ceil
+from collections.abc import Iterable, Mapping
 from typing import Final
-
-from kiplint.limits import Counter, suggestion_steps
 
 
 def tally(counts: Mapping[str, int], kind: str = "") -> str:
@@ -60,88 +54,31 @@ def did_you_mean(word: str, names: Iterable[str], before: str = "", *, numbered:
     return f"; did you mean {before}{name}?" if name and name != word else ""
 
 
-def nearest(
-    word: str,
-    names: Iterable[str],
-    likeness: float = 0,
-    *,
-    numbered: bool = True,
-    steps: Counter | None = suggestion_steps,
-) -> str:
+def nearest(word: str, names: Iterable[str], likeness: float = 0, *, numbered: bool = True) -> str:
     """The closest of some names, or empty when none is close, or none reaches `likeness`.
 
     Case does not count, and a word may be the beginning of a name, as in `Fetch` for `FetchRequest`. If `numbered`,
-    words with different numbers never match: KIP-714 is not KIP-74. Names that come from untrusted input take `steps`,
-    of a set of names one for each distinct word and name at least; when these are used up, no name is close.
+    words with different numbers never match: KIP-714 is not KIP-74.
     """
-    if steps and not steps.take(0 if isinstance(names, frozenset) else len(names := tuple(names))):
-        return ""
+    from difflib import get_close_matches
+
+    numbers = re.findall(r"\d+", word) if numbered else []
+    likely = sorted(name for name in {*names} if not numbers or re.findall(r"\d+", name) in (numbers, []))
+    same = [name for name in likely if name.lower() == word.lower()]
     least = max(likeness, CLOSE_WHEN_SHORT if len(word) <= SHORT else CLOSE)
-    try:
-        return _nearest(word, frozenset(names), least, numbered, steps)
-    except _OutOfStepsError:
-        return ""
+    close = same or get_close_matches(word, likely, 1, least)
+    if not close and len(word) >= WHOLE:
+        close = [name for name in likely if name.startswith(word)]
+    return close[0] if close else ""
 
 
-class _OutOfStepsError(Exception):
-    pass
-
-
-class _Index:
-    """Names by what makes them close: their numbers and their length, their letters, and how they begin."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.names = sorted(names)
-        self.by_lower: dict[str, list[str]] = {}
-        self.by_length: dict[int, list[str]] = {}
-        self.by_numbers: dict[tuple[str, ...], dict[int, list[str]]] = {}
-        for name in self.names:
-            self.by_lower.setdefault(name.lower(), []).append(name)
-            for by_length in (self.by_length, self.by_numbers.setdefault(_numbers(name), {})):
-                by_length.setdefault(len(name), []).append(name)
-
-    def as_long_as(self, word: str, least: float, numbers: tuple[str, ...]) -> Iterator[str]:
-        """The names with these numbers or none, whose length does not make their likeness smaller than `least`."""
-        groups = [self.by_numbers.get(group, {}) for group in (numbers, ())] if numbers else [self.by_length]
-        for length in range(ceil(len(word) * least / (2 - least)), int(len(word) * (2 - least) / least) + 1):
-            yield from chain.from_iterable(by_length.get(length, ()) for by_length in groups)
-
-    def beginning_with(self, word: str) -> Iterator[str]:
-        """The names that begin with a word."""
-        return takewhile(lambda name: name.startswith(word), islice(self.names, bisect_left(self.names, word), None))
-
-
-_index = lru_cache(maxsize=8)(_Index)
-
-
-def _numbers(word: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"\d+", word))
-
-
-@lru_cache(maxsize=4096)
-def _nearest(word: str, names: frozenset[str], least: float, numbered: bool, steps: Counter | None) -> str:
-    from difflib import SequenceMatcher
-
-    def take(count: int) -> None:
-        if steps and not steps.take(count):
-            raise _OutOfStepsError
-
-    index, numbers = _index(names), _numbers(word) if numbered else ()
-
-    def first(matches: Iterable[str]) -> str:
-        return next((name for name in matches if not numbers or _numbers(name) in (numbers, ())), "")
-
-    if name := first(index.by_lower.get(word.lower(), ())):
-        return name
-    matcher = SequenceMatcher(b=word)
-    likely: list[tuple[float, str]] = []
-    for name in index.as_long_as(word, least, numbers):
-        take(len(name))
-        matcher.set_seq1(name)
-        if matcher.quick_ratio() >= least:
-            take(len(name) * len(word))
-            likely.append((matcher.ratio(), name))
-    likeness, name = max(likely, default=(0, ""))
-    if likeness >= least:
-        return name
-    return first(index.beginning_with(word)) if len(word) >= WHOLE else ""
+def is_one_edit(first: str, second: str) -> bool:
+    """Whether a letter was added, left out or changed, or two adjacent letters swapped."""
+    short, long = sorted((first, second), key=len)
+    start = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(long) - len(short) > 1 or first == second:
+        return False
+    if len(short) < len(long):
+        return short[start:] == long[start + 1 :]
+    swap = short[start + 1 : start + 2] + short[start : start + 1] + short[start + 2 :]
+    return short[start + 1 :] == long[start + 1 :] or swap == long[start:]

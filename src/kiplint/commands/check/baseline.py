@@ -13,8 +13,8 @@ from kiplint.engine.baseline import (
     Baseline,
     BaselineEntry,
     Stale,
+    baseline_of,
     compare,
-    extend,
     read_baseline,
     without,
     write_baseline,
@@ -22,7 +22,7 @@ from kiplint.engine.baseline import (
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
-from kiplint.sources.disk import STDIN, home_of
+from kiplint.sources.disk import home_of
 from kiplint.text.files import Disk
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
@@ -66,14 +66,17 @@ def apply_baseline(
     `plain` gives the findings without a base, as a baseline records them: rules may report less with one. `tree` is the
     directory of the configuration; outside its work tree a configured file is not written. An entry is stale when this
     run would have reported what it records: its rule ran, its file could be read, and everything was checked that the
-    baseline covers. Raises UsageError for options that do not go together, when the file cannot be read or written, and
-    when stale entries should go but not everything was checked.
+    baseline covers. An update writes the file with all `findings` where there is none yet. Raises UsageError when the
+    file cannot be read or written, and when stale entries should go but not everything was checked.
     """
     file = _file(options)
     before = _read(file, options)
-    checked_paths = [
-        _recorded_path(options.command.stdin_filename or path if path == STDIN else path, file) for path in options.sets
-    ]
+    checked_paths = [_recorded_path(path, file) for path in options.sets]
+    writable_tree = None if options.command.baseline else home_of(tree) or tree
+    if before is None:
+        first = baseline_of(findings, checked_paths)
+        write_baseline(first, file, writable_tree)
+        return Compared((), (), (_holds(file, first, first.total, 0),))
     missing = [path for path in before.checked if not _is_covered(path, checked_paths, file)]
     is_judged = (lambda entry: False) if missing else _reportable(everything, rules)
     stale = compare(before, everything, is_judged).stale
@@ -86,24 +89,24 @@ def apply_baseline(
             tuple(StaleObject(**asdict(item.entry), left=item.left) for item in stale),
             tuple(_warning(file, before, stale)),
         )
-    if missing and not options.command.allow_new:
+    if missing:
         raise UsageError(f"{file} is about {missing[0]} too: nothing can be dropped from it without checking that")
-    after, additions = without(before, stale), new if options.command.allow_new else ()
-    if options.command.allow_new:
-        after, new = extend(after, additions, checked_paths), ()
-    write_baseline(after, file, None if options.command.baseline else home_of(tree) or tree)
-    counts = f"{plural(after.total, 'finding')}: {len(additions):,} new, {_paid(stale):,} dropped"
-    return Compared(new, (), (f"{printable(file)} holds {counts}",))
+    after = without(before, stale)
+    write_baseline(after, file, writable_tree)
+    return Compared(new, (), (_holds(file, after, 0, _paid(stale)),))
 
 
 def read_counts(options: BaselineOptions) -> dict[str, int]:
     """How often each finding is recorded, by fingerprint; raises UsageError as `apply_baseline` does for the file."""
-    return {entry.fingerprint: entry.count for entry in _read(_file(options), options).findings}
+    baseline = _read(_file(options), options)
+    return {entry.fingerprint: entry.count for entry in baseline.findings} if baseline else {}
+
+
+def _holds(file: str, baseline: Baseline, new: int, dropped: int) -> str:
+    return f"{printable(file)} holds {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} dropped"
 
 
 def _file(options: BaselineOptions) -> str:
-    if options.command.allow_new and not options.command.update_baseline:
-        raise UsageError("new findings are recorded only in an update of the baseline", kind="allow-new")
     if options.command.baseline:
         return options.command.baseline
     if not options.configured:
@@ -112,14 +115,12 @@ def _file(options: BaselineOptions) -> str:
     return os.path.relpath(options.configured) if inside else options.configured
 
 
-def _read(file: str, options: BaselineOptions) -> Baseline:
+def _read(file: str, options: BaselineOptions) -> Baseline | None:
+    """The baseline; None where there is none yet, and an update writes it."""
     baseline = read_baseline(file, options.files)
-    if baseline is not None:
-        return baseline
-    if options.command.update_baseline and options.command.allow_new:
-        return Baseline()
-    kind = "missing-baseline-of-update" if options.command.update_baseline else "missing-baseline"
-    raise UsageError(f"there is no baseline {file}", kind=kind)
+    if baseline is None and not options.command.update_baseline:
+        raise UsageError(f"there is no baseline {file}", kind="missing-baseline")
+    return baseline
 
 
 def _recorded_path(path: str, file: str) -> str:

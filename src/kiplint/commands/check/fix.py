@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kiplint.compat.since import BaseState, brought_about
-from kiplint.engine.finding import Finding, Fix
-from kiplint.engine.ruleset import RuleSet, Violation
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, Result, check_set
-from kiplint.model.schemas import Surroundings
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 
 MOST_REASONS: Final = 10
-NO_CHOICE: Final[Mapping[str, int]] = {}
 
 
 class OldFindings:
@@ -127,17 +125,15 @@ def fix_sets(
     rules: RuleSet,
     fixer: FixFunction,
     *,
-    around: Callable[[str], Surroundings],
     unsafe: bool,
     releases: Callable[[], Releases | None],
     old: OldFindings | None = None,
     others: RuleSet | None = None,
-    choose: Mapping[str, int] = NO_CHOICE,
 ) -> Fixes:
     """Fix the files of the sets in memory, but not those that are only context. `old` findings lose their fix.
 
-    `around` gives the rest of the repository by the directory of a set, `releases` what no unsafe fix may break;
-    `others` are the rules that do not run, and that no fix may break either; `choose` is as in `check`.
+    `releases` gives what no unsafe fix may break; `others` are the rules that do not run, and that no fix may break
+    either.
     """
     from kiplint.fixes.write import FileChanges
 
@@ -149,8 +145,7 @@ def fix_sets(
     older: list[Finding] = []
     for schemas in sets:
         files = {file.path: file.data for file in schemas.files}
-        surroundings = around(schemas.directory)
-        check = _Check(schemas, surroundings, rules, _with_choices(fixer, choose), old)
+        check = _Check(schemas, rules, fixer, old)
         if not any(finding.fix for finding in check(files)):
             result, older_findings = check.last(files)
             results.append(result)
@@ -158,8 +153,8 @@ def fix_sets(
             continue
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
-        silent = _Check(schemas, surroundings, others, None, None) if others and others.rules else lambda files: ()
-        outcome = fix_set(files, check, unsafe=unsafe, selection=choose, others=silent, releases=releases())
+        silent = _Check(schemas, others, None, None) if others and others.rules else lambda files: ()
+        outcome = fix_set(files, check, unsafe=unsafe, others=silent, releases=releases())
         refusals += outcome.refusals
         before |= outcome.before
         after |= outcome.after
@@ -170,21 +165,10 @@ def fix_sets(
     return Fixes(tuple(results), FileChanges(before, after), tuple(fixed_findings), tuple(refusals), tuple(older))
 
 
-def _with_choices(fixer: FixFunction, choose: Mapping[str, int]) -> FixFunction:
-    """The fixer, but with the fix of the chosen number; none where there are not so many."""
-
-    def fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
-        fixes, number = fixer(violation, pointer, files), choose.get(violation.rule.id)
-        return fixes[number - 1 : number] if number else fixes
-
-    return fix if choose else fixer
-
-
 class _Check(msgspec.Struct, frozen=True):
     """Checks a set in one state after the other, and remembers the last results."""
 
     schemas: SchemaFiles
-    around: Surroundings
     rules: RuleSet
     fixer: FixFunction | None
     old: OldFindings | None
@@ -208,7 +192,6 @@ class _Check(msgspec.Struct, frozen=True):
             partial=self.schemas.lone,
             fixer=self.fixer,
             base=old.base.at(directory) if old and old.base and old.are_left_out else None,
-            around=self.around,
         )
         older: list[Finding] = []
         if old is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -13,13 +13,12 @@ from msgspec.structs import replace
 from kiplint.engine.config import Configuration
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.rule import HALF
-from kiplint.engine.ruleset import RuleSet, Violation, check_selector
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, check_set
 from kiplint.engine.run import Result as ScopeFindings
-from kiplint.model.schemas import Surroundings
 from kiplint.render.report import IGNORE, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN, home_of
-from kiplint.sources.open import ARCHIVES, OtherSets, open_sets, text_of_tree
+from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -65,40 +64,23 @@ def check(options: CheckCommand, *, with_fixes: bool = True) -> CheckResult:
     """Check directories, files, archives or revisions (`REV:path` of the `repository`), by default `.`.
 
     The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration.
-    With `changed_since`, fixes change no version that is released: that one of `released` has, else those of the
-    configuration, as in `diff`; without any, that the revision has. `as_hook` is for a commit: files that are not
-    definitions are skipped, only findings count that are new since HEAD (or `changed_since`), and directories that lose
-    a file are checked too.
+    With `changed_since`, fixes change no version that is released: that a release of the configuration has, as in
+    `diff`; without any, that the revision has.
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
-    remain. Findings in the baseline are fixed only with `fix_baselined`, findings older than the change never; without
-    `changed_since`, those that HEAD has are fixed only with `all`. Unless `with_fixes` is set, findings carry no fix.
+    remain. Findings in the baseline and findings older than the change are not fixed; without `changed_since`, those
+    that HEAD has are fixed only with `all`. Unless `with_fixes` is set, findings carry no fix.
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be written,
     and SourceError for files that cannot be opened.
     """
-    names = options.sets
-    if options.as_hook:
-        from kiplint.commands.check.hook import definitions_among, parts_of_commit
-
-        parts = [CheckPart(*part) for part in parts_of_commit(definitions_among(names), options)]
-        names = next((part.names for part in parts if part.names), names)
-    else:
-        parts = [CheckPart(names or (".",), options)]
-    start = names[0] if names else "."
-    start = options.stdin_filename or "" if start == STDIN else start
+    names = options.sets or (".",)
+    start = "" if names[0] == STDIN else names[0]
     configuration = options.configuring.configuration(start, options.choosing)
-    return check_sets(parts, configuration, with_fixes=with_fixes)
-
-
-class CheckPart(NamedTuple):
-    """Sets that are checked together, and the options; the parts of a run differ in names and `changed_since`."""
-
-    names: tuple[str, ...]
-    options: CheckCommand
+    return check_sets(names, options, configuration, with_fixes=with_fixes)
 
 
 class _Outcome(NamedTuple):
-    """The results of a part's sets, its fixes, and its findings: all, and those that are not older than the change."""
+    """The results of the sets, their fixes, and their findings: all, and those that are not older than the change."""
 
     results: Sequence[ScopeFindings]
     fixes: Fixes | None
@@ -108,14 +90,17 @@ class _Outcome(NamedTuple):
 
 
 def check_sets(
-    parts: Sequence[CheckPart], configuration: Configuration, *, strict: bool = False, with_fixes: bool = True
+    names: tuple[str, ...],
+    options: CheckCommand,
+    configuration: Configuration,
+    *,
+    strict: bool = False,
+    with_fixes: bool = True,
 ) -> CheckResult:
-    """Check the sets of all parts, and compare their findings with one baseline.
+    """Check the sets of these names, whatever sets the `options` name.
 
-    Only a single part can be fixed. The counts of files and messages are those of the first part. A `strict` check with
-    `changed_since` has no finding that the base has too, even if its line was changed.
+    A `strict` check with `changed_since` has no finding that the base has too, even if its line was changed.
     """
-    options, names = parts[0].options, tuple(dict.fromkeys(name for part in parts for name in part.names))
     writes = options.fix and not options.diff
     if writes:
         from kiplint.fixes.write import prepare_writing
@@ -123,98 +108,87 @@ def check_sets(
         prepare_writing(names)
     rules = configuration.rules()
     baseline, file = None, configuration.config.baseline
-    if options.baseline or file or options.update_baseline or options.allow_new:
+    if options.baseline or file or options.update_baseline:
         from kiplint.commands.check.baseline import BaselineOptions
 
         path = file and os.path.join(configuration.base, file)
         baseline = BaselineOptions(options, path, names, configuration.files)
-    runs = [_Run(part, configuration, rules, baseline, strict, with_fixes) for part in parts]
-    outcomes = [run.outcome() for run in runs]
-    everything = _join([outcome.everything for outcome in outcomes])
-    recent = _join([outcome.recent for outcome in outcomes])
-    fixes = outcomes[0].fixes
+    run = _Run(names, options, configuration, rules, baseline, strict, with_fixes)
+    outcome = run.outcome()
+    everything, recent, fixes = outcome.everything, outcome.recent, outcome.fixes
     if fixes and writes:
-        fixes.change.write(names)
+        fixes.change.write()
     findings, stale = recent, None
     notes: tuple[str, ...] = ()
-    if options.changed_since and runs[0].names and not (options.as_hook or strict):
+    if options.changed_since and not strict:
         from kiplint.compat.released import releases_note
 
-        notes = releases_note(runs[0].releases, f"{options.changed_since}:")
+        notes = releases_note(run.releases, f"{options.changed_since}:")
     if baseline is not None:
         from kiplint.commands.check.baseline import apply_baseline
 
-        plain = cache(lambda: _plain_findings(runs) if any(run.base for run in runs) else everything)
+        plain = cache(lambda: _plain_findings(run) if run.base else everything)
         findings, stale, more = apply_baseline(recent, everything, plain, rules, baseline, configuration.base)
         notes += more
     if fixes:
         others = len(everything) - len(findings)
         notes = (*notes, fixes.summary(findings, others, is_written=writes, unsafe=options.unsafe_fixes))
         notes += (*fixes.effects, *fixes.reasons)
-    messages = frozenset().union(*(result.names for outcome in outcomes for result in outcome.results))
-    if names:
-        notes = (*configuration.misnamed(rules, messages), *notes)
-    failing = at_least(findings, options.fail_on or configuration.config.fail_on)
-    visible_findings = failing if options.only_failing else findings
-    if options.only_failing:
-        notes = (*notes, *_not_shown(findings, failing))
+    messages = frozenset().union(*(result.names for result in outcome.results))
     return CheckResult(
-        findings=visible_findings,
-        files=len(runs[0].paths),
-        messages=sum(result.messages for result in outcomes[0].results),
-        sources={path: data for outcome in reversed(outcomes) for path, data in outcome.sources.items()},
-        status="findings" if failing else "ok",
-        sets=parts[0].names,
-        rules=rule_infos([*rules.all_rules, *rules.rules], visible_findings, IGNORE),
-        paths=tuple(runs[0].paths),
+        findings=findings,
+        files=len(run.paths),
+        messages=sum(result.messages for result in outcome.results),
+        sources=outcome.sources,
+        status="findings" if at_least(findings, options.fail_on or configuration.config.fail_on) else "ok",
+        sets=names,
+        rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
+        paths=tuple(run.paths),
         stale=stale,
-        notes=(*dict.fromkeys(note for run in runs for note in run.empty), *notes),
-        left_out=tuple(dict.fromkeys(name for run in runs for name in run.left_out)),
-        configuration=configuration.file or "",
+        notes=(*run.empty, *_not_followed(run), *configuration.misnamed(rules, messages), *notes),
+        left_out=tuple(dict.fromkeys(run.left_out)),
         older=len(everything) - len(recent),
         patch=fixes.change.patch(names) if fixes else None,
         whole=options.all,
     )
 
 
-def _plain_findings(runs: Iterable[_Run]) -> tuple[Finding, ...]:
+def _not_followed(run: _Run) -> Iterator[str]:
+    """A line with the links in the sets, where there are any."""
+    if links := [*dict.fromkeys(run.links)]:
+        more = f" and {len(links) - 3} more" if len(links) > 3 else ""
+        yield f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"
+
+
+def _plain_findings(run: _Run) -> tuple[Finding, ...]:
     """The findings of a check without a base: with a base, some rules report other findings."""
-    parts = []
-    for run in runs:
-        part = CheckPart(run.names, replace(run.options, changed_since=None, fix=False, diff=False))
-        with suppress(NothingThereError):
-            parts.append(
-                _Run(part, run.configuration, run.rules, None, strict=False, with_fixes=False).outcome().everything
-            )
-    return _join(parts)
-
-
-def _not_shown(findings: Collection[Finding], failing: Collection[Finding]) -> Iterator[str]:
-    """A line with the number of warnings that are not shown because they fail nothing."""
-    warnings = sum(finding.severity == "warning" for finding in findings)
-    if number := warnings - sum(finding.severity == "warning" for finding in failing):
-        yield f"{plural(number, 'warning')} not shown, which `kiplint check` lists"
+    options = replace(run.options, changed_since=None, fix=False, diff=False)
+    with suppress(NothingThereError):
+        plain = _Run(run.names, options, run.configuration, run.rules, None, strict=False, with_fixes=False)
+        return plain.outcome().everything
+    return ()
 
 
 class _Run:
-    """The check of a part: its sets, the rules, the options, and the names of the files read so far."""
+    """A check: its sets, the rules, the options, and the names of the files read so far."""
 
     def __init__(
         self,
-        part: CheckPart,
+        names: tuple[str, ...],
+        options: CheckCommand,
         configuration: Configuration,
         rules: RuleSet,
         baseline: BaselineOptions | None,
         strict: bool,
         with_fixes: bool,
     ) -> None:
-        self.names, self.options = part
+        self.names, self.options = names, options
         self.strict, self.with_fixes = strict, with_fixes
         self.configuration, self.rules, self.baseline = configuration, rules, baseline
         self.paths: list[str] = []
         self.left_out: list[str] = []
+        self.links: list[str] = []
         self.empty: list[str] = []
-        self.others = OtherSets(self.names, configuration.keeps, self.options.repository)
 
     def outcome(self) -> _Outcome:
         """Check the sets."""
@@ -248,11 +222,6 @@ class _Run:
             return None
         if any(name.lower().endswith(ARCHIVES) for name in self.names):
             return None
-        if options.as_hook:
-            from kiplint.commands.check.hook import is_changed
-
-            if not is_changed(self.names):
-                return None
         from kiplint.compat.since import read_base
 
         with suppress(SourceError):  # git is missing or refuses the repository
@@ -264,29 +233,25 @@ class _Run:
         """The releases that decide what of the base is released."""
         from kiplint.compat.released import releases_of
 
-        return releases_of(self.configuration, f"{self.options.changed_since}:", self.options.released)
+        return releases_of(self.configuration, f"{self.options.changed_since}:")
 
     @cache  # noqa: B019 - there are few runs in a process
     def fixed_releases(self) -> Releases | None:
         """The releases that no fix may break; without any, what the base or HEAD has."""
         from kiplint.compat.released import releases_of, releases_or_base
 
-        since, first, released = self.options.changed_since, self.names[0], self.options.released
-        place = home_of(_folder(first))
+        since, place = self.options.changed_since, home_of(_folder(self.names[0]))
         if since or place:
-            return releases_or_base(self.configuration, since or HEAD, released, None if since else place)
-        return releases_of(self.configuration, "", released)
+            return releases_or_base(self.configuration, since or HEAD, repository=None if since else place)
+        return releases_of(self.configuration, "")
 
     def _read(self) -> Iterator[SchemaFiles]:
         """The sets; notes their files. Having none is an error without `changed_since` only."""
-        options = self.options
-        if not self.names:
-            return
+        options, keeps = self.options, self.configuration.keeps
         try:
-            for schemas in open_sets(
-                self.names, self.configuration.keeps, options.stdin_filename or "", options.repository, self.empty
-            ):
+            for schemas in open_sets(self.names, keeps, repository=options.repository, empty=self.empty):
                 self.left_out += schemas.left_out
+                self.links += schemas.links
                 self.paths += [file.path for file in schemas.files if file.is_reported]
                 yield schemas
         except NothingThereError:
@@ -296,32 +261,19 @@ class _Run:
 
     def _check_sets(self) -> Iterator[ScopeFindings]:
         fixer, base = _fix if self.with_fixes else None, self.base
-        following = self._read()
-        schemas = next(following, None)
-        while schemas:
-            later = next(following, None)
+        for schemas in self._read():
             yield check_set(
                 (Input(file.path, file.data, file.is_reported) for file in schemas.files),
                 self.rules,
                 directory=schemas.directory,
                 partial=schemas.lone,
                 fixer=fixer,
-                free=later is not None,
                 base=base.at(schemas.directory) if base else None,
-                around=self._around(schemas.directory),
             )
-            schemas = later
-
-    def _around(self, directory: str) -> Surroundings:
-        """The rest of the repository around a set."""
-        return Surroundings(
-            lambda path: text_of_tree(directory or os.curdir, path, self.options.repository),
-            partial(self.others.declare_headers, directory),
-        )
 
     def _results(self) -> tuple[Sequence[ScopeFindings], Fixes | None]:
         """The results of the sets as they are, or with their fixes."""
-        if not (self.names and (self.options.fix or self.options.diff)):
+        if not (self.options.fix or self.options.diff):
             return tuple(self._check_sets()), None
         from kiplint.commands.check.fix import OldFindings, fix_sets
         from kiplint.fixes.sets import all_rules
@@ -329,43 +281,25 @@ class _Run:
         base, counts = self.base, self._read_counts()
         head = self._head() if base is None else None
         old = OldFindings(base or head, counts, are_left_out=base is not None) if base or head or counts else None
-        choices = self.options.choices
-        for rule_id in choices:
-            check_selector(rule_id, self.rules.all_rules)
         running, every = {rule.id for rule in self.rules.rules}, all_rules(self.configuration)
         others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
         fixes = fix_sets(
             self._read(),
             self.rules,
             _fix,
-            around=self._around,
             unsafe=self.options.unsafe_fixes,
             releases=self.fixed_releases,
             old=old,
             others=others,
-            choose=choices,
         )
         return fixes.results, fixes
 
     def _read_counts(self) -> Mapping[str, int]:
-        if self.baseline is None or self.options.fix_baselined:
+        if self.baseline is None:
             return {}
         from kiplint.commands.check.baseline import read_counts
 
         return read_counts(self.baseline)
-
-
-def _join(parts: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    """The findings of all parts, each once: parts may have a directory in common."""
-    if len(parts) == 1:
-        return parts[0]
-    unique_findings: list[Finding] = []
-    previous_keys: set[tuple[str, str]] = set()
-    for findings in parts:
-        keys = [(os.path.realpath(os.path.dirname(finding.path)), finding.fingerprint) for finding in findings]
-        unique_findings += [finding for finding, key in zip(findings, keys, strict=True) if key not in previous_keys]
-        previous_keys.update(keys)
-    return tuple(unique_findings)
 
 
 def _folder(name: str) -> str:

@@ -11,12 +11,10 @@ from kiplint.cli.options import (
     Configuring,
     MessageOption,
     Option,
-    ProofsOption,
+    PageReporting,
     ReleasedOption,
-    Reporting,
     RepositoryOption,
     RoleOption,
-    StatisticsOption,
 )
 
 
@@ -32,7 +30,6 @@ class DiffCommand(Command, frozen=True):
         "message": "--message {message}",
         "released": "--released {message}",
     }
-    SECTION = "Pull requests"
 
     old: Annotated[
         str,
@@ -52,10 +49,8 @@ class DiffCommand(Command, frozen=True):
     repository: RepositoryOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")
     choosing: Choosing = Choosing()
-    reporting: Reporting = Reporting()
+    reporting: PageReporting = PageReporting()
     configuring: Configuring = Configuring()
-    proofs: ProofsOption = False
-    statistics: StatisticsOption = False
 
     def run(self) -> int:
         """Report the changes between two releases, and what they break.
@@ -67,4 +62,4 @@ class DiffCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.diff.run import diff
 
-        return report("diff", self.reporting, lambda: diff(self), statistics=self.statistics)
+        return report("diff", self.reporting, lambda: diff(self))

@@ -15,12 +15,11 @@ from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_in_words, judge
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base
-from kiplint.engine.config import Config, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES
-from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
+from kiplint.engine.ruleset import RuleSet
 from kiplint.model.message import Message
-from kiplint.render.report import Report, Verdict, rule_infos, written_by
+from kiplint.render.report import Report, Verdict, rule_infos, set_titles, written_by
 from kiplint.sources.disk import STDIN
 from kiplint.text.words import comma_parts, did_you_mean, plural
 
@@ -37,8 +36,6 @@ class DiffResult(Report, frozen=True):
     """The role that the changes matter to; empty for all."""
     pairs: tuple[MessagePair, ...] = ()
     """For each change its message in the base and in the head, None where there is none."""
-    proofs: bool = False
-    """Whether layouts and the bytes of proofs are shown whole."""
 
     command = "diff"
     renderers = written_by("diff", "text", "markdown", "html")
@@ -52,8 +49,6 @@ class DiffResult(Report, frozen=True):
     @property
     def verdict(self) -> Verdict:
         """`4.1.0 against 4.0.0: nothing breaks; 5 warnings.`, and the worst of what breaks."""
-        from kiplint.render.page import set_titles
-
         old, new = set_titles(*self.sets[:2])
         breaking = sorted(
             (change for change in self.changes if change.breaks != "none"),
@@ -95,7 +90,7 @@ def diff(options: DiffCommand) -> DiffResult:
     releases = releases_of(configuration, options.old, options.released, repository, options.new)
     notes += releases_note(releases, options.old)
     result = compare((options.old, options.new), trees, rules, grave, options.messages, releases, options.role or "")
-    return replace(result, notes=notes, configuration=configuration.file or "", proofs=options.proofs)
+    return replace(result, notes=notes)
 
 
 def breaks_of(texts: Iterable[str]) -> set[str]:
@@ -105,17 +100,6 @@ def breaks_of(texts: Iterable[str]) -> set[str]:
         hint = did_you_mean(name, BREAKS) or f": {', '.join(BREAKS)}"
         raise UsageError(f"nothing breaks {name}{hint}", kind="breaks")
     return names
-
-
-def diff_all(
-    old: str, new: str, messages: Collection[str] = (), repository: str | None = None, role: str | None = None
-) -> DiffResult:
-    """The changes by all rules that come with kiplint, whatever the configuration selects."""
-    keeps, plain = configure(new).keeps, Config()
-    rules = make_ruleset(plain, load_rules(plain, ""))
-    return compare(
-        (old, new), [load(path, repository, keeps) for path in (old, new)], rules, GRAVE, messages, None, role or ""
-    )
 
 
 def compare(

@@ -27,7 +27,7 @@ ENTRY_COLUMNS: Final = ("severity", "breaks", "rule", "place", "what")
 def write(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result, and below it the verdict."""
     others = write_folded(result.changes, out, color=color) if result.role else result.changes
-    write_changes_of(others, result.sources, out, color=color, proofs=result.proofs)
+    write_changes_of(others, result.sources, out, color=color)
     if result.changes:
         out.write("\n".join(fold(result.verdict.sentence, width_of(out))) + "\n")
 
@@ -42,19 +42,16 @@ def write_diff(
 
 
 def write_changes_of(
-    changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool, proofs: bool = False
+    changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool
 ) -> None:
-    """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs.
-
-    `proofs` shows the proofs whole.
-    """
+    """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(sources.get(path, b""))))
     width = width_of(out)
     others = []
     for change in changes:
         if _is_grave(change):
             finding = excerpt(change, lines(change.path), color, width)
-            out.write(finding.rstrip() + "\n" + proof(change, color, width, whole=proofs) + "\n")
+            out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
         else:
             others.append(change)
     write_rows(others, out, color=color)
@@ -132,7 +129,7 @@ def write_markdown(result: DiffResult, out: TextIO, *, color: bool) -> None:
     """Write a result as Markdown, for pull requests and job summaries."""
     if result.changes:
         write_verdict(result.verdict, out)
-        write_change_table(result.changes, out, proofs=result.proofs)
+        write_change_table(result.changes, out)
 
 
 def write_changes(changes: Sequence[ChangeFinding], message_count: int, out: TextIO) -> None:
@@ -143,7 +140,7 @@ def write_changes(changes: Sequence[ChangeFinding], message_count: int, out: Tex
     write_change_table(changes, out)
 
 
-def write_change_table(changes: Sequence[ChangeFinding], out: TextIO, *, proofs: bool = False) -> None:
+def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
     """Write a table of the changes, the worst first, and their proofs."""
     entries = sorted(changes, key=lambda change: (SEVERITIES.index(change.severity), BREAKS.index(change.breaks)))
     rows = (
@@ -151,16 +148,16 @@ def write_change_table(changes: Sequence[ChangeFinding], out: TextIO, *, proofs:
         for change in entries
     )
     write_table(ENTRY_COLUMNS, rows, out)
-    write_proofs(changes, out, whole=proofs)
+    write_proofs(changes, out)
 
 
-def write_proofs(changes: Iterable[ChangeFinding], out: TextIO, *, whole: bool) -> None:
+def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
     """Write the example messages of changes as a list."""
     proofs = [(change, witness) for change in changes for witness in change.proof]
     if proofs:
         out.write("\nProof, by example messages:\n\n")
     for change, witness in proofs:
-        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness, whole=whole)}')}\n")
+        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
 
 
 def _is_grave(change: ChangeFinding) -> bool:
@@ -186,24 +183,20 @@ def summary_line(changes: Sequence[ChangeFinding], message_count: int) -> str:
     return f"{plural(len(changes), 'change')} in {where}: {breaks_of_counts(counts)}.{rest}"
 
 
-def proof(change: ChangeFinding, color: bool, width: int | None, *, whole: bool) -> str:
-    """The layouts before and after, and the example messages, in a line each that fits; or whole."""
+def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
+    """The layouts before and after, and the example messages, in a line each that fits."""
     rows = [
         (word, side["layout"] or "nothing")
         for word, side in (("before", change.old), ("after", change.new))
         if "layout" in side
     ]
-    rows += [("proof", sentence(witness, whole=whole)) for witness in change.proof]
+    rows += [("proof", sentence(witness)) for witness in change.proof]
     lines: list[str] = []
     for word, text in rows:
-        label, line = f"  {word:>6}  ", printable(text)
-        if whole:
-            first, *others = fold(label + line, width)
-        else:
-            first, others = label + line, []
-            if width is not None and len(first) > width:
-                first = f"{first[: width - 1]}…"
-        lines += [first.replace(word, paint(word, DIM, color), 1), *others]
+        line = f"  {word:>6}  {printable(text)}"
+        if width is not None and len(line) > width:
+            line = f"{line[: width - 1]}…"
+        lines.append(line.replace(word, paint(word, DIM, color), 1))
     return "".join(f"{line}\n" for line in lines)
 
 

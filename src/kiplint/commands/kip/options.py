@@ -11,18 +11,13 @@ from kiplint.cli.options import (
     Option,
     Reporting,
     RepositoryOption,
-    StatisticsOption,
 )
 
 
 class KipCommand(Command, frozen=True):
     """The options of `kiplint kip`."""
 
-    EPILOG = (
-        "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --base 4.1.0:   |   "
-        "kiplint kip kip.txt --base 4.1.0: --against trunk: --output-format json"
-    )
-    SECTION = "Pull requests"
+    EPILOG = "Examples:  kiplint kip KIP-1242.md   |   kiplint kip kip.html --against 4.1.0:"
 
     files: Annotated[
         tuple[str, ...],
@@ -30,26 +25,25 @@ class KipCommand(Command, frozen=True):
             "KIPs as text, Markdown, or the HTML of a wiki; - for standard input. Each is checked by itself.", "FILE"
         ),
     ]
-    base: Annotated[
-        str | None, Option("The release that the KIP changes: a directory, an archive, REV: or REV:path.", "SET")
+    against: Annotated[
+        str | None,
+        Option("The set that the KIP is about: a directory, an archive, REV: or REV:path.", "SET"),
     ] = None
-    against: Annotated[str | None, Option("The code that implements the KIP: report how the two differ.", "SET")] = None
     repository: RepositoryOption = None
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
     reporting: Reporting = Reporting()
     configuring: Configuring = Configuring()
-    statistics: StatisticsOption = False
 
     def run(self) -> int:
         """Check the schemas in the text of a KIP.
 
-        The definitions are extracted from the text, which may have altered blanks and quotes, and checked as one set;
-        the last definition of a name counts. With --base they replace those of the release, and their changes are shown
-        as `kiplint diff` shows them, with the layouts of the new versions. The base also completes definitions that
-        leave something out, patches, and tables of fields. What cannot be read is listed. All places are in the KIP.
+        The definitions are the blocks of JSON in the text, which may have altered blanks and quotes. They are checked
+        as one set; the last definition of a name counts. With --against they stand in that set, in the place of its
+        definitions of these names, and what they change in it is shown as `kiplint diff` shows it: name the release
+        that the KIP changes, or the code, to see how the two differ. All places are in the KIP.
         """
         from kiplint.cli.output import report
         from kiplint.commands.kip.run import kip
 
-        return report("kip", self.reporting, lambda: kip(self), statistics=self.statistics)
+        return report("kip", self.reporting, lambda: kip(self))

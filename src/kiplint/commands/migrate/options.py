@@ -91,55 +91,24 @@ class Kip1313Command(Command, frozen=True):
 class BumpCommand(Command, frozen=True):
     """The options of `kiplint migrate bump`."""
 
-    EPILOG = (
-        "Examples:  kiplint migrate bump Fetch   |   kiplint migrate bump Fetch "
-        "--add-field 'FetchResponse.Topics.Epoch:int32:The epoch of the topic.' --unstable"
-    )
+    EPILOG = "Examples:  kiplint migrate bump Fetch   |   kiplint migrate bump Fetch --note 'adds Epoch.' --unstable"
 
     rpcs: Annotated[tuple[str, ...], Argument("The RPCs to give a new version.", "RPC", complete=completion.rpcs)]
     schemas: DirectoryOption = "."
-    fields: Annotated[
-        tuple[str, ...],
-        Option(
-            "A field of the new version: Name:type:about, with ? after the type if it is optional, =DEFAULT, @TAG, "
-            "and ! if it is never ignorable; []{Name:type, ...} is an array of a struct. Before the name, with "
-            "dots, the fields that contain it, and the response if the field is not for the request. Repeatable.",
-            "FIELD",
-            flag="--add-field",
-        ),
-    ] = ()
     unstable: Annotated[bool, Option("Mark the new version as unstable: it may still change.")] = False
-    new_version: Annotated[bool, Option("Add a version after an unstable one, instead of changing that.")] = False
-    note: Annotated[str, Option("The comment on the version, after its number.", "TEXT", usual="the fields")] = ""
+    new_version: Annotated[bool, Option("Add a version after an unstable one.")] = False
+    note: Annotated[
+        str, Option("The comment on the version, after its number.", "TEXT", usual="is the same as version N")
+    ] = ""
     writing: Writing = Writing()
 
     def run(self) -> int:
         """Give RPCs a new version, request and response together.
 
         validVersions, headerVersions and the comment get the new version, and ranges that end with the latest version
-        include it. An unstable version is changed instead. New fields come last, from the new version on; in older
-        versions they are ignorable in a response, and have a default in a request. What would make the set worse is not
-        written.
+        include it. After an unstable version, which may still change, there is only one with --new-version. What would
+        make the set worse is not written.
         """
         from kiplint.commands.migrate.run import migrate_bump
 
         return self.writing.present(migrate_bump(self))
-
-
-class ReleaseCommand(Command, frozen=True):
-    """The options of `kiplint migrate release`."""
-
-    EPILOG = "Example:  kiplint migrate release InitProducerId --schemas clients/src/main/resources/common/message"
-
-    rpcs: Annotated[tuple[str, ...], Argument("The RPCs to release.", "RPC", complete=completion.rpcs)]
-    schemas: DirectoryOption = "."
-    writing: Writing = Writing()
-
-    def run(self) -> int:
-        """Release the unstable version of RPCs.
-
-        Brokers offer it then, and it may not change any more. latestVersionUnstable is removed from the request.
-        """
-        from kiplint.commands.migrate.run import migrate_release
-
-        return self.writing.present(migrate_release(self))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,9 +12,8 @@ from kiplint.commands.migrate.result import MigrationResult
 from kiplint.compat.rollout import WITH_FIELDS, RolloutRow, rollout
 from kiplint.engine.config import configure
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.bump import bump, release
+from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.new_version import BadField, FieldToAdd
 from kiplint.fixes.sets import (
     FileEdits,
     Goal,
@@ -23,7 +21,6 @@ from kiplint.fixes.sets import (
     MigrationRow,
     all_rules,
     client_rpcs,
-    entities_by_field,
     load_set,
     prove,
 )
@@ -35,7 +32,7 @@ from kiplint.text.show import encodable
 from kiplint.text.words import comma_parts, did_you_mean
 
 if TYPE_CHECKING:
-    from kiplint.commands.migrate.options import BumpCommand, Kip1313Command, ReleaseCommand, Writing
+    from kiplint.commands.migrate.options import BumpCommand, Kip1313Command, Writing
 
 Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
 """Migrates the RPCs of a set."""
@@ -62,32 +59,11 @@ def migrate_kip_1313(options: Kip1313Command) -> MigrationResult:
 
 
 def migrate_bump(options: BumpCommand) -> MigrationResult:
-    """Give RPCs a new version of request and response with the new fields, and write the files, unless `writing` says
-    otherwise.
+    """Give RPCs a new version of request and response, and write the files, unless `writing` says otherwise.
 
-    What would make the set worse is not written, and its row is `left`. Raises UsageError for an invalid field or an
-    unknown RPC, and for files that cannot be written; SourceError for what cannot be opened.
+    What would make the set worse is not written, and its row is `left`. Raises UsageError for an unknown RPC, and for
+    files that cannot be written; SourceError for what cannot be opened.
     """
-    try:
-        return _migrate((options.schemas,), options.rpcs, _bumping(options), None, options.writing)
-    except BadField as error:
-        raise UsageError(str(error)) from None
-
-
-def _bumping(options: BumpCommand) -> Migrate:
-    """What bumps the RPCs of a set. Raises BadField for a field that fits none of them."""
-    fields = [FieldToAdd.parse(field) for field in options.fields]
-    halves = [field.message or {*field.path[:1]} & {*map(_base, options.rpcs)} for field in fields]
-    loose = next((text for half, text in zip(halves, options.fields, strict=True) if not half), None)
-    if loose is not None and len(set(options.rpcs)) > 1:
-        raise BadField(f"{loose!r} names no RPC: write '{_base(options.rpcs[0])}Request.{loose}'")
-    make = partial(
-        bump,
-        unstable=options.unstable,
-        new_version=options.new_version,
-        note=options.note,
-        entities=entities_by_field(options.schemas),
-    )
     directories: dict[str, str] = {}
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
@@ -96,43 +72,15 @@ def _bumping(options: BumpCommand) -> Migrate:
             first = directories.setdefault(rpc.name, here)
             if here != first:
                 raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
-        return _bump(rpcs, fields, make) if rpcs else Migration()
-
-    return change
-
-
-def migrate_release(options: ReleaseCommand) -> MigrationResult:
-    """Release the unstable version of RPCs, which may not change from then on; write the files unless `writing` says
-    otherwise.
-
-    Raises UsageError for an unknown RPC and for files that cannot be written, SourceError for what cannot be opened.
-    """
-
-    def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        return _join([release(rpc) for rpc in rpcs])
+        migrations = [
+            bump(rpc, unstable=options.unstable, new_version=options.new_version, note=options.note) for rpc in rpcs
+        ]
+        return Migration(
+            tuple(file for migration in migrations for file in migration.files),
+            tuple(row for migration in migrations for row in migration.rows),
+        )
 
     return _migrate((options.schemas,), options.rpcs, change, None, options.writing)
-
-
-def _bump(rpcs: Sequence[Rpc], fields: Sequence[FieldToAdd], make: Callable[..., Migration]) -> Migration:
-    names = {rpc.name for rpc in rpcs}
-    if vague := next((field for field in fields if field.path and not field.message and field.path[0] in names), None):
-        name, rest = vague.path[0], ".".join((*vague.path[1:], vague.name))
-        raise BadField(f"{name} has a request and a response: write {name}Request.{rest} or {name}Response.{rest}")
-    halves = {rpc.name: {half.name for half in (rpc.request, rpc.response) if half} for rpc in rpcs}
-    half_names = set().union(*halves.values())
-    if strange := next((field.message for field in fields if field.message and field.message not in half_names), ""):
-        raise BadField(f"{strange} is not the request or response of an RPC to bump{did_you_mean(strange, half_names)}")
-    migrations = [
-        make(rpc, fields=[field for field in fields if not field.message or field.message in halves[rpc.name]])
-        for rpc in rpcs
-    ]
-    return _join(migrations)
-
-
-def _join(migrations: Sequence[Migration]) -> Migration:
-    files = tuple(file for migration in migrations for file in migration.files)
-    return Migration(files, tuple(row for migration in migrations for row in migration.rows))
 
 
 def _migrate(
@@ -183,7 +131,7 @@ def _migrate(
         rollouts=rollouts,
     )
     if writing.to_files:
-        result.change.write(paths)
+        result.change.write()
     return result
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, TextIO
 
-from kiplint.commands.negotiate.result import NegotiationResult
+from kiplint.commands.negotiate.run import NegotiationResult
 from kiplint.compat.negotiation.result import (
     TROUBLE,
     BrokerMode,
     Exchange,
-    FeatureUse,
     Ids,
     Negotiation,
+    NegotiationSummary,
     Outcome,
     RpcRow,
     Telemetry,
@@ -23,6 +23,7 @@ from kiplint.render.table import (
     BOLD,
     DIM,
     SEVERITY,
+    Cell,
     fold,
     paint,
     paragraph,
@@ -32,119 +33,87 @@ from kiplint.render.table import (
     width_of,
     wrap_labelled,
 )
-from kiplint.text.show import printable
 from kiplint.text.words import plural
 
-_LABEL = 11
-"""The width of the labels' column."""
-
-_GRAVE: Final[dict[Outcome, str]] = {
+LABEL_WIDTH: Final = 11
+REFUSALS: Final[dict[Outcome, str]] = {
     "no-common-version": "No version in common",
     "header-differs": "Headers differ: client and broker cannot read each other",
     "refused": "Refused with INVALID_REQUEST",
 }
-_WAYS: Final[dict[Outcome, str]] = {
+ABSENCES: Final[dict[Outcome, str]] = {
     "not-everywhere": "Not offered by every broker",
     "client-only": "Only the client has",
     "broker-only": "Unknown to the client",
     "not-offered": "Not offered to clients (other listeners, or unstable)",
 }
-_RED, _YELLOW = SEVERITY["error"], SEVERITY["warning"]
+RED, YELLOW = SEVERITY["error"], SEVERITY["warning"]
 
 
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     """Write the negotiation."""
     negotiation = result.negotiation
     width = width_of(out)
-    sections = [
-        verdict_lines(result.verdict, width, color),
-        *(
-            list(_connection(*broker, color, width))
-            for broker in zip(negotiation.exchanges, negotiation.telemetry, negotiation.modes, strict=True)
-        ),
-        *_attention(negotiation, color, width),
-        *([_features(negotiation.features, color)] if negotiation.features else []),
-        _all(negotiation, color, width),
-        [_summary(negotiation, color)],
-    ]
+    sections = [verdict_lines(result.verdict, width, color)]
+    for parts in zip(negotiation.modes, negotiation.exchanges, negotiation.telemetry, strict=True):
+        lines = [title(f"Connection to {parts[0].broker}", color)]
+        for label, text in _connection(*parts):
+            lines += wrap_labelled(label, text, LABEL_WIDTH, color, width)
+        sections.append(lines)
+    sections += _attention(negotiation.rpcs, color, width)
+    sections.append(_all_rpcs(negotiation, color, width))
+    sections.append([_counts(negotiation.summary, color)])
     out.write("\n\n".join("\n".join(section) for section in sections if section) + "\n")
 
 
-def _connection(exchange: Exchange, ids: Telemetry, mode: BrokerMode, color: bool, width: int | None) -> Iterator[str]:
-    """How the connection to a broker begins."""
-    yield title(f"Connection to {exchange.broker}", color)
-    for label, text in steps(exchange, ids, mode):
-        yield from wrap_labelled(label, text, _LABEL, color, width)
-
-
-def steps(exchange: Exchange, ids: Telemetry, mode: BrokerMode) -> Iterator[tuple[str, str]]:
+def _connection(mode: BrokerMode, exchange: Exchange, telemetry: Telemetry) -> Iterator[tuple[str, str]]:
     """How a connection begins: pairs of a label and a sentence; an empty label repeats the last one."""
-    yield from (*_mode(mode), *_exchange(exchange), *_telemetry(ids))
-
-
-def _mode(mode: BrokerMode) -> Iterator[tuple[str, str]]:
-    """The mode, and the RPCs that only one of the two modes serves."""
     other: Mode = "zookeeper" if mode.mode == "kraft" else "kraft"
-    ask = f"; for {TITLES[other]} mode: --mode {other}" if mode.assumed else ""
-    yield "mode", f"{TITLES[mode.mode]}{ask}"
-    if mode.not_here:
-        yield "", f"only {TITLES[other]} mode serves {', '.join(mode.not_here)}"
-    if mode.only:
-        yield "", f"only {TITLES[mode.mode]} mode serves {', '.join(mode.only)}"
+    yield "mode", TITLES[mode.mode]
+    for title_of_mode, names in ((TITLES[other], mode.not_here), (TITLES[mode.mode], mode.only)):
+        if names:
+            yield "", f"only {title_of_mode} mode serves {', '.join(names)}"
+    yield from _exchange(exchange)
+    yield from _telemetry(telemetry)
 
 
 def _exchange(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    if exchange.sasl is not None:
-        yield "SASL", f"first ApiVersions {exchange.sasl} (request header 1), then SaslHandshake; once authenticated:"
     if exchange.tried is not None:
         yield "ApiVersions", f"the client tries version {exchange.tried} (request header {exchange.tried_header})"
     if exchange.answer is not None:
-        yield "", f"the broker answers in version {exchange.answer}{_error(exchange)}"
+        error = f" with {UNSUPPORTED_VERSION}" if exchange.error else ""
+        named_range = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
+        yield "", f"the broker answers in version {exchange.answer}{error}{named_range}"
     if exchange.used is not None:
         yield "", f"in use: version {exchange.used} (request header {exchange.request_header}, response header 0)"
     for note in exchange.notes:
         yield "note", note
     if exchange.used is None:
         return
-    for label, is_sent in (("sent", True), ("not sent", False)):
-        fields = _fields(exchange, is_sent=is_sent)
+    for label, is_sent, when in (("sent", True, ", once bootstrapped"), ("not sent", False, "")):
+        fields = []
+        if exchange.client_software is is_sent:
+            fields.append("ClientSoftwareName and ClientSoftwareVersion (KIP-511)")
+        ids = {"ClusterId": exchange.cluster_id, "NodeId": exchange.node_id}
+        if names := [name for name, flag in ids.items() if flag is is_sent]:
+            fields.append(f"{' and '.join(names)} (KIP-1242{when})")
         if fields:
-            yield label, fields
+            yield label, ", ".join(fields)
     if exchange.checked:
         yield "instance id", "every request must carry it in header 3; SaslHandshake is exempt (KIP-1313)"
 
 
-def _error(exchange: Exchange) -> str:
-    if not exchange.error:
-        return ""
-    range_text = f", naming {exchange.supported} as its range (KIP-511)" if exchange.supported else ""
-    return f" with {UNSUPPORTED_VERSION}{range_text}"
-
-
-def _fields(exchange: Exchange, *, is_sent: bool) -> str:
-    parts = []
-    if exchange.client_software is is_sent:
-        parts.append("ClientSoftwareName and ClientSoftwareVersion (KIP-511)")
-    fields = (("ClusterId", exchange.cluster_id), ("NodeId", exchange.node_id))
-    both = [name for name, flag in fields if flag is is_sent]
-    if both:
-        later = ", once bootstrapped" if is_sent else ""
-        parts.append(f"{' and '.join(both)} (KIP-1242{later})")
-    return ", ".join(parts)
-
-
-def _telemetry(ids: Telemetry) -> Iterator[tuple[str, str]]:
-    sides = f"{ids.client_side} client, {ids.broker_side} broker (KIP-1313)"
-    if ids.version is None:
-        if "new" in (ids.client_side, ids.broker_side):
-            yield "telemetry", f"{sides}: no GetTelemetrySubscriptions"
-        return
-    yield "telemetry", f"{sides}: GetTelemetrySubscriptions {ids.version}"
-    if ids.initial == ids.later:
-        yield "", f"every request: {_ids(ids.initial)}"
-    else:
-        yield "", f"first request: {_ids(ids.initial)}"
-        yield "", f"later: {_ids(ids.later)}"
+def _telemetry(telemetry: Telemetry) -> Iterator[tuple[str, str]]:
+    sides = f"{telemetry.client_side} client, {telemetry.broker_side} broker (KIP-1313)"
+    if telemetry.version is not None:
+        yield "telemetry", f"{sides}: GetTelemetrySubscriptions {telemetry.version}"
+        if telemetry.initial == telemetry.later:
+            yield "", f"every request: {_ids(telemetry.initial)}"
+        else:
+            yield "", f"first request: {_ids(telemetry.initial)}"
+            yield "", f"later: {_ids(telemetry.later)}"
+    elif "new" in (telemetry.client_side, telemetry.broker_side):
+        yield "telemetry", f"{sides}: no GetTelemetrySubscriptions"
 
 
 def _ids(ids: Ids) -> str:
@@ -152,111 +121,73 @@ def _ids(ids: Ids) -> str:
     return ", ".join(f"{place}.ClientInstanceId={value}" for place, value in places if value is not None)
 
 
-def _attention(negotiation: Negotiation, color: bool, width: int | None) -> Iterator[list[str]]:
-    ours = [row for row in negotiation.rpcs if not row.between_nodes]
-    refusals = [row for row in ours if row.unserved and row.status not in TROUBLE]
-    if refusals:
-        yield [paint(f"Refused on some paths ({len(refusals)})", _RED, color), *_messages(refusals, color, width)]
-    if negotiation.losses:
-        losses = [[(loss.what, BOLD), (loss.why, "")] for loss in negotiation.losses]
-        head = paint(f"Not done with these brokers ({len(losses)})", _YELLOW, color)
-        yield [head, *table(("", ""), losses, color, width)[1:]]
-    for status, heading in _GRAVE.items():
-        rows = [row for row in ours if row.status == status]
-        if rows:
-            yield [paint(f"{heading} ({len(rows)})", _RED, color), *_messages(rows, color, width)]
+def _attention(rpcs: Iterable[RpcRow], color: bool, width: int | None) -> Iterator[list[str]]:
+    ours = [row for row in rpcs if not row.between_nodes]
     deprecated = [row for row in ours if row.deprecated and row.status not in TROUBLE]
-    if deprecated:
-        head = paint(f"Agreed on a deprecated version ({len(deprecated)})", _YELLOW, color)
-        yield [head, *_messages(deprecated, color, width)]
-    other_paths = [row for row in ours if {*row.paths.values()} - {row.chosen}]
-    if other_paths:
-        head = title(f"Other versions on some paths of the client ({len(other_paths)})", color)
-        cells = [[(row.name, BOLD), (_paths(row), "")] for row in other_paths]
-        yield [head, *table(("RPC", ""), cells, color, width)[1:]]
-    for status, heading in _WAYS.items():
+    messages = [(heading, RED, [row for row in ours if row.status == status]) for status, heading in REFUSALS.items()]
+    for heading, code, rows in (*messages, ("Agreed on a deprecated version", YELLOW, deprecated)):
+        if rows:
+            cells = [[(row.name, BOLD), (row.message, "")] for row in rows]
+            yield [paint(f"{heading} ({len(rows)})", code, color), *table((), cells, color, width)]
+    for status, heading in ABSENCES.items():
         rows = [row for row in ours if row.status == status]
         if rows:
             yield [title(f"{heading} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
-    apart = [row for row in negotiation.rpcs if row.between_nodes]
-    if apart:
-        briefs = (
-            _brief(row) + ("" if row.status == "agreed" else f" ({row.status.replace('-', ' ')})") for row in apart
-        )
-        yield [
-            title(f"Between brokers and controllers, not for clients ({len(apart)})", color),
-            *paragraph(briefs, width=width),
-        ]
+    if apart := [row for row in rpcs if row.between_nodes]:
+        briefs = (_brief(row) + ("" if row.status == "agreed" else f" ({_words(row.status)})") for row in apart)
+        heading = f"Between brokers and controllers, not for clients ({len(apart)})"
+        yield [title(heading, color), *paragraph(briefs, width=width)]
 
 
-def _paths(row: RpcRow) -> str:
-    return ", ".join(f"{path} {version}" for path, version in row.paths.items())
-
-
-def _messages(rows: list[RpcRow], color: bool, width: int | None) -> list[str]:
-    return table(("RPC", ""), [[(row.name, BOLD), (row.message, "")] for row in rows], color, width)[1:]
+def _words(status: Outcome) -> str:
+    return status.replace("-", " ")
 
 
 def _brief(row: RpcRow) -> str:
-    if row.client is not None:
-        return f"{row.name} {row.client}"
-    return f"{row.name} {'/'.join(dict.fromkeys(broker.versions for broker in row.brokers if broker.versions))}"
+    versions = row.client or "/".join(dict.fromkeys(broker.versions for broker in row.brokers if broker.versions))
+    return f"{row.name} {versions}"
 
 
-def _features(features: tuple[FeatureUse, ...], color: bool) -> list[str]:
-    lines = [title("Features", color)]
-    for feature in features:
-        verdict = "can be used" if feature.usable else paint("cannot be used", _RED, color)
-        lines.append(f"  {paint(printable(feature.name), BOLD, color)}  {verdict}")
-        for rpc in feature.rpcs:
-            outcome = f"version {rpc.version}" if rpc.version is not None else rpc.message
-            lines.append(f"    {printable(f'{rpc.rpc} {rpc.needed}')}  {printable(outcome)}")
-    return lines
-
-
-def _all(negotiation: Negotiation, color: bool, width: int | None) -> list[str]:
+def _all_rpcs(negotiation: Negotiation, color: bool, width: int | None) -> list[str]:
     several = len(negotiation.brokers) > 1
-    head = ("key", "RPC", "client", *negotiation.brokers, *(("usable",) if several else ()), "version", "headers", "")
-    if not several:
-        head = ("key", "RPC", "client", "broker", "version", "headers", "")
+    brokers = (*negotiation.brokers, "usable") if several else ("broker",)
+    head = ("key", "RPC", "client", *brokers, "version", "headers", "")
     lines = table(head, (_cells(row, several) for row in negotiation.rpcs), color, width)
     key = fold("  headers: of request and response; +id where the request carries ClientInstanceId", width, color, DIM)
     return [title("All RPCs", color), *lines, *key] if lines else []
 
 
-def _cells(row: RpcRow, several: bool) -> list[tuple[str, str]]:
-    versions = [(broker.versions or "-", "") for broker in row.brokers]
-    header = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"
-    remark = "" if row.status == "agreed" else row.status.replace("-", " ")
-    if row.between_nodes:
-        remark = f"between brokers, {remark}" if remark else "between brokers"
-    if row.deprecated:
-        remark = f"{remark}, deprecated" if remark else "deprecated"
-    code = DIM if row.between_nodes else _RED if row.status in TROUBLE else _YELLOW if row.deprecated else DIM
+def _cells(row: RpcRow, several: bool) -> list[Cell]:
+    headers = "" if row.request_header is None else f"{row.request_header}, {row.response_header}"
+    remarks = [
+        *(["between brokers"] if row.between_nodes else []),
+        *([_words(row.status)] if row.status != "agreed" else []),
+        *(["deprecated"] if row.deprecated else []),
+    ]
+    code = DIM
+    if not row.between_nodes and row.status in TROUBLE:
+        code = RED
+    elif not row.between_nodes and row.deprecated:
+        code = YELLOW
     return [
         (str(row.api_key), ""),
         (row.name, ""),
         (row.client or "-", ""),
-        *versions,
+        *((broker.versions or "-", "") for broker in row.brokers),
         *([(row.usable or "-", "")] if several else []),
         ("-" if row.chosen is None else str(row.chosen), BOLD),
-        (header + (" +id" if row.instance_id else ""), ""),
-        (remark, code if remark else ""),
+        (headers + (" +id" if row.instance_id else ""), ""),
+        (", ".join(remarks), code if remarks else ""),
     ]
 
 
-def _summary(negotiation: Negotiation, color: bool) -> str:
-    counts = negotiation.summary
-    parts = [f"{counts.agreed} agreed"]
-    if counts.deprecated:
-        parts.append(paint(f"{counts.deprecated} on a deprecated version", _YELLOW, color))
-    for number, text in (
-        (counts.no_common_version, "without a common version"),
-        (counts.header_differs, "with different headers"),
-        (counts.refused, "refused"),
-    ):
-        if number:
-            parts.append(paint(f"{number} {text}", _RED, color))
-    if counts.between_nodes:
-        parts.append(f"{counts.between_nodes} between brokers")
-    return f"{plural(counts.rpcs, 'RPC')}: {', '.join(parts)}"
+def _counts(counts: NegotiationSummary, color: bool) -> str:
+    parts = [
+        (f"{counts.deprecated} on a deprecated version", YELLOW, counts.deprecated),
+        (f"{counts.no_common_version} without a common version", RED, counts.no_common_version),
+        (f"{counts.header_differs} with different headers", RED, counts.header_differs),
+        (f"{counts.refused} refused", RED, counts.refused),
+        (f"{counts.between_nodes} between brokers", "", counts.between_nodes),
+    ]
+    shown = [paint(text, code, color) for text, code, number in parts if number]
+    return f"{plural(counts.rpcs, 'RPC')}: {', '.join([f'{counts.agreed} agreed', *shown])}"

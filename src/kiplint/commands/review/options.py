@@ -8,12 +8,11 @@ from kiplint.cli.options import (
     BreaksOption,
     Choosing,
     Command,
+    ConfigOption,
     Configuring,
     FailOnOption,
     Option,
-    ProofsOption,
     Reporting,
-    StatisticsOption,
 )
 
 
@@ -30,7 +29,6 @@ class ReviewCommand(Command, frozen=True):
         "revision": "{message}; to compare with a revision, write --base REV",
         "no-base": "{message}; name one: --base REV, or --base none to check without comparing",
     }
-    SECTION = "Pull requests"
 
     paths: Annotated[
         tuple[str, ...],
@@ -53,7 +51,6 @@ class ReviewCommand(Command, frozen=True):
             usual="the configuration's, else the tags of releases, else the base",
         ),
     ] = ()
-    older: Annotated[bool, Option("Report findings that are older than the change, too.")] = False
     rollout: Annotated[
         Literal["auto", "always", "never"],
         Option("Report how far KIP-1313's header is: auto once a definition has headerVersions, always as findings."),
@@ -66,9 +63,12 @@ class ReviewCommand(Command, frozen=True):
     fail_on: FailOnOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")
     reporting: Reporting = Reporting()
-    configuring: Configuring = Configuring()
-    proofs: ProofsOption = False
-    statistics: StatisticsOption = False
+    config: ConfigOption = None
+
+    @property
+    def configuring(self) -> Configuring:
+        """The configuration, which is never left out: that of the base decides."""
+        return Configuring(config=self.config)
 
     def run(self) -> int:
         """Review a change: what it brings, what it breaks, and for whom.
@@ -81,4 +81,4 @@ class ReviewCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.review.run import review
 
-        return report("review", self.reporting, lambda: review(self), statistics=self.statistics)
+        return report("review", self.reporting, lambda: review(self))

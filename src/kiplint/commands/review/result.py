@@ -113,13 +113,15 @@ class ReviewResult(Report, frozen=True):
     """The number of comments that ignore findings, and that the base does not have."""
     patch: bytes = b""
     """The safe fixes of the findings as a unified diff."""
-    proofs: bool = False
-    """Whether layouts and the bytes of proofs are shown whole."""
 
     command = "review"
     renderers = written_by("review", "text", "markdown")
 
     headed = True
+
+    def is_listed(self, finding: Finding) -> bool:
+        """Whether text lists a finding: also an info about a change that breaks something."""
+        return super().is_listed(finding) or (isinstance(finding, Entry) and finding.breaks != "none")
 
     @property
     def breaks(self) -> Counter[str]:
@@ -137,7 +139,7 @@ class ReviewResult(Report, frozen=True):
         counts = tally(self.counts) or "no findings"
         breaks = f": {breaks_of_counts(self.breaks)}" if self.breaks else ""
         base = f", compared with {self.base}" if self.base else ""
-        sentence = f"{counts} in {plural(self.files, 'file')}{base}{breaks}{self.others}{self.uncounted}."
+        sentence = f"{counts} in {plural(self.files, 'file')}{base}{breaks}{self.others}{self.unlisted}."
         return Verdict.of(sentence, step=self.fixable)
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from kiplint.commands.check.options import CheckCommand
-from kiplint.commands.check.run import CheckPart, check_sets
+from kiplint.commands.check.run import check_sets
 from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
 from kiplint.commands.review.trust import changed_configuration, new_ignores
@@ -61,9 +61,8 @@ def review(options: ReviewCommand) -> ReviewResult:
             if is_revision(name):
                 raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
             raise SourceError(f"no such file or directory: {name}")
-    changed_since = since.revision if since.revision and not options.older else None
-    check = CheckCommand(sets=names, changed_since=changed_since, fix=options.fix)
-    check_result = check_sets([CheckPart(names, check)], configuration, strict=True)
+    check = CheckCommand(changed_since=since.revision or None, fix=options.fix)
+    check_result = check_sets(names, check, configuration, strict=True)
     comparison = _compare(names, since.revision, options.released, configuration)  # with what was fixed
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
@@ -85,8 +84,7 @@ def review(options: ReviewCommand) -> ReviewResult:
     grave = fail_on != "never" and any(change.breaks in grave_breaks for change in worse)
     patch = b""
     if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
-        part = CheckPart(names, replace(check, fix=False, diff=True))
-        patch = check_sets([part], configuration, strict=True).patch or b""
+        patch = check_sets(names, replace(check, fix=False, diff=True), configuration, strict=True).patch or b""
     return ReviewResult(
         findings=findings,
         files=check_result.files,
@@ -107,7 +105,6 @@ def review(options: ReviewCommand) -> ReviewResult:
         touched_rpcs=frozenset(change.rpc for change in changes),
         ignores=new_ignores(comparison.before_sources, comparison.after_sources),
         patch=patch,
-        proofs=options.proofs,
     )
 
 

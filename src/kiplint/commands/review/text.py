@@ -11,8 +11,10 @@ from typing import Final, TextIO
 
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
+from kiplint.compat.judge import GRAVE
 from kiplint.compat.rollout import closing
-from kiplint.render.findings.text import FIX_MARKS, excerpt
+from kiplint.render.findings.text import FIX_MARKS, excerpt, split
+from kiplint.render.findings.text import write_rows as write_finding_rows
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
 from kiplint.text.lines import Lines, decode_text
@@ -28,14 +30,16 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     width = width_of(out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
-    for entry in entries:
+    excerpts, rows = split(entries, lambda entry: entry.severity == "error" or entry.breaks in GRAVE)
+    for entry in excerpts:
         source = lines(entry.path) if entry.path in result.sources else None
         out.write(excerpt(entry, source, color, width).rstrip() + "\n")
         for line in _also(entry):
             out.write("\n".join(fold(f"{' ' * len(str(entry.line))} = {line}", width)) + "\n")
         for change in entry.changes:
-            out.write(proof(change, color, width, whole=result.proofs))
+            out.write(proof(change, color, width))
         out.write("\n")
+    write_finding_rows(rows, out, color=color)
     write_rows(result.additions, out, color=color)
     if result.rollout:
         lines_of_rollout = [line for text in _rollout(result) for line in fold(f"  {printable(text)}", width)]
@@ -52,7 +56,7 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     write_verdict(result.verdict, out)
     if result.findings:
         write_table(ENTRY_COLUMNS, map(_cells, filter(result.is_listed, result.findings)), out)
-    write_proofs((change for entry in result.findings for change in entry.changes), out, whole=result.proofs)
+    write_proofs((change for entry in result.findings for change in entry.changes), out)
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
     additions = sorted(result.additions, key=attrgetter("rpc", "rule"))

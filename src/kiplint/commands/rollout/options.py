@@ -10,7 +10,6 @@ class RolloutCommand(Command, frozen=True):
     """The options of `kiplint rollout`."""
 
     EPILOG = "Examples:  kiplint rollout 4.1.0: HEAD:   |   kiplint rollout clients/ --output-format markdown"
-    SECTION = "Pull requests"
 
     sets: Annotated[
         tuple[str, ...],

@@ -32,7 +32,7 @@ class RolloutResult(Report, frozen=True):
     """The version of the request header that the rollout is about."""
 
     command = "rollout"
-    renderers = written_by("rollout", "text", "markdown", "html")
+    renderers = written_by("rollout", "text", "markdown")
     listing = "rpcs"
     headed = True
 
@@ -88,7 +88,6 @@ def rollout(options: RolloutCommand) -> RolloutResult:
         broken=unread,
         rows=rows,
         header=header,
-        configuration=configuration.file or "",
         notes=(
             *releases_note(releases, old),
             *configuration.misnamed(

@@ -1,6 +1,7 @@
 """The result of a negotiation, which is the JSON output of `kiplint negotiate`.
 
-Version ranges are text in Kafka's notation, `none` for an empty one. Fields are only ever added.
+Version ranges are text in Kafka's notation, `none` for an empty one. Fields are only ever added; those that are always
+empty are left of what `negotiate` no longer does.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from msgspec import Meta
 from kiplint.compat.roles import Mode
 
 Uuid = Literal["0", "UUID-H", "UUID-R", "UUID-B"]
+Age = Literal["old", "new"]
 Outcome = Literal[
     "agreed",
     "no-common-version",
@@ -32,26 +34,17 @@ class Exchange(msgspec.Struct, frozen=True):
     broker: str
     tried: Annotated[int | None, Meta(description="The version that the client tries first: its highest.")] = None
     tried_header: Annotated[int | None, Meta(description="The request header version of that attempt.")] = None
-    answer: Annotated[int | None, Meta(description="The version of the first answer: `tried`, or 0 with an error.")] = (
-        None
-    )
+    answer: Annotated[int | None, Meta(description="The version of the answer: `tried`, or 0 with an error.")] = None
     error: Annotated[Literal["", "UNSUPPORTED_VERSION"], Meta(description="The error code of the first answer.")] = ""
     supported: Annotated[str, Meta(description="The broker's range in that answer (KIP-511), or empty.")] = ""
-    used: Annotated[int | None, Meta(description="The version that the connection uses, null when there is none.")] = (
-        None
-    )
+    used: Annotated[int | None, Meta(description="The version that the connection uses, null without one.")] = None
     request_header: Annotated[int | None, Meta(description="The request header version of `used`.")] = None
     response_header: Annotated[int | None, Meta(description="Always 0 (KIP-511), null without `used`.")] = None
     client_software: Annotated[bool, Meta(description="ClientSoftwareName and -Version are sent (KIP-511).")] = False
     cluster_id: Annotated[bool, Meta(description="ClusterId can be sent (KIP-1242).")] = False
     node_id: Annotated[bool, Meta(description="NodeId can be sent (KIP-1242).")] = False
-    sasl: Annotated[
-        int | None,
-        Meta(description="Over SASL: the version of a first ApiVersions, before SaslHandshake."),
-    ] = None
-    checked: Annotated[
-        bool, Meta(description="The connection began with request header 3: later ones must have it too (KIP-1313).")
-    ] = False
+    sasl: Annotated[None, Meta(description="Always null.")] = None
+    checked: Annotated[bool, Meta(description="It began with request header 3: all must have it (KIP-1313).")] = False
     notes: Annotated[tuple[str, ...], Meta(description="Notes on the exchange.")] = ()
 
 
@@ -67,11 +60,9 @@ class Telemetry(msgspec.Struct, frozen=True):
     """A cell of the table in KIP-1313 ("Alignment of identifiers"): a side that knows request header 3 is new."""
 
     broker: str
-    client_side: Literal["old", "new"]
-    broker_side: Literal["old", "new"]
-    version: Annotated[
-        int | None, Meta(description="The version of GetTelemetrySubscriptions; null when none is chosen.")
-    ] = None
+    client_side: Age
+    broker_side: Age
+    version: Annotated[int | None, Meta(description="The version of GetTelemetrySubscriptions, or null.")] = None
     initial: Ids = Ids()
     later: Ids = Ids()
 
@@ -86,10 +77,7 @@ class Agreement(msgspec.Struct, frozen=True):
     response_header: int | None = None
     status: Outcome = "agreed"
     deprecated: Annotated[bool, Meta(description="A side has `chosen` among its deprecatedVersions.")] = False
-    best: Annotated[
-        int | None,
-        Meta(description="Where `chosen` is deprecated: the highest common version that is not; null without one."),
-    ] = None
+    best: Annotated[int | None, Meta(description="If so, the highest common version that is not, or null.")] = None
 
 
 class RpcRow(msgspec.Struct, frozen=True):
@@ -99,42 +87,23 @@ class RpcRow(msgspec.Struct, frozen=True):
     api_key: int
     status: Outcome
     client: Annotated[str | None, Meta(description="The client's versions, null when it has no such RPC.")]
-    usable: Annotated[
-        str | None, Meta(description="What client and all brokers share, null when a side lacks the RPC.")
-    ]
-    chosen: Annotated[int | None, Meta(description="The highest usable version, on the main path of the client.")]
+    usable: Annotated[str | None, Meta(description="What all sides share, null when one lacks the RPC.")]
+    chosen: Annotated[int | None, Meta(description="The highest usable version.")]
     request_header: int | None
     response_header: int | None
     instance_id: Annotated[bool, Meta(description="The request header carries ClientInstanceId (KIP-1313).")]
     deprecated: Annotated[bool, Meta(description="A side declares a chosen version deprecated (KIP-35, KIP-896).")]
     message: Annotated[str, Meta(description="A note; empty when the RPC is agreed and there is nothing to add.")]
     brokers: Annotated[tuple[Agreement, ...], Meta(description="Broker by broker, in the order given.")]
-    between_nodes: Annotated[
-        bool, Meta(description="Only brokers and controllers send it to each other; no client depends on it.")
-    ] = False
-    unserved: Annotated[
-        str,
-        Meta(
-            description="The versions that the client sends without negotiation, and a broker does not serve; or empty."
-        ),
-    ] = ""
-
-    paths: Annotated[
-        dict[str, int], Meta(description="The version on each path of a released client, where the paths differ.")
-    ] = {}
+    between_nodes: Annotated[bool, Meta(description="Only brokers and controllers send it to each other.")] = False
+    unserved: Annotated[Literal[""], Meta(description="Always empty.")] = ""
+    paths: Annotated[dict[str, int], Meta(description="Always empty.")] = {}
 
     @property
     def in_trouble(self) -> bool:
-        """Whether a client cannot use an RPC that both sides have, on some path, or would be refused."""
+        """Whether a client cannot use an RPC that both sides have, or would be refused."""
         statuses = {self.status, *(agreement.status for agreement in self.brokers)}
-        return not self.between_nodes and bool(self.unserved or not statuses.isdisjoint(TROUBLE))
-
-
-class Loss(msgspec.Struct, frozen=True):
-    """What a client does not do with these brokers, although its RPCs have common versions."""
-
-    what: str
-    why: str
+        return not self.between_nodes and not statuses.isdisjoint(TROUBLE)
 
 
 class BrokerMode(msgspec.Struct, frozen=True):
@@ -142,33 +111,9 @@ class BrokerMode(msgspec.Struct, frozen=True):
 
     broker: str
     mode: Mode
-    assumed: Annotated[bool, Meta(description="The set can run in another mode too, and the mode was not chosen.")] = (
-        False
-    )
+    assumed: Annotated[bool, Meta(description="The set can run in another mode too.")] = False
     only: Annotated[tuple[str, ...], Meta(description="The client's RPCs that only this mode serves.")] = ()
     not_here: Annotated[tuple[str, ...], Meta(description="The client's RPCs that only the other mode serves.")] = ()
-
-
-class FeatureRpc(msgspec.Struct, frozen=True):
-    """One RPC that a feature needs."""
-
-    rpc: str
-    needed: Annotated[str, Meta(description="The versions the feature can work with.")]
-    usable: Annotated[
-        str | None, Meta(description="What client and all brokers share, null when a side lacks the RPC.")
-    ]
-    version: Annotated[
-        int | None, Meta(description="The highest version that is needed and usable; null when there is none.")
-    ]
-    message: Annotated[str, Meta(description="What is missing, or empty.")] = ""
-
-
-class FeatureUse(msgspec.Struct, frozen=True):
-    """Whether a feature can be used with all the brokers (KIP-35, "A client developer wants to add support")."""
-
-    name: str
-    usable: bool
-    rpcs: tuple[FeatureRpc, ...]
 
 
 class NegotiationSummary(msgspec.Struct, frozen=True):
@@ -196,10 +141,10 @@ class Negotiation(msgspec.Struct, frozen=True):
     exchanges: tuple[Exchange, ...]
     telemetry: tuple[Telemetry, ...]
     rpcs: tuple[RpcRow, ...]
-    features: tuple[FeatureUse, ...]
+    features: Annotated[tuple[()], Meta(description="Always empty.")]
     summary: NegotiationSummary
     modes: Annotated[tuple[BrokerMode, ...], Meta(description="The mode of each broker, in the order given.")] = ()
-    losses: tuple[Loss, ...] = ()
+    losses: Annotated[tuple[()], Meta(description="Always empty.")] = ()
 
     @property
     def in_trouble(self) -> bool:

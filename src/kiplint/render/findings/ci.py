@@ -1,4 +1,4 @@
-"""Reports that platforms read: code quality of GitLab, diagnostics of reviewdog, and JUnit XML.
+"""Reports that platforms read: code quality of GitLab, and JUnit XML.
 
 Of GitLab's five severities an error is major, a warning minor, and info is info; no finding is critical or a blocker.
 """
@@ -6,16 +6,14 @@ Of GitLab's five severities an error is major, a warning minor, and info is info
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
 
-from kiplint.engine.finding import Finding, Fix, Severity
+from kiplint.engine.finding import Finding, Severity
 from kiplint.render.findings.json import write_rows
 from kiplint.render.report import Report, fingerprints
-from kiplint.text.lines import Places
 from kiplint.text.show import printable
 
 GITLAB: Final[dict[Severity, str]] = {"error": "major", "warning": "minor", "info": "info"}
-REVIEWDOG: Final[dict[Severity, str]] = {"error": "ERROR", "warning": "WARNING", "info": "INFO"}
 
 
 def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
@@ -34,51 +32,6 @@ def write_gitlab(report: Report, out: TextIO, *, color: bool) -> None:
         for finding, fingerprint in zip(report.findings, fingerprints(report.findings), strict=True)
     )
     write_rows("[", rows, "]\n", out)
-
-
-def write_rdjson(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write one document of reviewdog, a diagnostic a line; columns count bytes of UTF-8."""
-    places = Places(report.sources)
-    rows = (_diagnostic(finding, report, places) for finding in report.findings)
-    write_rows('{"source":{"name":"kiplint"},"diagnostics":[', rows, "]}\n", out)
-
-
-def _diagnostic(finding: Finding, report: Report, places: Places) -> dict[str, Any]:
-    start, end = (
-        {"line": line, "column": places.byte_column(finding.path, line, column)}
-        for line, column in ((finding.line, finding.column), (finding.end_line, finding.end_column))
-    )
-    suggestions = [suggestion for fix in finding.choices if (suggestion := _suggestion(finding, fix, places))]
-    rule = report.rules.get(finding.rule)
-    return {
-        "message": printable(finding.summary),
-        "location": {"path": printable(report.in_repository(finding.path)), "range": {"start": start, "end": end}},
-        "severity": REVIEWDOG[finding.severity],
-        "code": {"value": finding.rule, **({"url": rule.url} if rule and rule.url else {})},
-        **({"suggestions": suggestions} if suggestions else {}),
-    }
-
-
-def _suggestion(finding: Finding, fix: Fix, places: Places) -> dict[str, Any] | None:
-    """All edits of a fix as one change, with the text between them.
-
-    None when the fix changes other files, or a place without a column.
-    """
-    if not places.knows(finding.path) or any(edit.path != finding.path for edit in fix.edits):
-        return None
-    edits = sorted(fix.edits, key=lambda edit: (edit.start, edit.end))
-    start = end = edits[0].start
-    if not places.shows(finding.path, start):
-        return None
-    parts: list[str] = []
-    for edit in edits:
-        parts += (places.bytes_between(finding.path, end, edit.start).decode("utf-8", "replace"), edit.text)
-        end = edit.end
-    ends = {}
-    for name, offset in (("start", start), ("end", end)):
-        line, column = places.position(finding.path, offset)
-        ends[name] = {"line": line, "column": places.byte_column(finding.path, line, column)}
-    return {"range": ends, "text": "".join(parts)}
 
 
 def write_junit(report: Report, out: TextIO, *, color: bool) -> None:

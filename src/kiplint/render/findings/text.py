@@ -1,22 +1,25 @@
-"""Findings for people: the message, the place, the line with the place underlined, the remedy and the source."""
+"""Findings for people: an error with its line, the place underlined, the remedy and the source; others in a line."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import filterfalse
 from typing import Final, TextIO
 
 from kiplint.engine.finding import Finding
-from kiplint.render.report import Report, rank
-from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, table, width_of
+from kiplint.render.report import AnyFinding, Report, rank
+from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import plural, tally
 
 FIX_MARKS: Final = {"safe": "[*] ", "unsafe": "[?] "}
 """The marks of findings that `--fix` fixes, and of those that `--fix --unsafe-fixes` fixes."""
+MOST_EXCERPTS: Final = 10
+"""Up to so many findings in all, each is shown with its line, whatever its severity."""
 MOST_ON_TERMINAL: Final = 50
-"""How many findings a terminal shows, unless all are to be shown."""
+"""How many findings a terminal shows with their lines, unless it is to show all."""
 
 WIDEST: Final = 140
 """The longest excerpt of a line, in characters."""
@@ -25,28 +28,44 @@ MIN_WIDTH: Final = 20
 
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
-    """Write the findings and, when there are any, lines that count them; on a terminal the worst `MOST_ON_TERMINAL`."""
+    """Write the findings, errors first, and, when there are any, lines that count them."""
     lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
-    findings, others = rank(filter(report.is_listed, report.findings)), Counter[tuple[str, str]]()
-    if not report.whole and len(findings) > MOST_ON_TERMINAL and out.isatty():
-        others.update((finding.severity, finding.rule) for finding in findings[MOST_ON_TERMINAL:])
-        del findings[MOST_ON_TERMINAL:]
-    for finding in findings:
+    findings = rank(filter(report.is_listed, report.findings))
+    excerpts, rows = split(findings, lambda finding: finding.severity == "error")
+    if out.isatty() and not report.whole:
+        excerpts, rows = excerpts[:MOST_ON_TERMINAL], excerpts[MOST_ON_TERMINAL:] + rows
+    for finding in excerpts:
         source = lines(finding.path) if finding.path in report.sources else None
         out.write(excerpt(finding, source, color, width) + "\n")
-    if others:
-        rows = [
-            [(f"{number:,}", ""), (severity, SEVERITY[severity]), (rule, "")]
-            for (severity, rule), number in others.most_common()
-        ]
-        out.write("\n".join([f"{others.total():,} more, shown by --all:", *table((), rows, color, width)]) + "\n\n")
+    write_rows(rows, out, color=color)
     if report.findings:
         where = f"{plural(report.files, 'file')}{report.others}"
         hint = " `kiplint explain RULE` explains a rule." if findings else ""
-        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{report.uncounted}.{hint}", width)) + "\n")
+        out.write("\n".join(fold(f"Found {tally(report.counts)} in {where}{report.unlisted}.{hint}", width)) + "\n")
     if report.fixable:
         out.write(f"{FIX_MARKS['safe']}{report.fixable}\n")
+
+
+def split(
+    findings: Sequence[AnyFinding], is_grave: Callable[[AnyFinding], bool]
+) -> tuple[list[AnyFinding], list[AnyFinding]]:
+    """The findings to show with their lines, which are the grave ones unless there are few, and the others."""
+    if len(findings) <= MOST_EXCERPTS:
+        return [*findings], []
+    return [*filter(is_grave, findings)], [*filterfalse(is_grave, findings)]
+
+
+def write_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None:
+    """Write `path:line:column: severity[rule]: message` for each finding, and an empty line below them."""
+    width = width_of(out)
+    for finding in findings:
+        label = _label(finding)
+        place = f"{finding.path}:{finding.line}:{finding.column}"
+        text = "\n".join(fold(f"{place}: {label}: {_mark(finding)}{finding.summary}", width))
+        out.write(text.replace(label, paint(label, SEVERITY[finding.severity], color), 1) + "\n")
+    if findings:
+        out.write("\n")
 
 
 def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
@@ -88,10 +107,17 @@ def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | Non
 
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
-    label = f"{finding.severity}[{finding.rule}]"
-    mark = FIX_MARKS[finding.fix.applicability] if finding.fix else ""
-    first, *others = led((f"{label}: {mark}", ""), (printable(finding.message), BOLD), width, color)
+    label = _label(finding)
+    first, *others = led((f"{label}: {_mark(finding)}", ""), (printable(finding.message), BOLD), width, color)
     return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
+
+
+def _label(finding: Finding) -> str:
+    return f"{finding.severity}[{finding.rule}]"
+
+
+def _mark(finding: Finding) -> str:
+    return FIX_MARKS[finding.fix.applicability] if finding.fix else ""
 
 
 def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str, str]:

@@ -1,1 +1,0 @@
-"""`kiplint negotiate --clients` and `--list-clients`: released clients."""

@@ -1,1 +1,0 @@
-"""`kiplint negotiate --matrix`: every set as the client of every other."""

@@ -1,0 +1,259 @@
+"""`kiplint decode`: a body in hexadecimal digits and in binary, JSON lines with bodies and frames, and real traffic."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kiplint
+from conftest import ROOT
+from kiplint.commands.decode.run import MOST_ROWS, decode_lines
+from tools import Ran, definition, field
+from tools import kiplint as run
+
+SET = str(ROOT / "fixtures" / "sets" / "broker")
+BODY = bytes.fromhex("00010100")
+FRAME = bytes.fromhex("0003000c0000000700036162630000010100")
+VALUE = {"topics": None, "allowAutoTopicCreation": True, "includeTopicAuthorizedOperations": True}
+DRAWING = """\
+MetadataRequest 12, 5 bytes
+  offset  bytes  field                             encoding                                        value
+       0  00     topics                            compact nullable array of MetadataRequestTopic  null
+       1  01     allowAutoTopicCreation            bool                                            true
+       2  01     includeTopicAuthorizedOperations  bool                                            true
+       3  00                                       tag section                                     0
+       4  09                                       not read
+error[codec/trailing-bytes] at byte 4: 1 byte follows after the end of the message
+"""
+TRAILING = "1 byte follows after the end of the message"
+
+
+def test_a_body_is_drawn(tmp_path: Path) -> None:
+    (tmp_path / "body").write_bytes(BODY + b"\x09")
+    result = run("decode", "MetadataRequest@12", "body", "--set", SET, cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (1, DRAWING, "")
+
+
+@pytest.mark.parametrize(
+    ("data", "form"),
+    [
+        (BODY, "auto"),
+        (BODY, "binary"),
+        (b"\n0x00:01\n01 00\n", "auto"),
+        (b"00010100", "hex"),
+    ],
+)
+def test_a_body_is_given_in_many_ways(tmp_path: Path, data: bytes, form: str) -> None:
+    (tmp_path / "body").write_bytes(data)
+    for words in (["body"], ["-"], []):
+        options = ["--set", SET, "--input-format", form, "--output-format", "json"]
+        result = run("decode", "MetadataRequest@12", *words, *options, cwd=tmp_path, stdin=data)
+        assert (result.code, result.err) == (0, "")
+        (frame,) = json.loads(result.out)["frames"]
+        assert frame["value"] == VALUE
+
+
+def test_digits_may_be_the_bytes(tmp_path: Path) -> None:
+    text = definition(field("Text", "string"), name="XData", type="data", apiKey=None, validVersions="0")
+    (tmp_path / "XData.json").write_bytes(text)
+    (tmp_path / "body").write_bytes(b"0" * (2 + 0x3030))
+    words = ("decode", "XData@0", "body", "--input-format", "binary", "--output-format", "jsonl")
+    assert json.loads(run(*words, cwd=tmp_path).out)["value"] == {"text": "0" * 0x3030}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], "decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl"),
+        (["MetadataRequest", "body"], "MetadataRequest is not MESSAGE@VERSION, such as MetadataRequest@12"),
+        (["MetadataRequst@1", "body"], "no set has MetadataRequst; did you mean MetadataRequest?"),
+        (["MetadataRequest@99", "body"], "no set has MetadataRequest 99; the versions are 0-13"),
+        (["MetadataRequest@1", "nowhere"], "cannot read nowhere: No such file or directory"),
+        (["MetadataRequest@1", "body", "--input-format", "hex"], "body: not pairs of hexadecimal digits"),
+        (["--input-format", "jsonl", "a", "b"], "--input-format jsonl takes a file alone: each line has its message"),
+    ],
+)
+def test_what_cannot_be_understood(tmp_path: Path, words: list[str], expected: str) -> None:
+    (tmp_path / "body").write_bytes(b"xyz")
+    result = run("decode", "--set", SET, *words, cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (2, "", f"error: {expected}\n")
+
+
+def test_of_very_many_values_only_the_first_are_drawn(tmp_path: Path) -> None:
+    (tmp_path / "body").write_bytes(b"\0\0" + MOST_ROWS.to_bytes(4, "big") + b"\0\x12\0\0\0\3" * MOST_ROWS + b"x")
+    lines = run("decode", "ApiVersionsResponse@0", "body", "--set", SET, cwd=tmp_path).out.splitlines()
+    assert len(lines) == 2 + MOST_ROWS + 2
+    assert lines[-2] == "... and more: of these values only the first 10,000 are shown; JSON has all"
+    assert lines[-1].startswith("error[codec/trailing-bytes] at byte ")
+
+
+def test_the_library_decodes_a_body() -> None:
+    result = kiplint.decode("MetadataRequest@12", BODY, sets=[SET])
+    assert (result.status, [entry.value for entry in result.entries]) == ("ok", [VALUE])
+
+
+# JSON lines
+
+
+def lines(tmp_path: Path, *objects: object) -> Ran:
+    text = "\n\n".join(map(json.dumps, objects))
+    words = ["--set", SET, "--input-format", "jsonl", "-", "--output-format", "jsonl"]
+    return run("decode", *words, cwd=tmp_path, stdin=text.encode())
+
+
+def test_lines_answer_in_order(tmp_path: Path) -> None:
+    result = lines(
+        tmp_path,
+        {"message": "MetadataRequest", "version": 12, "hex": "00010100", "note": "skipped"},
+        {"message": "MetadataRequest", "version": 12, "hex": "0001010000"},
+        {"direction": "request", "hex": FRAME.hex()},
+        {"direction": "response", "api_key": 17, "api_version": 1, "hex": "00000001001100000000"},
+    )
+    assert result.code == 1
+    body, wrong, request, response = map(json.loads, result.out.splitlines())
+    assert body == {
+        "message": "MetadataRequest",
+        "version": 12,
+        "header_version": None,
+        "header": None,
+        "value": VALUE,
+        "length": 4,
+        "problems": [],
+    }
+    text = f"{TRAILING}; as version 10 the body reads to its last byte"
+    assert wrong["problems"] == [{"rule": "codec/trailing-bytes", "offset": 4, "message": text, "field": None}]
+    assert (request["message"], request["header_version"], request["header"]["clientId"]) == (
+        "MetadataRequest",
+        2,
+        "abc",
+    )
+    assert (response["message"], response["header"], response["problems"]) == (
+        "SaslHandshakeResponse",
+        {"correlationId": 1},
+        [],
+    )
+    error = {"code": 17, "name": "INVALID_TOPIC_EXCEPTION", "retriable": False, "field": "errorCode"}
+    assert response["errors"] == [error]
+
+
+BODY_OR_FRAME = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
+
+
+@pytest.mark.parametrize(
+    ("line", "rule", "text"),
+    [
+        (7, "input-invalid", "the line is not a body or frame: Expected `object`, got `int`"),
+        ({"hex": "0"}, "input-invalid", '"hex" must be pairs of hexadecimal digits'),
+        ({"hex": ""}, "input-invalid", BODY_OR_FRAME),
+        ({"direction": "response", "hex": ""}, "input-invalid", BODY_OR_FRAME),
+        ({"message": "Y", "version": 1, "hex": ""}, "unknown-message", "no set has Y"),
+        (
+            {"message": "MetadataRequest", "version": 99, "hex": ""},
+            "unknown-version",
+            "no set has MetadataRequest 99; the versions are 0-13",
+        ),
+        ({"direction": "request", "hex": "00"}, "truncated", "the frame has 1 byte; API key and version take 4"),
+        ({"direction": "request", "hex": "7000" * 4}, "unknown-api-key", "no set has a request with the API key 28672"),
+        (
+            {"direction": "request", "hex": "000300637000"},
+            "unknown-version",
+            "no set has MetadataRequest 99; the versions are 0-13",
+        ),
+        ({"direction": "request", "hex": "0003000c0000"}, "truncated", "int32 takes 4 bytes, 2 are left"),
+    ],
+)
+def test_what_cannot_be_read(line: Any, rule: str, text: str) -> None:
+    (entry,) = decode_lines(json.dumps(line).encode(), sets=[SET]).entries
+    assert [(problem.rule, problem.message) for problem in entry.problems] == [(f"codec/{rule}", text)]
+
+
+def test_a_line_that_is_not_json() -> None:
+    (entry,) = decode_lines(b'{"hex": ', sets=[SET]).entries
+    assert entry.problems[0].message == "the line is not JSON: Input data was truncated"
+
+
+def test_a_set_without_headers_has_no_frames(tmp_path: Path) -> None:
+    (tmp_path / "XRequest.json").write_bytes(definition(field("Name", "string"), field("Late", "Missing", "3+")))
+    text = b'{"direction": "request", "hex": "00010000"}\n{"message": "XRequest", "version": 2, "hex": "0001"}'
+    frame, body = decode_lines(text, sets=[tmp_path]).entries
+    assert frame.problems[0].message == "no set has request header 1"
+    assert body.problems[0].rule == "codec/length-beyond-end"  # version 3, which has no layout, is tried as a hint
+    header = {"name": "RequestHeader", "type": "header", "apiKey": None, "listeners": None, "validVersions": "1"}
+    (tmp_path / "RequestHeader.json").write_bytes(definition(field("Odd", "int23"), **header))
+    frame, _ = decode_lines(text, sets=[tmp_path]).entries
+    assert [(problem.rule, problem.message) for problem in frame.problems] == [
+        ("codec/layout-unusable", "RequestHeader has the field Odd, whose type int23 is unknown")
+    ]
+
+
+def test_a_broken_definition_is_named(tmp_path: Path) -> None:
+    (tmp_path / "XData.json").write_bytes(definition(name="XData", type="data", apiKey=None))
+    (tmp_path / "YData.json").write_bytes(b'{"validVersions": "0", "fields": [,')
+    result = run("decode", "XData@0", cwd=tmp_path, stdin=b"")
+    assert result.code == 2
+    assert "YData.json cannot be read, so it is left out" in result.err
+
+
+@pytest.mark.parametrize("name", ["other", "hex", "version"])
+def test_what_a_line_must_not_have_takes_no_memory(name: str) -> None:
+    """An empty object is two bytes of text, and 64 of memory."""
+    line = json.dumps({"message": "MetadataRequest", "version": 0, "hex": "", name: [{}] * 50_000}).encode()
+    tracemalloc.start()
+    try:
+        decode_lines(line, sets=[])
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+# Real traffic
+
+FAULTS = {
+    "OffsetFetchResponse 3: Topics is not written": ("codec/truncated", 8),
+    "MetadataResponse 13: one zero byte more than the layout has": ("codec/trailing-bytes", 2104),
+    "MetadataRequest 11: IncludeClusterAuthorizedOperations is written": ("codec/truncated", 19),
+    "DescribeConfigsRequest 2: IncludeDocumentation is written": ("codec/trailing-bytes", 29),
+    "CreateAclsResponse 3: Results is not written": ("codec/null-not-allowed", 9),
+}
+HINTS = [
+    f"{TRAILING}; as version 3 the body reads to its last byte",
+    "the bytes end inside the size of the tagged field; as version 10 the body reads to its last byte",
+]
+
+
+def test_real_traffic(corpus: Path, shared_bytes: Path) -> None:
+    by_schema: dict[str, list[dict[str, Any]]] = {}
+    for line in (shared_bytes / "traffic.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        by_schema.setdefault(row["schema"], []).append(row)
+    hints = []
+    for schema, rows in by_schema.items():
+        source = str(corpus / "kafka-trunk-2026-08") if schema == "trunk" else f"{schema}:"
+        text = "\n".join(map(json.dumps, rows)).encode()
+        result = decode_lines(text, sets=[source], repository=corpus / "kafka-schema-history.bundle")
+        for row, entry in zip(rows, result.entries, strict=True):
+            assert entry.header is not None
+            assert (entry.header_version, entry.header["correlationId"]) == (
+                row["header_version"],
+                row["correlation_id"],
+            )
+            if row["verdict"] == "ok":
+                assert (entry.problems, sum(span.length for span in entry.spans)) == ((), len(entry.data))
+            else:
+                expected = next(fault for detail, fault in FAULTS.items() if row["detail"].startswith(detail))
+                assert (entry.problems[0].rule, entry.problems[0].offset) == expected
+            if row["verdict"] == "extra-field":
+                hints.append(entry.problems[0].message)
+    assert sorted(hints) == HINTS
+
+
+def test_an_answer_to_an_unsupported_version_is_in_version_0(corpus: Path) -> None:
+    line = {"direction": "response", "api_key": 18, "api_version": 3, "hex": "00000001002300000001001200000003"}
+    sets = [corpus / "kafka-trunk-2026-08" / "clients"]
+    (entry,) = decode_lines(json.dumps(line).encode(), sets=sets).entries
+    assert entry.value is not None
+    assert (entry.version, entry.problems, entry.value["errorCode"]) == (0, (), 35)

@@ -1,0 +1,51 @@
+"""Every format to the letter, for one report: `pytest tests/render/test_formats.py --snapshot-update` accepts changes."""
+
+from __future__ import annotations
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from kiplint import __version__
+from kiplint.engine.finding import FileEdit, Fix
+from kiplint.render.formats import format_names
+from kiplint.render.report import RuleInfo
+
+from .findings import HOSTILE, finding, format_report, report
+
+DEFINITION = '{\n  "name": "Tags", "é": "ü", "tag": 1,\n  "validVersions": "0"\n}\n'.encode()
+TAG = DEFINITION.index(b"1,")
+NAME = HOSTILE.replace("\ud800", "")  # which JSON cannot have
+SAFE = Fix("safe", (FileEdit("set/Tags.json", TAG, TAG + 1, "0"),))
+UNSAFE = Fix("unsafe", (*SAFE.edits, FileEdit("set/Other.json", 0, 0, "x")))
+GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
+REPORT = report(
+    finding(span=(2, 29, 2, 37), fix=SAFE, instead="0"),
+    finding("fields/type", "warning", NAME, NAME, (1, 1, 3, 2), source=""),
+    finding("style/about-missing", "info", "A has no about text", span=(2, 3, 2, 9), fix=UNSAFE),
+    finding("notes/version", "info", "A finding without a file", "", (1, 1, 1, 1)),
+    rules={"tags/gap": GAP},
+    sources={"set/Tags.json": DEFINITION, "set/Other.json": b"y"},
+    paths=("set/Clean.json", "set/Tags.json"),
+    files=2,
+    status="findings",
+)
+
+
+class Golden(SingleFileSnapshotExtension):
+    """A file for each format, below __snapshots__."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+@pytest.mark.parametrize("name", format_names())
+def test_a_report(name: str, snapshot: SnapshotAssertion) -> None:
+    text = format_report(name, REPORT)
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert text.replace(f'"{__version__}"', '"VERSION"') == snapshot(extension_class=Golden)
+
+
+@pytest.mark.parametrize("name", ["text", "concise", "github", "jsonl", "markdown"])
+def test_a_report_without_findings_is_empty(name: str) -> None:
+    assert format_report(name, report()) == ""
