@@ -86,7 +86,8 @@ class Lake:
         from pyspark.sql import functions as F
 
         schema = self.schemas[name]
-        files = self.tables[name].file_uris(None if sources is None else [("source", "in", sorted(sources))])
+        partitions = None if sources is None else [("source", "in", sorted(sources))]
+        files = self.tables[name].file_uris(file_pruning_predicate=partitions)
         if not files:
             return self.spark.createDataFrame([], schema).limit(0)  # the optimizer knows that this is empty
         if name not in PARTITIONED:
@@ -128,7 +129,7 @@ class Lake:
         return DeltaTable.create(str(self.path / name), schema, mode="ignore", partition_by=by)
 
     def _commit(self, name: str, rows: DataFrame, mode: str, sources: Any = None) -> int:
-        table, folder = self.tables[name], self.path / name / f"{RUN}{uuid4().hex}"
+        folder = self.path / name / f"{RUN}{uuid4().hex}"
         writer = rows.select(*self.schemas[name].names).write
         (writer.partitionBy("source") if name in PARTITIONED else writer).parquet(str(folder))
         for file in folder.rglob("*"):
@@ -137,16 +138,18 @@ class Lake:
         written = [WrittenFile(file) for file in sorted(folder.rglob("*.parquet"))]
         actions = [file.action(folder.parent) for file in written if file.rows]
         if actions or mode == "overwrite":
-            by = ["source"] if name in PARTITIONED else []
-            try:
-                table.create_write_transaction(actions, mode, table.schema(), by, sources, commit_properties=ONCE)
-            except CommitFailedError:
-                shutil.rmtree(folder)
-                raise UsageError(f"another run has changed the table {name} of {self.path}: run again") from None
-            table.update_incremental()
+            self._commit_files(name, actions, mode, sources)
         if not actions:
             shutil.rmtree(folder)
         return sum(file.rows for file in written)
+
+    def _commit_files(self, name: str, actions: list[AddAction], mode: str, sources: Any) -> None:
+        table, by = self.tables[name], ["source"] if name in PARTITIONED else []
+        try:
+            table.create_write_transaction(actions, mode, table.schema(), by, sources, commit_properties=ONCE)
+        except CommitFailedError:
+            raise UsageError(f"another run has changed the table {name} of {self.path}: run again") from None
+        table.update_incremental()
 
 
 class WrittenFile:

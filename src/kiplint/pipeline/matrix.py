@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 from pyspark.sql import functions as F
 
-from kiplint.compat.negotiation.exchange import exchange
-from kiplint.compat.negotiation.negotiate import agree
+from kiplint.compat.negotiation.negotiate import Offer, Side, agree, broker_side, client_side, exchange
 from kiplint.compat.negotiation.result import Agreement
-from kiplint.compat.negotiation.sides import Offer, Side, broker_side, client_side
 from kiplint.compat.roles import modes_of
 from kiplint.compat.tree import make_tree
-from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_map, header_of
+from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_map
 from kiplint.pipeline.changes import files_by_root
 from kiplint.pipeline.rows import Row, arrow, cogroup, table
 from kiplint.versions import NONE
@@ -74,7 +72,8 @@ def _facts(side: Side) -> Any:
     """
     return tuple(
         (
-            (key, offer.name, offer.versions, offer.hidden, header_map(offer.request), header_map(offer.response)),
+            (key, offer.name, offer.versions, offer.reserved_versions, offer.request.deprecated),
+            (header_map(offer.request), header_map(offer.response)),
             tuple((field.name, field.versions) for field in offer.request.fields) if key == API_VERSIONS else (),
         )
         for key, offer in sorted(side.rpcs.items())
@@ -133,7 +132,7 @@ def _reason(
     if agreement.status == "no-common-version" and ours and theirs:
         return f"client {ours.versions}, broker {theirs.versions}"
     if agreement.status == "header-differs" and theirs and agreement.chosen is not None:
-        headers = [header_of(half, agreement.chosen) for half in (theirs.request, theirs.response)]
+        headers = theirs.headers(agreement.chosen)
         mine = f"{agreement.request_header}/{agreement.response_header}"
         return f"the client's headers are {mine}, the broker's {'/'.join(map(str, headers))}"
     if agreement.status in REASONS:

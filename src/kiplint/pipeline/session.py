@@ -106,13 +106,21 @@ _CAUSE: Final = re.compile(r"^Caused by: (?:[\w.$]+: )*(.+)$", re.MULTILINE)
 def first_line(error: BaseException) -> str:
     """What is wrong, in one line: the last cause that the JVM names, or the error of the Python of a task."""
     message = str(error)
-    if errors := _PYTHON_ERROR.findall(message):
-        return str(errors[-1])
+    for causes in (_PYTHON_ERROR.findall(message), _CAUSE.findall(message)):
+        if causes:
+            return str(causes[-1])
     lines = [line.strip(": ") for line in message.splitlines() if line.strip(": ")]
     lines = [line for line in lines if not line.startswith("An error occurred while calling")] or lines
-    line = lines[0] if lines else type(error).__name__
-    causes = _CAUSE.findall(message)
-    return f"{causes[-1]} ({line})" if causes and causes[-1] not in line else line
+    return lines[0] if lines else type(error).__name__
+
+
+def what_to_check(problem: str) -> str:
+    """What to do about a problem of a stage."""
+    if "No space left" in problem:
+        return "free some space, and run again"
+    if "Parquet file" in problem or "does not exist" in problem:
+        return "delete the folder of the damaged table, and run again"
+    return "--debug shows the stack"
 
 
 def cancel(spark: SparkSession) -> None:

@@ -17,7 +17,7 @@ from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.matrix import matrix
 from kiplint.pipeline.messages import messages
 from kiplint.pipeline.rules import Rules
-from kiplint.pipeline.session import cancel, first_line
+from kiplint.pipeline.session import cancel, first_line, what_to_check
 from kiplint.pipeline.spans import spans
 
 Problems = dict[tuple[str, str], str]
@@ -81,7 +81,8 @@ def _run_group(lake: Lake, group: dict[str, Callable[[], int]], tell: Callable[[
         except (UsageError, OSError):
             raise
         except Exception as error:
-            raise UsageError(f"stage {name} fails: {first_line(error)}") from error
+            problem = first_line(error)
+            raise UsageError(f"stage {name} fails: {problem}; {what_to_check(problem)}") from error
         tell(Done(name, rows, time.perf_counter() - start))
 
     with ThreadPoolExecutor(len(group)) as pool:
@@ -90,5 +91,7 @@ def _run_group(lake: Lake, group: dict[str, Callable[[], int]], tell: Callable[[
             for future in futures:
                 future.result()
         except BaseException:
-            cancel(lake.spark)  # the stages beside the one that failed
+            for future in futures:  # the stages beside the one that failed
+                future.cancel()
+            cancel(lake.spark)
             raise

@@ -8,9 +8,8 @@ FORKS = "SELECT * FROM forks WHERE $1 IN ('', source) ORDER BY merge_breaks DESC
 LISTS = {
     "collisions": (
         "Collisions: one version number, two layouts",
-        """SELECT source, message_name, list(DISTINCT if(lowest = highest, lowest::VARCHAR, concat(lowest, '-', highest))
-        ORDER BY lowest) AS versions, difference, upstream_release FROM drift WHERE status = 'collision'
-        AND $1 IN ('', source) GROUP BY ALL ORDER BY ALL""",
+        "SELECT source, message_name, lowest, highest, difference, upstream_release FROM drift "
+        "WHERE status = 'collision' AND $1 IN ('', source) ORDER BY ALL",
     ),
     "breaks": (
         "What merging upstream's newest release breaks",

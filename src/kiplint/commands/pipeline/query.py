@@ -23,7 +23,7 @@ class QueryCommand(Command, frozen=True):
         The views answer questions, such as `set_findings` what `check` finds in each revision, and `set_changes` what
         `diff` finds at each; docs/reference/tables.md has them all.
         """
-        from kiplint.commands.pipeline.text import open_lake, present, write_rows
+        from kiplint.commands.pipeline.text import open_lake, present, write_table
 
         rows = open_lake(self.lake).query(self.sql)
         if self.output_format == "csv":
@@ -32,4 +32,4 @@ class QueryCommand(Command, frozen=True):
 
             csv.writer(sys.stdout, lineterminator="\n").writerows([rows.columns, *rows.values])
             return 0
-        return present(self.output_format, {"rows": rows.records}, lambda out: write_rows(out, "Rows", rows))
+        return present(self.output_format, {"rows": rows.records}, lambda out: write_table(out, "", rows.columns, rows.values))

@@ -1,0 +1,136 @@
+"""What the views of the lake of the sample history say, and the commands that lay them out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from kiplint.pipeline.answers import Answers, questions
+from tools import kiplint
+
+LINE = "source = 'sample' AND lineage = 'main'"
+COLUMNS = "rule, message_name, introduced_position, fixed_position, first_release, fixed_release"
+SPANS = f"SELECT {COLUMNS} FROM spans WHERE {LINE} AND what = $1 AND severity = 'error' ORDER BY ALL"
+
+
+def rows(answers: Answers, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    return list(answers.rows(sql, values).values)
+
+
+def test_findings_in_time(answers: Answers) -> None:
+    missing = [span for span in rows(answers, SPANS, "finding") if span[0] == "kip-1313/header-missing"]
+    assert {span[2:] for span in missing} == {(9, None, "2.0.0", None)}
+    assert [span for span in rows(answers, SPANS, "finding") if span not in missing] == [
+        ("kip-1313/frozen-rpc", "SaslHandshakeRequest", 2, 4, None, None),
+        ("kip-1313/frozen-rpc", "SaslHandshakeResponse", 2, 4, None, None),
+        ("kip-1313/request-header-order", "RequestHeader", 7, 8, None, None),
+        ("rpc/versions-differ", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
+        ("versions/field-above-valid", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
+    ]
+
+
+def test_changes_in_time(answers: Answers) -> None:
+    assert rows(answers, SPANS, "change") == [
+        ("compat/frozen-bumped", "SaslHandshakeRequest", 2, None, None, None),
+        ("compat/frozen-bumped", "SaslHandshakeResponse", 2, None, None, None),
+        ("compat/layout-changed", "RequestHeader", 7, None, None, None),
+        ("compat/layout-changed", "RequestHeader", 8, None, None, None),
+        ("compat/response-not-bumped", "DeleteGroupsResponse", 3, None, "1.1.0", None),
+    ]
+
+
+def test_the_fork_collides_where_it_changed_released_versions(answers: Answers) -> None:
+    sql = "SELECT message_name, lowest, highest, upstream_release FROM drift WHERE status = 'collision' ORDER BY ALL"
+    ranges = [(0, 0), (1, 2), (3, 3), (4, 6)]
+    assert rows(answers, sql) == [("FindCoordinatorRequest", low, high, "2.0.0") for low, high in ranges]
+
+
+def test_forks(answers: Answers) -> None:
+    sql = "SELECT source, base_by, base_release, own, collisions, merge_breaks FROM forks"
+    assert rows(answers, sql) == [("fork", "commit", None, 0, 1, 1)]
+
+
+def test_breaks_are_counted_once(answers: Answers) -> None:
+    """Those of the branch, and not again those between releases."""
+    assert {line for (line,) in rows(answers, "SELECT lineage FROM breaks WHERE source = 'sample'")} == {"main"}
+
+
+def test_nothing_went_wrong(answers: Answers) -> None:
+    assert rows(answers, "FROM problems") == []
+
+
+@pytest.mark.parametrize("view", questions())
+def test_a_view_answers_its_question(view: str, answers: Answers) -> None:
+    assert questions()[view].split(" /* ")[0].rstrip(".").count("?") >= 1
+    assert answers.rows(f"SELECT * FROM {view}").columns
+
+
+COMMANDS = {
+    "report": ["report"],
+    "blame a message": ["blame", "SaslHandshake"],
+    "blame a rule": ["blame", "compat"],
+    "forks": ["forks"],
+    "one fork": ["forks", "fork"],
+    "matrix": ["matrix"],
+    "pair": ["matrix", "1.0.0", "2.0.0"],
+    "query": ["query", "SELECT source, count(*) AS commits FROM revisions GROUP BY ALL ORDER BY ALL"],
+}
+
+
+def ask(lake: Path, name: str, *words: str, **others: Any) -> Any:
+    command, *rest = COMMANDS.get(name, name.split())
+    return kiplint("pipeline", command, str(lake), *rest, *words, cwd=ROOT, **others)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_answer_as_text_and_as_json(name: str, lake: Path) -> None:
+    text, document = ask(lake, name), ask(lake, name, "--output-format", "json")
+    assert (text.code, text.err, document.code, document.err) == (0, "", 0, "")
+    assert text.out.strip()
+    assert json.loads(document.out)["version"] == 1
+
+
+def test_the_page_of_the_report(lake: Path) -> None:
+    page = ask(lake, "report", "--output-format", "html").out
+    assert "Open findings of sample main" in page
+    assert "1.0.0 with 2.0.0:" in page
+
+
+def test_a_query_as_csv(lake: Path) -> None:
+    assert ask(lake, "query", "--output-format", "csv").out == "source,commits\nfork,5\nsample,14\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["blame", "Nothing"], "no message and no rule is called Nothing"),
+        (["forks", "nothing"], "the lake has no fork nothing"),
+        (["matrix", "1.0.0"], "matrix takes no release, or two"),
+        (["matrix", "1.0.0", "9"], "the lake has no release 9"),
+        (["query", "DROP TABLE spans"], "a query is one SELECT"),
+        (["query", "SELECT nothing FROM spans"], "the query fails: "),
+        (["query", "SELECT * FROM read_csv('/etc/passwd')"], "the query fails: "),
+    ],
+)
+def test_mistakes(words: list[str], message: str, lake: Path) -> None:
+    command, *rest = words
+    result = kiplint("pipeline", command, str(lake), *rest, cwd=ROOT)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(f"error: {message}")
+    assert len(result.err.splitlines()) == 1
+
+
+def test_no_lake(tmp_path: Path) -> None:
+    result = kiplint("pipeline", "report", str(tmp_path), cwd=ROOT)
+    assert (result.code, result.err) == (2, f"error: {tmp_path} is no lake: `kiplint pipeline run` makes it\n")
+
+
+def test_the_readme_shows_what_blame_prints(lake: Path) -> None:
+    """The README names the lake of `make pipeline-demo`, which is of the same commits."""
+    out = kiplint("pipeline", "blame", str(lake), "SaslHandshakeRequest", cwd=ROOT).out
+    command = "$ kiplint pipeline blame build/pipeline-demo/sample-lake SaslHandshakeRequest"
+    assert f"{command}\n{out.rstrip()}\n```\n" in (ROOT / "README.md").read_text("utf-8")
