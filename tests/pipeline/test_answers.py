@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import ROOT
+from kiplint.commands.pipeline.blame import BlameCommand
+from kiplint.commands.pipeline.forks import ForksCommand
+from kiplint.commands.pipeline.matrix import MatrixCommand
+from kiplint.commands.pipeline.query import QueryCommand
+from kiplint.commands.pipeline.report import ReportCommand
+from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers import Answers, questions
 from tools import kiplint
 
+Ask = Callable[..., str]
 LINE = "source = 'sample' AND lineage = 'main'"
 COLUMNS = "rule, message_name, introduced_position, fixed_position, first_release, fixed_release"
 SPANS = f"SELECT {COLUMNS} FROM spans WHERE {LINE} AND what = $1 AND severity = 'error' ORDER BY ALL"
@@ -51,7 +59,7 @@ def test_the_fork_collides_where_it_changed_released_versions(answers: Answers) 
 
 def test_forks(answers: Answers) -> None:
     sql = "SELECT source, base_by, base_release, own, collisions, merge_breaks FROM forks"
-    assert rows(answers, sql) == [("fork", "commit", None, 0, 1, 1)]
+    assert rows(answers, sql) == [("fork", "commit", None, 0, 1, 3)]
 
 
 def test_breaks_are_counted_once(answers: Answers) -> None:
@@ -65,63 +73,62 @@ def test_nothing_went_wrong(answers: Answers) -> None:
 
 @pytest.mark.parametrize("view", questions())
 def test_a_view_answers_its_question(view: str, answers: Answers) -> None:
-    assert questions()[view].split(" /* ")[0].rstrip(".").count("?") >= 1
+    assert "?" in questions()[view]
     assert answers.rows(f"SELECT * FROM {view}").columns
 
 
-COMMANDS = {
-    "report": ["report"],
-    "blame a message": ["blame", "SaslHandshake"],
-    "blame a rule": ["blame", "compat"],
-    "forks": ["forks"],
-    "one fork": ["forks", "fork"],
-    "matrix": ["matrix"],
-    "pair": ["matrix", "1.0.0", "2.0.0"],
-    "query": ["query", "SELECT source, count(*) AS commits FROM revisions GROUP BY ALL ORDER BY ALL"],
+COMMANDS: dict[str, tuple[type[Any], dict[str, str]]] = {
+    "report": (ReportCommand, {}),
+    "blame a message": (BlameCommand, {"subject": "SaslHandshake"}),
+    "blame a rule": (BlameCommand, {"subject": "compat"}),
+    "forks": (ForksCommand, {}),
+    "one fork": (ForksCommand, {"fork": "fork"}),
+    "matrix": (MatrixCommand, {}),
+    "pair": (MatrixCommand, {"client": "1.0.0", "broker": "2.0.0"}),
+    "query": (QueryCommand, {"sql": "SELECT source, count(*) AS commits FROM revisions GROUP BY ALL ORDER BY ALL"}),
 }
 
 
-def ask(lake: Path, name: str, *words: str, **others: Any) -> Any:
-    command, *rest = COMMANDS.get(name, name.split())
-    return kiplint("pipeline", command, str(lake), *rest, *words, cwd=ROOT, **others)
+@pytest.fixture
+def ask(lake: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """What a command prints, by its name and its other options."""
+
+    def run(name: str, **others: str) -> str:
+        command, options = COMMANDS[name]
+        assert command(lake=str(lake), **options, **others).run() == 0
+        return capsys.readouterr().out
+
+    return run
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_an_answer_as_text_and_as_json(name: str, lake: Path) -> None:
-    text, document = ask(lake, name), ask(lake, name, "--output-format", "json")
-    assert (text.code, text.err, document.code, document.err) == (0, "", 0, "")
-    assert text.out.strip()
-    assert json.loads(document.out)["version"] == 1
+def test_an_answer_as_text_and_as_json(name: str, ask: Ask) -> None:
+    assert ask(name).strip()
+    assert json.loads(ask(name, output_format="json"))["version"] == 1
 
 
-def test_the_page_of_the_report(lake: Path) -> None:
-    page = ask(lake, "report", "--output-format", "html").out
+def test_the_page_of_the_report(ask: Ask) -> None:
+    page = ask("report", output_format="html")
     assert "Open findings of sample main" in page
     assert "1.0.0 with 2.0.0:" in page
 
 
-def test_a_query_as_csv(lake: Path) -> None:
-    assert ask(lake, "query", "--output-format", "csv").out == "source,commits\nfork,5\nsample,14\n"
-
-
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("command", "message"),
     [
-        (["blame", "Nothing"], "no message and no rule is called Nothing"),
-        (["forks", "nothing"], "the lake has no fork nothing"),
-        (["matrix", "1.0.0"], "matrix takes no release, or two"),
-        (["matrix", "1.0.0", "9"], "the lake has no release 9"),
-        (["query", "DROP TABLE spans"], "a query is one SELECT"),
-        (["query", "SELECT nothing FROM spans"], "the query fails: "),
-        (["query", "SELECT * FROM read_csv('/etc/passwd')"], "the query fails: "),
+        ((BlameCommand, {"subject": "Nothing"}), "no message and no rule is called Nothing"),
+        ((ForksCommand, {"fork": "nothing"}), "the lake has no fork nothing"),
+        ((MatrixCommand, {"client": "1.0.0"}), "matrix takes no release, or two"),
+        ((MatrixCommand, {"client": "1.0.0", "broker": "9"}), "the lake has no release 9"),
+        ((QueryCommand, {"sql": "DROP TABLE spans"}), "a query is one SELECT"),
+        ((QueryCommand, {"sql": "SELECT nothing FROM spans"}), "the query fails: "),
+        ((QueryCommand, {"sql": "SELECT * FROM read_csv('/etc/passwd')"}), "the query fails: "),
     ],
 )
-def test_mistakes(words: list[str], message: str, lake: Path) -> None:
-    command, *rest = words
-    result = kiplint("pipeline", command, str(lake), *rest, cwd=ROOT)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.startswith(f"error: {message}")
-    assert len(result.err.splitlines()) == 1
+def test_mistakes(command: tuple[type[Any], dict[str, str]], message: str, lake: Path) -> None:
+    with pytest.raises(UsageError, match=f"^{message}") as error:
+        command[0](lake=str(lake), **command[1]).run()
+    assert "\n" not in str(error.value)
 
 
 def test_no_lake(tmp_path: Path) -> None:
@@ -129,8 +136,8 @@ def test_no_lake(tmp_path: Path) -> None:
     assert (result.code, result.err) == (2, f"error: {tmp_path} is no lake: `kiplint pipeline run` makes it\n")
 
 
-def test_the_readme_shows_what_blame_prints(lake: Path) -> None:
+def test_the_readme_shows_what_blame_prints(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The README names the lake of `make pipeline-demo`, which is of the same commits."""
-    out = kiplint("pipeline", "blame", str(lake), "SaslHandshakeRequest", cwd=ROOT).out
+    BlameCommand(lake=str(lake), subject="SaslHandshakeRequest").run()
     command = "$ kiplint pipeline blame build/pipeline-demo/sample-lake SaslHandshakeRequest"
-    assert f"{command}\n{out.rstrip()}\n```\n" in (ROOT / "README.md").read_text("utf-8")
+    assert f"{command}\n{capsys.readouterr().out.rstrip()}\n```\n" in (ROOT / "README.md").read_text("utf-8")

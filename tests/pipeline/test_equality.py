@@ -51,14 +51,14 @@ LINES = [("sample", "main"), ("sample", "tags"), ("fork", "fork")]
 
 
 def revisions(answers: Answers, line: tuple[str, str]) -> list[dict[str, Any]]:
-    return answers.rows("SELECT * FROM revisions WHERE (source, lineage) = $1 ORDER BY position", [line]).records
+    return answers.rows("SELECT * FROM revisions WHERE (source, lineage) = ($1, $2) ORDER BY position", line).records
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_findings_are_those_of_check(line: tuple[str, str], answers: Answers, history: Path) -> None:
     for revision in revisions(answers, line):
         rows = answers.rows(
-            "SELECT * FROM set_findings WHERE (source, lineage, position) = $1", [(*line, revision["position"])]
+            "SELECT * FROM set_findings WHERE (source, lineage, position) = ($1, $2, $3)", [*line, revision["position"]]
         ).records
         assert sorted(tuple(row[name] for name in FINDING) for row in rows) == findings_of(revision["commit"], history)
 
@@ -77,7 +77,7 @@ def findings_of(commit: str, history: Path) -> list[tuple[Any, ...]]:
 def test_changes_are_those_of_diff(line: tuple[str, str], answers: Answers, history: Path) -> None:
     for old, new in pairwise(revisions(answers, line)):
         rows = answers.rows(
-            "SELECT * FROM set_changes WHERE (source, lineage, position) = $1", [(*line, new["position"])]
+            "SELECT * FROM set_changes WHERE (source, lineage, position) = ($1, $2, $3)", [*line, new["position"]]
         ).records
         before, after = (load(f"{revision['commit']}:", str(history)) for revision in (old, new))
         expected = [
@@ -94,7 +94,9 @@ def test_the_matrix_is_that_of_negotiate(answers: Answers, history: Path) -> Non
     sets = {release: load(f"{release}:", str(history)).main for release in releases}
     for client in releases:
         for broker in releases:
-            rows = answers.rows("SELECT * FROM release_matrix WHERE (client, broker) = $1", [(client, broker)]).records
+            rows = answers.rows(
+                "SELECT * FROM release_matrix WHERE (client, broker) = ($1, $2)", [client, broker]
+            ).records
             expected = negotiate((client, sets[client]), [(broker, sets[broker])]).rpcs
             assert sorted((row["api_key"], row["status"], *(row[name] for name in CELL)) for row in rows) == sorted(
                 (row.api_key, row.status, *(getattr(row, name) for name in CELL)) for row in expected

@@ -91,7 +91,7 @@ def test_twelve_kills(
         with monkeypatch.context() as patch, pytest.raises(KilledError):
             kill_at(name, patch, is_committed=True)
             run_lake(path, *sources_of(history))
-    run_lake(path)
+    run_lake(path, *sources_of(history))
     assert content(path) == whole
     logs = "".join(file.read_text() for file in path.glob("*/_delta_log/*.json"))
     assert [folder for folder in path.glob("*/run-*") if folder.name not in logs] == []

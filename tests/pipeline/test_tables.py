@@ -14,7 +14,7 @@ from kiplint.pipeline.lake import Lake
 from kiplint.pipeline.tables import TABLES
 from pipeline.conftest import content
 
-COMMENT = re.compile(r"^\s+(\w+) .* COMMENT '(.*)'", re.MULTILINE)
+COMMENT = re.compile(r"^ {8}(\w+) [^']* COMMENT '([^']*)'", re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", TABLES)

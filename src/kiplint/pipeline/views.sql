@@ -88,7 +88,9 @@ SELECT e.source, e.lineage, e.event, e.position, e.commit, e.time, e.release, e.
   e.breaks, e.message_name, e.field, e.path, e.message,
   if(r.release IS NULL, coalesce(e.inner_author, r.author), NULL) AS author,  -- nobody is blamed for a release
   if(r.release IS NULL, coalesce(e.inner_subject, r.subject), NULL) AS subject,
-  if(r.release IS NULL, r.pull_request, NULL) AS pull_request, if(r.release IS NULL, r.kips, NULL) AS kips
+  if(r.release IS NULL, r.pull_request, NULL) AS pull_request, if(r.release IS NULL, r.kips, NULL) AS kips,
+  if(r.release IS NULL, concat_ws(', ', coalesce(e.inner_author, r.author), '#' || r.pull_request,
+    nullif(array_to_string(r.kips, ', '), '')), NULL) AS "by"
 FROM ends e LEFT JOIN revisions r ON (r.source, r.lineage, r.position) = (e.source, e.lineage, e.position);
 
 -- Which wire and storage breaks are there? Releases repeat those of the branches of their source, and count without one.

@@ -61,7 +61,7 @@ def write(out: TextIO, subject: str, events: list[dict[str, Any]]) -> None:
     for line, some in groupby(events, key=lambda event: (event["source"], event["lineage"])):
         rows = [
             (
-                *(event[name] for name in ("time", "commit", "author")),
+                *(event[name] for name in ("time", "commit", "by")),
                 event["release"] or ("before the first" if event["before_first_release"] else ""),
                 *(event["event"], event["rule"], event["message_name"] or event["path"]),
                 "" if event["event"] == "fixed" else event["message"],

@@ -107,9 +107,7 @@ def _heat_maps(pairs: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
         by_pair = {(pair["client"], pair["broker"]): pair for pair in group}
         releases = list(dict.fromkeys(client for client, _ in by_pair))[-MOST_RELEASES:]
         most = max(1, *(len(pair["trouble"]) for pair in by_pair.values()))
-        rows = [
-            Row((client, *(_heat(by_pair[client, broker], most) for broker in releases))) for client in releases
-        ]
+        rows = [Row((client, *(_heat(by_pair[client, broker], most) for broker in releases))) for client in releases]
         left_out = " The newest releases are shown." if len(rows) == MOST_RELEASES else ""
         yield Text(f"How many RPCs a client, in a row, cannot use with a broker, in a column.{left_out}", "small")
         yield Table(f"Releases of {source}", ("client", *releases), rows, "heat", has_heads=True)

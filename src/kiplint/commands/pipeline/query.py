@@ -1,8 +1,8 @@
 """`kiplint pipeline query`."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from kiplint.cli.options import Argument, Command, LakeArgument, Option
+from kiplint.cli.options import Argument, Command, FormOption, LakeArgument
 
 
 class QueryCommand(Command, frozen=True):
@@ -15,7 +15,7 @@ class QueryCommand(Command, frozen=True):
 
     lake: LakeArgument
     sql: Annotated[str, Argument("A query in DuckDB's SQL over the tables and views of the lake.", "SQL")]
-    output_format: Annotated[Literal["text", "json", "csv"], Option("How to write the rows.")] = "text"
+    output_format: FormOption = "text"
 
     def run(self) -> int:
         """Query the tables and views of a lake in SQL, and nothing else.
@@ -26,10 +26,6 @@ class QueryCommand(Command, frozen=True):
         from kiplint.commands.pipeline.text import open_lake, present, write_table
 
         rows = open_lake(self.lake).query(self.sql)
-        if self.output_format == "csv":
-            import csv
-            import sys
-
-            csv.writer(sys.stdout, lineterminator="\n").writerows([rows.columns, *rows.values])
-            return 0
-        return present(self.output_format, {"rows": rows.records}, lambda out: write_table(out, "", rows.columns, rows.values))
+        return present(
+            self.output_format, {"rows": rows.records}, lambda out: write_table(out, "", rows.columns, rows.values)
+        )

@@ -13,7 +13,7 @@ QUERIES = {
     "errors": """SELECT source, lineage, rule, introduced_time, introduced_commit, fixed_time, first_release,
         fixed_release, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages
         FROM spans WHERE what = 'finding' AND severity = 'error' GROUP BY ALL ORDER BY source, lineage, introduced_time""",
-    "breaks": """SELECT source, lineage, time, commit, author, if(before_first_release, 'before the first', release)
+    "breaks": """SELECT source, lineage, time, commit, "by", if(before_first_release, 'before the first', release)
         AS release, breaks, rule, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages FROM breaks
         GROUP BY ALL ORDER BY source, lineage, time""",
     "matrix": "SELECT source, status, count(*) AS cells FROM release_matrix GROUP BY ALL ORDER BY source, cells DESC",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.engine.errors import UsageError
 from kiplint.render.table import BOLD, paint, table, width_of
+from kiplint.text.show import printable
 
 if TYPE_CHECKING:
     from kiplint.pipeline.answers import Answers, Rows
@@ -62,7 +63,8 @@ def write_table(
     """Write a table below its title, fitted to the terminal."""
     color = use_color("auto", out)
     cells = [[(cell(value), "") for value in row] for row in rows]
-    out.write(f"{paint(title, BOLD, color)}\n")
+    if title:
+        out.write(f"{paint(printable(title), BOLD, color)}\n")
     lines = table(columns, cells[:MOST_ROWS], color, width_of(out)) or [f"  {nothing}"]
     if len(cells) > MOST_ROWS:
         lines.append(f"  and {len(cells) - MOST_ROWS:,} more rows, which JSON has")
