@@ -10,11 +10,11 @@ from kiplint.pipeline.tables import PARTITIONED, TABLES
 
 INTRODUCTION = """\
 What `kiplint pipeline run` writes: Delta tables, a directory each, which any reader of Delta opens, and which
-`kiplint pipeline query` has by the same names. The log of each table has a comment for each column, and the statistics of
-each file.
+`kiplint pipeline query` has by the same names. The log of each table has a comment for each column, and the statistics
+of each file.
 
-Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one schema set, a `root` all sets
-of a revision; what several revisions share is there once.
+Contents have ids made of their bytes: a `blob` is a file's content, a `tree` the files of one schema set, a `root` all
+sets of a revision; what several revisions share is there once.
 
 Views answer questions:
 

@@ -1,1 +1,1 @@
-"""Histories of many repositories and forks, on Spark: tables, the stages that fill them, and views that answer questions."""
+"""Histories of many repositories and forks, on Spark: tables, the stages that fill them, and views that answer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -37,7 +37,11 @@ class Base(NamedTuple):
     before: int
 
 
-def attribute(schema: pa.Schema):
+Shipped = tuple[Release, str | None, int]
+"""A release that has something, the release that no longer has it, and how near it is."""
+
+
+def attribute(schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
     """The function that turns the lives of one source, and its revisions, into spans."""
 
     def run(lives: pa.Table, revisions: pa.Table) -> pa.Table:
@@ -117,7 +121,9 @@ def _highest_ancestor(parents: Mapping[str, set[str]], positions: Mapping[str, i
     return highest
 
 
-def ship(lives: list[Row], releases: list[Release], bases: Mapping[str, Mapping[Release, Base]]) -> dict[int, list]:
+def ship(
+    lives: list[Row], releases: list[Release], bases: Mapping[str, Mapping[Release, Base]]
+) -> dict[int, list[Shipped]]:
     """By life: the releases that have it, each with its nearness and the release that no longer has it.
 
     A key can have several lives on a line. A release has the last that it descends from, else the first that it can
@@ -126,7 +132,7 @@ def ship(lives: list[Row], releases: list[Release], bases: Mapping[str, Mapping[
     by_key: dict[tuple[str, str], dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for at, life in enumerate(lives):
         by_key[life["what"], life["key"]][life["lineage"]].append(at)
-    shipped: dict[int, list] = defaultdict(list)
+    shipped: dict[int, list[Shipped]] = defaultdict(list)
     for lines in by_key.values():
         having = [
             (release, life["fixed_release"])
@@ -166,7 +172,9 @@ def _nearness(life: Row, release: Release, base: Base) -> int:
     return DESCENDS if is_there else ELSE
 
 
-def _releases(row: Row, shipped, releases: list[Release], bases: Mapping[str, Mapping[Release, Base]]) -> Row:
+def _releases(
+    row: Row, shipped: Sequence[Shipped], releases: list[Release], bases: Mapping[str, Mapping[Release, Base]]
+) -> Row:
     if shipped:
         first, gone, _ = min(shipped, key=lambda item: item[0][:2])
         picks = sorted({(release.position, release.name) for release, _, near in shipped if near == PICKED})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import pyarrow as pa
 from pyspark.sql import Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import Judgement, judge
@@ -80,8 +80,8 @@ def merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
     defined = revisions.join(sets.select("root").distinct(), "root", "left_semi")
     order = F.struct(F.col("release").isNotNull().alias("released"), "time", "position")
     newest = defined.where(F.col("source") == upstream).agg(F.max_by("root", order).alias("root"))
-    tips = defined.where(F.col("source") != upstream).groupBy("source", "lineage")
-    tips = tips.agg(F.max_by("root", "position").alias("old_root"), F.max("position").alias("position"))
+    lines = defined.where(F.col("source") != upstream).groupBy("source", "lineage")
+    tips = lines.agg(F.max_by("root", "position").alias("old_root"), F.max("position").alias("position"))
     return tips.crossJoin(F.broadcast(newest)).where("old_root <> root")
 
 
@@ -123,7 +123,7 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
         judgements = judge(found, rules.scopes.whole, old.sources, new.sources)
     except (UsageError, RecursionError) as error:
         problems.append(error)
-    rows = [{**key, **_change(judgement)} for judgement in judgements]
+    rows: list[Row] = [{**key, **_change(judgement)} for judgement in judgements]
     return rows + [{**key, "problem": str(problem)} for problem in problems] or [key]
 
 

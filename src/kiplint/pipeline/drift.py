@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.pipeline.rows import Row, arrow, cogroup, table
 from kiplint.pipeline.spans import RPC
@@ -69,7 +69,7 @@ def find_drift_in_arrow(schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.
 
 def _newest(messages: Iterable[Row]) -> Iterator[Row]:
     """The layouts of upstream, each with the last revision and the last release that has it."""
-    layouts: dict[str, Row] = {}
+    layouts: dict[str, dict[str, Any]] = {}
     for message in messages:
         for layout in message["layouts"]:
             row = layouts.setdefault(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
 from kiplint.pipeline.history import HISTORY, Line, read_blobs, read_histories
@@ -45,7 +45,7 @@ def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
     known = known.join(lake.read("sets").select("root").distinct(), "root", "left_semi")
     known = known.groupBy("source", "lineage").agg(F.collect_set(F.struct("git_tree", "root")).alias("known"))
     rows = rows.join(known, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
-    return rows.mapInArrow(read_histories(arrow(StructType.fromDDL(HISTORY))), HISTORY)
+    return rows.mapInArrow(read_histories(arrow(cast(StructType, StructType.fromDDL(HISTORY)))), HISTORY)
 
 
 def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:

@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, DeltaTable, Schema
 from deltalake.exceptions import CommitFailedError
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.tables import PARTITIONED, TABLES
@@ -78,12 +78,12 @@ class Lake:
         from pyspark.sql.types import StructType
 
         self.path, self.spark = path, spark
-        self.schemas: dict[str, StructType] = {name: StructType.fromDDL(ddl) for name, ddl in TABLES.items()}
+        self.schemas = {name: cast("StructType", StructType.fromDDL(ddl)) for name, ddl in TABLES.items()}
         self.tables = {name: self._open(name) for name in TABLES}
 
     def read(self, name: str, sources: Collection[str] | None = None) -> DataFrame:
         """A table, or of a table that has partitions those of some sources."""
-        from pyspark.sql import functions as F
+        from pyspark.sql import functions as F  # noqa: N812
 
         schema = self.schemas[name]
         partitions = None if sources is None else [("source", "in", sorted(sources))]
@@ -136,14 +136,14 @@ class Lake:
             if file.is_file() and file.suffix != ".parquet":  # checksums, and a mark that Spark was done
                 file.unlink()
         written = [WrittenFile(file) for file in sorted(folder.rglob("*.parquet"))]
-        actions = [file.action(folder.parent) for file in written if file.rows]
+        actions: list[AddAction | RemoveAction] = [file.action(folder.parent) for file in written if file.rows]
         if actions or mode == "overwrite":
             self._commit_files(name, actions, mode, sources)
         if not actions:
             shutil.rmtree(folder)
         return sum(file.rows for file in written)
 
-    def _commit_files(self, name: str, actions: list[AddAction], mode: str, sources: Any) -> None:
+    def _commit_files(self, name: str, actions: list[AddAction | RemoveAction], mode: str, sources: Any) -> None:
         table, by = self.tables[name], ["source"] if name in PARTITIONED else []
         try:
             table.create_write_transaction(actions, mode, table.schema(), by, sources, commit_properties=ONCE)

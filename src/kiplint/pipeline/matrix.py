@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.compat.negotiation.negotiate import Offer, Side, agree, broker_side, client_side, exchange
 from kiplint.compat.negotiation.result import Agreement
@@ -27,7 +27,7 @@ PAIR: Final = ["client_root", "broker_root"]
 
 
 def matrix(lake: Lake, rules: Rules) -> DataFrame:
-    """The cells of the pairs of contents that are new; the pairs of a source are a group, in one source if in several."""
+    """The cells of the pairs of contents that are new; the pairs of a source are a group."""
     sets = lake.read("sets")
     releases = lake.read("revisions").where("release IS NOT NULL").select("source", "root").distinct()
     releases = releases.join(sets, "root", "left_semi")

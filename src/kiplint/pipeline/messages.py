@@ -1,4 +1,4 @@
-"""What each distinct definition defines: its message, its fields, its wire layouts, and the rules that it suppresses."""
+"""What each distinct definition defines: its message, fields and wire layouts, and the rules that it suppresses."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from pyspark.sql import Window
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F  # noqa: N812
 
 from kiplint.pipeline.attribution import attribute
 from kiplint.pipeline.changes import neighbours
@@ -126,8 +126,8 @@ def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataF
     rows = rows.select(*LINE, "rank", key("place").alias("key"), shown.alias("shown"))
     along = Window.partitionBy(*LINE, "key").orderBy("rank")
     newest = F.min(F.struct(-F.col("rank"), "shown")).getField("shown").alias("shown")
-    lives = rows.withColumn("island", F.col("rank") - F.dense_rank().over(along)).groupBy(*LINE, "key", "island")
-    lives = lives.agg(F.min("rank").alias("first"), (F.max("rank") + 1).alias("after"), newest)
+    islands = rows.withColumn("island", F.col("rank") - F.dense_rank().over(along)).groupBy(*LINE, "key", "island")
+    lives = islands.agg(F.min("rank").alias("first"), (F.max("rank") + 1).alias("after"), newest)
     return lives.select(
         *LINE, F.lit("finding").alias("what"), "key", "first", "after", F.lit("").alias("field"), "shown.*"
     )

@@ -1,8 +1,8 @@
 """The tables of a lake, as Spark's DDL; the comments are the documentation of the columns.
 
-Contents are known by their ids: `blob` is a file, `tree` a schema set, `root` the sets of a revision. Tables of contents
-only grow: a stage adds rows for the keys that its table lacks. A row with a `rules_id` and without a rule says that
-nothing was found.
+Contents are known by their ids: `blob` is a file, `tree` a schema set, `root` the sets of a revision. Tables of
+contents only grow: a stage adds rows for the keys that its table lacks. A row with a `rules_id` and no rule says that nothing
+was found.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ PARTITIONED: Final = {"revisions", "spans"}
 """The tables with a partition for each source, whose rows are replaced together."""
 RANGES: Final = "ARRAY<STRUCT<lowest: INT, highest: INT>>"
 HEADERS: Final = "ARRAY<STRUCT<lowest: INT, highest: INT, header: INT>>"
-FIELDS: Final = """ARRAY<STRUCT<path: STRING, type: STRING, versions: STRING, lowest: INT, highest: INT, nullable: STRING,
-  tagged: STRING, tag: INT, ignorable: BOOLEAN, map_key: BOOLEAN, default: STRING, entity_type: STRING>>"""
+FIELDS: Final = """ARRAY<STRUCT<path: STRING, type: STRING, versions: STRING, lowest: INT, highest: INT,
+  nullable: STRING, tagged: STRING, tag: INT, ignorable: BOOLEAN, map_key: BOOLEAN, default: STRING,
+  entity_type: STRING>>"""
 LAYOUTS: Final = """ARRAY<STRUCT<lowest: INT, highest: INT, layout: STRING, names: STRING,
   tags: ARRAY<STRUCT<path: STRING, tag: INT, layout: STRING>>, shape: ARRAY<STRING>>>"""
 

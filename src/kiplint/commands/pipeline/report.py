@@ -8,14 +8,15 @@ QUERIES = {
     "sources": """SELECT s.source, s.lineage, s.kind, s.location, count(r.source) AS revisions, s.as_of, s.problem
         FROM sources s LEFT JOIN revisions r USING (source, lineage) GROUP BY ALL ORDER BY ALL""",
     "findings": """SELECT source, lineage, count(*) FILTER (open AND severity = 'error') AS errors,
-        count(*) FILTER (open AND severity = 'warning') AS warnings, count(*) FILTER (open AND severity = 'info') AS infos,
-        count(*) FILTER (NOT open) AS fixed FROM spans WHERE what = 'finding' GROUP BY ALL ORDER BY ALL""",
+        count(*) FILTER (open AND severity = 'warning') AS warnings,
+        count(*) FILTER (open AND severity = 'info') AS infos, count(*) FILTER (NOT open) AS fixed FROM spans WHERE what = 'finding' GROUP BY ALL ORDER BY ALL""",
     "errors": """SELECT source, lineage, rule, introduced_time, introduced_commit, fixed_time, first_release,
         fixed_release, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages
-        FROM spans WHERE what = 'finding' AND severity = 'error' GROUP BY ALL ORDER BY source, lineage, introduced_time""",
+        FROM spans WHERE what = 'finding' AND severity = 'error' GROUP BY ALL
+        ORDER BY source, lineage, introduced_time, rule, messages""",
     "breaks": """SELECT source, lineage, time, commit, "by", if(before_first_release, 'before the first', release)
         AS release, breaks, rule, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages FROM breaks
-        GROUP BY ALL ORDER BY source, lineage, time""",
+        GROUP BY ALL ORDER BY source, lineage, time, rule, messages""",
     "matrix": "SELECT source, status, count(*) AS cells FROM release_matrix GROUP BY ALL ORDER BY source, cells DESC",
     "forks": "SELECT * EXCLUDE (commit, base_commit) FROM forks ORDER BY merge_breaks DESC, source",
     "problems": "SELECT * FROM problems ORDER BY ALL",
