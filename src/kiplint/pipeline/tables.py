@@ -1,8 +1,8 @@
 """The tables of a lake, as Spark's DDL; the comments are the documentation of the columns.
 
 Contents are known by their ids: `blob` is a file, `tree` a schema set, `root` the sets of a revision. Tables of
-contents only grow: a stage adds rows for the keys that its table lacks. A row with a `rules_id` and no rule says that nothing
-was found.
+contents only grow: a stage adds rows for the keys that its table lacks. A row with a `rules_id` and no rule says that
+nothing was found.
 """
 
 from __future__ import annotations

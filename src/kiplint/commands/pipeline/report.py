@@ -9,7 +9,8 @@ QUERIES = {
         FROM sources s LEFT JOIN revisions r USING (source, lineage) GROUP BY ALL ORDER BY ALL""",
     "findings": """SELECT source, lineage, count(*) FILTER (open AND severity = 'error') AS errors,
         count(*) FILTER (open AND severity = 'warning') AS warnings,
-        count(*) FILTER (open AND severity = 'info') AS infos, count(*) FILTER (NOT open) AS fixed FROM spans WHERE what = 'finding' GROUP BY ALL ORDER BY ALL""",
+        count(*) FILTER (open AND severity = 'info') AS infos, count(*) FILTER (NOT open) AS fixed
+        FROM spans WHERE what = 'finding' GROUP BY ALL ORDER BY ALL""",
     "errors": """SELECT source, lineage, rule, introduced_time, introduced_commit, fixed_time, first_release,
         fixed_release, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages
         FROM spans WHERE what = 'finding' AND severity = 'error' GROUP BY ALL
