@@ -6,7 +6,8 @@ from typing import Annotated, Any, TextIO
 from kiplint.cli.options import Argument, Command, FormOption, LakeArgument
 
 EVENTS = """
-SELECT * FROM events WHERE list_contains($1, {})
+SELECT *, coalesce(release, if(before_first_release, 'before the first', if(source IN (SELECT source FROM releases),
+  'never', ''))) AS shipped FROM events WHERE list_contains($1, {})
 ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, field, message
 """
 
@@ -61,9 +62,8 @@ def write(out: TextIO, subject: str, events: list[dict[str, Any]]) -> None:
     for line, some in groupby(events, key=lambda event: (event["source"], event["lineage"])):
         rows = [
             (
-                *(event[name] for name in ("time", "commit", "by")),
-                event["release"] or ("before the first" if event["before_first_release"] else ""),
-                *(event["event"], event["rule"], event["message_name"] or event["path"]),
+                *(event[name] for name in ("time", "commit", "by", "shipped", "event", "rule")),
+                event["message_name"] or event["path"],
                 "" if event["event"] == "fixed" else event["message"],
             )
             for event in some
