@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from benchmarks.sample import arguments, make_history, sources_of
+from benchmarks.sample import make_history, sources_of
 from benchmarks.workspace import REPOSITORY, corpus_root
 
 PLACE = Path("build") / "pipeline-demo"
@@ -23,8 +23,8 @@ FORKS = ("automq", "redpanda", "linkedin")
 SCREEN = 24
 """The lines of the report that are shown."""
 NEXT = {
-    "sample": ("blame {lake} DeleteGroupsResponse", "changes {lake} 1.1.0..1.2.0", "forks {lake}"),
-    "kafka": ("blame {lake} FetchRequest", "changes {lake} 3.8.0..3.9.0", "forks {lake}"),
+    "sample": ("blame {lake} SaslHandshakeRequest", "forks {lake} fork", "matrix {lake} 1.0.0 2.0.0"),
+    "kafka": ("blame {lake} FetchRequest", "forks {lake} linkedin", "matrix {lake}"),
 }
 
 
@@ -51,10 +51,9 @@ def main() -> None:
 def _show(name: str, sources: Iterable[str]) -> None:
     lake, page = PLACE / f"{name}-lake", PLACE / f"{name}.html"
     shutil.rmtree(lake, ignore_errors=True)
-    _run("run", *arguments(sources), "--out", str(lake))
-    formats = ("--output-format", "text", "--output-format", f"html={page}")
-    report = _run("report", str(lake), *formats, stdout=subprocess.PIPE)
-    lines = report.splitlines()
+    _run("run", *sources, "--out", str(lake))
+    page.write_text(_run("report", str(lake), "--output-format", "html", stdout=subprocess.PIPE), "utf-8")
+    lines = _run("report", str(lake), stdout=subprocess.PIPE).splitlines()
     print("\n".join(islice(lines, SCREEN)))
     print(f"... and {len(lines) - SCREEN} more lines" if len(lines) > SCREEN else "")
     print(f"\nThe whole report as a page: {page.resolve()}\n\nNext:")

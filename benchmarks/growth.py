@@ -17,7 +17,7 @@ from itertools import cycle
 from pathlib import Path
 
 from benchmarks.results import aligned
-from benchmarks.sample import WHO, arguments
+from benchmarks.sample import WHO
 from benchmarks.timing import CommandError
 from benchmarks.watch import Watched, watch
 from benchmarks.workspace import REPOSITORY, corpus_root, empty_scratch, find_corpus
@@ -38,11 +38,11 @@ def increment() -> Iterator[Row]:
     git(where, "clone", "--quiet", "--mirror", str(_history()), str(repository))
     last = git(repository, "rev-parse", "refs/heads/trunk")
     git(repository, "update-ref", "refs/heads/trunk", f"{last}~1")
-    sources = arguments((f"kafka={repository}#trunk", f"kafka={repository}#tags"))
+    sources = (f"kafka={repository}#trunk", f"kafka={repository}#tags")
     yield "Kafka's whole history", _run(where / "lake", *sources)
     git(repository, "update-ref", "refs/heads/trunk", last)
-    yield "one new commit", _run(where / "lake", "--resume")
-    yield "nothing new", _run(where / "lake", "--resume")
+    yield "one new commit", _run(where / "lake")
+    yield "nothing new", _run(where / "lake")
 
 
 def histories() -> Iterator[Row]:
@@ -50,7 +50,7 @@ def histories() -> Iterator[Row]:
     where = empty_scratch("growth", "histories")
     repositories = [make_history(where / f"history-{number}", f"{number}-") for number in range(max(HISTORIES))]
     for count in HISTORIES:
-        sources = arguments(f"history-{number}={place}#main" for number, place in enumerate(repositories[:count]))
+        sources = [f"history-{number}={place}#main" for number, place in enumerate(repositories[:count])]
         yield f"{plural(count, 'source')} of {HISTORY:,} commits", _run(where / f"lake-{count}", *sources)
 
 

@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,8 @@ def make_history(repository: Path) -> list[str]:
 
 
 def sources_of(repository: Path) -> tuple[str, ...]:
-    """What `kiplint pipeline run --source` takes to read all of such a repository."""
+    """What `kiplint pipeline run` takes to read all of such a repository."""
     return (f"sample={repository}#main", f"sample={repository}#tags", f"fork={repository}#fork")
-
-
-def arguments(sources: Iterable[str]) -> tuple[str, ...]:
-    """The options of `kiplint pipeline run` that name sources."""
-    return tuple(word for source in sources for word in ("--source", source))
 
 
 def _apply(repository: Path, step: Mapping[str, Any]) -> None:

@@ -34,28 +34,22 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(_number, lambda *_: None)
 
 
-TOGETHER = "tests/pipeline/spark"
+TOGETHER = "tests/pipeline"
 """The tests that share one Spark session, and so one process."""
 
 LONGEST = (
-    "tests/pipeline/spark/test_equality.py",  # whose lake no other process makes meanwhile
     TOGETHER,
-    "tests/pipeline/test_cluster.py",
     "tests/test_docs.py",
     "tests/render/test_pages.py",
-    "tests/pipeline/test_lake.py",
     "tests/cli/test_hostile.py",
     "tests/cli/test_injection.py",
     "tests/cli/test_streams.py",
-    "tests/pipeline/test_interrupts.py",
     "tests/commands/test_mending.py",
-    "tests/pipeline/test_storage.py",
     "tests/test_action.py",
     "tests/test_compare_generator.py",
     "tests/cli/test_strange_files.py",
     "tests/fixes/test_kip1313.py",
     "tests/fixes/test_samples.py",
-    "tests/pipeline/test_answers.py",
     "tests/test_verdicts.py",
     "tests/test_new_rule.py",
     "tests/test_make_corpus.py",

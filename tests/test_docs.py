@@ -27,7 +27,6 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.runtime import FUNCTIONS
 from kiplint.model.message import PROTECTED
 from kiplint.render.formats import format_names
-from pipeline import guide
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -180,11 +179,8 @@ def test_the_readme_is_short() -> None:
 
 
 @pytest.mark.parametrize("page", [path for path in BY_HAND if "```console" in path.read_text("utf-8")], ids=_name)
-def test_commands_run_as_printed(page: Path, tmp_path: Path, shared_folder: Path) -> None:
-    text, session = page.read_text("utf-8"), tmp_path / "session"
-    if page == guide.PAGE:
-        text, session = guide.parts()[1], guide.begin_session(shared_folder)
-    runs = play(text, ROOT, session)
+def test_commands_run_as_printed(page: Path, tmp_path: Path) -> None:
+    runs = play(page.read_text("utf-8"), ROOT, tmp_path / "session")
     assert runs
     for run in runs:
         assert run.holds, f"$ {run.command.text}\n{run.output}[exit code {run.code}; `make docs` writes what is right]"

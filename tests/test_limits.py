@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from conftest import ROOT
@@ -22,8 +21,7 @@ from kiplint.commands.kip import run as kip_run
 from kiplint.commands.negotiate import run as negotiate
 from kiplint.engine import baseline
 from kiplint.engine.errors import UsageError
-from kiplint.limits import LAKE_VERSIONS, LIMITS, Limit
-from kiplint.pipeline.lake.lake import Snapshot
+from kiplint.limits import LIMITS, Limit
 from kiplint.sources import git
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import SourceError
@@ -111,10 +109,3 @@ def test_a_tree_of_git(tmp_path: Path, lower: Callable[..., None]) -> None:
     lower(git, "GIT_TREE", size - 1)
     with pytest.raises(SourceError, match=f"has more than {size - 1} bytes of a tree object"):
         list(open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path)))
-
-
-def test_versions_of_a_lake() -> None:
-    decoder = msgspec.json.Decoder(Snapshot)
-    assert decoder.decode(f'{{"number": {int(LAKE_VERSIONS)}}}').number == LAKE_VERSIONS
-    with pytest.raises(msgspec.ValidationError):
-        decoder.decode(f'{{"number": {LAKE_VERSIONS + 1}}}')

@@ -71,8 +71,5 @@ BASELINE_BYTES = Limit(64 << 20, "bytes", "a baseline", "record one for each set
 KIP_BYTES = Limit(4 << 20, "bytes", "the text of a KIP", "save the section with the definitions alone")
 INPUT_BYTES = Limit(128 << 20, "bytes of input", "bytes to decode", "divide it")
 EMPTY_ELEMENTS = Limit(64, "elements without bytes", "a message to decode", beyond="a problem of the message")
-QUERY_CHARACTERS = Limit(100_000, "characters", "a query to a lake", "shorten it")
-QUERY_MEMORY = Limit(2 << 30, "bytes of memory", "a query to a lake", "choose fewer rows or columns")
-LAKE_VERSIONS = Limit(1_000_000, "versions in its log", "a lake")
 
 LIMITS = tuple(limit for limit in globals().values() if isinstance(limit, Limit))

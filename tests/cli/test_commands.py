@@ -280,7 +280,7 @@ def test_every_command_of_the_top_has_examples() -> None:
 # Without the extra, `kiplint pipeline` says what to install, and helps all the same
 
 
-MESSAGE = r"^kiplint pipeline needs {}: pip install 'kiplint\[pipeline\]'$"
+MESSAGE = r"^kiplint pipeline needs Spark, Delta and DuckDB: pip install 'kiplint\[pipeline\]'$"
 
 
 @pytest.mark.parametrize("missing", ["pyspark", "pyarrow", "deltalake", "duckdb"])
@@ -288,10 +288,10 @@ def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pyte
     result = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else result(name))
     if missing != "duckdb":
-        with pytest.raises(UsageError, match=MESSAGE.format("Spark")):
-            run.RunCommand(source=("a=b",), out=str(tmp_path / "lake")).run()
+        with pytest.raises(UsageError, match=MESSAGE):
+            run.RunCommand(sources=("a=b",), out=str(tmp_path / "lake")).run()
     if missing != "pyspark":
-        with pytest.raises(UsageError, match=MESSAGE.format("DuckDB")):
+        with pytest.raises(UsageError, match=MESSAGE):
             report.ReportCommand(str(tmp_path)).run()
 
 

@@ -55,7 +55,7 @@ SETS = re.compile(r"SET|PATH|REPO|LAKE|OLD|NEW|HEAD|CLIENT|BROKER|FROM|TO\b")
 ARGUMENTS = {
     "sets": "set", "set": "set", "old": "set", "new": "set", "client": "set", "brokers": "set", "source": "set",
     "target": "set", "paths": "set", "message": "XRequest", "rpcs": "X", "name": "config", "rule": "tags/gap",
-    "lake": "no-lake", "sql": "SHOW VIEWS", "wanted": "X", "files": "set/XRequest.json",
+    "lake": "no-lake", "subject": "X", "sql": "SHOW TABLES", "wanted": "X", "files": "set/XRequest.json",
 }  # fmt: skip
 """What else a command has to be given."""
 
@@ -138,7 +138,7 @@ def test_a_command_ends(here: Path, command: str, name: str) -> None:
             try_command(here, words_for(command, parameter, form.format(FILE_NAMES.get(strange, strange))))
     after = state(here)
     lake_files = {path: after.pop(path) for path in set(after) - set(before) if path.split("/")[0] == "lake"}
-    assert set(lake_files) <= {"lake", "lake/KIPLINT-LAKE"}  # what `pipeline run` was asked to make, and nothing in it
+    assert set(lake_files) <= {"lake", "lake/.lock"}  # what `pipeline run` was asked to make, and nothing in it
     assert after == before
 
 

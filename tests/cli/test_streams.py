@@ -48,15 +48,11 @@ COMMANDS = {
     "decode": ["decode", "XRequest@0", "body", "--set", "old"],
     "decode-stdin": ["decode", "XRequest@0", "--set", "old"],
     "lake": ["pipeline", "report", "nowhere"],
-    "lake-changes": ["pipeline", "changes", "nowhere", "--since", "2026-01-01"],
-    "lake-optimize": ["pipeline", "optimize", "nowhere"],
     "matrix": ["pipeline", "matrix", "nowhere"],
     "blame": ["pipeline", "blame", "nowhere", "X"],
     "lake-forks": ["pipeline", "forks", "nowhere"],
-    "lake-verify": ["pipeline", "verify", "nowhere"],
-    "lake-rollout": ["pipeline", "rollout", "nowhere"],
-    "query": ["pipeline", "query", "nowhere", "SHOW VIEWS"],
-    "pipeline-run": ["pipeline", "run", "--source", "x=nowhere", "--out", "out"],
+    "query": ["pipeline", "query", "nowhere", "SHOW TABLES"],
+    "pipeline-run": ["pipeline", "run", "x=nowhere", "--out", "out"],
     "unknown": ["chekc"],
 }
 SILENT = {
@@ -64,8 +60,6 @@ SILENT = {
     "check-nothing",
     "check-option",
     "lake",
-    "lake-changes",
-    "lake-optimize",
     "unknown",
     "bump-patch",
 }

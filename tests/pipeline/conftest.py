@@ -1,34 +1,108 @@
-"""The sample history and its lake, the same for all processes that the tests run in."""
+"""One Spark session, and one lake of the sample history, for all tests of the pipeline."""
 
 from __future__ import annotations
 
-import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
-from benchmarks.sample import sources_of
+from benchmarks.sample import make_history, sources_of
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
 
-from kiplint.pipeline.lake.lake import Lake
-from pipeline.guide import begin_session
-from pipeline.support import once
+from kiplint.pipeline.answers import Answers
+from kiplint.pipeline.run import Request, Watcher, run
+from kiplint.pipeline.session import open_session
+from kiplint.pipeline.tables import TABLES
+
+QUICK = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.default.parallelism": "1",
+    # A plan runs once or twice here: interpreting it takes a third less time than compiling it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+"""Settings that make a small run short."""
+Run = Callable[..., list[str]]
+Content = dict[str, list[tuple[Any, ...]]]
 
 
 @pytest.fixture(scope="session")
-def history(shared_folder: Path) -> Path:
-    """The sample history as a repository."""
-    return begin_session(shared_folder) / "kiplint" / "history"
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The session of all tests."""
+    warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
+    with open_session("local[2]", "", QUICK | warehouse) as session:
+        yield session
 
 
 @pytest.fixture(scope="session")
-def sources(history: Path) -> tuple[str, ...]:
-    """The sample history and its fork, as sources."""
-    return sources_of(history)
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample history as a repository, which no test writes."""
+    place = tmp_path_factory.mktemp("history") / "sample"
+    make_history(place)
+    return place
 
 
 @pytest.fixture(scope="session")
-def lake(shared_folder: Path) -> Lake:
-    """The lake of the sample history, which the tests outside of the guide's page do not write."""
-    with once(shared_folder / "lake") as place:
-        if place:
-            shutil.copytree(begin_session(shared_folder) / "kiplint" / "lake", place)
-    return Lake(shared_folder / "lake")
+def run_lake(spark: SparkSession) -> Run:
+    """A run in the session: `run_lake(path, *sources, **request)`; the stages that it had to do."""
+
+    @contextmanager
+    def session() -> Iterator[SparkSession]:
+        yield spark
+
+    def make(path: Path, *sources: str, **request: Any) -> list[str]:
+        stages: list[str] = []
+        run(path, Request(sources, **request), session, Watcher(lambda _: None, lambda done: stages.append(done.stage)))
+        return stages
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def clustered(history: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Path]]:
+    """The lake of the sample history, made on a cluster of two executors, beside the other tests until it is called."""
+    path = tmp_path_factory.mktemp("clustered") / "lake"
+    conf = [word for pair in QUICK.items() for word in ("--conf", "=".join(pair))]
+    command = [sys.executable, "-m", "kiplint", "pipeline", "run", *sources_of(history), "--out", str(path), *conf]
+    command += ["--master", "local-cluster[2,1,1024]", "--quiet"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=path.parent) as process:
+
+        def wait() -> Path:
+            errors = process.communicate()[1]
+            assert process.returncode == 0, errors
+            return path
+
+        yield wait
+        process.kill()
+
+
+@pytest.fixture(scope="session")
+def lake(run_lake: Run, history: Path, clustered: Callable[[], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The lake of the sample history, which no test writes."""
+    path = tmp_path_factory.mktemp("lakes") / "lake"
+    run_lake(path, *sources_of(history))
+    return path
+
+
+@pytest.fixture(scope="session")
+def answers(lake: Path) -> Answers:
+    """The same, to be asked."""
+    return Answers(lake)
+
+
+def content(path: Path, tables: Sequence[str] = tuple(TABLES)) -> Content:
+    """The rows of each table of a lake in an order of their own, without the times of runs."""
+    duck = duckdb.connect()
+    rows: Content = {}
+    for name in tables:
+        duck.register(name, DeltaTable(path / name).to_pyarrow_dataset())
+        hidden = "EXCLUDE (as_of)" if name == "sources" else ""
+        rows[name] = sorted(duck.execute(f"SELECT * {hidden} FROM {name}").fetchall(), key=repr)
+    return rows

@@ -1,198 +1,143 @@
-"""What `kiplint pipeline` answers about the lake of the sample history, as a user asks."""
+"""What the views of the lake of the sample history say, and the commands that lay them out."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from kiplint.pipeline.lake.lake import Lake
-from pipeline.support import ask, stdout
+import pytest
+
+from conftest import ROOT
+from kiplint.commands.pipeline.blame import BlameCommand
+from kiplint.commands.pipeline.forks import ForksCommand
+from kiplint.commands.pipeline.matrix import MatrixCommand
+from kiplint.commands.pipeline.query import QueryCommand
+from kiplint.commands.pipeline.report import ReportCommand
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.answers import Answers, questions
+from tools import kiplint
+
+Ask = Callable[..., str]
+LINE = "source = 'sample' AND lineage = 'main'"
+COLUMNS = "rule, message_name, introduced_position, fixed_position, first_release, fixed_release"
+SPANS = f"SELECT {COLUMNS} FROM spans WHERE {LINE} AND what = $1 AND severity = 'error' ORDER BY ALL"
 
 
-def test_report(lake: Lake) -> None:
-    verdict, _, *tables = stdout("report", str(lake.path)).split("\n\n")
-    assert verdict.splitlines() == [
-        "6 errors are open, and no breaks have been released.",
-        "  SaslHandshakeRequest: SaslHandshake is frozen at versions 0-1, not flexible, with request header 1; "
-        'here it has versions 0-2; write "0-1"',
-        "  SaslHandshakeResponse: SaslHandshake is frozen at versions 0-1, not flexible, with response header 0; "
-        'here it has versions 0-2; write "0-1"',
-        "  DeleteGroupsRequest has versions 0-3, DeleteGroupsResponse has 0-2; change the two together",
-        "  and 3 more",
-        "`kiplint pipeline blame LAKE MESSAGE` names the commits.",
-    ]
-    assert tables[:3] == [
-        "Findings in the newest set of each line\n"
-        "  source  line  error  warning  info  fixed before\n"
-        "  fork    fork  4      0        0     0\n"
-        "  sample  main  1      0        0     5\n"
-        "  sample  tags  1      0        0     2",
-        "Error findings in time: fork fork\n"
-        "  introduced  commit      by                  fixed  commit  first release  fixed in  "
-        "rule                        messages\n"
-        "  2024-03-04  c589f250cc  Robin, #17          open                                    "
-        "kip-1313/frozen-rpc         SaslHandshakeRequest, SaslHandshakeResponse\n"
-        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001  open                                    "
-        "rpc/versions-differ         DeleteGroupsResponse\n"
-        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001  open                                    "
-        "versions/field-above-valid  DeleteGroupsResponse",
-        "Error findings in time: sample main\n"
-        "  introduced  commit      by                    fixed       commit      first release  fixed in  "
-        "rule                           messages\n"
-        "  2024-03-04  c589f250cc  Robin, #17            2024-04-22  08ccc644d6  never                    "
-        "kip-1313/frozen-rpc            SaslHandshakeRequest, SaslHandshakeResponse\n"
-        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001    2024-06-03  86cc1d3eaf  1.1.0          1.2.0     "
-        "rpc/versions-differ            DeleteGroupsResponse\n"
-        "  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001    2024-06-03  86cc1d3eaf  1.1.0          1.2.0     "
-        "versions/field-above-valid     DeleteGroupsResponse\n"
-        "  2024-08-12  59f41de424  Kim, #34, KIP-9002    2024-08-13  ffdc43e005  never                    "
-        "kip-1313/request-header-order  RequestHeader\n"
-        "  2024-10-07  6dd060a137  Robin, #40, KIP-1313  open                    2.0.0                    "
-        "kip-1313/header-missing        ApiVersionsRequest",
+def rows(answers: Answers, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    return list(answers.rows(sql, values).values)
+
+
+def test_findings_in_time(answers: Answers) -> None:
+    missing = [span for span in rows(answers, SPANS, "finding") if span[0] == "kip-1313/header-missing"]
+    assert {span[2:] for span in missing} == {(9, None, "2.0.0", None)}
+    assert [span for span in rows(answers, SPANS, "finding") if span not in missing] == [
+        ("kip-1313/frozen-rpc", "SaslHandshakeRequest", 2, 4, None, None),
+        ("kip-1313/frozen-rpc", "SaslHandshakeResponse", 2, 4, None, None),
+        ("kip-1313/request-header-order", "RequestHeader", 7, 8, None, None),
+        ("rpc/versions-differ", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
+        ("versions/field-above-valid", "DeleteGroupsResponse", 3, 5, "1.1.0", "1.2.0"),
     ]
 
 
-def test_report_as_markdown(lake: Lake) -> None:
-    text = stdout("report", str(lake.path), "--output-format", "markdown")
-    assert "## Collisions: one version number, two layouts\n\n| fork | message | versions |" in text
-    assert (
-        "| fork | FindCoordinatorRequest | 4-6 | clients/FindCoordinatorRequest.json | the bytes differ | 2.0.0 |\n"
-        in text
-    )
-
-
-def test_report_as_a_page(lake: Lake) -> None:
-    result = json.loads(stdout("report", str(lake.path), "--output-format", "json"))
-    page = stdout("report", str(lake.path), "--output-format", "html")
-    assert "RPCs of sample main: RPCs: 10, with request header 3: 1" in page
-    assert page.count('<td class="h0"') == len(
-        json.loads(stdout("matrix", str(lake.path), "--output-format", "json"))["pairs"]
-    )
-    adoption = json.loads(stdout("rollout", str(lake.path), "--output-format", "json"))["sets"]
-    assert result["history"] == adoption
-
-
-def test_blame_of_an_rpc(lake: Lake) -> None:
-    events = json.loads(stdout("blame", str(lake.path), "saslhandshake", "--output-format", "json"))["events"]
-    rows = [
-        (event["event"], event["rule"], event["commit"][:10], event["release"])
-        for event in events
-        if (event["lineage"], event["message_name"], event["severity"]) == ("main", "SaslHandshakeRequest", "error")
-    ]
-    assert rows == [
-        ("changed", "compat/frozen-bumped", "c589f250cc", None),
-        ("introduced", "kip-1313/frozen-rpc", "c589f250cc", None),
-        ("fixed", "kip-1313/frozen-rpc", "08ccc644d6", None),
+def test_changes_in_time(answers: Answers) -> None:
+    assert rows(answers, SPANS, "change") == [
+        ("compat/frozen-bumped", "SaslHandshakeRequest", 2, None, None, None),
+        ("compat/frozen-bumped", "SaslHandshakeResponse", 2, None, None, None),
+        ("compat/layout-changed", "RequestHeader", 7, None, None, None),
+        ("compat/layout-changed", "RequestHeader", 8, None, None, None),
+        ("compat/response-not-bumped", "DeleteGroupsResponse", 3, None, "1.1.0", None),
     ]
 
 
-def test_blame_of_a_rule(lake: Lake) -> None:
-    text = "DeleteGroupsResponse has no version 3, which its request was bumped to"
-    columns, row = (
-        "what     rule                        message",
-        f"compat/response-not-bumped  DeleteGroupsResponse  {text}",
-    )
-    head = f"  when        commit      by                  release  {columns}"
-    assert stdout("blame", str(lake.path), "compat/response-not-bumped").rstrip().split("\n\n") == [
-        f"fork fork\n{head}\n  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001           changed  {row}",
-        f"sample main\n{head}\n  2024-03-25  8b8f7d7160  Kim, #21, KIP-9001  1.1.0    changed  {row}",
-        f"sample tags\n  when        commit      by  release  {columns}\n"
-        f"  2024-04-22  08ccc644d6      1.1.0    changed  {row}",
-    ]
+def test_the_fork_collides_where_it_changed_released_versions(answers: Answers) -> None:
+    sql = "SELECT message_name, lowest, highest, upstream_release FROM drift WHERE status = 'collision' ORDER BY ALL"
+    ranges = [(0, 0), (1, 2), (3, 3), (4, 6)]
+    assert rows(answers, sql) == [("FindCoordinatorRequest", low, high, "2.0.0") for low, high in ranges]
 
 
-def test_reviewers(lake: Lake) -> None:
-    assert stdout("blame", str(lake.path), "DeleteGroups", "--reviewers").startswith(
-        "Reviewers for DeleteGroups\n"
-        "  author   commits  last\n"
-        "  Robin    1        2024-10-07\n"
-        "  kiplint  1        2024-06-03\n"
-        "  Kim      1        2024-03-25\n\n"
-    )
-    text = stdout("blame", str(lake.path), "kip-1313/frozen-rpc", "--reviewers", "--output-format", "json")
-    assert [(who["author"], who["commits"]) for who in json.loads(text)["reviewers"]] == [
-        ("kiplint", 1),
-        ("Robin", 1),
-    ]
-    assert json.loads(stdout("blame", str(lake.path), "DeleteGroups", "--output-format", "json"))["reviewers"] is None
+def test_forks(answers: Answers) -> None:
+    sql = "SELECT source, base_by, base_release, own, collisions, merge_breaks FROM forks"
+    assert rows(answers, sql) == [("fork", "commit", None, 0, 1, 3)]
 
 
-def test_who_is_in_the_json_too(lake: Lake) -> None:
-    commands = ("blame", str(lake.path), "RequestHeader"), ("changes", str(lake.path), "--since", "2024-08-01")
-    events = [json.loads(stdout(*words, "--output-format", "json")) for words in commands]
-    rows = [
-        *events[0]["events"],
-        *events[1]["changes"],
-        *json.loads(stdout("report", str(lake.path), "--output-format", "json"))["breaks"],
-    ]
-    who = {(row["author"], row["pull_request"], tuple(row["kips"] or ())) for row in rows if row["lineage"] == "main"}
-    assert who == {("Kim", 34, ("KIP-9002",)), ("kiplint", None, ()), ("Robin", 40, ("KIP-1313",))}
+def test_breaks_are_counted_once(answers: Answers) -> None:
+    """Those of the branch, and not again those between releases."""
+    assert {line for (line,) in rows(answers, "SELECT lineage FROM breaks WHERE source = 'sample'")} == {"main"}
 
 
-def test_blame_of_nothing_known(lake: Lake) -> None:
-    result = ask("blame", str(lake.path), "SaslHandshak")
-    assert (result.code, result.out) == (2, "")
-    assert result.err == "error: no message and no rule is called SaslHandshak; did you mean SaslHandshakeRequest?\n"
+def test_nothing_went_wrong(answers: Answers) -> None:
+    assert rows(answers, "FROM problems") == []
 
 
-def test_matrix(lake: Lake) -> None:
-    assert stdout("matrix", str(lake.path)) == (
-        "Pairs in trouble\n  16 of 16 pairs agree on every RPC of clients that both have.\n"
-    )
+@pytest.mark.parametrize("view", questions())
+def test_a_view_answers_its_question(view: str, answers: Answers) -> None:
+    assert "?" in questions()[view]
+    assert answers.rows(f"SELECT * FROM {view}").columns
 
 
-def test_matrix_of_a_pair(lake: Lake) -> None:
-    text = stdout("matrix", str(lake.path), "2.0.0", "1.2.0")
-    assert text.splitlines()[0] == "2.0.0 as client, 1.2.0 as broker"
-    assert "  42   DeleteGroups               0-3       3       2/1     agreed" in text.splitlines()
+COMMANDS: dict[str, tuple[type[Any], dict[str, str]]] = {
+    "report": (ReportCommand, {}),
+    "blame a message": (BlameCommand, {"subject": "SaslHandshake"}),
+    "blame a rule": (BlameCommand, {"subject": "compat"}),
+    "forks": (ForksCommand, {}),
+    "one fork": (ForksCommand, {"fork": "fork"}),
+    "matrix": (MatrixCommand, {}),
+    "pair": (MatrixCommand, {"client": "1.0.0", "broker": "2.0.0"}),
+    "query": (QueryCommand, {"sql": "SELECT source, count(*) AS commits FROM revisions GROUP BY ALL ORDER BY ALL"}),
+}
 
 
-def test_matrix_takes_two_releases_or_none(lake: Lake) -> None:
-    result = ask("matrix", str(lake.path), "2.0.0")
-    assert (result.code, result.err) == (2, "error: matrix takes no release, or two: the client 2.0.0 and a broker\n")
-    result = ask("matrix", str(lake.path), "2.0.0", "1.2")
-    assert (result.code, result.err) == (2, "error: there is no release 1.2 in the lake; did you mean 1.2.0?\n")
+@pytest.fixture
+def ask(lake: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    """What a command prints, by its name and its other options."""
+
+    def run(name: str, **others: str) -> str:
+        command, options = COMMANDS[name]
+        assert command(lake=str(lake), **options, **others).run() == 0
+        return capsys.readouterr().out
+
+    return run
 
 
-def test_rollout(lake: Lake) -> None:
-    assert stdout("rollout", str(lake.path)).split("\n\n")[2] == (
-        "Request header 3: sample tags\n"
-        "  when        commit      release  RPCs  with it  share\n"
-        "  2024-02-05  716af6022a  1.0.0    10    0        0%\n"
-        "  2024-04-22  08ccc644d6  1.1.0    10    0        0%\n"
-        "  2024-08-13  ffdc43e005  1.2.0    10    0        0%\n"
-        "  2024-10-07  6dd060a137  2.0.0    10    1        10%\n"
-    )
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_answer_as_text_and_as_json(name: str, ask: Ask) -> None:
+    assert ask(name).strip()
+    assert json.loads(ask(name, output_format="json"))["version"] == 1
 
 
-def test_a_directory_that_is_not_a_lake(tmp_path: Path) -> None:
-    result = ask("report", str(tmp_path))
-    assert (result.code, result.out) == (2, "")
-    assert result.err == f"error: {tmp_path} is not a lake: `kiplint pipeline run --out {tmp_path}` makes one\n"
-    (tmp_path / "file").touch()
-    assert ask("report", str(tmp_path)).err == f"error: {tmp_path} is not a lake: it holds file\n"
-    assert ask("report", str(tmp_path / "file")).err == f"error: {tmp_path / 'file'} is not a lake: it is a file\n"
+def test_the_page_of_the_report(ask: Ask) -> None:
+    page = ask("report", output_format="html")
+    assert "Open findings of sample main" in page
+    assert "1.0.0 with 2.0.0:" in page
 
 
-def test_run_wants_sources(tmp_path: Path) -> None:
-    result = ask("run", "--out", str(tmp_path / "lake"))
-    assert result.err == "error: nothing to read: name a --source NAME=PATH, or --resume the run that wrote the lake\n"
-    result = ask("run", "--resume", "--out", str(tmp_path / "lake"))
-    assert result.err == f"error: there is no run to resume: {tmp_path / 'lake'} is not a lake\n"
-    result = ask("run", "--source", "x", "--out", str(tmp_path / "lake"))
-    assert result.err == "error: --source takes NAME=PATH, NAME=PATH#branch or NAME=PATH#tags, not x\n"
-    assert result.code == 2
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ((BlameCommand, {"subject": "Nothing"}), "no message and no rule is called Nothing"),
+        ((ForksCommand, {"fork": "nothing"}), "the lake has no fork nothing"),
+        ((MatrixCommand, {"client": "1.0.0"}), "matrix takes no release, or two"),
+        ((MatrixCommand, {"client": "1.0.0", "broker": "9"}), "the lake has no release 9"),
+        ((QueryCommand, {"sql": "DROP TABLE spans"}), "a query is one SELECT"),
+        ((QueryCommand, {"sql": "SELECT nothing FROM spans"}), "the query fails: "),
+        ((QueryCommand, {"sql": "SELECT * FROM read_csv('/etc/passwd')"}), "the query fails: "),
+    ],
+)
+def test_mistakes(command: tuple[type[Any], dict[str, str]], message: str, lake: Path) -> None:
+    with pytest.raises(UsageError, match=f"^{message}") as error:
+        command[0](lake=str(lake), **command[1]).run()
+    assert "\n" not in str(error.value)
 
 
-def test_report_in_formats_of_findings(lake: Lake, sources: tuple[str, ...]) -> None:
-    rows = [json.loads(line) for line in stdout("report", str(lake.path), "--output-format", "jsonl").splitlines()]
-    assert rows
-    text = stdout("report", str(lake.path), "--output-format", "concise").splitlines()
-    assert text == [
-        f"{row['path']}:{row['line']}:{row['column']}: {row['severity']} {row['rule']} {row['message']}"
-        + (f"; write {row['instead']}" if "instead" in row else "")
-        for row in rows
-    ]
-    document = json.loads(stdout("report", str(lake.path), "--output-format", "json"))
-    newest = {(finding["rule"], finding["message_name"]) for finding in document["findings"] if finding["open"]}
-    assert {(row["rule"], row["message_name"]) for row in rows} == newest
+def test_no_lake(tmp_path: Path) -> None:
+    result = kiplint("pipeline", "report", str(tmp_path), cwd=ROOT)
+    assert (result.code, result.err) == (2, f"error: {tmp_path} is no lake: `kiplint pipeline run` makes it\n")
+
+
+def test_the_readme_shows_what_blame_prints(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The README names the lake of `make pipeline-demo`, which is of the same commits."""
+    BlameCommand(lake=str(lake), subject="SaslHandshakeRequest").run()
+    command = "$ kiplint pipeline blame build/pipeline-demo/sample-lake SaslHandshakeRequest"
+    assert f"{command}\n{capsys.readouterr().out.rstrip()}\n```\n" in (ROOT / "README.md").read_text("utf-8")

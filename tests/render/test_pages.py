@@ -6,20 +6,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
 import pytest
 from playwright.sync_api import Browser, Page
 
 import kiplint
 from hostile import hostile_sets
-from kiplint.commands.pipeline.result import LakeReport
-from kiplint.pipeline.answers.documents import ReleasePair, ReportDocument
+from kiplint.commands.pipeline.page import write_report
 from kiplint.render.formats import write
-from kiplint.render.report import RunResult
 from kiplint.text.show import printable
 
 from .browser import chromium
-from .lake import lake_document
+from .lake import report_answers
 
 EVIL = "</td><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -31,10 +28,8 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def visit(browser: Browser, result: RunResult, file: Path) -> Iterator[Page]:
-    """The page of a result. It says nothing on the console, asks for nothing, and fits a phone."""
-    with file.open("w", encoding="utf-8") as out:
-        write("html", result, out)
+def visit(browser: Browser, file: Path) -> Iterator[Page]:
+    """A page. It says nothing on the console, asks for nothing, and fits a phone."""
     page = browser.new_page()
     events: list[str] = []
     page.on("console", lambda message: events.append(message.text))
@@ -51,7 +46,9 @@ def visit(browser: Browser, result: RunResult, file: Path) -> Iterator[Page]:
 
 def test_a_diff(browser: Browser, tmp_path: Path) -> None:
     result = kiplint.diff(*hostile_sets(tmp_path))
-    with visit(browser, result, tmp_path / "diff.html") as page:
+    with (tmp_path / "diff.html").open("w", encoding="utf-8") as out:
+        write("html", result, out)
+    with visit(browser, tmp_path / "diff.html") as page:
         entries = page.locator("details")
         assert entries.count() == len({change.rpc for change in result.changes})
         messages = page.locator(".message").all_text_contents()
@@ -73,13 +70,13 @@ def test_a_diff(browser: Browser, tmp_path: Path) -> None:
 def test_the_report_of_a_lake(browser: Browser, tmp_path: Path) -> None:
     releases = ("1.0.0", "2.0.0", "3.0.0")
     pairs = [
-        ReleasePair(client, broker, "sample", "sample", {}, (EVIL,) * (releases.index(broker) - at))
+        {"source": "sample", "client": client, "broker": broker, "trouble": [EVIL] * (releases.index(broker) - at)}
         for at, client in enumerate(releases)
         for broker in releases
     ]
-    document = msgspec.convert(lake_document(EVIL), ReportDocument)
-    result = LakeReport(findings=(), document=document, severity="info", pairs=tuple(pairs))
-    with visit(browser, result, tmp_path / "report.html") as page:
+    with (tmp_path / "report.html").open("w", encoding="utf-8") as out:
+        write_report(out, report_answers(EVIL), pairs)
+    with visit(browser, tmp_path / "report.html") as page:
         assert page.locator("section").evaluate_all("found => found.map((one) => one.id)") == [
             "over-time", "between", "report",
         ]  # fmt: skip

@@ -275,10 +275,7 @@ ReleasedOption = Annotated[
         panel=WHAT_TO_CHECK,
     ),
 ]
-LakeArgument = Annotated[str, Argument("The directory or URI that `pipeline run` wrote to.", "LAKE")]
-AsOfOption = Annotated[
-    str | None, Option("The state of the lake as of a time, or after a run.", "DATE|RUN", usual="the newest")
-]
+LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote to.", "LAKE")]
 
 
 class Choosing(Group, frozen=True):

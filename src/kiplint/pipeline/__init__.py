@@ -1,1 +1,1 @@
-"""Whole histories and many forks on Spark: the engine of `check` and `diff` on executors, once for each content."""
+"""Histories of many repositories and forks, on Spark: tables, the stages that fill them, and views that answer."""

@@ -1,33 +1,81 @@
 """`kiplint pipeline report`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, TextIO
 
-from kiplint.cli.options import AsOfOption, Command, LakeArgument, Option, PageReporting
+from kiplint.cli.options import Command, LakeArgument, Option
+
+QUERIES = {
+    "sources": """SELECT s.source, s.lineage, s.kind, s.location, count(r.source) AS revisions, s.as_of, s.problem
+        FROM sources s LEFT JOIN revisions r USING (source, lineage) GROUP BY ALL ORDER BY ALL""",
+    "findings": """SELECT source, lineage, count(*) FILTER (open AND severity = 'error') AS errors,
+        count(*) FILTER (open AND severity = 'warning') AS warnings,
+        count(*) FILTER (open AND severity = 'info') AS infos, count(*) FILTER (NOT open) AS fixed
+        FROM spans WHERE what = 'finding' GROUP BY ALL ORDER BY ALL""",
+    "errors": """SELECT source, lineage, rule, introduced_time, introduced_commit, fixed_time, first_release,
+        fixed_release, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages
+        FROM spans WHERE what = 'finding' AND severity = 'error' GROUP BY ALL
+        ORDER BY source, lineage, introduced_time, rule, messages""",
+    "breaks": """SELECT source, lineage, time, commit, "by", if(before_first_release, 'before the first', release)
+        AS release, breaks, rule, string_agg(DISTINCT message_name, ', ' ORDER BY message_name) AS messages FROM breaks
+        GROUP BY ALL ORDER BY source, lineage, time, rule, messages""",
+    "matrix": "SELECT source, status, count(*) AS cells FROM release_matrix GROUP BY ALL ORDER BY source, cells DESC",
+    "forks": "SELECT * EXCLUDE (commit, base_commit) FROM forks ORDER BY merge_breaks DESC, source",
+    "problems": "SELECT * FROM problems ORDER BY ALL",
+    "history": """SELECT r.source, r.lineage, r.position, r.time, r.release, any_value(o.rpcs) AS rpcs,
+        any_value(o.versions) AS versions, any_value(o.adopted) AS adopted,
+        count(*) FILTER (s.severity = 'error') AS errors, count(*) FILTER (s.severity = 'warning') AS warnings
+        FROM revisions r LEFT JOIN rollout o USING (source, lineage, position) LEFT JOIN spans s
+        ON (s.source, s.lineage, s.what) = (r.source, r.lineage, 'finding') AND s.introduced_position <= r.position
+        AND (s.fixed_position IS NULL OR s.fixed_position > r.position) GROUP BY ALL ORDER BY ALL""",
+}
+TITLES = {
+    "sources": "Sources",
+    "findings": "Findings in the newest revision of each line",
+    "errors": "Errors in time",
+    "breaks": "What broke bytes or records",
+    "matrix": "RPCs between all releases, as client and broker",
+    "forks": "Forks beside upstream",
+    "problems": "Problems",
+}
+"""The titles of the tables, in their order."""
 
 
 class ReportCommand(Command, frozen=True):
     """The options of `kiplint pipeline report`."""
 
-    EPILOG = "Example:  kiplint pipeline report lake --output-format markdown > report.md"
+    EPILOG = (
+        "Examples:  kiplint pipeline report lake   |   kiplint pipeline report lake --output-format html > report.html"
+    )
 
     lake: LakeArgument
-    severity: Annotated[Literal["error", "warning", "info"], Option("Tell findings in time down to this severity.")] = (
-        "error"
-    )
-    as_of: AsOfOption = None
-    reporting: PageReporting = PageReporting()
+    output_format: Annotated[Literal["text", "json", "html"], Option("How to write the report.")] = "text"
 
     def run(self) -> int:
-        """Show what a lake holds: sources, findings in time, what broke, who interoperates, where forks collide.
+        """Show what a lake holds: sources, findings in time, what broke, who interoperates, how far forks are.
 
-        For each finding the revision that introduced it and the one that fixed it, the first release that shipped it,
-        and the first one after without it. The JSON has them all, whatever --severity says. The formats of findings
-        tell what is wrong in the newest set of each line.
+        The page also has plots over time, and each release as client and broker.
         """
-        from kiplint.cli.output import report
-        from kiplint.commands.pipeline.lake import open_lake
+        from kiplint.commands.pipeline.text import open_lake, present
 
-        reader = open_lake(self.lake, self.as_of or "")
-        from kiplint.commands.pipeline.result import lake_report
+        lake = open_lake(self.lake)
+        answers = {name: lake.rows(sql) for name, sql in QUERIES.items()}
 
-        return report("pipeline report", self.reporting, lambda: lake_report(reader, self.severity))
+        def write(out: TextIO) -> None:
+            if self.output_format == "html":
+                from kiplint.commands.pipeline.matrix import in_trouble
+                from kiplint.commands.pipeline.page import write_report
+
+                write_report(out, answers, in_trouble(lake))
+            else:
+                write_text(out, answers)
+
+        return present(self.output_format, {name: rows.records for name, rows in answers.items()}, write)
+
+
+def write_text(out: TextIO, answers: dict[str, Any]) -> None:
+    """Write a table for each answer that has rows."""
+    from kiplint.commands.pipeline.text import write_rows
+
+    for name, title in TITLES.items():
+        if answers[name].values:
+            write_rows(out, title, answers[name])

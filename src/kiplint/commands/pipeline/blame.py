@@ -1,0 +1,73 @@
+"""`kiplint pipeline blame`."""
+
+from itertools import groupby
+from typing import Annotated, Any, TextIO
+
+from kiplint.cli.options import Argument, Command, FormOption, LakeArgument
+
+EVENTS = """
+SELECT *, coalesce(release, if(before_first_release, 'before the first', if(source IN (SELECT source FROM releases),
+  'never', ''))) AS shipped FROM events WHERE list_contains($1, {})
+ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, field, message
+"""
+
+
+class BlameCommand(Command, frozen=True):
+    """The options of `kiplint pipeline blame`."""
+
+    EPILOG = (
+        "Examples:  kiplint pipeline blame lake SaslHandshake   |   kiplint pipeline blame lake compat/layout-changed"
+    )
+
+    lake: LakeArgument
+    subject: Annotated[str, Argument("A message, an RPC, a rule, a pack or a glob of rules.", "MESSAGE|RULE")]
+    output_format: FormOption = "text"
+
+    def run(self) -> int:
+        """Show what happened to a message, or because of a rule, in order.
+
+        Findings that were introduced and fixed, and changes, each with its commit and the first release that has it.
+        """
+        from kiplint.commands.pipeline.text import open_lake, present
+
+        lake = open_lake(self.lake)
+        column, names = subjects(lake, self.subject)
+        events = lake.rows(EVENTS.format(column), [names]).records
+        return present(self.output_format, {"events": events}, lambda out: write(out, self.subject, events))
+
+
+def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
+    """The column of `events` that a subject is about, and what it means there. Raises UsageError for an unknown one."""
+    from kiplint.engine.config import configure
+    from kiplint.engine.errors import UsageError
+    from kiplint.engine.ruleset import matches
+    from kiplint.text.words import did_you_mean
+
+    rules = [rule.id for rule in configure(config={}).all_rules()]
+    if rules_meant := [rule for rule in rules if matches(subject, rule)]:
+        return "rule", rules_meant
+    names = [name for (name,) in lake.rows("SELECT DISTINCT message_name FROM messages").values if name]
+    ends = ("", "request", "response", "key", "value")
+    if names_meant := [name for name in names if name.lower() in [subject.lower() + end for end in ends]]:
+        return "message_name", names_meant
+    hint = did_you_mean(subject, names) or did_you_mean(subject, rules)
+    raise UsageError(f"no message and no rule is called {subject}{hint}")
+
+
+def write(out: TextIO, subject: str, events: list[dict[str, Any]]) -> None:
+    """Write a table for each line of history."""
+    from kiplint.commands.pipeline.text import write_table
+
+    columns = ("when", "commit", "by", "release", "what", "rule", "message", "")
+    for line, some in groupby(events, key=lambda event: (event["source"], event["lineage"])):
+        rows = [
+            (
+                *(event[name] for name in ("time", "commit", "by", "shipped", "event", "rule")),
+                event["message_name"] or event["path"],
+                "" if event["event"] == "fixed" else event["message"],
+            )
+            for event in some
+        ]
+        write_table(out, " ".join(filter(None, line)), columns, rows)
+    if not events:
+        write_table(out, subject, columns, [], "no findings and no changes")

@@ -1,0 +1,71 @@
+"""A finished lake in DuckDB: its tables, and the views of `views.sql` that answer questions. It takes no JVM."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import duckdb
+from deltalake import DeltaTable
+
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.lake import has_table
+from kiplint.pipeline.tables import TABLES
+
+VIEWS: Final = files("kiplint.pipeline") / "views.sql"
+_VIEW: Final = re.compile(r"^((?:-- .*\n)+)CREATE VIEW (\w+) AS", re.MULTILINE)
+
+
+class Rows(NamedTuple):
+    """The answer to a query: the names of its columns, and its rows."""
+
+    columns: Sequence[str]
+    values: Sequence[tuple[Any, ...]]
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """Each row as a mapping from the names of the columns."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.values]
+
+
+class Answers:
+    """A lake that can be asked. Raises UsageError where there is none."""
+
+    def __init__(self, path: Path) -> None:
+        missing = [name for name in TABLES if not has_table(path, name)]
+        if missing:
+            what = "is no lake" if len(missing) == len(TABLES) else f"has no table {missing[0]}"
+            raise UsageError(f"{path} {what}: `kiplint pipeline run` makes it")
+        self._duck = duckdb.connect()
+        self._duck.execute("SET TimeZone = 'UTC'")
+        for name in TABLES:
+            self._duck.register(name, DeltaTable(path / name).to_pyarrow_dataset())
+        self._duck.execute(VIEWS.read_text("utf-8"))
+        self._duck.execute("SET enable_external_access = false; SET lock_configuration = true")
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> Rows:
+        """The rows of a SELECT, whose parameters `$1` have these values."""
+        cursor = self._duck.execute(sql, list(values))
+        return Rows([column[0] for column in cursor.description or ()], cursor.fetchall())
+
+    def query(self, sql: str) -> Rows:
+        """The rows of a user's query. Raises UsageError for one that fails, and for one that is more than a SELECT."""
+        try:
+            statements = duckdb.extract_statements(sql)
+            if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+                raise UsageError("a query is one SELECT, or SHOW TABLES, or DESCRIBE with a table: it only reads")
+            return self.rows(sql)
+        except duckdb.Error as error:
+            lines = [line for line in str(error).splitlines() if line.strip()]
+            raise UsageError(f"the query fails: {' '.join(lines[:1])}") from None
+
+
+def questions() -> dict[str, str]:
+    """The question that each view answers, by the name of the view."""
+    return {
+        name: " ".join(line.removeprefix("-- ") for line in comment.splitlines())
+        for comment, name in _VIEW.findall(VIEWS.read_text("utf-8"))
+    }

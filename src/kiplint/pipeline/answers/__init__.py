@@ -1,1 +1,0 @@
-"""What people ask a lake, one module for each question."""

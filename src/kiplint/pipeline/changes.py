@@ -1,0 +1,139 @@
+"""What `diff` finds: each distinct pair of neighbouring contents is compared once, by commit and by release.
+
+The newest content of each fork is also compared with the newest release of upstream, which a merge would bring.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from kiplint.compat.compare import compare_trees
+from kiplint.compat.judge import Judgement, judge
+from kiplint.compat.tree import Tree, make_tree
+from kiplint.engine.errors import UsageError
+from kiplint.pipeline.messages import number
+from kiplint.pipeline.rows import Row, arrow, cogroup, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kiplint.pipeline.lake import Lake
+    from kiplint.pipeline.rules import Rules
+
+PAIR: Final = ["old_root", "root"]
+NEIGHBOURS: Final = 32
+"""How many revisions of a line belong to one group: they share most files, which a group is sent once."""
+_OWN: Final = [
+    "rule",
+    "severity",
+    "breaks",
+    "kind",
+    "message_name",
+    "message_type",
+    "versions",
+    "field",
+    "path",
+    "line",
+    "column",
+    "end_line",
+    "end_column",
+    "message",
+    "unproven",
+]
+
+
+def changes(lake: Lake, rules: Rules, upstream: str) -> DataFrame:
+    """The changes of the pairs that were not compared yet."""
+    sets = lake.read("sets")
+    pairs = neighbours(lake.read("revisions"), sets).where("old_root <> root")
+    pairs = pairs.select("source", "lineage", "position", *PAIR)
+    pairs = pairs.union(merges(lake.read("revisions"), sets, upstream).select(*pairs.columns))
+    first = F.min(F.struct("source", "lineage", "position")).alias("first")
+    pairs = lake.missing(pairs.groupBy(*PAIR).agg(first), "changes", *PAIR, rules_id=rules.id)
+    nth = F.floor(F.col("first.position") / NEIGHBOURS).cast("string")
+    pairs = pairs.select(F.concat_ws(" ", "first.source", "first.lineage", nth).alias("group"), "first.position", *PAIR)
+    sides = pairs.select("group", F.explode(F.array(*PAIR)).alias("side")).distinct()
+    uses = sides.join(sets.withColumnRenamed("root", "side"), "side").join(lake.read("files"), "tree")
+    uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("side", "directory", "name")).alias("uses"))
+    texts = uses.join(lake.read("blobs").select("blob", "data"), "blob")
+    schema = lake.schemas["changes"]
+    return cogroup(pairs, texts, "group").applyInArrow(compare_in_arrow(rules, arrow(schema)), schema)
+
+
+def neighbours(revisions: DataFrame, sets: DataFrame) -> DataFrame:
+    """The revisions beside the root of the one before on their line; a release without definitions is left out."""
+    along = Window.partitionBy("source", "lineage").orderBy("position")
+    defined = sets.select("root", F.lit(True).alias("is_defined")).distinct()
+    rows = revisions.join(defined, "root", "left").where("release IS NULL OR is_defined").drop("is_defined")
+    return rows.withColumn("old_root", F.lag("root").over(along))
+
+
+def merges(revisions: DataFrame, sets: DataFrame, upstream: str) -> DataFrame:
+    """The newest revision of each line of forks, beside upstream's newest release, or newest revision without any."""
+    defined = revisions.join(sets.select("root").distinct(), "root", "left_semi")
+    order = F.struct(F.col("release").isNotNull().alias("released"), "time", "position")
+    newest = defined.where(F.col("source") == upstream).agg(F.max_by("root", order).alias("root"))
+    lines = defined.where(F.col("source") != upstream).groupBy("source", "lineage")
+    tips = lines.agg(F.max_by("root", "position").alias("old_root"), F.max("position").alias("position"))
+    return tips.crossJoin(F.broadcast(newest)).where("old_root <> root")
+
+
+def compare_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
+    """The function that turns neighbouring pairs, and the texts that they have with their paths, into changes."""
+
+    def run(pairs: pa.Table, texts: pa.Table) -> pa.Table:
+        files = files_by_root(texts)
+        trees: dict[str, Tree] = {}
+        rows: list[Row] = []
+        for pair in sorted(pairs.to_pylist(), key=lambda pair: pair["position"]):
+            roots = [pair[side] for side in PAIR]
+            for root in roots:  # the pair before has one of the trees already
+                trees[root] = trees.get(root) or make_tree(root, files.get(root, {}).items())
+            trees = {root: trees[root] for root in roots}
+            rows += compare_pair(trees[roots[0]], trees[roots[1]], rules)
+        return table(schema, rows)
+
+    return run
+
+
+def files_by_root(texts: pa.Table) -> dict[str, dict[str, list[tuple[str, bytes]]]]:
+    """The paths and bytes of files by root and directory, all in the order in which `diff` reads them."""
+    files = [(*use.values(), text["data"]) for text in texts.to_pylist() for use in text["uses"]]
+    roots: dict[str, dict[str, list[tuple[str, bytes]]]] = {}
+    for root, directory, name, data in sorted(files, key=lambda file: (file[1].split("/"), file[2])):
+        path = f"{directory}/{name}" if directory else name
+        roots.setdefault(root, {}).setdefault(directory, []).append((path, data))
+    return roots
+
+
+def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
+    """The rows of a pair: its changes, or one row without a rule where there is none."""
+    key = {"old_root": old.name, "root": new.name, "rules_id": rules.id}
+    problems: list[Any] = []
+    judgements: list[Judgement] = []
+    try:
+        found = compare_trees(old, new, too_large=problems)
+        judgements = judge(found, rules.scopes.whole, old.sources, new.sources)
+    except (UsageError, RecursionError) as error:
+        problems.append(error)
+    rows: list[Row] = [{**key, **_change(judgement)} for judgement in judgements]
+    return rows + [{**key, "problem": str(problem)} for problem in problems] or [key]
+
+
+def _change(judgement: Judgement) -> dict[str, Any]:
+    change, finding = judgement
+    return {
+        **{name: getattr(finding, name) for name in _OWN},
+        **{name: getattr(finding, name) or None for name in ("url", "old_path", "old_line", "old_column")},
+        "api_key": number(change.message.api_key),
+        "old": json.dumps(dict(finding.old), default=str),
+        "new": json.dumps(dict(finding.new), default=str),
+        "proof": json.dumps(msgspec.to_builtins(finding.proof), default=str),
+    }

@@ -1,0 +1,143 @@
+"""What `check` finds: each distinct file is checked by itself once, and each distinct set for the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from kiplint.engine.errors import UsageError
+from kiplint.engine.finding import Finding
+from kiplint.engine.rule import HALF
+from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
+from kiplint.fixes.fixers import make_fixes
+from kiplint.pipeline.rows import Row, arrow, spread, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kiplint.pipeline.lake import Lake
+    from kiplint.pipeline.rules import Rules
+
+NEIGHBOURS: Final = 32
+"""How many revisions of a line belong to one group: they share most files, which a group is sent once."""
+OTHER_HALF: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
+"""The ends of the names of an RPC's two halves."""
+_OWN: Final = [
+    "severity",
+    "message",
+    "line",
+    "column",
+    "end_line",
+    "end_column",
+    "pointer",
+    "message_name",
+    "rule",
+    "fingerprint",
+    "place",
+    "fixable",
+    "url",
+    "instead",
+]
+
+
+def findings(lake: Lake, rules: Rules) -> DataFrame:
+    """The findings of the files that were not checked yet, and of the sets."""
+    files, places = lake.read("files"), lake.read("sets").join(lake.read("revisions"), "root")
+    done = lake.read("findings").where(F.col("rules_id") == rules.id)
+    first = places.groupBy("tree").agg(F.min(F.struct("source", "lineage", "directory", "position")).alias("first"))
+    group = F.concat_ws(" ", *(f"first.{name}" for name in ("source", "lineage", "directory")), _nth_group("first"))
+    sets = files.join(done.select("tree").distinct(), "tree", "left_anti").join(first, "tree", "left")
+    done_files = done.where("tree IS NULL").select("name", "blob").distinct().withColumn("is_done", F.lit(True))
+    is_fresh = F.row_number().over(Window.partitionBy("name", "blob").orderBy("tree")) == 1
+    uses = sets.join(done_files, ["name", "blob"], "left").select(
+        group.alias("group"), "blob", "tree", "name", (F.col("is_done").isNull() & is_fresh).alias("is_fresh")
+    )
+    uses = uses.groupBy("group", "blob").agg(F.collect_list(F.struct("tree", "name", "is_fresh")).alias("uses"))
+    texts = spread(uses.join(lake.read("blobs").select("blob", "data"), "blob"), "group")
+    schema = lake.schemas["findings"]
+    return texts.groupBy("group").applyInArrow(check_in_arrow(rules, arrow(schema)), schema)
+
+
+def _nth_group(first: str) -> Any:
+    return F.floor(F.col(f"{first}.position") / NEIGHBOURS).cast("string")
+
+
+def check_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table], pa.Table]:
+    """The function that turns texts, each with the sets that have it, into findings.
+
+    A text is checked by itself too in the set where it is fresh.
+    """
+
+    def run(texts: pa.Table) -> pa.Table:
+        sets: dict[str, list[dict[str, Any]]] = {}
+        for text in texts.to_pylist():
+            for use in text["uses"]:
+                sets.setdefault(use["tree"], []).append({**use, "blob": text["blob"], "data": text["data"]})
+        return table(schema, (row for tree, files in sorted(sets.items()) for row in check_set(tree, files, rules)))
+
+    return run
+
+
+def check_set(tree: str, files: Sequence[Mapping[str, Any]], rules: Rules) -> Iterator[Row]:
+    """The rows of a set, and of its files that are fresh."""
+    files = sorted(files, key=lambda file: file["name"])
+    texts = [(file["name"], file["data"]) for file in files]
+    fresh = {file["name"] for file in files if file["is_fresh"]}
+    alone: dict[str, list[Finding] | str] = {name: [] for name in sorted(fresh)}
+    together: list[Finding] | str
+    try:
+        found, together = check_both(texts, fresh, rules.scopes, make_fixes)
+        for finding in found:
+            alone[finding.path].append(finding)  # type: ignore[union-attr]
+    except (UsageError, RecursionError):  # of one file, or of the whole
+        alone = {
+            name: _try(lambda name=name, data=data: check_alone(name, data, rules.scopes, make_fixes))  # type: ignore[misc]
+            for name, data in texts
+            if name in fresh
+        }
+        together = _try(lambda: list(check_together(texts, rules.scopes, make_fixes)))
+    blobs = {file["name"]: file["blob"] for file in files}
+    for name, some in alone.items():
+        yield from _rows({"name": name, "blob": blobs[name]}, some, blobs, rules)
+    yield from _rows({"tree": tree}, together, blobs, rules)
+
+
+def _try(check: Callable[[], list[Finding]]) -> list[Finding] | str:
+    try:
+        return check()
+    except (UsageError, RecursionError) as error:
+        return str(error)
+
+
+def _rows(key: Row, some: list[Finding] | str, blobs: Mapping[str, str], rules: Rules) -> Iterator[Row]:
+    """The rows of a file or set: its findings, or one row without a rule where there is none."""
+    key = {**key, "rules_id": rules.id}
+    if not some or isinstance(some, str):
+        yield {**key, "problem": some or None}
+        return
+    for finding in some:
+        yield {
+            **key,
+            **{name: getattr(finding, name) for name in _OWN},
+            "name": finding.path,
+            "blob": blobs[finding.path],
+            "rule_source": finding.source,
+            "other_half": _other_half(finding.message_name) if finding.rule in _about_halves(rules.scopes) else None,
+        }
+
+
+@cache
+def _about_halves(rules: Scopes) -> frozenset[str]:
+    """The rules about RPCs without one half."""
+    return frozenset(rule.id for rule in rules.whole.rules if HALF in rule.spec.topics)
+
+
+def _other_half(message_name: str) -> str | None:
+    """The file of the other half of an RPC, by the name of a message; None for another name."""
+    suffix = next((suffix for suffix in OTHER_HALF if message_name.endswith(suffix)), None)
+    return f"{message_name.removesuffix(suffix)}{OTHER_HALF[suffix]}.json" if suffix else None

@@ -1,0 +1,73 @@
+"""From lines of history to revisions, schema sets, files and their contents. What a lake has is not read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructType
+
+from kiplint.pipeline.history import HISTORY, Line, read_blobs, read_histories
+from kiplint.pipeline.rows import arrow
+from kiplint.sources.schema_files import FOREIGN
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from kiplint.pipeline.lake import Lake
+
+LINE = "source STRING, lineage STRING"
+
+
+def ingest(lake: Lake, lines: Sequence[Line]) -> tuple[int, dict[tuple[str, str], str]]:
+    """Bring the tables of revisions and contents up to lines; the number of new rows, and why lines cannot be read."""
+    history = list_histories(lake, lines).persist()
+    failures = history.where("position IS NULL").select("source", "lineage", "problem").collect()
+    problems = {(row["source"], row["lineage"]): row["problem"] for row in failures}
+    sets = history.where("sets IS NOT NULL").select("kind", "location", "root", F.inline("sets"))
+    files = sets.where("files IS NOT NULL").select("kind", "location", "tree", F.inline("files"))
+    count = lake.add("blobs", new_blobs(lake, files))
+    count += lake.add("files", new_files(lake, files))
+    with_definitions = sets.join(lake.read("files").select("tree").distinct(), "tree", "left_semi")
+    new_sets = lake.missing(with_definitions.select("root", "directory", "tree").distinct(), "sets", "root")
+    count += lake.add("sets", new_sets)
+    if changed := sorted({line.key for line in lines} - problems.keys()):
+        count += lake.replace("revisions", new_revisions(lake, history, changed), {source for source, _ in changed})
+    history.unpersist()
+    return count, problems
+
+
+def list_histories(lake: Lake, lines: Sequence[Line]) -> DataFrame:
+    """The revisions of lines as rows of `HISTORY`; each line is a task."""
+    rows = lake.spark.createDataFrame([line[:4] for line in lines], f"{LINE}, kind STRING, location STRING")
+    known = lake.read("revisions", {line.source for line in lines})
+    known = known.join(lake.read("sets").select("root").distinct(), "root", "left_semi")
+    known = known.groupBy("source", "lineage").agg(F.collect_set(F.struct("git_tree", "root")).alias("known"))
+    rows = rows.join(known, ["source", "lineage"], "left").repartition(len(lines), "source", "lineage")
+    return rows.mapInArrow(read_histories(arrow(cast(StructType, StructType.fromDDL(HISTORY)))), HISTORY)
+
+
+def new_blobs(lake: Lake, files: DataFrame) -> DataFrame:
+    """The contents that the lake lacks, each read from one of the repositories that have it."""
+    repositories = files.groupBy("blob").agg(F.min(F.struct("kind", "location")).alias("repository"))
+    missing = lake.missing(repositories, "blobs", "blob").select("repository.*", "blob").repartition("location")
+    schema = lake.schemas["blobs"]
+    return missing.sortWithinPartitions("location").mapInArrow(read_blobs(arrow(schema)), schema)
+
+
+def new_files(lake: Lake, files: DataFrame) -> DataFrame:
+    """The definitions of the sets that the lake lacks: beside a definition, also what is meant to be one."""
+    kinds = lake.read("blobs").select("blob", "kind")
+    rows = lake.missing(files.select("tree", "name", "blob").distinct(), "files", "tree").join(kinds, "blob")
+    beside = rows.where("kind = 'definition'").select("tree").distinct()
+    is_meant = F.col("kind").isin("definition", "malformed", "broken") & ~F.col("name").isin(*FOREIGN)
+    return rows.where(is_meant).join(beside, "tree", "left_semi")
+
+
+def new_revisions(lake: Lake, history: DataFrame, changed: Sequence[tuple[str, str]]) -> DataFrame:
+    """The revisions of changed lines, and those of the other lines of their sources."""
+    rows = history.where("position IS NOT NULL").select(*lake.schemas["revisions"].names)
+    lines = lake.spark.createDataFrame(list(changed), LINE)
+    others = lake.read("revisions", {source for source, _ in changed})
+    return rows.union(others.join(lines, ["source", "lineage"], "left_anti").select(*rows.columns))

@@ -1,1 +1,0 @@
-"""The lake: Delta tables below one place, read and written without a JVM."""

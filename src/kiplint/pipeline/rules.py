@@ -1,0 +1,40 @@
+"""The rules of a run, in a form that is sent to tasks."""
+
+from __future__ import annotations
+
+import pickle
+from functools import cache
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+
+import kiplint
+from kiplint.engine.config import configure
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.scopes import Scopes, scopes_of
+
+
+class Rules(NamedTuple):
+    """The rules of a run. The `id` is another one for other rules and for another version of kiplint."""
+
+    id: str
+    packed: bytes
+
+    @classmethod
+    def of(cls, config: str = "") -> Rules:
+        """The rules of a configuration file, by default all rules that are on. Raises UsageError."""
+        rules = configure(config=config or {}).rules()
+        specs = [[rule.id, rule.severity, rule.params, msgspec.to_builtins(rule.spec)] for rule in rules.rules]
+        digest = sha256(msgspec.json.encode([kiplint.__version__, specs])).hexdigest()[:12]
+        return cls(digest, pickle.dumps((rules.rules, rules.all_rules)))
+
+    @property
+    def scopes(self) -> Scopes:
+        """The rules, unpacked once in each process."""
+        return _unpack(self.packed)
+
+
+@cache
+def _unpack(packed: bytes) -> Scopes:
+    return scopes_of(RuleSet(*pickle.loads(packed)))

@@ -1,0 +1,175 @@
+"""When each finding came and went, and each change came in, on every line of history, and which releases have them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from kiplint.pipeline.attribution import attribute
+from kiplint.pipeline.changes import neighbours
+from kiplint.pipeline.history import Line
+from kiplint.pipeline.rows import arrow, cogroup, spread, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from kiplint.pipeline.lake import Lake
+
+LINE: Final = ["source", "lineage"]
+RPC: Final = ("request", "response")
+
+
+def spans(lake: Lake, sources: Collection[str], lines: Sequence[Line]) -> DataFrame:
+    """The spans of sources, whose lines are given for git."""
+    revisions = neighbours(lake.read("revisions", sources), lake.read("sets"))
+    contents = spread(number_contents(revisions), *LINE).persist()
+    changes = contents.join(lake.read("changes").where("rule IS NOT NULL"), ["old_root", "root"])
+    names = last_names(lake, contents, changes)
+    lives = findings_in_time(lake, contents, names).unionByName(changes_in_time(changes, names), True)
+    lives = at(at(lives, contents, "first", "introduced", "inner"), contents, "after", "fixed", "left")
+    lives = spread(lives, *LINE, "key").persist()
+    lives = lives.join(endings(lake, lives, changes), [*LINE, "key", "first"], "left")
+    locations = lake.spark.createDataFrame(
+        [line[:4] for line in lines], "source STRING, lineage STRING, kind STRING, location STRING"
+    )
+    history = revisions.join(F.broadcast(locations), LINE, "left").select(
+        *LINE, "position", "commit", "time", "release", F.size("parents").alias("parents"), "kind", "location"
+    )
+    schema = lake.schemas["spans"]
+    return cogroup(lives, history, "source").applyInArrow(attribute(arrow(schema)), schema)
+
+
+def number_contents(revisions: DataFrame) -> DataFrame:
+    """Of neighbours with the same content the first, with its rank on the line."""
+    along = Window.partitionBy(*LINE).orderBy("position")
+    return revisions.where("NOT old_root <=> root").withColumn("rank", F.row_number().over(along))
+
+
+def who(kind: str) -> Column:
+    """What a message is known by: an RPC by its API key, any other by its name."""
+    is_rpc = F.col(kind).isin(*RPC) & F.col("api_key").isNotNull()
+    return F.when(is_rpc, F.concat_ws(" ", kind, "api_key")).otherwise(F.col("message_name"))
+
+
+def key(*columns: str) -> Column:
+    """The same for a finding or change wherever its file lies, and whatever its message is called."""
+    return F.substring(F.sha2(F.concat_ws("\0", "rule", F.coalesce("last", "message_name"), *columns), 256), 1, 32)
+
+
+def last_names(lake: Lake, contents: DataFrame, changes: DataFrame) -> DataFrame:
+    """By source, the last name of messages that were renamed, unless two of them claim one API key at once."""
+    rpcs = lake.read("messages").select("blob", "message_name", "type", "api_key", who("type").alias("who"))
+    rpcs = rpcs.where(F.col("type").isin(*RPC) & F.col("api_key").isNotNull())
+    renamed = rpcs.groupBy("who").agg(F.countDistinct("message_name").alias("names")).where("names > 1")
+    rows = lake.read("sets").join(lake.read("files"), "tree").join(rpcs.join(renamed, "who"), "blob")
+    by_root = (
+        contents.join(rows, "root")
+        .groupBy("source", "who", "root")
+        .agg(
+            F.max(F.struct("time", "position", "message_name")).alias("newest"),
+            F.collect_set("message_name").alias("names"),
+        )
+    )
+    by_key = by_root.groupBy("source", "who").agg(
+        F.max("newest").getField("message_name").alias("last"), F.max(F.size("names")).alias("at_once")
+    )
+    others = (
+        changes.where("kind = 'message-renamed'")
+        .where(~F.col("message_type").isin(*RPC))
+        .select(
+            "source",
+            "time",
+            "position",
+            F.get_json_object("old", "$.name").alias("old"),
+            F.col("message_name").alias("new"),
+        )
+    )
+    chains = others.groupBy("source").applyInArrow(last_of_chain, "source STRING, who STRING, last STRING")
+    return F.broadcast(by_key.where("at_once = 1").select("source", "who", "last").union(chains))
+
+
+def last_of_chain(renames: pa.Table) -> pa.Table:
+    """Old and new names of one source to the last name of each."""
+    import networkx as nx
+
+    rows = sorted(renames.to_pylist(), key=lambda row: (row["time"] is not None, row["time"], row["position"]))
+    newest = {row["new"]: at for at, row in enumerate(rows)}
+    chains = nx.connected_components(nx.Graph([(row["old"], row["new"]) for row in rows]))
+    schema = pa.schema([("source", pa.string()), ("who", pa.string()), ("last", pa.string())])
+    return table(
+        schema,
+        [
+            {"source": rows[0]["source"], "who": name, "last": max(names, key=lambda name: newest.get(name, -1))}
+            for names in chains
+            for name in names
+        ],
+    )
+
+
+def findings_in_time(lake: Lake, contents: DataFrame, names: DataFrame) -> DataFrame:
+    """The lives of findings: from the `first` rank that has one to the one `after` the last."""
+    files, findings = lake.read("files"), lake.read("findings").where("rule IS NOT NULL")
+    alone = findings.where("tree IS NULL").drop("tree").join(files, ["name", "blob"])
+    kinds = lake.read("messages").select("blob", "type", "api_key")
+    by_tree = alone.unionByName(findings.where("tree IS NOT NULL")).join(kinds, "blob", "left")
+    by_tree = by_tree.withColumn("who", who("type")).withColumn("path", F.col("name"))
+    path = F.when(F.col("directory") == "", F.col("name")).otherwise(F.concat_ws("/", "directory", "name"))
+    hint = F.when(F.col("instead") == "", "").otherwise(F.concat(F.lit("; write "), "instead"))
+    shown = F.struct(
+        path.alias("path"), "rule", "severity", "message_name", F.concat("message", hint).alias("message"), "blob"
+    )
+    rows = contents.join(lake.read("sets"), "root").join(by_tree, "tree").join(names, ["source", "who"], "left")
+    rows = rows.select(*LINE, "rank", key("place").alias("key"), shown.alias("shown"))
+    along = Window.partitionBy(*LINE, "key").orderBy("rank")
+    newest = F.min(F.struct(-F.col("rank"), "shown")).getField("shown").alias("shown")
+    islands = rows.withColumn("island", F.col("rank") - F.dense_rank().over(along)).groupBy(*LINE, "key", "island")
+    lives = islands.agg(F.min("rank").alias("first"), (F.max("rank") + 1).alias("after"), newest)
+    return lives.select(
+        *LINE, F.lit("finding").alias("what"), "key", "first", "after", F.lit("").alias("field"), "shown.*"
+    )
+
+
+def changes_in_time(changes: DataFrame, names: DataFrame) -> DataFrame:
+    """Changes: each is the step to a rank, and has no end."""
+    rows = changes.withColumn("who", who("message_type")).join(names, ["source", "who"], "left")
+    about = ("rule", "severity", "breaks", "message_name", "field", "path", "message")
+    identity = key("kind", "versions", "field").alias("key")
+    return rows.select(*LINE, F.lit("change").alias("what"), identity, F.col("rank").alias("first"), *about)
+
+
+def at(lives: DataFrame, contents: DataFrame, rank: str, event: str, how: str) -> DataFrame:
+    """Lives with the revision at a rank."""
+    columns = (F.col(name).alias(f"{event}_{name}") for name in ("position", "commit", "time", "release", "root"))
+    return lives.join(contents.select(*LINE, F.col("rank").alias(rank), *columns), [*LINE, rank], how)
+
+
+def endings(lake: Lake, lives: DataFrame, changes: DataFrame) -> DataFrame:
+    """How findings ended, by what the first revision without them has under their path or message."""
+    messages = lake.read("messages").select("blob", F.col("message_name").alias("there"), "ignores")
+    place = F.when(F.col("directory") == "", F.col("name")).otherwise(F.concat_ws("/", "directory", "name"))
+    there = lake.read("sets").join(lake.read("files"), "tree").join(messages, "blob", "left")
+    there = there.select(
+        F.col("root").alias("fixed_root"), place.alias("place"), "there", "ignores", F.lit(True).alias("is_there")
+    )
+    before = messages.select("blob", F.col("ignores").alias("ignored_before"))
+    dropped = changes.where("rule = 'compat/version-dropped'").select(
+        *LINE, F.col("position").alias("fixed_position"), "message_name", F.lit(True).alias("is_dropped")
+    )
+    fixed = lives.where("what = 'finding' AND fixed_root IS NOT NULL").alias("life")
+    same = F.expr(
+        "life.fixed_root = there.fixed_root AND (path = place OR message_name = there AND message_name <> '')"
+    )
+    rows = fixed.join(there.alias("there"), same, "left").join(before, "blob", "left")
+    rows = rows.join(dropped.distinct(), [*LINE, "fixed_position", "message_name"], "left")
+    is_hidden = F.expr("array_contains(ignores, rule) AND NOT array_contains(coalesce(ignored_before, array()), rule)")
+    ended = (
+        F.when(~F.coalesce(F.bool_or("is_there"), F.lit(False)), "message removed")
+        .when(F.bool_or("is_dropped"), "version removed")
+        .when(F.bool_or(is_hidden), "suppressed")
+        .otherwise("fixed")
+    )
+    return rows.groupBy(*LINE, "key", "first").agg(ended.alias("ended"))
