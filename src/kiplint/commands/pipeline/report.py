@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, TextIO
 from kiplint.cli.options import Command, LakeArgument, Option
 
 QUERIES = {
-    "sources": """SELECT s.source, s.lineage, s.kind, s.location, count(r.source) AS revisions, s.as_of, s.problem
+    "sources": """SELECT s.source, s.lineage, s.kind, count(r.source) AS revisions, s.problem
         FROM sources s LEFT JOIN revisions r USING (source, lineage) GROUP BY ALL ORDER BY ALL""",
     "findings": """SELECT source, lineage, count(*) FILTER (open AND severity = 'error') AS errors,
         count(*) FILTER (open AND severity = 'warning') AS warnings,
