@@ -17,7 +17,11 @@ PINS = str(ROOT / "constraints.txt")
 
 def install_environment() -> dict[str, str]:
     """The environment of an installation: the exact versions, and nothing about this Python."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "VIRTUAL_ENV", "PIP_BUILD_CON"))
+    }
     return {**env, "PIP_CONSTRAINT": PINS, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 

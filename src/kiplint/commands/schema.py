@@ -52,7 +52,6 @@ def _read() -> Mapping[str, Callable[[], JsonSchema]]:
     return {"message": message_schema, "config": config_schema, "pack": pack_schema}
 
 
-_PIPELINE: Final = ("blame", "changes", "forks", "matrix", "query", "report", "rollout", "verify")
 DOCUMENTS: Final[Mapping[str, str]] = {
     "check": "check.result",
     "decode": "decode.run",
@@ -61,7 +60,6 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "migrate": "migrate.result",
     "negotiate": "negotiate.run",
     "output": "check.result",
-    **{f"pipeline-{question}": "pipeline.result" for question in _PIPELINE},
     "review": "review.result",
     "rollout": "rollout.result",
     "show": "show.result",

@@ -30,7 +30,7 @@ class Release(NamedTuple):
     commit: str
 
 
-class Base(NamedTuple):
+class ReleaseBase(NamedTuple):
     """The last position on a line that a release descends from, and that of the release before; None for none."""
 
     position: int | None
@@ -74,7 +74,7 @@ def attribute(schema: pa.Schema) -> Callable[[pa.Table, pa.Table], pa.Table]:
     return run
 
 
-def find_bases(history: Iterable[Row], releases: list[Release]) -> dict[str, dict[Release, Base]]:
+def find_bases(history: Iterable[Row], releases: list[Release]) -> dict[str, dict[Release, ReleaseBase]]:
     """By line and release: what the release descends from. On lines of releases each is its own base."""
     lines: dict[str, dict[str, int]] = defaultdict(dict)
     for row in history:
@@ -86,18 +86,18 @@ def find_bases(history: Iterable[Row], releases: list[Release]) -> dict[str, dic
         for lineage, place in places.items():
             with suppress(SourceError, OSError):
                 _add_parents(parents, place, lineage, list(lines[lineage]))
-    bases: dict[str, dict[Release, Base]] = {}
+    bases: dict[str, dict[Release, ReleaseBase]] = {}
     for lineage, positions in lines.items():
         reached = positions if lineage in release_lines else _highest_ancestor(parents, positions)
         bases[lineage] = {}
         before: dict[str, Release] = {}
         for release in releases:
             if release.lineage == lineage:
-                base = Base(release.position, release.position - 1)
+                base = ReleaseBase(release.position, release.position - 1)
             else:
                 last = before.get(release.lineage)
                 position = reached.get(last.commit) if last else None
-                base = Base(reached.get(release.commit), -1 if position is None else position)
+                base = ReleaseBase(reached.get(release.commit), -1 if position is None else position)
             bases[lineage][release] = base
             before[release.lineage] = release
     return bases
@@ -122,7 +122,7 @@ def _highest_ancestor(parents: Mapping[str, set[str]], positions: Mapping[str, i
 
 
 def ship(
-    lives: list[Row], releases: list[Release], bases: Mapping[str, Mapping[Release, Base]]
+    lives: list[Row], releases: list[Release], bases: Mapping[str, Mapping[Release, ReleaseBase]]
 ) -> dict[int, list[Shipped]]:
     """By life: the releases that have it, each with its nearness and the release that no longer has it.
 
@@ -161,7 +161,7 @@ def _spans_over(life: Row, position: int) -> bool:
     return position == begin or (life["what"] == "finding" and begin < position and (end is None or position < end))
 
 
-def _nearness(life: Row, release: Release, base: Base) -> int:
+def _nearness(life: Row, release: Release, base: ReleaseBase) -> int:
     begin, end = life["introduced_position"], life["fixed_position"]
     is_earlier = bool(life["introduced_time"] and release.time and life["introduced_time"] <= release.time)
     if base.position is None:
@@ -173,7 +173,7 @@ def _nearness(life: Row, release: Release, base: Base) -> int:
 
 
 def _releases(
-    row: Row, shipped: Sequence[Shipped], releases: list[Release], bases: Mapping[str, Mapping[Release, Base]]
+    row: Row, shipped: Sequence[Shipped], releases: list[Release], bases: Mapping[str, Mapping[Release, ReleaseBase]]
 ) -> Row:
     if shipped:
         first, gone, _ = min(shipped, key=lambda item: item[0][:2])

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from kiplint.commands.pipeline.report import TITLES
-from kiplint.commands.pipeline.text import cell
+from kiplint.commands.pipeline.text import REPORT_TITLES, cell
 from kiplint.render.page import Block, Cell, Plot, PlotLine, Row, Section, Table, Text, write_page
 from kiplint.render.report import Verdict
 from kiplint.text.words import plural
@@ -36,7 +35,7 @@ def write_report(out: TextIO, answers: Mapping[str, Rows], pairs: Sequence[Mappi
             [name.replace("_", " ") for name in answers[table].columns],
             [Row([cell(value) for value in row], values={}) for row in answers[table].values],
         )
-        for table, title in TITLES.items()
+        for table, title in REPORT_TITLES.items()
         if answers[table].values
     ]
     sections = [

@@ -28,16 +28,6 @@ QUERIES = {
         ON (s.source, s.lineage, s.what) = (r.source, r.lineage, 'finding') AND s.introduced_position <= r.position
         AND (s.fixed_position IS NULL OR s.fixed_position > r.position) GROUP BY ALL ORDER BY ALL""",
 }
-TITLES = {
-    "sources": "Sources",
-    "findings": "Findings in the newest revision of each line",
-    "errors": "Errors in time",
-    "breaks": "What broke bytes or records",
-    "matrix": "RPCs between all releases, as client and broker",
-    "forks": "Forks beside upstream",
-    "problems": "Problems",
-}
-"""The titles of the tables, in their order."""
 
 
 class ReportCommand(Command, frozen=True):
@@ -74,8 +64,8 @@ class ReportCommand(Command, frozen=True):
 
 def write_text(out: TextIO, answers: dict[str, Any]) -> None:
     """Write a table for each answer that has rows."""
-    from kiplint.commands.pipeline.text import write_rows
+    from kiplint.commands.pipeline.text import REPORT_TITLES, write_rows
 
-    for name, title in TITLES.items():
+    for name, title in REPORT_TITLES.items():
         if answers[name].values:
             write_rows(out, title, answers[name])
