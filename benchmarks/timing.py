@@ -86,13 +86,6 @@ def output(command: Command) -> str:
     return process.stdout.decode("utf-8", "replace")
 
 
-def repeat(command: Command, times: int) -> list[Run]:
-    """Run a command that often, after warm-ups that do not count."""
-    for _ in range(WARM_UPS):
-        run(command)
-    return [run(command) for _ in range(times)]
-
-
 def compare(ours: Command, theirs: Command, pairs: int) -> Comparison:
     """Run two commands in turns, A B A B, after warm-ups that do not count."""
     comparison = Comparison()

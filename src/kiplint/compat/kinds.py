@@ -489,11 +489,6 @@ class FieldAddition(FieldChange, frozen=True, dict=True):
         """The field's type."""
         return self.fields[1].type if self.fields[1] else ""
 
-    @fact
-    def added(self) -> Field | None:
-        """The field itself."""
-        return self.fields[1]
-
     @property
     def detail(self) -> str:
         """Whether it is tagged."""
