@@ -110,6 +110,20 @@ def kill_at(name: str, patch: pytest.MonkeyPatch, *, is_committed: bool) -> None
     patch.setattr(Lake, "_commit_files", commit_and_die)
 
 
+def test_what_kiplint_did_not_write_stays(tmp_path: Path) -> None:
+    folders = [tmp_path / "drift" / "run-2024", tmp_path / "lake" / "notes" / "run-2024"]
+    with writing(tmp_path / "lake"):
+        pass
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="is not a lake, and has other files"), writing(tmp_path):
+        pass
+    with writing(tmp_path / "lake"):
+        pass
+    assert [(folder / "mine.txt").read_text() for folder in folders] == ["mine", "mine"]
+
+
 def test_of_two_runs_one_wins(copy: Path, run_lake: Run) -> None:
     with writing(copy), pytest.raises(UsageError, match="another run is writing to"):
         run_lake(copy)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+MARK: Final = "KIPLINT-LAKE"
+"""The file that makes a directory a lake, and that a run locks. kiplint writes and removes nothing in others."""
 RUN: Final = "run-"
 """How the names of the folders begin that Spark writes to, one for each commit."""
 MANY_FILES: Final = 50
@@ -40,9 +42,14 @@ MOST_CHARACTERS: Final = 100
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Keep other runs out of a lake. Raises UsageError while there is one, and OSError for a place to write nothing."""
+    """Keep other runs out of a lake, which is new, or empty, or has the mark.
+
+    Raises UsageError while there is one and for other directories, and OSError for a place that cannot be written.
+    """
     path.mkdir(parents=True, exist_ok=True)
-    with open(path / ".lock", "a", encoding="utf-8") as lock:
+    if not (path / MARK).exists() and any(path.iterdir()):
+        raise UsageError(f"{path} is not a lake, and has other files: name a new or an empty directory")
+    with open(path / MARK, "a", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # which goes with the process, however that ends
         except BlockingIOError:
@@ -53,7 +60,7 @@ def writing(path: Path) -> Iterator[None]:
 
 def _remove_leftovers(path: Path) -> None:
     """Remove the folders of runs that were killed before the commit: no log names them."""
-    for folder in path.glob(f"*/{RUN}*"):
+    for folder in (folder for name in TABLES for folder in (path / name).glob(f"{RUN}*")):
         log = (file.read_text("utf-8") for file in sorted(folder.parent.glob("_delta_log/*.json")))
         if not any(folder.name in text for text in log) and not _is_in_use(folder):
             shutil.rmtree(folder)
