@@ -95,16 +95,14 @@ class Outcome(NamedTuple):
 class Runner:
     """A machine with a work tree, on which the action runs."""
 
-    def __init__(self, workspace: Path, machine: Path, clone: Path | None = None) -> None:
-        """Without a `clone` to install from, this checkout stands where the installation would be."""
+    def __init__(self, workspace: Path, machine: Path) -> None:
+        """This checkout stands where the installation would be."""
         self.workspace = workspace
         self.machine = machine
-        self.clone = clone or ROOT
         (machine / "temp").mkdir(parents=True)
-        if not clone:
-            for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
-                (machine / "temp" / name).symlink_to(ROOT / what)
-        self.action: dict[str, Any] = yaml.safe_load((self.clone / "action.yml").read_text("utf-8"))
+        for name, what in (("kiplint", "src"), ("rules", "rules"), ("fixtures", "fixtures")):
+            (machine / "temp" / name).symlink_to(ROOT / what)
+        self.action: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
     def run(
         self, event: str = "push", payload: Mapping[str, Any] | None = None, sha: str = "", **options: str
@@ -115,10 +113,6 @@ class Runner:
         assert not overrides.keys() - inputs.keys()
         env = {"GITHUB_EVENT_NAME": event, "GITHUB_SHA": sha}
         return self.step(self.action["runs"]["steps"][-1], {**inputs, **overrides}, env, payload or {})
-
-    def install(self) -> Outcome:
-        """Run the step that installs kiplint, which reaches for an index: without the guard of the tests."""
-        return self.step(self.action["runs"]["steps"][-2], {}, {"PYTHONPATH": ""}, {})
 
     def step(
         self, step: Mapping[str, Any], inputs: Mapping[str, str], env: Mapping[str, str], payload: Mapping[str, Any]
@@ -138,7 +132,7 @@ class Runner:
                 **env,
                 CI="true",
                 GITHUB_ACTIONS="true",
-                GITHUB_ACTION_PATH=str(self.clone),
+                GITHUB_ACTION_PATH=str(ROOT),
                 GITHUB_EVENT_PATH=str(files["event.json"]),
                 GITHUB_OUTPUT=str(files["output"]),
                 GITHUB_STEP_SUMMARY=str(files["summary"]),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from kiplint.commands.pipeline.text import REPORT_TITLES
+from kiplint.commands.pipeline.report import TITLES
 from kiplint.pipeline.answers import Rows
 
 MAIN = {"source": "sample", "lineage": "main"}
@@ -22,7 +22,7 @@ def report_answers(name: str) -> dict[str, Rows]:
         | {"rpcs": rpcs, "adopted": adopted, "versions": versions, "errors": errors, "warnings": 1}
         for at, (rpcs, adopted, versions, errors) in enumerate(HISTORY)
     ]
-    rows: dict[str, list[dict[str, Any]]] = {table: [{**MAIN, "messages": name}] for table in REPORT_TITLES}
+    rows: dict[str, list[dict[str, Any]]] = {table: [{**MAIN, "messages": name}] for table in TITLES}
     rows["findings"] = [{**MAIN, "errors": 1, "warnings": 1, "infos": 0, "fixed": 2}]
     rows["breaks"] = [{**MAIN, "time": TIMES[1], "release": "1.0.0", "rule": "compat/layout-changed", "messages": name}]
     rows["errors"] = [{**MAIN, "rule": rule, "messages": name} for rule in ("tags/gap", "fields/unknown-type")]

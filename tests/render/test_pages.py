@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page
 import kiplint
 from hostile import hostile_sets
 from kiplint.commands.pipeline.page import write_report
+from kiplint.commands.pipeline.report import TITLES
 from kiplint.render.formats import write
 from kiplint.text.show import printable
 
@@ -75,7 +76,7 @@ def test_the_report_of_a_lake(browser: Browser, tmp_path: Path) -> None:
         for broker in releases
     ]
     with (tmp_path / "report.html").open("w", encoding="utf-8") as out:
-        write_report(out, report_answers(EVIL), pairs)
+        write_report(out, TITLES, report_answers(EVIL), pairs)
     with visit(browser, tmp_path / "report.html") as page:
         assert page.locator("section").evaluate_all("found => found.map((one) => one.id)") == [
             "over-time", "between", "report",

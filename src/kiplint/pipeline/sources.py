@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import DeltaTable, write_deltalake
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.lake import has_table
+from kiplint.pipeline.lake import ONCE, has_table
 from kiplint.pipeline.tables import TABLES
 from kiplint.text.words import did_you_mean
 
@@ -34,7 +34,7 @@ def write_sources(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Replace all rows of a lake, which has the table."""
     table = DeltaTable(path / NAME)
     data = pa.Table.from_pylist(list(rows), pa.schema(table.schema().to_arrow()))
-    write_deltalake(table, data, mode="overwrite", commit_properties=CommitProperties(max_commit_retries=0))
+    write_deltalake(table, data, mode="overwrite", commit_properties=ONCE)
 
 
 def drop_sources(path: Path, names: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from kiplint.commands.pipeline.text import REPORT_TITLES, cell
+from kiplint.commands.pipeline.text import cell
 from kiplint.render.page import Block, Cell, Plot, PlotLine, Row, Section, Table, Text, write_page
 from kiplint.render.report import Verdict
 from kiplint.text.words import plural
@@ -27,15 +27,17 @@ PLOTS: Final = {
 NAMES: Final = {"rpcs": "RPCs", "adopted": "with request header 3"}
 
 
-def write_report(out: TextIO, answers: Mapping[str, Rows], pairs: Sequence[Mapping[str, Any]]) -> None:
-    """Write the page, by the answers of the report and the pairs of releases."""
+def write_report(
+    out: TextIO, titles: Mapping[str, str], answers: Mapping[str, Rows], pairs: Sequence[Mapping[str, Any]]
+) -> None:
+    """Write the page, by the answers of the report, the titles of those that are tables, and the pairs of releases."""
     tables = [
         Table(
             title,
             [name.replace("_", " ") for name in answers[table].columns],
             [Row([cell(value) for value in row], values={}) for row in answers[table].values],
         )
-        for table, title in REPORT_TITLES.items()
+        for table, title in titles.items()
         if answers[table].values
     ]
     sections = [

@@ -28,6 +28,16 @@ QUERIES = {
         ON (s.source, s.lineage, s.what) = (r.source, r.lineage, 'finding') AND s.introduced_position <= r.position
         AND (s.fixed_position IS NULL OR s.fixed_position > r.position) GROUP BY ALL ORDER BY ALL""",
 }
+TITLES = {
+    "sources": "Sources",
+    "findings": "Findings in the newest revision of each line",
+    "errors": "Errors in time",
+    "breaks": "What broke bytes or records",
+    "matrix": "RPCs between all releases, as client and broker",
+    "forks": "Forks beside upstream",
+    "problems": "Problems",
+}
+"""The titles of the tables, in their order."""
 
 
 class ReportCommand(Command, frozen=True):
@@ -55,7 +65,7 @@ class ReportCommand(Command, frozen=True):
                 from kiplint.commands.pipeline.matrix import in_trouble
                 from kiplint.commands.pipeline.page import write_report
 
-                write_report(out, answers, in_trouble(lake))
+                write_report(out, TITLES, answers, in_trouble(lake))
             else:
                 write_text(out, answers)
 
@@ -64,8 +74,8 @@ class ReportCommand(Command, frozen=True):
 
 def write_text(out: TextIO, answers: dict[str, Any]) -> None:
     """Write a table for each answer that has rows."""
-    from kiplint.commands.pipeline.text import REPORT_TITLES, write_rows
+    from kiplint.commands.pipeline.text import write_rows
 
-    for name, title in REPORT_TITLES.items():
+    for name, title in TITLES.items():
         if answers[name].values:
             write_rows(out, title, answers[name])

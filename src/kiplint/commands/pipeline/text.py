@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 1000
 """How many rows of a table are written as text; JSON has all."""
 
-REPORT_TITLES = {
-    "sources": "Sources",
-    "findings": "Findings in the newest revision of each line",
-    "errors": "Errors in time",
-    "breaks": "What broke bytes or records",
-    "matrix": "RPCs between all releases, as client and broker",
-    "forks": "Forks beside upstream",
-    "problems": "Problems",
-}
-"""The titles of the tables of a report, in their order."""
-
 
 def need(*packages: str) -> None:
     """Raise UsageError, saying what to install, where a package of the extra is missing."""
