@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from kiplint.codec.problems import ByteProblem as ByteProblem
+from kiplint.codec.wire import ByteProblem as ByteProblem
 from kiplint.codec.wire import ValueSpan as ValueSpan
 from kiplint.commands.check.run import CheckResult as CheckResult
 from kiplint.commands.decode.run import DecodedMessage as DecodedMessage

@@ -13,7 +13,7 @@ from conftest import ROOT
 from kiplint import migrate_kip_1313
 from kiplint.render.formats import write
 from kiplint.render.report import RunResult
-from kiplint.render.table import fold, paragraph, wrap_labelled
+from kiplint.render.table import fold, paragraph
 
 from .findings import finding, many, report
 
@@ -68,7 +68,6 @@ def test_folding() -> None:
     assert fold(text, 12) == ["  one two", "      three"]
     assert fold("longer than that", 4) == ["longer", "    than", "    that"]
     assert paragraph(["a b", "c d"], width=8) == ["  a b,", "  c d"]
-    assert wrap_labelled("label", "one two three", 6, False, 20) == ["  label   one two", "          three"]
 
 
 def test_up_to_ten_findings_are_shown_with_their_lines() -> None:

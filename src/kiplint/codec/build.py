@@ -6,9 +6,8 @@ import struct
 from collections.abc import Iterable
 from typing import Any
 
-from kiplint.codec.problems import ByteProblem, Malformed
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, default_of, join_path, key_of
-from kiplint.codec.wire import as_bytes, as_float, uuid_bytes, varint
+from kiplint.codec.wire import ByteProblem, as_bytes, as_float, uuid_bytes, varint
 from kiplint.model import layout
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot
@@ -96,7 +95,7 @@ class _Builder:
     def fixed(self, kind: str, value: Any, path: str) -> None:
         try:
             self.out += PACK[kind](value if value.__class__ is int and kind in INTEGERS else _prepare(kind, value))
-        except (Malformed, struct.error):
+        except (ValueError, struct.error):
             limits = f" ({INTEGERS[kind][0]}..{INTEGERS[kind][1]})" if kind in INTEGERS else ""
             self.note("value-invalid", f"{path} is {_quote(value)}, no {kind}{limits}", path)
 
@@ -106,7 +105,7 @@ class _Builder:
             return
         try:
             data = _text(value) if kind == "string" else as_bytes(value)
-        except (Malformed, UnicodeEncodeError):
+        except ValueError:
             what = "Unicode text" if kind == "string" else "base64"
             self.note("value-invalid", f"{path} is {_quote(value)}, not {what}", path)
             return
@@ -171,26 +170,24 @@ class _Builder:
             else:
                 try:
                     sections[tag] = as_bytes(entry.get("data"))
-                except Malformed:
+                except ValueError:
                     self.note("value-invalid", f"{place}: the data of tag {tag} is not base64", place)
         return sections
 
 
 def _prepare(kind: str, value: Any) -> Any:
     if kind == "uuid":
-        if not isinstance(value, str):
-            raise Malformed
         return uuid_bytes(value)
     if kind == "float64":
         return as_float(value)
     if value.__class__ is not (bool if kind == "bool" else int):
-        raise Malformed
+        raise ValueError(value)
     return value
 
 
 def _text(value: Any) -> bytes:
     if not isinstance(value, str):
-        raise Malformed
+        raise ValueError(value)
     return value.encode()
 
 

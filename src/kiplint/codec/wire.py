@@ -1,15 +1,23 @@
-"""The primitives that are more than a number: varints, UUIDs, floats, base64, as Kafka writes them in JSON."""
+"""Decoded values with their places and problems, and the primitives that are more than a number, as in Kafka's JSON."""
 
 from __future__ import annotations
 
 import binascii
 import math
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
-from kiplint.codec.problems import ByteProblem, Malformed
+
+class ByteProblem(msgspec.Struct, frozen=True):
+    """A problem of bytes, or of values to be written."""
+
+    rule: str
+    offset: Annotated[int, Meta(description="In bytes from the start of the frame or body.")]
+    message: str
+    field: Annotated[str | None, Meta(description="The path of the field, null outside of fields.")] = None
 
 
 class ValueSpan(msgspec.Struct, frozen=True):
@@ -63,12 +71,14 @@ def uuid_text(data: bytes) -> str:
     return binascii.b2a_base64(data, newline=False)[:22].translate(_URL_SAFE).decode()
 
 
-def uuid_bytes(text: str) -> bytes:
-    """The 16 bytes of a UUID in Kafka's notation, or with hyphens; Malformed when it is neither."""
+def uuid_bytes(text: object) -> bytes:
+    """The 16 bytes of a UUID in Kafka's notation, or with hyphens; ValueError when it is neither."""
+    if not isinstance(text, str):
+        raise ValueError(text)
     if re.fullmatch("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}", text):
         return bytes.fromhex(text.replace("-", ""))
     if not re.fullmatch("[A-Za-z0-9_-]{22}(==)?", text):
-        raise Malformed
+        raise ValueError(text)
     return binascii.a2b_base64(text[:22].encode().translate(_PLAIN) + b"==")
 
 
@@ -80,17 +90,15 @@ def float_json(value: float) -> float | str:
 
 
 def as_float(value: object) -> float:
-    """The float64 that a plain value stands for; Malformed when it is none."""
-    if isinstance(value, float):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except OverflowError:
-            raise Malformed from None
+    """The float64 that a plain value stands for; ValueError when it is none."""
     if isinstance(value, str) and value in SPECIAL:
         return SPECIAL[value]
-    raise Malformed
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise ValueError(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(value) from None
 
 
 def base64_text(data: bytes) -> str:
@@ -99,12 +107,7 @@ def base64_text(data: bytes) -> str:
 
 
 def as_bytes(value: object) -> bytes:
-    """Bytes as they are, or from base64; Malformed when the value is neither."""
-    if isinstance(value, str):
-        try:
-            return binascii.a2b_base64(value.encode("ascii"), strict_mode=True)
-        except (binascii.Error, UnicodeEncodeError):
-            raise Malformed from None
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        return bytes(value)
-    raise Malformed
+    """Bytes out of base64; ValueError when the value is none."""
+    if not isinstance(value, str):
+        raise ValueError(value)
+    return binascii.a2b_base64(value.encode("ascii"), strict_mode=True)

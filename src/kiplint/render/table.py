@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
 
 from kiplint.text.show import printable
@@ -16,41 +17,26 @@ BOLD = "1"
 DIM = "2"
 BLUE = "1;34"
 SEVERITY = {"error": "1;31", "warning": "1;33", "info": "1;36"}
+WIDTH = 100
+"""The longest line of a paragraph, however wide the terminal is."""
+
+Cell = tuple[str, str]
+"""A text and its colour, or empty."""
 
 
 def paint(text: str, code: str, color: bool) -> str:
     """The text in a colour, or unchanged if colours are off."""
-    return f"\x1b[{code}m{text}\x1b[0m" if color and text else text
-
-
-WIDTH = 100
-COLUMNS = 80
-"""The columns of a terminal that does not tell its size."""
-
-
-Cell = tuple[str, str]
+    return f"\x1b[{code}m{text}\x1b[0m" if color and text and code else text
 
 
 def width_of(out: TextIO) -> int | None:
-    """The columns of the terminal that `out` writes to; None where it is not a terminal, which has no end.
-
-    COLUMNS counts as it does for `shutil.get_terminal_size`, whose module takes long to import.
-    """
-    return _columns() if out.isatty() else None
+    """The columns of the terminal that `out` writes to; None where it is not a terminal, which has no end."""
+    return get_terminal_size().columns if out.isatty() else None
 
 
-def _columns() -> int:
-    try:
-        columns = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        columns = 0
-    if columns > 0:
-        return columns
-    try:
-        stdout = sys.__stdout__
-        return (os.get_terminal_size(stdout.fileno()).columns if stdout else 0) or COLUMNS
-    except (ValueError, OSError):
-        return COLUMNS
+def title(text: str, color: bool) -> str:
+    """A heading."""
+    return paint(printable(text), BOLD, color)
 
 
 def table(
@@ -62,84 +48,59 @@ def table(
     indent: str = "  ",
     code: str = DIM,
 ) -> list[str]:
-    """The lines of a table, columns two blanks apart; a cell is its text and its colour, or empty.
+    """The lines of a table, columns two blanks apart; an empty head is left out, `code` is its colour.
 
     In a `width` that is too small, the widest columns are wrapped between words; columns that do not fit even then
-    stand below their row. No word is ever broken. `code` is the colour of the head; an empty head is left out.
+    stand below their row. No word is broken.
     """
     cells = [[(printable(text), paint_with) for text, paint_with in row] for row in rows]
     if not cells:
         return []
-    all_rows = [[(printable(label), code) for label in head], *cells] if head else cells
-    inner_width = None if width is None else width - len(indent)
-    columns = list(zip(*all_rows, strict=True))
-    widths = [max(len(text) for text, _ in column) for column in columns]
-    least = [max(_least(text) for text, _ in column) for column in columns]
-    beside = _beside(least, inner_width)
-    final_widths = _fit(widths[:beside], least[:beside], inner_width)
-    lines: list[str] = []
-    for row in all_rows:
-        lines += [f"{indent}{line}".rstrip() for line in _row(row[:beside], final_widths, color)]
-        for text, paint_with in row[beside:]:
-            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in _fold(text, (inner_width or 0) - 4)]
+    if head:
+        cells.insert(0, [(printable(label), code) for label in head])
+    most = None if width is None else width - len(indent)
+    widths = _fit([[text for text, _ in column] for column in zip(*cells, strict=True)], most)
+    lines = []
+    for row in cells:
+        columns = [_fold(text, column_width) for (text, _), column_width in zip(row, widths, strict=False)]
+        for parts in zip_longest(*columns, fillvalue=""):
+            texts = (
+                paint(text, paint_with, color) + " " * (column_width - len(text))
+                for text, (_, paint_with), column_width in zip(parts, row, widths, strict=False)
+            )
+            lines.append(f"{indent}{'  '.join(texts)}".rstrip())
+        for text, paint_with in row[len(widths) :]:
+            below = _fold(text, (most or 0) - 4) if text else []
+            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in below]
     return lines
 
 
-def _least(text: str) -> int:
-    """The length of the longest word of a text, with the blanks that it begins with."""
-    first = len(text) - len(text.lstrip())
-    return first + max(map(len, text.split()), default=0)
+def _fit(columns: Sequence[Sequence[str]], most: int | None) -> list[int]:
+    """The widths of the columns that fit beside one another, at least of one, the widest made narrower first."""
+    widths = [max(map(len, column)) for column in columns]
+    least = [max(len(word) for text in column for word in [*_indented_words(text), ""]) for column in columns]
+    if most is None:
+        return widths
+    while len(least) > 1 and sum(least) + 2 * (len(least) - 1) > most:
+        least.pop()
+    widths = widths[: len(least)]
+    while sum(widths) + 2 * (len(widths) - 1) > most and widths != least:
+        loose = [number for number, column_width in enumerate(widths) if column_width > least[number]]
+        widths[max(loose, key=widths.__getitem__)] -= 1
+    return widths
 
 
-def _beside(least: Sequence[int], width: int | None) -> int:
-    """How many columns fit beside one another, at least one."""
-    number = len(least)
-    while width is not None and number > 1 and sum(least[:number]) + 2 * (number - 1) > width:
-        number -= 1
-    return number
-
-
-def _fit(widths: Sequence[int], least: Sequence[int], width: int | None) -> list[int]:
-    """The widths of columns that fit, the widest made narrower first."""
-    result = list(widths)
-    while width is not None and sum(result) + 2 * (len(result) - 1) > width:
-        loose = [n for n, width_of_column in enumerate(result) if width_of_column > least[n]]
-        if not loose:
-            break
-        result[max(loose, key=lambda n: result[n])] -= 1
-    return result
-
-
-def _row(row: Sequence[Cell], widths: Sequence[int], color: bool) -> list[str]:
-    """The lines of a row, as many as its highest cell has."""
-    cells = [_fold(text, width) for (text, _), width in zip(row, widths, strict=True)]
-    height = max(1, *map(len, cells))
-    parts = [
-        [(part[n] if n < len(part) else "", code) for part, (_, code) in zip(cells, row, strict=True)]
-        for n in range(height)
-    ]
-    return [_line(part, widths, color) for part in parts]
+def _indented_words(text: str) -> list[str]:
+    """The words of a text; the blanks that it begins with count as part of each."""
+    blanks = text[: len(text) - len(text.lstrip())]
+    return [blanks + word for word in text.split()]
 
 
 def _fold(text: str, width: int) -> list[str]:
-    """A text in lines of a width, broken at blanks alone."""
+    """A text in lines of a width, at least one; no word is broken."""
     if len(text) <= width:
-        return [text] if text else []
-    return _wrap(text, max(width, 1))
-
-
-def _wrap(text: str, width: int, first: str = "", following: str = "") -> list[str]:
-    """A text in lines of a width, with their indents; no word is broken."""
-    from textwrap import wrap  # a run without long lines does without
-
-    return wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=following,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        return [text]
+    return wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False)
 
 
 def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
@@ -147,9 +108,16 @@ def fold(text: str, width: int | None, color: bool = False, code: str = "") -> l
     plain = printable(text)
     lines = [plain]
     if width is not None and len(plain) > width:
-        before = " " * (len(plain) - len(plain.lstrip()) + 4)
-        lines = _wrap(plain, width, following=before)
+        indent = " " * (len(plain) - len(plain.lstrip()) + 4)
+        lines = wrap(plain, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [paint(line, code, color) for line in lines]
+
+
+def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
+    """Items separated by commas, wrapped between them where the line is full; lines are never longer than `WIDTH`."""
+    text = ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
+    lines = _fold(text, min(WIDTH, width or WIDTH) - len(indent))
+    return [indent + line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def verdict_lines(verdict: Verdict, width: int | None, color: bool) -> list[str]:
@@ -158,42 +126,3 @@ def verdict_lines(verdict: Verdict, width: int | None, color: bool) -> list[str]
     for text in verdict.exceptions:
         lines += fold(f"  {text}", width)
     return lines + (fold(verdict.step, width) if verdict.step else [])
-
-
-def led(label: Cell, text: Cell, width: int | None, color: bool) -> list[str]:
-    """A label and the text behind it, each in its colour, in lines that fit; continuation lines are indented."""
-    prefix = printable(label[0])
-    first, *others = fold(f"{prefix}{text[0]}", width)
-    if not first.startswith(prefix):  # the label alone is too long
-        prefix = ""
-    rest = [" " * (len(line) - len(line.lstrip())) + paint(line.lstrip(), text[1], color) for line in others]
-    return [paint(prefix, label[1], color and bool(label[1])) + paint(first[len(prefix) :], text[1], color), *rest]
-
-
-def title(text: str, color: bool) -> str:
-    """A heading."""
-    return paint(printable(text), BOLD, color)
-
-
-def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
-    """Items separated by commas, wrapped between them where the line is full; lines are never longer than `WIDTH`."""
-    text = ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
-    lines = _wrap(text, min(WIDTH, width or WIDTH), indent, indent)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-
-
-def wrap_labelled(label: str, text: str, width: int, color: bool, room: int | None = None) -> list[str]:
-    """A label in a column of its own, and the text beside it, wrapped; both together have the `room`."""
-    most = max(min(WIDTH, room or WIDTH) - width - 4, 1)
-    lines = _wrap(printable(text), most)
-    labels = [paint(label.ljust(width), DIM, color), *(" " * width for _ in lines[1:])]
-    return [f"  {before}  {line}" for before, line in zip(labels, lines, strict=True)]
-
-
-def _line(row: Sequence[tuple[str, str]], widths: Sequence[int], color: bool) -> str:
-    last = len(row) - 1
-    parts = []
-    for n, (text, code) in enumerate(row):
-        blanks = " " * (widths[n] - len(text)) if n < last else ""
-        parts.append(paint(text, code, color) + blanks if code else text + blanks)
-    return "  ".join(parts)

@@ -12,9 +12,8 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from kiplint.codec.codec import Codec
-from kiplint.codec.problems import ByteProblem
 from kiplint.codec.rows import ValueRow, is_error_field, value_rows
-from kiplint.codec.wire import ValueSpan
+from kiplint.codec.wire import ByteProblem, ValueSpan
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.model.error_codes import UNSUPPORTED_VERSION, ErrorCode, error_of

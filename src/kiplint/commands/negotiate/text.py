@@ -23,6 +23,7 @@ from kiplint.render.table import (
     BOLD,
     DIM,
     SEVERITY,
+    WIDTH,
     Cell,
     fold,
     paint,
@@ -31,7 +32,6 @@ from kiplint.render.table import (
     title,
     verdict_lines,
     width_of,
-    wrap_labelled,
 )
 from kiplint.text.words import plural
 
@@ -56,10 +56,9 @@ def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     width = width_of(out)
     sections = [verdict_lines(result.verdict, width, color)]
     for parts in zip(negotiation.modes, negotiation.exchanges, negotiation.telemetry, strict=True):
-        lines = [title(f"Connection to {parts[0].broker}", color)]
-        for label, text in _connection(*parts):
-            lines += wrap_labelled(label, text, LABEL_WIDTH, color, width)
-        sections.append(lines)
+        rows = [[(label.ljust(LABEL_WIDTH), DIM), (text, "")] for label, text in _connection(*parts)]
+        lines = table((), rows, color, min(WIDTH, width or WIDTH))
+        sections.append([title(f"Connection to {parts[0].broker}", color), *lines])
     sections += _attention(negotiation.rpcs, color, width)
     sections.append(_all_rpcs(negotiation, color, width))
     sections.append([_counts(negotiation.summary, color)])

@@ -9,7 +9,7 @@ from typing import Final, TextIO
 
 from kiplint.engine.finding import Finding
 from kiplint.render.report import AnyFinding, Report, rank
-from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, led, paint, width_of
+from kiplint.render.table import BLUE, BOLD, DIM, SEVERITY, fold, paint, width_of
 from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import as_sign, printable
 from kiplint.text.words import plural, tally
@@ -105,18 +105,26 @@ def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | Non
             f"{margin} {bar} {paint(marks, SEVERITY[finding.severity], color)}",
         ]
     if finding.help:
-        rows += led((f"{margin} = help: ", ""), (finding.help, BOLD), width, color)
+        rows += _labelled(f"{margin} = help: ", finding.help, BOLD, width, color)
     elif finding.instead:
-        rows += led((f"{margin} = help: write ", ""), (finding.instead, BOLD), width, color)
+        rows += _labelled(f"{margin} = help: write ", finding.instead, BOLD, width, color)
     if finding.remark:
-        rows += led((f"{margin} ", ""), (f"= {finding.remark}", DIM), width, color)
+        rows += _labelled(f"{margin} ", f"= {finding.remark}", DIM, width, color)
     return "\n".join(row.rstrip() for row in rows) + "\n"
 
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:
     label = _label(finding)
-    first, *others = led((f"{label}: {_mark(finding)}", ""), (printable(finding.message), BOLD), width, color)
+    first, *others = _labelled(f"{label}: {_mark(finding)}", finding.message, BOLD, width, color)
     return [first.replace(label, paint(label, SEVERITY[finding.severity], color), 1), *others]
+
+
+def _labelled(label: str, text: str, code: str, width: int | None, color: bool) -> list[str]:
+    """A label and the text behind it in its colour, in lines that fit."""
+    first, *others = fold(f"{label}{text}", width)
+    start = len(label) if first.startswith(label) else 0
+    rest = [line.replace(line.lstrip(), paint(line.lstrip(), code, color)) for line in others]
+    return [first[:start] + paint(first[start:], code, color), *rest]
 
 
 def _label(finding: Finding) -> str:
