@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -78,3 +79,19 @@ def test_a_new_field_counts_whatever_its_name(name: str, tmp_path: Path) -> None
 def test_the_safe_fix_of_a_tag_in_quotes() -> None:
     [folder] = FIELD.glob("07-*")
     assert "+" in kiplint("check", ".", "--isolated", "--diff", cwd=folder).out
+
+
+def test_requests_without_listeners_are_offered() -> None:
+    [folder] = FIELD.glob("11-*")
+    result = kiplint("negotiate", "broker", "broker", "--output-format", "json", cwd=folder)
+    rows = {row["name"]: (row["status"], row["chosen"]) for row in json.loads(result.out)["rpcs"]}
+    versions = {"Produce": 8, "Fetch": 11, "Metadata": 9, "ApiVersions": 2, "DeleteRecords": 1}
+    assert (result.code, rows) == (0, {name: ("agreed", version) for name, version in versions.items()})
+
+
+def test_one_version_with_two_layouts_is_not_common() -> None:
+    [folder] = FIELD.glob("12-*")
+    result = kiplint("negotiate", "fork", "upstream", "--output-format", "json", cwd=folder)
+    [row] = json.loads(result.out)["rpcs"]
+    assert (result.code, row["status"], row["usable"], row["chosen"]) == (1, "layout-differs", "0-2", 2)
+    assert row["message"] == "version 3 has other bytes for upstream; the last safe version is 2"

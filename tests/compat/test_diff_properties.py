@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from functools import reduce
 from typing import Any, NamedTuple
 
 from hypothesis import given, settings
@@ -11,12 +12,15 @@ from hypothesis import strategies as st
 
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, judge
+from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.model.layout import Layout, Tokens, layout, slot_tokens, tokens
 from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from kiplint.versions import NONE, VersionRange
 from tools import USUAL, changes_between, document, field
 
 RULES = make_ruleset(Config(), load_rules(Config(), ""))
@@ -150,6 +154,70 @@ def test_versions_that_are_the_same_are_never_broken(pair: tuple[JSON, JSON]) ->
     before, other = ([layout(message, v) for v in range(HIGHEST + 1)] for message in (old, new))
     same = {v for v in range(HIGHEST + 1) if (whole(before[v]), names(before[v])) == (whole(other[v]), names(other[v]))}
     assert not same & breaks(findings, new)
+
+
+# Negotiation: by another reading of a definition, without the model and its layouts
+
+
+def written(fields: list[JSON], common: list[JSON], version: int) -> tuple[Any, ...]:
+    """What the fields put on the wire in a version; a section of tags is a dictionary."""
+    flexible = version >= 3
+    parts: list[Any] = []
+    tags: dict[int, Any] = {}
+    for item in (item for item in fields if _covers(item["versions"], version)):
+        kind = item["type"].removeprefix("[]")
+        is_array = kind != item["type"]
+        inner = common if kind == "Common" else item.get("fields")
+        may_be_null = item.get("nullableVersions", "none") != "none" and _covers(item["nullableVersions"], version)
+        if inner is not None:
+            encoding = written(inner, common, version)
+        elif kind in ("string", "bytes", "records"):
+            length = "varint" if flexible else 2 if kind == "string" else 4
+            encoding = ((length, may_be_null and not is_array),)
+        else:
+            encoding = (kind,)
+        if is_array:
+            encoding = (("varint" if flexible else 4, may_be_null, encoding),)
+        if "tag" in item and flexible:
+            tags[item["tag"]] = encoding
+        else:
+            parts += encoding
+    return (*parts, tags) if flexible else tuple(parts)
+
+
+def can_be_read(ours: Any, theirs: Any) -> bool:
+    """Whether each side reads what the other writes; a tag of one side alone is skipped."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return all(can_be_read(ours[tag], theirs[tag]) for tag in ours.keys() & theirs.keys())
+    if isinstance(ours, tuple) and isinstance(theirs, tuple):
+        return len(ours) == len(theirs) and all(map(can_be_read, ours, theirs))
+    return bool(ours == theirs)
+
+
+@settings(max_examples=2 * USUAL)
+@given(evolutions())
+def test_a_version_is_common_exactly_where_its_bytes_are(pair: tuple[JSON, JSON]) -> None:
+    sides = [as_rpc(definition) for definition in pair]
+    [row] = negotiate(("c", sides[0]), [("b", sides[1])]).rpcs
+    ours, theirs = (
+        [written(item["fields"], item["commonStructs"][0]["fields"], version) for version in range(HIGHEST + 1)]
+        for item in pair
+    )
+    common = [version for version in range(HIGHEST + 1) if can_be_read(ours[version], theirs[version])]
+    assert row.usable == str(union(common))
+    assert row.status == ("agreed" if HIGHEST in common else "layout-differs")
+    assert row.chosen == max(common, default=None)
+
+
+def as_rpc(definition: JSON) -> SchemaSet:
+    half = {**definition, "apiKey": 1, "name": "XRequest", "type": "request"}
+    other = document(name="XResponse", type="response", apiKey=1, flexibleVersions="3+")
+    files = [(f"{side['name']}.json", json.dumps(side).encode()) for side in (half, other)]
+    return make_tree("", [("", files)]).main
+
+
+def union(versions: list[int]) -> VersionRange:
+    return reduce(VersionRange.__or__, (VersionRange.of(version, version) for version in versions), NONE)
 
 
 @given(documents())

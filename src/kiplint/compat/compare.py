@@ -15,10 +15,10 @@ from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fie
 from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases, released_versions, unstable_version
 from kiplint.compat.standing import STANDINGS, Standing, effect
-from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets, wire_ranges
+from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens
+from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens, wire_ranges
 from kiplint.model.layout import slot as slot_of
 from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS

@@ -66,7 +66,7 @@ def modes_of(schemas: SchemaSet) -> tuple[Mode, ...]:
     if not schemas.declares_listeners:
         return ("zookeeper",) if any(rpc.api_key == UPDATE_METADATA for rpc in rpcs) else ("kraft",)
     in_zookeeper: tuple[Mode, ...] = ("zookeeper",) if schemas.has_zookeeper else ()
-    in_kraft: tuple[Mode, ...] = ("kraft",) if any(is_served(rpc, schemas, "kraft", nodes=True) for rpc in rpcs) else ()
+    in_kraft: tuple[Mode, ...] = ("kraft",) if any(_listens(rpc, "broker", "controller") for rpc in rpcs) else ()
     return (*in_zookeeper, *in_kraft)
 
 
@@ -83,14 +83,11 @@ def default_mode(schemas: SchemaSet) -> Mode:
     return "zookeeper" if modes == ("zookeeper",) or ("zookeeper" in modes and is_early) else "kraft"
 
 
-def is_served(rpc: Rpc, schemas: SchemaSet, mode: Mode, *, nodes: bool = False) -> bool:
-    """Whether a broker in that mode serves an RPC of its set; with `nodes` a controller will do."""
-    if not schemas.declares_listeners:
+def is_served(rpc: Rpc, mode: Mode) -> bool:
+    """Whether a broker in that mode serves an RPC of its set: what declares no listeners is not restricted."""
+    if rpc.request is None or not rpc.request.declares_listeners:
         return mode == "kraft" or OF_KRAFT.get(rpc.api_key) != rpc.name
-    if mode == "zookeeper":
-        return _listens(rpc, "zkBroker")
-    listeners = ("broker", "controller") if nodes else ("broker",)
-    return _listens(rpc, *listeners)
+    return _listens(rpc, "zkBroker" if mode == "zookeeper" else "broker")
 
 
 def _listens(rpc: Rpc, *listeners: str) -> bool:

@@ -10,7 +10,7 @@ from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError
 from kiplint.limits import UNFOLDED_FIELDS, UNFOLDED_LEVELS, Counter, Limit
 from kiplint.model.fields import Container
-from kiplint.model.layout import headed_intervals, ranges_of, unfolded_size
+from kiplint.model.layout import headed_intervals, unfolded_size, wire_ranges
 from kiplint.model.load import Definition
 from kiplint.model.load import load as load_definition
 from kiplint.model.message import Message
@@ -50,12 +50,6 @@ def layout_intervals(message: Message) -> tuple[VersionRange, ...]:
     """The ranges of versions with the same layout and header. Raises UsageError where they unfold into too much."""
     FieldBudget(message).spend(message, len(list(boundaries(wire_ranges(message), message.valid))) or 1)
     return headed_intervals(message)
-
-
-def wire_ranges(message: Message) -> list[VersionRange]:
-    """The ranges of versions on whose bounds the bytes or the header of a message may change."""
-    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
-    return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
 
 
 class Tree(NamedTuple):

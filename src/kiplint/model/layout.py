@@ -6,8 +6,8 @@ ever enumerated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -187,6 +187,44 @@ def _primitive(kind: str, compact: bool, nullable: bool) -> Any:
         return kind
     # A compact length is one unsigned varint whatever it counts; the old ones are two bytes for strings, else four.
     return ("compact" if compact else "string" if kind == "string" else "bytes", nullable)
+
+
+class WireForm(NamedTuple):
+    """The bytes of one version, with the tags of every tag section in the order of the sections."""
+
+    tokens: Tokens
+    sections: tuple[Mapping[int, WireForm], ...]
+
+    def agrees_with(self, other: WireForm) -> bool:
+        """Whether each side reads what the other writes. A tag that only one side has is skipped (KIP-482)."""
+        return self.tokens == other.tokens and all(
+            ours[tag].agrees_with(theirs[tag])
+            for ours, theirs in zip(self.sections, other.sections, strict=True)
+            for tag in ours.keys() & theirs.keys()
+        )
+
+
+def wire_ranges(message: Message) -> list[VersionRange]:
+    """The ranges of versions on whose bounds the bytes or the header of a message may change."""
+    ranges = [versions for container in (message, *message.structs) for versions in ranges_of(container)]
+    return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
+
+
+def wire_forms(message: Message) -> Iterator[tuple[VersionRange, WireForm]]:
+    """The form of each range of valid versions on which nothing changes, lowest first."""
+    for versions in boundaries(wire_ranges(message), message.valid):
+        body = layout(message, versions.lowest)
+        yield versions, WireForm(tokens(body), tuple(_sections(body)))
+
+
+def _sections(body: Layout) -> Iterator[Mapping[int, WireForm]]:
+    for struct in body.slots:
+        yield from _sections(struct.body) if struct.body else ()
+    if body.tags is not None:
+        yield {
+            slot.field.tag or 0: WireForm(slot_tokens(slot), tuple(_sections(slot.body)) if slot.body else ())
+            for slot in body.tags
+        }
 
 
 def width(slot: Slot) -> str:

@@ -12,7 +12,7 @@ from kiplint.compat.negotiation.negotiate import Offer, Side, agree, broker_side
 from kiplint.compat.negotiation.result import Agreement
 from kiplint.compat.roles import modes_of
 from kiplint.compat.tree import make_tree
-from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_map
+from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.pipeline.changes import files_by_root
 from kiplint.pipeline.rows import Row, arrow, cogroup, table
 from kiplint.versions import NONE
@@ -66,15 +66,11 @@ def negotiate_in_arrow(rules: Rules, schema: pa.Schema) -> Callable[[pa.Table, p
 
 
 def _facts(side: Side) -> Any:
-    """What the agreements of a side depend on: equal sides agree on the same with any other.
-
-    The fields of ApiVersions are among it, because they decide how a connection begins.
-    """
+    """What the agreements of a side depend on: equal sides agree on the same with any other."""
     return tuple(
         (
-            (key, offer.name, offer.versions, offer.reserved_versions, offer.request.deprecated),
-            (header_map(offer.request), header_map(offer.response)),
-            tuple((field.name, field.versions) for field in offer.request.fields) if key == API_VERSIONS else (),
+            (key, offer.name, offer.versions, offer.reserved_versions),
+            (offer.request.data, offer.response.data),
         )
         for key, offer in sorted(side.rpcs.items())
     )
@@ -83,11 +79,12 @@ def _facts(side: Side) -> Any:
 def negotiate_cells(client: Side, broker: Side, as_client: Side) -> Iterator[Row]:
     """A row for each RPC of a client or a broker; `as_client` is the broker's set as a client has it."""
     opening = exchange(client, broker)
+    mode = broker.mode if modes_of(broker.schemas) else None
     for key in sorted({*client.offers, *broker.offers}):
         agreement = agree(key, client, broker, opening)
         ours, theirs = client.rpcs.get(key), broker.rpcs.get(key)
         usable = client.offers.get(key), broker.offers.get(key)
-        common = usable[0].versions & usable[1].versions if usable[0] and usable[1] else NONE
+        common = usable[0].common_versions(usable[1]) if usable[0] and usable[1] else NONE
         own = _client_versions(ours) if ours else (None, None)
         offered = theirs.versions.highest if theirs and theirs.versions else None
         yield {
@@ -106,7 +103,7 @@ def negotiate_cells(client: Side, broker: Side, as_client: Side) -> Iterator[Row
             "client_highest": own[1],
             "broker_lowest": None if offered is None else _client_versions(as_client.rpcs[key])[0],
             "broker_highest": offered,
-            "mode": broker.mode if theirs and modes_of(broker.schemas) else None,
+            "mode": mode if theirs else None,
             "reason": _reason(agreement, usable, ours, theirs),
         }
 
@@ -129,6 +126,8 @@ def _reason(
 ) -> str | None:
     """Why client and broker do not agree on an RPC; None where they do."""
     ours, theirs = usable
+    if agreement.differing:
+        return f"other bytes in {agreement.differing}"
     if agreement.status == "no-common-version" and ours and theirs:
         return f"client {ours.versions}, broker {theirs.versions}"
     if agreement.status == "header-differs" and theirs and agreement.chosen is not None:

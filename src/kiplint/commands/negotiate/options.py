@@ -31,7 +31,7 @@ class NegotiateCommand(Command, frozen=True):
         ),
     ]
     repository: RepositoryOption = None
-    unstable: Annotated[bool, Option("The brokers offer unstable versions too.")] = False
+    unstable: Annotated[bool, Option("Client and brokers use unstable versions too.")] = False
     output_format: FormOption = "text"
     color: ColorOption = "auto"
 
@@ -39,13 +39,13 @@ class NegotiateCommand(Command, frozen=True):
         """Report which versions a client and its brokers agree on.
 
         First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the
-        versions that client and all brokers share, the version chosen, and the headers. Reports which RPCs a KIP-1313
-        broker would refuse, and which side makes the client instance id.
+        versions that client and all brokers share in the same bytes, the version chosen, and the headers. Reports which
+        RPCs a KIP-1313 broker would refuse, and which side makes the client instance id.
 
         A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name
-        zkBroker; where a set has no listeners, as before 2.8, all that the release enables. The mode of a set with both
-        listeners is KRaft from 3.3 on, else ZooKeeper. RPCs between brokers and controllers are listed apart. Brokers
-        of kafka-broker-api-versions.sh are assumed to have the client's layouts.
+        zkBroker; and those without listeners, as before 2.8, as far as the release enables them. The mode of a set with
+        both listeners is KRaft from 3.3 on, else ZooKeeper. RPCs between brokers and controllers are listed apart.
+        Brokers of kafka-broker-api-versions.sh are assumed to have the client's layouts.
         """
         from kiplint.cli.output import present
         from kiplint.commands.negotiate.run import negotiate

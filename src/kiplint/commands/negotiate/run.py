@@ -33,7 +33,11 @@ class NegotiationResult(RunResult, frozen=True):
     def verdict(self) -> Verdict:
         """`2.8.0 clients work with 4.1.0 brokers: 52 of 52 RPCs that both use.`, and the RPCs that do not, with why."""
         client, *brokers = set_titles(self.negotiation.client, *self.negotiation.brokers)
-        rows = [row for row in self.negotiation.rpcs if not row.between_nodes and row.status in (*TROUBLE, "agreed")]
+        rows = [
+            row
+            for row in self.negotiation.rpcs
+            if row.in_trouble or (not row.between_nodes and row.status in (*TROUBLE, "agreed"))
+        ]
         bad = [row for row in rows if row.in_trouble]
         verb = "work" if not bad else "do not work" if len(bad) == len(rows) else "work in part"
         return Verdict.of(

@@ -38,13 +38,14 @@ from kiplint.text.words import plural
 LABEL_WIDTH: Final = 11
 REFUSALS: Final[dict[Outcome, str]] = {
     "no-common-version": "No version in common",
+    "layout-differs": "Other bytes: client and broker would misread each other",
     "header-differs": "Headers differ: client and broker cannot read each other",
     "refused": "Refused with INVALID_REQUEST",
 }
 ABSENCES: Final[dict[Outcome, str]] = {
     "not-everywhere": "Not offered by every broker",
     "client-only": "Only the client has",
-    "broker-only": "Unknown to the client",
+    "broker-only": "Not used by the client",
     "not-offered": "Not offered to clients (other listeners, or unstable)",
 }
 RED, YELLOW = SEVERITY["error"], SEVERITY["warning"]
@@ -121,7 +122,7 @@ def _ids(ids: Ids) -> str:
 
 
 def _attention(rpcs: Iterable[RpcRow], color: bool, width: int | None) -> Iterator[list[str]]:
-    ours = [row for row in rpcs if not row.between_nodes]
+    ours = [row for row in rpcs if not row.between_nodes or row.in_trouble]
     deprecated = [row for row in ours if row.deprecated and row.status not in TROUBLE]
     messages = [(heading, RED, [row for row in ours if row.status == status]) for status, heading in REFUSALS.items()]
     for heading, code, rows in (*messages, ("Agreed on a deprecated version", YELLOW, deprecated)):
@@ -132,7 +133,7 @@ def _attention(rpcs: Iterable[RpcRow], color: bool, width: int | None) -> Iterat
         rows = [row for row in ours if row.status == status]
         if rows:
             yield [title(f"{heading} ({len(rows)})", color), *paragraph(map(_brief, rows), width=width)]
-    if apart := [row for row in rpcs if row.between_nodes]:
+    if apart := [row for row in rpcs if row.between_nodes and not row.in_trouble]:
         briefs = (_brief(row) + ("" if row.status == "agreed" else f" ({_words(row.status)})") for row in apart)
         heading = f"Between brokers and controllers, not for clients ({len(apart)})"
         yield [title(heading, color), *paragraph(briefs, width=width)]
@@ -164,7 +165,7 @@ def _cells(row: RpcRow, several: bool) -> list[Cell]:
         *(["deprecated"] if row.deprecated else []),
     ]
     code = DIM
-    if not row.between_nodes and row.status in TROUBLE:
+    if row.in_trouble:
         code = RED
     elif not row.between_nodes and row.deprecated:
         code = YELLOW
@@ -184,6 +185,7 @@ def _counts(counts: NegotiationSummary, color: bool) -> str:
     parts = [
         (f"{counts.deprecated} on a deprecated version", YELLOW, counts.deprecated),
         (f"{counts.no_common_version} without a common version", RED, counts.no_common_version),
+        (f"{counts.layout_differs} with different bytes", RED, counts.layout_differs),
         (f"{counts.header_differs} with different headers", RED, counts.header_differs),
         (f"{counts.refused} refused", RED, counts.refused),
         (f"{counts.between_nodes} between brokers", "", counts.between_nodes),

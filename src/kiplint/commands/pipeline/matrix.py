@@ -55,8 +55,13 @@ def in_trouble(lake: Any) -> list[dict[str, Any]]:
     order = {release: at for at, release in enumerate(releases)}
     pairs = lake.rows(PAIRS, [list(TROUBLE)]).records
     for pair in pairs:
-        cells = pair["trouble"] or ()
-        pair["trouble"] = sorted({one["name"] for one in cells if not is_between_nodes(one["api_key"], one["name"])})
+        pair["trouble"] = sorted(
+            {
+                cell["name"]
+                for cell in pair["trouble"] or ()
+                if cell["status"] == "layout-differs" or not is_between_nodes(cell["api_key"], cell["name"])
+            }
+        )
     return sorted(pairs, key=lambda pair: [order[pair["source"], pair[side]] for side in ("client", "broker")])
 
 

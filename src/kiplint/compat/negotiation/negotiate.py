@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
-from typing import Final, NamedTuple, get_args
+from typing import Final, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from kiplint.compat.change import are_related
 from kiplint.compat.negotiation.result import (
     TROUBLE,
     Age,
@@ -24,8 +25,10 @@ from kiplint.compat.negotiation.result import (
     Telemetry,
 )
 from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers, modes_of
+from kiplint.compat.tree import TooLargeError
 from kiplint.model.error_codes import INVALID_REQUEST
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
+from kiplint.model.layout import WireForm, exceeded_limit, wire_forms
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.versions import NONE, VersionRange
@@ -37,10 +40,10 @@ SOFTWARE: Final = ("ClientSoftwareName", "ClientSoftwareVersion")
 NamedSet = tuple[str, SchemaSet]
 
 
-class Offer(NamedTuple):
-    """The versions of one RPC that a side can use: none where a broker has the RPC and does not offer it.
+class Offer(msgspec.Struct, frozen=True, dict=True):
+    """The versions of one RPC that a side can use as a client, or offers to clients.
 
-    `reserved_versions` are those of a client that it does not use, because brokers keep them for themselves.
+    `reserved_versions` are the others, which only nodes use among themselves.
     """
 
     name: str
@@ -48,6 +51,31 @@ class Offer(NamedTuple):
     response: Message
     versions: VersionRange
     reserved_versions: VersionRange = NONE
+
+    @cached_property
+    def forms(self) -> tuple[tuple[tuple[VersionRange, WireForm], ...], ...]:
+        """The bytes of request and response, by version. Raises TooLargeError."""
+        halves = (self.request, self.response)
+        for half in halves:
+            if limit := exceeded_limit(half):
+                raise TooLargeError(half.file, limit)
+        return tuple(tuple(wire_forms(half)) for half in halves)
+
+    def common_versions(self, other: Offer) -> VersionRange:
+        """The versions of a client that a broker has, for clients or nodes, in the same bytes. Raises TooLargeError."""
+        common = self.versions & (other.versions or other.reserved_versions)
+        if not common or not are_related(self.request, other.request):
+            return NONE
+        for half, ours, theirs in zip(("request", "response"), self.forms, other.forms, strict=True):
+            if getattr(self, half).data and getattr(self, half).data == getattr(other, half).data:
+                continue
+            equal = NONE
+            for versions, form in ours:
+                for other_versions, other_form in theirs:
+                    if (both := versions & other_versions) and form.agrees_with(other_form):
+                        equal |= both
+            common &= equal
+        return common
 
     def headers(self, version: int) -> tuple[int, int]:
         """The header versions of request and response."""
@@ -76,9 +104,9 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool = False) -> Negotiation:
     """Negotiate every RPC between a client and its brokers, each a name and a schema set.
 
-    With `unstable` brokers offer unstable versions.
+    With `unstable` client and brokers use unstable versions. Raises TooLargeError for a message above the limits.
     """
-    ours = client_side(*client)
+    ours = client_side(*client, unstable=unstable)
     theirs = [broker_side(name, schemas, unstable=unstable) for name, schemas in brokers]
     connections = [(broker, exchange(ours, broker)) for broker in theirs]
     rows = tuple(
@@ -92,35 +120,38 @@ def negotiate(client: NamedSet, brokers: Sequence[NamedSet], *, unstable: bool =
         exchanges=tuple(opening for _, opening in connections),
         telemetry=tuple(_telemetry(ours, *connection) for connection in connections),
         rpcs=rows,
-        features=(),
         summary=_summary(rows),
         modes=tuple(_mode(ours, broker, unstable=unstable) for broker in theirs),
     )
 
 
-def client_side(name: str, schemas: SchemaSet) -> Side:
-    """A client: every version of both request and response, unstable ones too, except those that brokers keep."""
+def client_side(name: str, schemas: SchemaSet, *, unstable: bool = False) -> Side:
+    """A client: the versions of both request and response, except those that brokers keep.
+
+    It uses an unstable highest version only if `unstable` is set (`unstable.api.versions.enable`).
+    """
     offers = {}
     for rpc in schemas.rpcs:
-        if offer := _offer(rpc, unstable=True):
+        if offer := _offer(rpc, unstable=unstable):
             reserved = kept_by_brokers(rpc.api_key, offer.name, offer.versions)
-            offers[rpc.api_key] = offer._replace(versions=offer.versions - reserved, reserved_versions=reserved)
+            offers[rpc.api_key] = replace(offer, versions=offer.versions - reserved, reserved_versions=reserved)
     return Side(name, schemas, offers)
 
 
 def broker_side(name: str, schemas: SchemaSet, *, unstable: bool = False, mode: Mode | None = None) -> Side:
     """A broker: the versions in its ApiVersionsResponse in a mode, by default that of `default_mode`.
 
-    It offers the RPCs with the listener of the mode; where the set declares no listeners, as before Kafka 2.8, all that
-    the release enables (see `compat.roles`). An unstable highest version is offered only if `unstable` is set
+    It offers the RPCs with the listener of the mode, and of those that declare no listeners, as before Kafka 2.8, all
+    that the release enables (see `compat.roles`). An unstable highest version is offered only if `unstable` is set
     (`unstable.api.versions.enable`).
     """
     own_mode = mode or default_mode(schemas)
     offers = {}
     for rpc in schemas.rpcs:
         if offer := _offer(rpc, unstable=unstable):
-            serves = is_served(rpc, schemas, own_mode)
-            offers[rpc.api_key] = offer if serves else offer._replace(versions=NONE)
+            of_nodes = offer.versions if offer.request.declares_listeners else NONE
+            closed = replace(offer, versions=NONE, reserved_versions=of_nodes)
+            offers[rpc.api_key] = offer if is_served(rpc, own_mode) else closed
     return Side(name, schemas, offers, own_mode)
 
 
@@ -201,25 +232,45 @@ def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     exempt (KIP-1313, "Client Instance ID").
     """
     ours, theirs = client.offers.get(key), broker.rpcs.get(key)
-    if theirs is None or not theirs.versions:
-        return Agreement(broker.name, None, status="not-offered" if theirs else "client-only")
+    if theirs is None:
+        return Agreement(broker.name, None, status="client-only")
+    if not theirs.versions:
+        if ours and is_between_nodes(key, ours.name) and (other_versions := _differing_versions(ours, theirs)):
+            return Agreement(broker.name, None, status="layout-differs", differing=str(other_versions))
+        return Agreement(broker.name, None, status="not-offered")
     versions = str(theirs.versions)
     if ours is None:
         return Agreement(broker.name, versions, status="broker-only")
-    common = ours.versions & theirs.versions
-    version = opening.used if key == API_VERSIONS and opening.tried is not None else common.highest
-    if not common or version is None:
+    by_number, common = ours.versions & theirs.versions, ours.common_versions(theirs)
+    version = opening.used if key == API_VERSIONS and opening.tried is not None else by_number.highest
+    if not by_number or version is None:
         return Agreement(broker.name, versions, status="no-common-version")
-    headers = ours.headers(version)
     status: Outcome = "agreed"
-    if headers != theirs.headers(version):
+    if version not in common:  # a client chooses by number, and both sides would misread each other
+        status = "layout-differs"
+        version = common.highest if common else None
+    differing = str(_differing_versions(ours, theirs) or "")
+    if version is None:
+        return Agreement(broker.name, versions, status=status, differing=differing)
+    headers = ours.headers(version)
+    if status == "agreed" and headers != theirs.headers(version):
         status = "header-differs"
-    elif opening.checked and headers[0] < WITH_INSTANCE_ID and key not in (API_VERSIONS, SASL_HANDSHAKE):
+    elif status == "agreed" and _is_refused(key, headers[0], opening):
         status = "refused"
     deprecated = ours.request.deprecated | theirs.request.deprecated
     current = common - deprecated
     best = current.highest if current and version in deprecated else None
-    return Agreement(broker.name, versions, version, *headers, status, version in deprecated, best)
+    return Agreement(broker.name, versions, version, *headers, status, version in deprecated, best, differing)
+
+
+def _differing_versions(ours: Offer, theirs: Offer) -> VersionRange:
+    """The versions that both sides have, in other bytes."""
+    used_versions = theirs.versions or theirs.reserved_versions
+    return (ours.versions & used_versions) - ours.common_versions(theirs)
+
+
+def _is_refused(key: int, header: int, opening: Exchange) -> bool:
+    return opening.checked and header < WITH_INSTANCE_ID and key not in (API_VERSIONS, SASL_HANDSHAKE)
 
 
 def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agreement, ...]) -> RpcRow:
@@ -229,7 +280,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
     usable: VersionRange | None = None
     version: int | None = None
     if ours and len(theirs) == len(brokers):
-        usable = reduce(VersionRange.__and__, (offer.versions for offer in theirs), ours.versions)
+        usable = reduce(VersionRange.__and__, map(ours.common_versions, theirs), ours.versions)
     if usable:
         chosen_versions = [agreement.chosen for agreement in agreements if agreement.chosen is not None]
         version = min(chosen_versions, default=None) if key == API_VERSIONS else usable.highest
@@ -245,7 +296,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
         *headers,
         (headers[0] or 0) >= WITH_INSTANCE_ID,
         any(agreement.deprecated for agreement in agreements),
-        "; ".join(_notes(status, ours, theirs, agreements)) if ours else "",
+        "; ".join(_notes(status, ours, [broker.rpcs.get(key) for broker in brokers], agreements)) if ours else "",
         agreements,
         is_between_nodes(key, first.name),
     )
@@ -253,7 +304,7 @@ def _row(key: int, client: Side, brokers: Sequence[Side], agreements: tuple[Agre
 
 def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None) -> Outcome:
     statuses = {agreement.status for agreement in agreements}
-    if usable is not None and not usable:
+    if usable is not None and not usable and "layout-differs" not in statuses:
         return "no-common-version"
     for status in (*TROUBLE, "broker-only"):
         if status in statuses:
@@ -263,15 +314,22 @@ def _whole_status(agreements: tuple[Agreement, ...], usable: VersionRange | None
     return "agreed" if statuses == {"agreed"} else "not-everywhere"
 
 
-def _notes(status: Outcome, ours: Offer, theirs: Sequence[Offer], agreements: tuple[Agreement, ...]) -> Iterator[str]:
+def _notes(
+    status: Outcome, ours: Offer, theirs: Sequence[Offer | None], agreements: tuple[Agreement, ...]
+) -> Iterator[str]:
     """What there is to say of an RPC of the client."""
     if status == "no-common-version":
         ranges = ", ".join(f"{agreement.broker} {agreement.versions or 'none'}" for agreement in agreements)
         yield f"the client has {ours.versions}, {ranges}: no version in common"
     if status == "not-everywhere":
         yield f"not offered by {', '.join(agreement.broker for agreement in agreements if agreement.chosen is None)}"
-    offering = [agreement for agreement in agreements if agreement.versions is not None]
-    for agreement, offer in zip(offering, theirs, strict=True):
+    offered_versions = NONE
+    for agreement, offer in zip(agreements, theirs, strict=True):
+        if offer is None:
+            continue
+        offered_versions |= offer.versions
+        if agreement.differing:
+            yield _differing_bytes(ours, offer, agreement)
         if agreement.status == status == "header-differs":
             yield _differing_header(ours, offer, agreement)
         elif agreement.status == status == "refused":
@@ -281,9 +339,20 @@ def _notes(status: Outcome, ours: Offer, theirs: Sequence[Offer], agreements: tu
             )
         elif agreement.deprecated and status not in TROUBLE:
             yield _deprecation(ours, offer, agreement)
-    kept_versions = ours.reserved_versions & reduce(VersionRange.__or__, (offer.versions for offer in theirs), NONE)
-    if kept_versions:
+    if kept_versions := ours.reserved_versions & offered_versions:
         yield f"clients leave {kept_versions} to brokers, which use it among themselves"
+
+
+def _differing_bytes(ours: Offer, theirs: Offer, agreement: Agreement) -> str:
+    """The versions that differ, and the last one that is safe."""
+    if not are_related(ours.request, theirs.request):
+        key = ours.request.api_key
+        return f"API key {key} is {ours.name} for the client and {theirs.name} for {agreement.broker}"
+    several = not agreement.differing.isdecimal()
+    note = f"version{'s' if several else ''} {agreement.differing} {'have' if several else 'has'} other bytes for "
+    common = ours.common_versions(theirs)
+    safe = f"; the last safe version is {common.highest}" if common else ", and no version is safe"
+    return note + agreement.broker + safe
 
 
 def _differing_header(ours: Offer, theirs: Offer, agreement: Agreement) -> str:

@@ -1,7 +1,6 @@
 """The result of a negotiation, which is the JSON output of `kiplint negotiate`.
 
-Version ranges are text in Kafka's notation, `none` for an empty one. Fields are only ever added; those that are always
-empty are left of what `negotiate` no longer does.
+Version ranges are text in Kafka's notation, `none` for an empty one. Fields are only ever added.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ Age = Literal["old", "new"]
 Outcome = Literal[
     "agreed",
     "no-common-version",
+    "layout-differs",
     "header-differs",
     "refused",
     "not-everywhere",
@@ -25,7 +25,7 @@ Outcome = Literal[
     "broker-only",
     "not-offered",
 ]
-TROUBLE: tuple[Outcome, ...] = ("no-common-version", "header-differs", "refused")
+TROUBLE: tuple[Outcome, ...] = ("no-common-version", "layout-differs", "header-differs", "refused")
 
 
 class Exchange(msgspec.Struct, frozen=True):
@@ -43,7 +43,6 @@ class Exchange(msgspec.Struct, frozen=True):
     client_software: Annotated[bool, Meta(description="ClientSoftwareName and -Version are sent (KIP-511).")] = False
     cluster_id: Annotated[bool, Meta(description="ClusterId can be sent (KIP-1242).")] = False
     node_id: Annotated[bool, Meta(description="NodeId can be sent (KIP-1242).")] = False
-    sasl: Annotated[None, Meta(description="Always null.")] = None
     checked: Annotated[bool, Meta(description="It began with request header 3: all must have it (KIP-1313).")] = False
     notes: Annotated[tuple[str, ...], Meta(description="Notes on the exchange.")] = ()
 
@@ -72,12 +71,13 @@ class Agreement(msgspec.Struct, frozen=True):
 
     broker: str
     versions: Annotated[str | None, Meta(description="The versions that the broker offers; null when it offers none.")]
-    chosen: Annotated[int | None, Meta(description="The highest version of client and broker.")] = None
+    chosen: Annotated[int | None, Meta(description="The highest version that both have in the same bytes.")] = None
     request_header: int | None = None
     response_header: int | None = None
     status: Outcome = "agreed"
     deprecated: Annotated[bool, Meta(description="A side has `chosen` among its deprecatedVersions.")] = False
     best: Annotated[int | None, Meta(description="If so, the highest common version that is not, or null.")] = None
+    differing: Annotated[str, Meta(description="The versions that both have, in other bytes; empty for none.")] = ""
 
 
 class RpcRow(msgspec.Struct, frozen=True):
@@ -96,14 +96,15 @@ class RpcRow(msgspec.Struct, frozen=True):
     message: Annotated[str, Meta(description="A note; empty when the RPC is agreed and there is nothing to add.")]
     brokers: Annotated[tuple[Agreement, ...], Meta(description="Broker by broker, in the order given.")]
     between_nodes: Annotated[bool, Meta(description="Only brokers and controllers send it to each other.")] = False
-    unserved: Annotated[Literal[""], Meta(description="Always empty.")] = ""
-    paths: Annotated[dict[str, int], Meta(description="Always empty.")] = {}
 
     @property
     def in_trouble(self) -> bool:
-        """Whether a client cannot use an RPC that both sides have, or would be refused."""
+        """Whether a client cannot use an RPC that both sides have, or would be refused.
+
+        Of an RPC between nodes only whether its bytes differ: which versions nodes choose is not negotiated.
+        """
         statuses = {self.status, *(agreement.status for agreement in self.brokers)}
-        return not self.between_nodes and not statuses.isdisjoint(TROUBLE)
+        return not statuses.isdisjoint(("layout-differs",) if self.between_nodes else TROUBLE)
 
 
 class BrokerMode(msgspec.Struct, frozen=True):
@@ -122,6 +123,7 @@ class NegotiationSummary(msgspec.Struct, frozen=True):
     rpcs: int
     agreed: int
     no_common_version: int
+    layout_differs: int
     header_differs: int
     refused: int
     not_everywhere: int
@@ -141,10 +143,8 @@ class Negotiation(msgspec.Struct, frozen=True):
     exchanges: tuple[Exchange, ...]
     telemetry: tuple[Telemetry, ...]
     rpcs: tuple[RpcRow, ...]
-    features: Annotated[tuple[()], Meta(description="Always empty.")]
     summary: NegotiationSummary
     modes: Annotated[tuple[BrokerMode, ...], Meta(description="The mode of each broker, in the order given.")] = ()
-    losses: Annotated[tuple[()], Meta(description="Always empty.")] = ()
 
     @property
     def in_trouble(self) -> bool:
