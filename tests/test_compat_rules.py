@@ -172,6 +172,7 @@ def test_breaks_are_proved(rule: Rule) -> None:
     changes, _, _ = compare(rule, side(rule, "old"), side(rule, "new"))
     without = {
         "api-key-changed",
+        "api-key-reused",
         "header-changed",
         "message-removed",
         "type-changed",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,9 @@ def _cases() -> None:
 
 def results(folder: Path, *words: str) -> list[tuple[str, str]]:
     """The errors and warnings of a command line in a folder: file with line, and severity with rule."""
-    out = kiplint(*words, "--isolated", "--output-format", "concise", cwd=folder).out
-    matches = (re.match(r"(?:.*/)?(\w+\.json:\d+):\d+: ((?:error|warning) \S+)", line) for line in out.splitlines())
+    isolated = () if words[0] == "review" else ("--isolated",)
+    out = kiplint(*words, *isolated, "--output-format", "concise", cwd=folder).out
+    matches = (re.match(r"(?:.*[/:])?(\w+\.json:\d+):\d+: ((?:error|warning) \S+)", line) for line in out.splitlines())
     return [(match[1], match[2]) for match in matches if match]
 
 
@@ -95,3 +97,11 @@ def test_one_version_with_two_layouts_is_not_common() -> None:
     [row] = json.loads(result.out)["rpcs"]
     assert (result.code, row["status"], row["usable"], row["chosen"]) == (1, "layout-differs", "0-2", 2)
     assert row["message"] == "version 3 has other bytes for upstream; the last safe version is 2"
+
+
+def test_one_key_of_two_branches(tmp_path: Path) -> None:
+    [folder] = FIELD.glob("15-*")
+    subprocess.run(["bash", folder / "make.sh", tmp_path], check=True, capture_output=True)
+    right = [("AlterGroupsRequest.json:2", "error compat/api-key-reused")]
+    assert results(tmp_path, "review", "--base", "1.0.0") == right
+    assert results(tmp_path, "diff", "1.1.0:", "clusters:") == right

@@ -220,6 +220,24 @@ def union(versions: list[int]) -> VersionRange:
     return reduce(VersionRange.__or__, (VersionRange.of(version, version) for version in versions), NONE)
 
 
+@given(documents(), documents())
+def test_a_key_with_unrelated_messages_gives_one_finding(first: JSON, second: JSON) -> None:
+    for item in (*second["fields"], *second["commonStructs"][0]["fields"]):
+        item["name"] = f"Other{item['name']}"
+        for inner in item.get("fields", ()):
+            inner["name"] = f"Other{inner['name']}"
+    trees = []
+    for title, definition in (("MendLog", first), ("AlterGroups", second)):
+        half = {**definition, "apiKey": 501, "name": f"{title}Request"}
+        other = document(name=f"{title}Response", type="response", apiKey=501)
+        files = [(f"{side['name']}.json", json.dumps(side).encode()) for side in (half, other)]
+        trees.append(make_tree(title, [("", files)]))
+    [finding] = changes_between(RULES, trees[0], trees[1])
+    assert (finding.rule, finding.severity, finding.breaks) == ("compat/api-key-reused", "error", "wire")
+    sentence = "API key 501 is MendLog in MendLog and AlterGroups here: take another key"
+    assert (finding.path, finding.statement) == ("AlterGroupsRequest.json", sentence)
+
+
 @given(documents())
 def test_a_definition_does_not_differ_from_itself(definition: JSON) -> None:
     other = copy.deepcopy(definition)

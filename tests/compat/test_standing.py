@@ -41,6 +41,7 @@ CASES: dict[str, tuple[Side, Side]] = {
     "message-renamed": (side(), side(name="YRequest")),
     "type-changed": (side(), side(type="header", apiKey=None)),
     "api-key-changed": (side(), side(apiKey=2)),
+    "api-key-reused": (side(name="MendLogRequest"), side(field("Group"), name="AlterGroupsRequest")),
     "record-type-moved": (
         side(type="data", apiKey=None, flexibleVersions="none"),
         side(type="coordinator-key", apiKey=0, flexibleVersions="none"),

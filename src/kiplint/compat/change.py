@@ -274,6 +274,8 @@ def name_of(kind: type[Change]) -> str:
 
 class _Standing(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing = "released"
+    release: str = ""
+    """The release that the versions are compared with, where that is not the old set."""
 
 
 class Change(_Standing, frozen=True, dict=True):

@@ -11,9 +11,18 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from kiplint.compat import kinds
-from kiplint.compat.change import Both, Change, FieldPair, MessagePair, pair_fields, pair_messages, partner
+from kiplint.compat.change import (
+    Both,
+    Change,
+    FieldPair,
+    MessagePair,
+    are_related,
+    pair_fields,
+    pair_messages,
+    partner,
+)
 from kiplint.compat.kinds import FieldChange
-from kiplint.compat.released import Releases, released_versions, unstable_version
+from kiplint.compat.released import Release, Releases, released_versions, unstable_version
 from kiplint.compat.standing import STANDINGS, Standing, effect
 from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
 from kiplint.model.fields import Container, Field
@@ -83,7 +92,9 @@ def _message_changes(
     successors = {id(before): after for before, after in pairs if before and after}
     for before, after in pairs:
         if before and after:
-            if not before.data or before.data != after.data:
+            if _took_key(before, after):
+                yield _reused_key(before, after, old.name.removesuffix(":"))
+            elif not before.data or before.data != after.data:
                 yield compare_messages(before, after, releases)
         elif before and before.valid and _file_name(before.file) not in unreadable_after:
             half = successors.get(id(partner(before)))
@@ -91,8 +102,22 @@ def _message_changes(
             standing = Standings.of(before, None, releases).best(before.valid)
             yield iter([kinds.MessageRemoved((before, None), before.valid, remaining_half, standing=standing)])
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
+            if releases and (holder := releases.key_holder(after)):
+                yield _reused_key(holder.message, after, holder.name)
+                continue
             addition = kinds.NewMessage((None, after), after.valid, standing="new")
             yield chain([addition], _group_changes(None, after, Standings.of(None, after, releases)))
+
+
+def _took_key(old: Message, new: Message) -> bool:
+    """Whether a pair by API key are two messages, and no rename."""
+    return old.name != new.name and old.api_key is not None and not are_related(old, new)
+
+
+def _reused_key(old: Message, new: Message, place: str) -> Iterator[Change]:
+    """One change for both halves of an RPC, at the request."""
+    if new.type != "response" or not (partner(old) and partner(new)):
+        yield kinds.ApiKeyReused((old, new), new.valid, old.base_name, place)
 
 
 def _file_name(path: str) -> str:
@@ -101,7 +126,7 @@ def _file_name(path: str) -> str:
 
 def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     """Bumps of one half of an RPC without the other, and bumps of RPCs that are frozen."""
-    common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc]
+    common = [Both(old, new) for old, new in pairs if old and new and new.is_rpc and not _took_key(old, new)]
     bumps = {id(new): new.valid - old.valid for old, new in common if new.valid.highest > old.valid.highest}
     for old, new in common:
         missing = bumps.get(id(partner(new)), NONE) - new.valid if bumps else NONE
@@ -120,6 +145,8 @@ class VersionGroup(NamedTuple):
     standing: Standing
     reference: Message
     versions: VersionRange
+    release: str = ""
+    """The release that the reference is of, where it is not the old message."""
 
 
 class Standings(NamedTuple):
@@ -137,18 +164,18 @@ class Standings(NamedTuple):
     def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> Standings:
         """The standings, by the releases or, without any, by the old message."""
         own, valid = old.valid if old else NONE, new.valid if new else NONE
-        holders = [(old, released_versions(old))] if old else []
+        holders = [Release("", old, released_versions(old))] if old else []
         if releases and (message := old or new):
             holders = list(releases.holders(message, own | valid))
         released = restored_versions = NONE
         groups: dict[tuple[Standing, int], VersionGroup] = {}
 
-        def add(standing: Standing, reference: Message, versions: VersionRange) -> None:
-            group = groups.get((standing, id(reference)), VersionGroup(standing, reference, NONE))
+        def add(standing: Standing, reference: Message, versions: VersionRange, release: str = "") -> None:
+            group = groups.get((standing, id(reference)), VersionGroup(standing, reference, NONE, release))
             if versions:
                 groups[standing, id(reference)] = group._replace(versions=group.versions | versions)
 
-        for release, held_versions in holders:
+        for name, release, held_versions in holders:
             released |= held_versions
             if old and old.data == release.data:
                 add("released", old, held_versions & valid)
@@ -159,7 +186,7 @@ class Standings(NamedTuple):
                 if old and was and now and (was == now or (now != then and was.data in (now.data, then.data))):
                     add("released", old, piece)
                 else:
-                    add("released", release, piece)
+                    add("released", release, piece, name)
                     restored_versions |= piece if was and now == then and was.data != then.data else NONE
         unstable = unstable_version(old) - released if old else NONE
         base = own - released - unstable
@@ -308,7 +335,7 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
         yield from _reused_tags(both, containers[key], standings)
     standing_by_change: dict[tuple[str, str], Standing] = {}
     folds: dict[Standing, VersionRange] = {}
-    for standing, reference, versions in standings.groups:
+    for standing, reference, versions, release in standings.groups:
         both = Both(reference, new)
         changes = chain(
             _flexible_changes(both, versions),
@@ -319,7 +346,7 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
             if effect(change.name, standing) == "folded":
                 folds[standing] = folds.get(standing, NONE) | change.versions
             elif standing_by_change.setdefault((change.name, change.field), standing) == standing:
-                yield replace(change, standing=standing)
+                yield replace(change, standing=standing, release=release)
     if old is None:
         return
     both = Both(old, new)

@@ -52,6 +52,7 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     rpc: Annotated[str, Meta(description="The name of the RPC, of other messages their own.")]
     versions: Annotated[str, Meta(description="The versions that change; empty for none.")]
     field: Annotated[str, Meta(description="The path of the field; empty for a change of the whole message.")]
+    release: Annotated[str, Meta(description="The release it is compared with; left out for the old set.")] = ""
     old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
     new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
     proof: tuple[Witness, ...]
@@ -198,7 +199,8 @@ def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple
     return ChangeFinding(
         rule=violation.rule.id,
         severity="info" if effect(change.name, change.standing) == "info" else cast("Severity", violation.severity),
-        message=_message(violation.message, name, versions, change.field),
+        message=_message(violation.message, name, versions, change.field)
+        + (f" (compared with {printable(change.release)})" if change.release else ""),
         path=spot.file,
         **asdict(span),
         pointer=spot.path,
@@ -214,6 +216,7 @@ def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple
         rpc=change.message.base_name if change.message.is_rpc else name,
         versions=versions,
         field=change.field,
+        release=change.release,
         old=dict(change.old),
         new=dict(change.new),
         proof=(),

@@ -57,6 +57,25 @@ class ApiKeyChanged(PropertyChange, frozen=True, dict=True):
     key, attribute = "apiKey", "api_key"
 
 
+class ApiKeyReused(Change, frozen=True, dict=True):
+    """The API key of a message is that of another one, which is not the same under another name."""
+
+    key = "apiKey"
+    holder: Annotated[str, "The message that has the key in the old set, without Request or Response."] = ""
+    place: Annotated[str, "The old set or the release that has it, as the user wrote it."] = ""
+
+    @fact
+    def free_key(self) -> int:
+        """The first API key above all keys that messages of the type have in both sets."""
+        sides = [message for message in self.messages if message]
+        owners = (key for message in sides for kind, key in message.schemas.key_owners if kind == message.type)
+        return max(owners, default=-1) + 1
+
+    def _side(self, number: int) -> Properties:
+        message = self.messages[number]
+        return {"apiKey": message.api_key, "name": message.name} if message else {}
+
+
 class RecordTypeMoved(Change, frozen=True, dict=True):
     """A record type's number was the version of its key, and is its API key now (KAFKA-17593)."""
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
-from kiplint.compat.change import partner
+from kiplint.compat.change import are_related, partner
 from kiplint.compat.tree import Tree, load_base, make_tree, read_directories
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError
@@ -25,38 +25,61 @@ MOST_NAMED: Final = 5
 """How many releases a note names."""
 
 
+class Release(NamedTuple):
+    """A message as a release has it: the newest release with these versions."""
+
+    name: str
+    message: Message
+    versions: VersionRange
+
+
 class Releases:
     """Schema sets that are released, the newest first; they are read in this order, as far as a message needs."""
 
     def __init__(self, names: Sequence[str], trees: Iterable[Tree]) -> None:
         self.names = tuple(names)
         self._trees = iter(trees)
-        self._messages: dict[tuple[str, object], list[Message]] = {}
+        self._messages: dict[tuple[str, object], list[tuple[str, Message]]] = {}
 
-    def holders(self, message: Message, versions: VersionRange) -> Iterator[tuple[Message, VersionRange]]:
-        """The message in each release that is the newest one with some of the versions, and these versions."""
+    def holders(self, message: Message, versions: VersionRange) -> Iterator[Release]:
+        """The message in each release that is the newest one with some of the versions.
+
+        A message that has the API key and is another one does not count (see `key_holder`).
+        """
+        for name, former in self._candidates(message) if versions else ():
+            if (held_versions := versions & released_versions(former)) and _is_same(former, message):
+                yield Release(name, former, held_versions)
+                versions -= held_versions
+            if not versions:
+                return
+
+    def key_holder(self, message: Message) -> Release | None:
+        """The newest release in which another message has the API key, if the set does not have that one as well."""
+        for name, former in self._candidates(message):
+            if former.name not in message.schemas.by_name and not are_related(former, message):
+                return Release(name, former, former.valid)
+        return None
+
+    def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:
+        """The messages that this one is known by, the newest first; releases are read as they are needed."""
         candidates, place = self._messages.setdefault(_identity(message), []), 0
-        while versions and (place < len(candidates) or self._read()):
-            for release in candidates[place:]:
-                place += 1
-                if release.name != message.name and release.name in message.schemas.by_name:
-                    continue  # the owner of an API key that the message took
-                if held_versions := versions & released_versions(release):
-                    yield release, held_versions
-                    versions -= held_versions
+        while place < len(candidates) or self._read():
+            yield from candidates[place:]
+            place = len(candidates)
 
     def versions(self, message: Message) -> VersionRange:
         """The valid versions of a message that a release has."""
         versions = NONE
-        for _, held_versions in self.holders(message, message.valid):
-            versions |= held_versions
+        for release in self.holders(message, message.valid):
+            versions |= release.versions
         return versions
 
     def _read(self) -> bool:
         """Read the next release; whether there was one."""
         tree = next(self._trees, None)
         for message in tree.messages if tree else ():
-            self._messages.setdefault(_identity(message), []).append(message)
+            candidates = self._messages.setdefault(_identity(message), [])
+            candidates.append((tree.name.removesuffix(":") if tree else "", message))
         return tree is not None
 
     def __str__(self) -> str:
@@ -76,6 +99,11 @@ def unstable_version(message: Message) -> VersionRange:
     request = partner(message) if message.type == "response" else message
     is_unstable = message.unstable or (request is not None and request.unstable and request.valid.highest == highest)
     return VersionRange.of(highest, highest) if is_unstable and message.valid else NONE
+
+
+def _is_same(former: Message, message: Message) -> bool:
+    """Whether a message of the same identity is this one, under whatever name; else one took the key of the other."""
+    return former.name == message.name or (former.name not in message.schemas.by_name and are_related(former, message))
 
 
 def _identity(message: Message) -> tuple[str, object]:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.change import Both, Change
+from kiplint.compat.change import Both, Change, are_related
 from kiplint.compat.compare import Standings, compare_headers
 from kiplint.compat.kinds import MessageRemoved
 from kiplint.compat.released import Releases, released_versions
@@ -149,6 +149,10 @@ class _Rollout:
     ) -> None:
         self.head, self.base, self.header, self.rules = head, base, header, rules
         self.former = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
+        for rpc in head.rpcs:
+            former = self.former.get(rpc.api_key)
+            if former and former.request and rpc.request and not are_related(former.request, rpc.request):
+                del self.former[rpc.api_key]  # the RPC took the key of another one
         self.frozen = next((rule for rule in rules.rules if rule.spec.fix == "frozen"), None)
         self.missing = next((rule for rule in rules.rules if rule.spec.rollout == "missing"), None)
         self.violations: dict[int, list[Violation]] = {}
@@ -175,7 +179,7 @@ class _Rollout:
         """The headers of released versions that changed."""
         for half in halves:
             old = self.base.key_owners.get((half.type, half.api_key or 0)) if self.base else None
-            for standing, reference, versions in Standings.of(old, half, releases).groups if old else ():
+            for standing, reference, versions, _ in Standings.of(old, half, releases).groups if old else ():
                 if standing == "released":
                     yield from compare_headers(Both(reference, half), versions, derived=True)
 

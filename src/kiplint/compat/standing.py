@@ -31,6 +31,7 @@ TABLE: Final[Mapping[str, tuple[Effect, ...]]] = {
     "message-renamed": _PROPERTY,
     "type-changed": _PROPERTY,
     "api-key-changed": _PROPERTY,
+    "api-key-reused": ("rule", "rule", "rule", "none"),
     "record-type-moved": _PROPERTY,
     "version-dropped": _PROPERTY,
     "gap-in-versions": _PROPERTY,
