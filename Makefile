@@ -41,10 +41,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-check: $(VENV)/installed $(VENV)/packs ## install kiplint into .venv and check the schemas that come with it
+check: $(VENV)/installed ## install kiplint into .venv and check the schemas that come with it
 	@$(BIN)/kiplint check $(GOOD)
 
-test: $(VENV)/installed-dev $(VENV)/packs ## run the tests
+test: $(VENV)/installed-dev ## run the tests
 	@$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
@@ -53,34 +53,34 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-snapshots: $(VENV)/installed-dev $(VENV)/packs ## accept the findings that the rules now have in their fixtures
+snapshots: $(VENV)/installed-dev ## accept the findings that the rules now have in their fixtures
 	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update
 
 new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
 	@$(BIN)/python scripts/new_rule.py '$(ID)'
 	@$(BIN)/pytest tests/test_rules.py -k '$(ID)' --snapshot-update
 
-docs: $(VENV)/installed-dev $(VENV)/packs ## write the generated pages of docs/, and the outputs of the commands that README and guide show
+docs: $(VENV)/installed-dev ## write the generated pages of docs/, and the outputs of the commands that README and guide show
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python docs/consoles.py
 
-precision: $(VENV)/installed-dev $(VENV)/packs ## measure what rules find in Kafka's releases, pull requests and forks, and write docs/precision.json and docs/pull_requests.json
+precision: $(VENV)/installed-dev ## measure what rules find in Kafka's releases, pull requests and forks, and write docs/precision.json and docs/pull_requests.json
 	@$(BIN)/python scripts/precision.py
 	@$(BIN)/python scripts/pull_requests.py
 
 corpus: $(VENV)/created ## make the corpus of real schemas in ../shared/corpus, out of public repositories
 	@$(BIN)/python scripts/make_corpus.py ../shared/corpus
 
-verdicts: $(VENV)/installed $(VENV)/packs ## compare kiplint's verdicts with those of Kafka's generator: make verdicts KAFKA=checkout JARS=directory
+verdicts: $(VENV)/installed ## compare kiplint's verdicts with those of Kafka's generator: make verdicts KAFKA=checkout JARS=directory
 	@$(BIN)/python scripts/compare_generator.py '$(KAFKA)' '$(JARS)' --seed $(SEED)
 
-bench: $(VENV)/installed-dev $(VENV)/packs ## measure check and diff beside buf, and write benchmarks/RESULTS.md
+bench: $(VENV)/installed-dev ## measure check and diff beside buf, and write benchmarks/RESULTS.md
 	@$(BIN)/python -m benchmarks
 
-bench-growth: $(VENV)/installed-dev $(VENV)/packs ## measure how the pipeline's time and memory grow, and write benchmarks/GROWTH.md
+bench-growth: $(VENV)/installed-dev ## measure how the pipeline's time and memory grow, and write benchmarks/GROWTH.md
 	@$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
-pipeline-demo: $(VENV)/installed-pipeline $(VENV)/packs ## run the pipeline on a sample history, and show its report
+pipeline-demo: $(VENV)/installed-pipeline ## run the pipeline on a sample history, and show its report
 	@$(BIN)/python -m benchmarks.demo $(DEMO_ARGS)
 
 editor: ## build the extension for VS Code, editors/vscode/kiplint.vsix; needs Node.js
@@ -96,7 +96,6 @@ release-check: $(VENV)/installed-dev ## build what a release uploads into ./dist
 
 clean: ## remove .venv, caches and build results
 	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	@find src/kiplint/compiled -name '*.py' ! -name __init__.py -delete
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The files below are stamps: each is touched once its step has gone through, so that a second run installs nothing.
@@ -115,12 +114,6 @@ $(VENV)/installed: $(VENV)/created pyproject.toml constraints.txt
 	@echo "Installing kiplint into $(VENV)"
 	@$(PIP) install --editable .
 	@$(BIN)/python -m compileall -q src
-	@touch $@ $(VENV)/packs
-
-# Installing compiles the rule packs too; after an edit they are compiled anew at each start, until this has run.
-$(VENV)/packs: $(VENV)/installed hatch_build.py $(wildcard rules/*.json src/kiplint/engine/*.py)
-	@$(BIN)/python hatch_build.py
-	@$(BIN)/python -m compileall -q src/kiplint/compiled
 	@touch $@
 
 # Dependency groups need pip 25.1, which no supported Python is sure to bring along. Spark is most of what is installed.

@@ -28,7 +28,7 @@ PACK = """\
 }}
 """
 ENTRY = """\
-    {{ "id": "{name}", "each": "field", "expect": "not startswith(name, 'Wrong')", "at": "name",
+    {{ "id": "{name}", "each": "field", "scope": "file", "expect": "not startswith(name, 'Wrong')", "at": "name",
       "message": "{{name}} is what the rule is against; say here what to write instead",
       "source": "Where the rule comes from",
       "title": "What the rule is against",

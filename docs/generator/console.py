@@ -129,7 +129,7 @@ def _pretend_installed(copy: Path) -> None:
     """Give a copy the `.venv` of the running Python, with the stamps by which `make` knows that it is complete."""
     (copy / ".venv").mkdir()
     (copy / ".venv/bin").symlink_to(Path(sys.executable).parent)
-    for stamp in ("created", "installed", "installed-dev", "packs"):
+    for stamp in ("created", "installed", "installed-dev"):
         (copy / ".venv" / stamp).touch()
 
 

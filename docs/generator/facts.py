@@ -9,10 +9,18 @@ from pathlib import Path
 from generator.markdown import anchor, code, page, prose, table
 from kiplint.compat.change import Change
 from kiplint.compat.kinds import KINDS as CHANGES
-from kiplint.engine.language import CLASSES, KINDS, facts
-from kiplint.engine.runtime import FUNCTIONS
-from kiplint.model.element import Fact
+from kiplint.engine.language import FUNCTIONS, KINDS
+from kiplint.model.element import Fact, facts_of
+from kiplint.model.fields import Container
+from kiplint.versions import VersionRange
 
+CLASSES = {element.__name__: element for element in (*KINDS.values(), Container, *CHANGES.values())}
+RANGE_FACTS = {
+    "lowest": Fact("lowest", "int", "The lowest version, -1 when the range is empty."),
+    "highest": Fact("highest", "int", "The highest version, -1 when the range is empty."),
+    "open": Fact("open", "bool", VersionRange.open.__doc__ or ""),
+    "parts": Fact("parts", "tuple[VersionRange, ...]", VersionRange.parts.__doc__ or ""),
+}
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = "https://github.com/kiplint/kiplint/blob/main"
 
@@ -28,6 +36,11 @@ A set of versions, shown as Kafka writes it (`3`, `0-2`, `3+`, `none`). Ranges c
 and combined (`&` in both, `|` in either, `-` in the first only); an empty one is false.
 """
 OTHERS = "What messages and structs have in common: the type of `owner`."
+
+
+def facts(class_name: str) -> dict[str, Fact]:
+    """The facts of a class of elements, by name; for `VersionRange` its members."""
+    return RANGE_FACTS if class_name == "VersionRange" else facts_of(CLASSES[class_name])
 
 
 def make() -> str:
@@ -93,17 +106,9 @@ def _type(annotation: str, anchors: dict[str, str]) -> str:
 
 def functions() -> str:
     """The functions that expressions may call, as the guide lists them."""
+    arguments = ("x", "x, y")
     rows = [
-        [code(_call(name)), _returns(function.returns), prose(function.about)] for name, function in FUNCTIONS.items()
+        [code(f"{name}({arguments[function.arguments - 1]})"), function.returns, prose(function.about)]
+        for name, function in FUNCTIONS.items()
     ]
     return table(["function", "gives", "meaning"], rows)
-
-
-def _call(name: str) -> str:
-    least, most = FUNCTIONS[name].arguments
-    arguments = ["x", "y", "z"][:most]
-    return f"{name}({', '.join(arguments[:least] + [f'[{argument}]' for argument in arguments[least:]])})"
-
-
-def _returns(kind: str) -> str:
-    return "an item" if kind == "element" else "the items" if kind == "tuple" else code(kind)

@@ -15,10 +15,10 @@ from tools import environment
 
 HEAVY = {
     "jsonschema", "json5", "networkx", "rich", "pydantic", "pyspark", "pandas", "pyarrow", "importlib.metadata", "asyncio",
-    "tomllib", "hashlib", "logging", "kiplint.engine.expression", "kiplint.engine.check_rule", "kiplint.engine.translate",
+    "tomllib", "hashlib", "logging", "kiplint.engine.check_rule",
     "kiplint.text.scan", "kiplint.text.diagnose", "kiplint.model.shape",
 }  # fmt: skip
-"""Never needed to find that a set is clean, once its rules have been compiled."""
+"""Never needed to find that a set is clean."""
 
 MOST = 70
 """How many modules of kiplint a clean check may load."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Any
 
 import pytest
@@ -11,12 +10,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import BIGGEST_NUMBER, MOST_LEVELS, Words, element_of, translate
-from kiplint.engine.language import KINDS, facts
-from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec, type_of
-from kiplint.engine.ruleset import Compiled, Hit, Violation
-from kiplint.engine.runtime import FUNCTIONS, as_text
-from kiplint.engine.translate import TemplatePart, compile_in_memory, split_place, template_parts
+from kiplint.engine.expression import MOST_LEVELS, Expressions, Hole, holes, split_location
+from kiplint.engine.finding import anchor
+from kiplint.engine.language import FUNCTIONS, as_text
+from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec
+from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.versions import VersionRange
 from tools import field, message, rpc, schema_set
 
@@ -27,7 +25,6 @@ PARAMS: dict[str, Any] = {
     "table": {"Topic": "0-1"},
     "mixed": [1, "a"],
 }
-TYPES = {name: type_of(value) for name, value in PARAMS.items()}
 
 
 def rule(
@@ -39,18 +36,12 @@ def rule(
 
 def value(expression: str, element: object, kind: str = "field") -> Any:
     """The value of an expression for an element."""
-    text = ast.unparse(translate(expression, words(kind)).tree)
-    names = {name: function.call for name, function in FUNCTIONS.items()}
-    return eval(text, {"__builtins__": {}, "e": element, "params": PARAMS, **names})
-
-
-def words(kind: str) -> Words:
-    return Words(KINDS[kind].__name__, "e", TYPES)
+    return Expressions(kind, PARAMS).value(expression)(element, PARAMS)
 
 
 def refusal(expression: str, kind: str = "field") -> str:
     with pytest.raises(ExpressionError) as error:
-        translate(expression, words(kind))
+        Expressions(kind, PARAMS).value(expression)
     return str(error.value)
 
 
@@ -140,8 +131,6 @@ def test_every_kind_of_element(kind: str, expression: str, result: object) -> No
 
 
 NOT_PART = " is not part of the rule language"
-OPERATOR = ": that operator is not part of the rule language"
-TAKES = ": that operator takes whole numbers or version ranges, not "
 LITERAL = " is not a literal of the rule language: use text or small whole numbers"
 NESTED = "a comprehension inside another is not part of the rule language; make it a fact"
 ONE_FOR = "a comprehension has one `for` with one variable"
@@ -151,17 +140,17 @@ ONE_FOR = "a comprehension has one `for` with one variable"
     ("expression", "problem"),
     [
         # attributes and names
-        ("name.upper", "upper is not known of name, which has no facts"),
+        ("name.upper", "upper is not a fact"),
         ("name.upper()", "name.upper is not a function of the rule language; did you mean upper?"),
         ("'{0.__class__}'.format(name)", "'{0.__class__}'.format is not a function of the rule language"),
-        ("().__class__.__bases__", "__class__ is not known of (), which has no facts"),
-        ("message.__class__", "__class__ is not a fact of a message"),
-        ("message.__dict__['spec']", "__dict__ is not a fact of a message"),
-        ("message._valid", "_valid is not a fact of a message; did you mean valid?"),
-        ("message.data", "data is not a fact of a message"),
+        ("().__class__.__bases__", "__class__ is not a fact"),
+        ("message.__class__", "__class__ is not a fact"),
+        ("message.__dict__['spec']", "__dict__ is not a fact"),
+        ("message._valid", "_valid is not a fact; did you mean valid?"),
+        ("message.spec", "spec is not a fact"),
         ("kind", "kind is not a fact of a field"),
-        ("versions.intervals", "intervals is not a fact of a version range"),
-        ("tag.real", "real is not known of tag, which has no facts"),
+        ("versions.intervals", "intervals is not a fact"),
+        ("tag.real", "real is not a fact"),
         ("__builtins__", "__builtins__ is not a fact of a field"),
         ("__debug__", "__debug__ is not a fact of a field"),
         ("e", "e is not a fact of a field"),
@@ -171,9 +160,9 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         # suggestions
         ("verions", "verions is not a fact of a field; did you mean versions?"),
         ("Name", "Name is not a fact of a field; did you mean name?"),
-        ("owner.feilds", "feilds is not a fact of a Container; did you mean fields?"),
-        ("versions.lowst", "lowst is not a fact of a version range; did you mean lowest?"),
-        ("any(item.nam for item in owner.fields)", "nam is not a fact of a field; did you mean name?"),
+        ("owner.feilds", "feilds is not a fact; did you mean fields?"),
+        ("versions.lowst", "lowst is not a fact; did you mean lowest?"),
+        ("any(item.nam for item in owner.fields)", "nam is not a fact; did you mean name?"),
         ("params.leest", "leest is not a parameter of the rule; did you mean least?"),
         ("params.__class__", "__class__ is not a parameter of the rule"),
         ("params", "params is not a value by itself: write params. and the name of a parameter"),
@@ -181,7 +170,7 @@ ONE_FOR = "a comprehension has one `for` with one variable"
             "[params for x in owner.fields]",
             "params is not a value by itself: write params. and the name of a parameter",
         ),
-        ("params.on.real", "real is not known of params.on, which has no facts"),
+        ("params.on.real", "real is not a fact"),
         ("lenght(name)", "lenght is not a function of the rule language; did you mean len?"),
         # calls
         ("__import__('os')", "__import__ is not a function of the rule language"),
@@ -207,40 +196,26 @@ ONE_FOR = "a comprehension has one `for` with one variable"
         ("(yield from owner.fields)", "(yield from owner.fields)" + NOT_PART),
         ("await name", "await name" + NOT_PART),
         ("{item: 1 for item in owner.fields}", "{item: 1 for item in owner.fields}" + NOT_PART),
-        ("{**owner.by_name}", "{**owner.by_name}: **" + NOT_PART),
-        ("name[0:1]", "a slice" + NOT_PART),
-        ("name[::-1]", "a slice" + NOT_PART),
-        ("~1", "Invert" + NOT_PART),
-        ("+1", "UAdd" + NOT_PART),
+        ("{**owner.by_name}", "{**owner.by_name}" + NOT_PART),
+        ("name[0:1]", "0:1" + NOT_PART),
+        ("name[::-1]", "::-1" + NOT_PART),
+        ("~1", "~1" + NOT_PART),
+        ("+1", "+1" + NOT_PART),
         # operators
-        ("2 ** 10", "2 ** 10" + OPERATOR),
-        ("9 ** 9 ** 9", "9 ** 9 ** 9" + OPERATOR),
-        ("1 << 60", "1 << 60" + OPERATOR),
-        ("1 / 2", "1 / 2" + OPERATOR),
-        ("1 ^ 2", "1 ^ 2" + OPERATOR),
-        ("name @ name", "name @ name" + OPERATOR),
-        ("'a' * 9", "'a' * 9" + TAKES + "str and int"),
-        ("9 * name", "9 * name" + TAKES + "int and str"),
-        ("[1] * 9", "[1] * 9" + TAKES + "tuple[int, ...] and int"),
-        ("'%d' % 1", "'%d' % 1" + TAKES + "str and int"),
-        ("versions + versions", "versions + versions" + TAKES + "VersionRange and VersionRange"),
-        ("versions & 3", "versions & 3" + TAKES + "VersionRange and int"),
-        (
-            "owner.fields + owner.fields",
-            "owner.fields + owner.fields" + TAKES + "tuple[Field, ...] and tuple[Field, ...]",
-        ),
-        ("params.mixed[0] + 1", "params.mixed[0] + 1" + TAKES + "Any and int"),
-        ("True + 1", "True + 1" + TAKES + "bool and int"),
-        ("tag is 3", "tag is 3: `is` compares with None only; write == or !="),
-        ("None is not tag", "None is not tag: `is` compares with None only; write == or !="),
+        ("2 ** 10", "2 ** 10" + NOT_PART),
+        ("9 ** 9 ** 9", "9 ** 9 ** 9" + NOT_PART),
+        ("1 << 60", "1 << 60" + NOT_PART),
+        ("1 / 2", "1 / 2" + NOT_PART),
+        ("1 ^ 2", "1 ^ 2" + NOT_PART),
+        ("name @ name", "name @ name" + NOT_PART),
+        ("tag is 3", "tag is 3" + NOT_PART),
+        ("None is not tag", "None is not tag" + NOT_PART),
         # literals
         ("1.5", "1.5" + LITERAL),
         ("1e3", "1000.0" + LITERAL),
         ("1j", "1j" + LITERAL),
         ("b'a'", "b'a'" + LITERAL),
         ("...", "..." + LITERAL),
-        (str(BIGGEST_NUMBER), f"{BIGGEST_NUMBER}" + LITERAL),
-        (f"-{BIGGEST_NUMBER}", f"{BIGGEST_NUMBER}" + LITERAL),
         # comprehensions
         ("[a for a in owner.fields for b in owner.fields]", ONE_FOR),
         ("[a async for a in owner.fields]", ONE_FOR),
@@ -260,18 +235,17 @@ ONE_FOR = "a comprehension has one `for` with one variable"
             "_a is a name of its own here; call the comprehension's variable differently",
         ),
         # text
-        ("-" * 900 + "1", "cannot read " + "-" * 57 + "...: it nests too deeply"),
+        ("-" * 900 + "1", "it nests too deeply"),
     ],
 )
 def test_what_is_refused(expression: str, problem: str) -> None:
-    assert refusal(expression) == problem
+    assert refusal(expression).startswith(problem)
 
 
 @pytest.mark.parametrize(
     "expression",
     [
-        "", "name if", "name; name", "name = 1", "import os", "\0", "(" * 400 + "1" + ")" * 400, "not " * 200 + "1",
-        "[" * 150 + "]" * 150, "'", "name\nname", "*owner.fields", r"matches(name, '\d')",
+        "", "name if", "name; name", "name = 1", "import os", "\0", "(" * 400 + "1" + ")" * 400, "'", "name\nname", "*owner.fields", r"matches(name, '\d')",
     ],
 )  # fmt: skip
 def test_what_is_refused_in_python_s_words(expression: str) -> None:
@@ -280,10 +254,9 @@ def test_what_is_refused_in_python_s_words(expression: str) -> None:
 
 
 def test_limits_are_exact() -> None:
-    assert value(str(BIGGEST_NUMBER - 1), TOPIC) == BIGGEST_NUMBER - 1
-    # Each minus is two levels: the operation, and its operator beside the operand; then the number.
-    assert value("-" * (MOST_LEVELS - 1) + "1", TOPIC) == -1
-    assert "it nests too deeply" in refusal("-" * MOST_LEVELS + "1")
+    assert value("-" * MOST_LEVELS + "1", TOPIC) == 1
+    for text in ("-" * (MOST_LEVELS + 1) + "1", "not " * 200 + "1", "[" * 150 + "]" * 150):
+        assert refusal(text) == "it nests too deeply"
 
 
 def test_facts_of_other_kinds_are_unknown() -> None:
@@ -299,73 +272,46 @@ def test_facts_of_other_kinds_are_unknown() -> None:
 ), max_size=14).map("".join))  # fmt: skip
 def test_any_text_is_taken_or_refused(expression: str) -> None:
     try:
-        tree = translate(expression, words("field")).tree
+        Expressions("field", PARAMS).value(expression)
     except ExpressionError as error:
         assert str(error)
-    else:
-        compile(ast.Expression(tree), "", "eval")
 
 
-def test_every_name_that_is_left_is_one_of_ours() -> None:
-    own_names = {"e", "params", *FUNCTIONS}
-    tree = translate("any(item.tag == params.least for item in owner.fields) and len(name) > 1", words("field")).tree
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert names == {"e", "any", "len", "params", "v_item"}
-    assert names - own_names == {"v_item"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "element"),
-    [
-        ("tuple[Field, ...]", "Field"),
-        ("list[str, ...]", "str"),
-        ("frozenset[str]", "str"),
-        ("dict[str, Field]", "Field"),
-        ("dict[tuple[str, int], Message]", "Message"),
-        ("dict[str, tuple[int, ...]]", "Any"),
-        ("VersionRange", "Any"),
-        ("str", "Any"),
-    ],
-)
-def test_types_of_items(kind: str, element: str) -> None:
-    assert element_of(kind) == element
+def test_functions_know_no_other_names() -> None:
+    function = Expressions("field", PARAMS).value("any(item.tag == params.least for item in owner.fields)")
+    assert function.__globals__["__builtins__"] == {}
+    assert {name for name in function.__globals__ if not name.startswith("_")} == {*FUNCTIONS}
 
 
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
-        ("plain", [TemplatePart("plain")]),
-        ("", [TemplatePart("")]),
-        ("{name}", [TemplatePart("", "name"), TemplatePart("")]),
-        ("a {name} b {tag} c", [TemplatePart("a ", "name"), TemplatePart(" b ", "tag"), TemplatePart(" c")]),
-        ("{{a}} {name}", [TemplatePart("{a} ", "name"), TemplatePart("")]),
-        ("a }} b", [TemplatePart("a } b")]),
-        ("{tag:field|fields} x", [TemplatePart("", "tag", ("field", "fields")), TemplatePart(" x")]),
-        ("{tag:|s}", [TemplatePart("", "tag", ("", "s")), TemplatePart("")]),
-        ("{versions | present:it|them}", [TemplatePart("", "versions | present", ("it", "them")), TemplatePart("")]),
-        (
-            "{tag:it's|they're} {name}",
-            [TemplatePart("", "tag", ("it's", "they're")), TemplatePart(" ", "name"), TemplatePart("")],
-        ),
-        ("{':' + name}", [TemplatePart("", "':' + name"), TemplatePart("")]),
-        ("{'}' + name}", [TemplatePart("", "'}' + name"), TemplatePart("")]),
-        ("{len({1: 2})}", [TemplatePart("", "len({1: 2})"), TemplatePart("")]),
+        ("plain", [Hole("plain", None)]),
+        ("", []),
+        ("{name}", [Hole("", "name")]),
+        ("a {name} b {tag} c", [Hole("a ", "name"), Hole(" b ", "tag"), Hole(" c", None)]),
+        ("{{a}} {name}", [Hole("{", None), Hole("a}", None), Hole(" ", "name")]),
+        ("{tag:field|fields} x", [Hole("", "tag", ("field", "fields")), Hole(" x", None)]),
+        ("{tag:|s}", [Hole("", "tag", ("", "s"))]),
+        ("{versions | present:it|them}", [Hole("", "versions | present", ("it", "them"))]),
+        ("{tag:it's|they're} {name}", [Hole("", "tag", ("it's", "they're")), Hole(" ", "name")]),
+        ("{params['a:b']}", [Hole("", "params['a:b']")]),
     ],
 )
-def test_holes(text: str, parts: list[TemplatePart]) -> None:
-    assert list(template_parts(text)) == parts
+def test_holes(text: str, parts: list[Hole]) -> None:
+    assert holes(text) == parts
 
 
-@pytest.mark.parametrize("text", ["a {name", "{", "{'}", "{(a}", "a {tag:one|many"])
-def test_a_hole_that_stays_open(text: str) -> None:
-    with pytest.raises(ExpressionError, match="^the hole {.* is never closed$"):
-        list(template_parts(text))
+@pytest.mark.parametrize("text", ["a {name", "{", "a } b", "a {tag:one|many", "{name != 'a'}"])
+def test_holes_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(ExpressionError, match="^cannot read the holes of "):
+        holes(text)
 
 
-@pytest.mark.parametrize("text", ["{tag:}", "{tag:one}", "{tag:a|b|c}"])
+@pytest.mark.parametrize("text", ["{tag:one}", "{tag:a|b|c}", "{tag!r}"])
 def test_a_hole_with_too_few_words_or_too_many(text: str) -> None:
     with pytest.raises(ExpressionError, match="wants two words, as in {number:version[|]versions}$"):
-        list(template_parts(text))
+        holes(text)
 
 
 @pytest.mark.parametrize(
@@ -380,55 +326,39 @@ def test_a_hole_with_too_few_words_or_too_many(text: str) -> None:
         ("owner.", ("owner", "")),
     ],
 )
-def test_places(text: str, place: tuple[str, str]) -> None:
-    assert split_place(text) == place
+def test_locations(text: str, place: tuple[str, str]) -> None:
+    assert split_location(text) == place
 
 
-def hits_of(rules: list[Rule], elements: tuple[Any, ...], kind: str = "field") -> list[tuple[int, Any, Violation]]:
-    """What rules find: the rule's number, the element, and the violation."""
-    hits: list[Hit] = []
-    Compiled(kind, rules, compile_in_memory(kind, rules)).walk(elements, hits.append)
+def violations(rules: list[Rule], elements: tuple[Any, ...]) -> list[tuple[int, Violation]]:
+    """What rules find: the rule's number, and the violation."""
     numbers = {rule_case.spec.id: number for number, rule_case in enumerate(rules)}
-    return [
-        (numbers[running.rule.spec.id], element, Violation.of((running, element, unmet)))
-        for running, element, unmet in hits
-    ]
-
-
-def violation_of(rule: Rule, element: Any) -> tuple[str, Any, str]:
-    """The violation of a rule by an element: its message, element and property."""
-    running = Compiled("field", [rule], compile_in_memory("field", [rule])).active[0]
-    assert running
-    assert running.describe
-    violation = running.describe(element, running.params)
-    return violation.message, violation.element, violation.at
+    return [(numbers[item.rule.spec.id], item) for item in RuleSet(rules, rules).violations("field", elements)]
 
 
 def number_rules(*rules: Rule) -> list[Rule]:
     return [replace(rule_case, spec=replace(rule_case.spec, id=f"r-{n}")) for n, rule_case in enumerate(rules)]
 
 
-def test_compiled_rules() -> None:
+def test_rules_find_what_breaks_them() -> None:
     rules = number_rules(
         rule(when="tag is not None", expect="tag < params.least", message="{name} has {tag}", at="tag"),
         rule(expect="name != 'Topic'", message="{versions} {owner.fields[0].versions.parts}", at="owner.{lower(name)}"),
         rule(when="is_array", message="never {{mind}} {params.words}", severity="warning"),
     )
-    hits = hits_of(rules, WHOLE.fields)
-    assert [(number, element) for number, element, _ in hits] == [(1, TOPIC), (2, TOPIC), (0, COUNT)]
-    assert violation_of(rules[0], COUNT) == ("Count has 3", COUNT, "tag")
-    assert violation_of(rules[1], TOPIC) == ("1+ 1+", WHOLE, "topic")
-    assert violation_of(rules[2], TOPIC) == ("never {mind} a, b", TOPIC, "")
+    found = [(number, item.element, item.message, item.anchor) for number, item in violations(rules, WHOLE.fields)]
+    assert found == [
+        (0, COUNT, "Count has 3", anchor(COUNT, "tag")),
+        (1, TOPIC, "1+ 1+", anchor(WHOLE, "topic")),
+        (2, TOPIC, "never {mind} a, b", anchor(TOPIC, "")),
+    ]
 
 
 def test_rules_keep_their_own_params() -> None:
     first = rule(when="len(name) > params.least", message="{params.least}")
-    second = replace(first, params={"least": 5}, spec=replace(first.spec, id="s"))
-    result = [
-        (number, element, violation.message) for number, element, violation in hits_of([first, second], WHOLE.fields)
-    ]
-    assert result == [(0, TOPIC, "3"), (0, COUNT, "3")]
-    assert violation_of(second, TOPIC)[0] == "5"
+    second = replace(first, params={"least": 4}, spec=replace(first.spec, id="s"))
+    result = [(number, item.element, item.message) for number, item in violations([first, second], WHOLE.fields)]
+    assert result == [(0, TOPIC, "3"), (0, COUNT, "3"), (1, TOPIC, "4"), (1, COUNT, "4")]
 
 
 def test_levels_are_tried_in_order() -> None:
@@ -441,8 +371,8 @@ def test_levels_are_tried_in_order() -> None:
         rule(levels=levels, **always), rule(levels=levels, **always), rule(**always),
     )  # fmt: skip
     rules[1] = replace(rules[1], severity="warning")
-    result = hits_of(rules, (TOPIC, COUNT, TOPIC.definition.fields[0]))
-    severities = [[violation.severity for number, _, violation in result if number == n] for n in range(3)]
+    result = violations(rules, (TOPIC, COUNT, TOPIC.definition.fields[0]))
+    severities = [[violation.severity for number, violation in result if number == n] for n in range(3)]
     # A severity that was asked for holds whatever the rule says of special cases.
     assert severities == [["info", "warning", "error"], ["warning"] * 3, ["error"] * 3]
 
@@ -463,16 +393,6 @@ def test_levels_are_tried_in_order() -> None:
 )
 def test_shown(thing: object, text: str) -> None:
     assert as_text(thing) == text
-
-
-def test_every_fact_has_a_meaning() -> None:
-    for kind in KINDS.values():
-        facts_by_name = facts(kind.__name__)
-        assert facts_by_name
-        for name, fact in facts_by_name.items():
-            assert fact.name == name
-            assert fact.about
-            assert fact.type
 
 
 def test_functions_have_a_meaning() -> None:

@@ -112,7 +112,10 @@ def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
             "house/one: when: lenght is not a function of the rule language; did you mean len?",
         ),
         (rule(message="{nam}"), "house/one: message: nam is not a fact of a field; did you mean name?"),
-        (rule(message="{name"), "house/one: message: the hole {name is never closed"),
+        (
+            rule(message="{name"),
+            "house/one: message: cannot read the holes of {name: expected '}' before end of string",
+        ),
         (rule(at="{nam}"), "house/one: at: nam is not a fact of a field; did you mean name?"),
         (rule(at="ownr.name"), "house/one: at: ownr is not a fact of a field; did you mean owner?"),
         (
@@ -124,8 +127,8 @@ def test_a_pack_runs_beside_the_shipped_ones(file: Path) -> None:
             "house/one: levels: tga is not a fact of a field; did you mean tag?",
         ),
         (rule(expect=""), "house/one: expect: a rule has `when`, `expect`, or both; or `says`; or `fields`"),
-        (rule(expect="().__class__"), "house/one: expect: __class__ is not known of (), which has no facts"),
-        (rule(expect="2 ** 9"), "house/one: expect: 2 ** 9: that operator is not part of the rule language"),
+        (rule(expect="().__class__"), "house/one: expect: __class__ is not a fact"),
+        (rule(expect="2 ** 9"), "house/one: expect: 2 ** 9 is not part of the rule language"),
         (rule(expect="-" * 900 + "1"), "it nests too deeply"),
         (rule(fix="sugestion"), '10: house/one: fix: there is no fixer "sugestion"; did you mean suggestion?'),
         (rule(fix="x\n"), 'there is no fixer "x\\u000a"; there are ' + ", ".join(FIXERS)),

@@ -11,7 +11,8 @@ import pytest
 import kiplint
 from engine.test_header_maps import FIRST
 from kiplint.engine.config import Config, RuleTable
-from kiplint.engine.ruleset import WHOLE, load_rules, make_ruleset, misnamed
+from kiplint.engine.params import WHOLE, misnamed
+from kiplint.engine.ruleset import load_rules, make_ruleset
 from tools import check, complaint, definition, field
 
 FEW = ["FetchRequest", "FetchResponse", "SaslHandshakeRequest"]

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
-from kiplint.engine.rule import Rule
+from kiplint.engine.packs import shipped
+from kiplint.engine.rule import PackSpec
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together, needs_set, scopes_of
-from kiplint.model.element import facts_of, set_fact
-from kiplint.model.load import load
-from kiplint.model.message import Message
+from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together, scopes_of
+from kiplint.text.decode import blank_comments
 from tools import definition, field
 
 EVERYTHING = Config(select=["all"])
@@ -62,6 +61,7 @@ def test_a_file_with_ignores_is_left_to_its_set(repo: Path, rules: Scopes) -> No
 def test_rules_that_need_the_set(rules: Scopes) -> None:
     kinds = {"problem", "message", "field", "struct", "header_range", "note", "word"}
     assert {rule.spec.each for rule in rules.alone.rules} <= kinds
+    assert {rule.spec.scope for rule in rules.alone.rules} == {"file"}
     ids = {rule.id for rule in rules.together.rules}
     assert ids >= {
         "rpc/versions-differ",
@@ -72,35 +72,13 @@ def test_rules_that_need_the_set(rules: Scopes) -> None:
     assert not ids & {"tags/gap", "versions/field-above-valid", "style/unused-ignore"}
 
 
-def test_a_pack_may_look_at_the_set_anywhere(rules: Scopes) -> None:
-    rule = next(rule for rule in rules.alone.rules if rule.id == "versions/field-above-valid")
-    for part in ("when", "expect", "message", "at", "instead"):
-        assert needs_set(_with(rule, part, "message.schemas.by_name")), part
+def test_every_shipped_rule_states_its_scope() -> None:
+    packs = [json.loads(blank_comments(file.read_bytes())) for file in Path(shipped("packs")).glob("*.json")]
+    assert [pack["pack"] for pack in packs if "scope" not in pack] == []
 
 
-def test_facts_that_need_the_set_say_so(corpus: Path) -> None:
-    """Without its set a message still tells every fact that is not marked."""
-    for file in sorted((corpus / "kafka-trunk-2026-08" / "clients").glob("*.json"))[:60]:
-        message = load(file.name, file.read_bytes()).message
-        assert message
-        for element in (message, *message.all_fields, *message.structs, *message.header_ranges):
-            for name in facts_of(type(element)):
-                if not isinstance(getattr(type(element), name, None), set_fact):
-                    getattr(element, name)
-        assert "schemas" not in vars(message)
-
-
-def _with(rule: Rule, part: str, text: str) -> Rule:
-    return replace(rule, spec=replace(rule.spec, **{part: text}))
-
-
-def test_marked_facts_are_few() -> None:
-    set_facts = {name for base in Message.__mro__ for name, value in vars(base).items() if isinstance(value, set_fact)}
-    assert set_facts == {
-        "name_owner", "api_key_owner", "schemas", "is_doubtful", "free_api_key", "leads_headerless", "fields_of_both_halves",
-        "types_of_both_halves", "kafka_name", "kafka_key", "kafka_title", "rpc_name",
-        "missing_headers", "is_newcomer",
-    }  # fmt: skip
+def test_a_rule_without_a_scope_sees_the_set() -> None:
+    assert PackSpec(pack="x", rules=[]).scope == "set"
 
 
 # Checking in two steps over one reading: together they find what `check_set` finds, each finding in its own step

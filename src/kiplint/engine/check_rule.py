@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import keyword
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, get_args, get_type_hints
@@ -11,8 +9,8 @@ from typing import Any, get_args, get_type_hints
 import msgspec
 
 from kiplint.engine.errors import ExpressionError
-from kiplint.engine.expression import Words, parse, parse_lets, translate
-from kiplint.engine.language import FIXERS, KINDS, NARROWER, facts, kind_name, properties, words_of
+from kiplint.engine.expression import Expressions, split_location
+from kiplint.engine.language import FIXERS, KINDS, NAMED_KINDS, all_properties, properties
 from kiplint.engine.rule import (
     OWN,
     Case,
@@ -22,16 +20,12 @@ from kiplint.engine.rule import (
     Rule,
     RuleSpec,
     own_condition,
-    type_of,
 )
-from kiplint.engine.runtime import FUNCTIONS
-from kiplint.engine.translate import TemplatePart, split_place, template_parts
 from kiplint.model.types import nearest_primitive, parse_type, respelt
 from kiplint.text.show import printable
 from kiplint.text.words import did_you_mean
 from kiplint.versions import InvalidRange, VersionRange
 
-COUNTABLE_TYPES = ("int", "VersionRange", "Any", "tuple", "list", "dict", "frozenset", "set")
 Mistake = tuple[str, str, str]
 """The property of the rule, the text in it that is wrong, and what is wrong."""
 
@@ -52,26 +46,26 @@ def mistakes(rule: Rule) -> Iterator[Mistake]:
         if rule.each != "change":  # commands that compare sets know changes, and check the rule
             yield "each", spec.id, "say the kind of element, here or for the whole pack"
         return
-    types = {name: type_of(value) for name, value in rule.params.items()}
-    words = Words(words_of(rule.each, spec.when), rule.each, types)
-    yield from _amiss(rule)
-    wrong = list(_lets(spec.let, words))
-    yield from wrong
-    if wrong:
-        return
-    words = words._replace(lets=parse_lets(spec.let))
+    yield from _misfits(rule)
+    expressions = Expressions(rule.each, rule.params)
+    for name, text in spec.let.items():
+        try:
+            expressions.let(name, text)
+        except ExpressionError as error:
+            yield "let", text, str(error)
+            return
     for part, text, check in _texts(rule):
         try:
-            check(text, words)
-        except ExpressionError as error:
+            check(expressions, text)
+        except (ExpressionError, RecursionError) as error:
             yield part, text, str(error)
-    yield from _demands(spec.fields)
+    yield from _required_fields(spec.fields)
 
 
-def _amiss(rule: Rule) -> Iterator[Mistake]:
+def _misfits(rule: Rule) -> Iterator[Mistake]:
     """What does not go together."""
     spec, kind = rule.spec, rule.each
-    names = NARROWER.get(kind, {})
+    names = NAMED_KINDS.get(kind, {})
     if names and spec.when == own_condition(kind, spec.id) and spec.id not in names:
         yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
     if not (spec.when or spec.expect or spec.says or spec.fields):
@@ -84,7 +78,7 @@ def _amiss(rule: Rule) -> Iterator[Mistake]:
         yield "says", spec.id, "with `expect`, add a `message`, or a last case without `when`, for what no case covers"
     if any(not case.when for case in spec.says[:-1]) or (spec.message and spec.says and not spec.says[-1].when):
         yield "says", spec.id, "a case without `when` speaks always, so it has to be the last, and without `message`"
-    at_message = kind == "change" and spec.at in properties("Message")
+    at_message = kind == "change" and spec.at in properties("change")
     if OWN.get(kind) and ((spec.at and not at_message) or any(case.at for case in spec.says)):
         yield "at", spec.at or spec.id, f"a {kind} has a place of its own; leave `at` out"
 
@@ -108,87 +102,35 @@ def _no_fixer(rule: Rule) -> str:
     return ""
 
 
-def _lets(texts: dict[str, str], words: Words) -> Iterator[Mistake]:
-    reserved_names = {*facts(words.facts), *FUNCTIONS, "params"}
-    before: dict[str, ast.expr] = {}
-    for name, text in texts.items():
-        if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-            yield "let", name, f"{printable(name)} is not a name: write letters, digits and underscores"
-        elif name in reserved_names:
-            yield "let", name, f"{name} already means something here; choose another name"
-        else:
-            try:
-                translate(text, words._replace(lets=before))
-                before[name] = parse(text, before)
-            except ExpressionError as error:
-                yield "let", text, str(error)
-                return
-
-
-Check = Callable[[str, Words], None]
+Check = Callable[[Expressions, str], object]
 
 
 def _texts(rule: Rule) -> Iterator[tuple[str, str, Check]]:
+    """The texts of a rule, each with its property and what it has to be."""
     spec = rule.spec
-    if spec.when:
-        yield "when", spec.when, _expression
-    if spec.expect:
-        yield "expect", spec.expect, _expression
-    for level in spec.levels:
-        yield "levels", level.when, _expression
-    for case in spec.says:
-        yield from _case_texts(case)
-    yield "message", spec.message, _template
-    yield "instead", spec.instead, _template
-    yield "help", spec.help, _template
-    if rule.each != "change":
-        yield "at", spec.at, _place
+    conditions = [("when", spec.when), ("expect", spec.expect), *(("levels", level.when) for level in spec.levels)]
+    templates = [("message", spec.message), ("instead", spec.instead), ("help", spec.help)]
+    conditions += [("says", case.when) for case in spec.says]
+    templates += [("says", text) for case in spec.says for text in (case.message, case.instead, case.help)]
+    yield from ((part, text, Expressions.value) for part, text in conditions if text)
+    yield from ((part, text, Expressions.template) for part, text in templates if text)
+    if spec.at and rule.each != "change":
+        yield "at", spec.at, _check_location
+    yield from (("says", case.at, _check_location) for case in spec.says if case.at)
 
 
-def _case_texts(case: Case) -> Iterator[tuple[str, str, Check]]:
-    if case.when:
-        yield "says", case.when, _expression
-    yield "says", case.message, _template
-    yield "says", case.instead, _template
-    yield "says", case.help, _template
-    yield "says", case.at, _place
-
-
-def _expression(text: str, words: Words) -> None:
-    translate(text, words)
-
-
-def _template(text: str, words: Words) -> None:
-    for piece in template_parts(text):
-        if piece.expression or piece.words:
-            _hole(piece, words)
-
-
-def _hole(piece: TemplatePart, words: Words) -> None:
-    kind = translate(piece.expression, words).type.removesuffix(" | None").partition("[")[0]
-    if piece.words and kind not in COUNTABLE_TYPES:
-        raise ExpressionError(f"{piece.expression} is not a number, range or list to choose a word by")
-
-
-def _place(text: str, words: Words) -> None:
-    element, name = split_place(text)
-    _template(name, words)
-    kind = words.facts
+def _check_location(expressions: Expressions, text: str) -> None:
+    element, name = split_location(text)
+    expressions.template(name)
     if element:
-        kind = translate(element, words).type.removesuffix(" | None")
-    property_names = properties(kind)
-    if not name or "{" in name or kind == "Any":
-        return
-    if not property_names:
-        raise ExpressionError(
-            f"{name} is not a property: a {kind_name(kind)} is pointed to as a whole, or by one of its elements"
-        )
-    if name not in property_names:
-        what = f"{element}, which is a {kind_name(kind)}" if element else f"a {kind_name(kind)}"
-        raise ExpressionError(f"{name} is not a property of {what}{did_you_mean(name, property_names)}")
+        expressions.value(element)
+    names = all_properties() if element else properties(expressions.kind)
+    if name and "{" not in name and name not in names:
+        what = f"a {expressions.kind.replace('_', ' ')}" if not element else "a message, a field or a struct"
+        raise ExpressionError(f"{name} is not a property of {what}{did_you_mean(name, names)}")
 
 
-def _demands(fields: object) -> Iterator[Mistake]:
+def _required_fields(fields: object) -> Iterator[Mistake]:
     """The types and ranges that `fields` gives, at every depth."""
     requirements = list(fields.values()) if isinstance(fields, dict) else fields
     assert isinstance(requirements, list)
@@ -202,7 +144,7 @@ def _demands(fields: object) -> Iterator[Mistake]:
                 VersionRange.parse(text)
             except InvalidRange as error:
                 yield "fields", text, f'"{printable(text)}" {error}'
-        yield from _demands(requirement.fields)
+        yield from _required_fields(requirement.fields)
 
 
 def _no_type(text: str) -> str:

@@ -12,8 +12,9 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.engine.errors import UsageError
+from kiplint.engine.params import misnamed
 from kiplint.engine.rule import Level, Rule
-from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches, misnamed
+from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules, make_ruleset, matches
 from kiplint.limits import CONFIGURATIONS, DEFINITION_LEVELS
 from kiplint.text.files import DISK, Disk, fits
 from kiplint.text.show import printable

@@ -1,13 +1,15 @@
-"""The words of the rule language: the kinds of elements, and their facts."""
+"""The words of the rule language: the kinds of elements, their facts, the functions, and the fixers."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cache, cached_property
+from typing import Any, NamedTuple
 
-from kiplint.engine.rule import OWN
-from kiplint.model.element import Fact, facts_of
+import msgspec
+
+from kiplint.model.element import fact
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.load import ProblemElement
@@ -27,12 +29,15 @@ KINDS: dict[str, type] = {
     "rpc": Rpc,
     "set": SchemaSet,
 }
-CLASSES: dict[str, type] = {kind.__name__: kind for kind in KINDS.values()} | {"Container": Container}
-_SPECS = {
-    "Message": (MessageSpec,),
-    "Field": (FieldSpec,),
-    "Struct": (FieldSpec, StructSpec),
-    "Container": (MessageSpec, FieldSpec, StructSpec),
+"""The class of each kind of element."""
+RANGE_FACTS = ("lowest", "highest", "open", "parts")
+"""The facts of a version range."""
+NAMED_KINDS: dict[str, Mapping[str, type]] = {}
+"""By kind whose rules are each about their own id: the classes of the elements by that id."""
+_SPECS: dict[str, tuple[type[msgspec.Struct], ...]] = {
+    "message": (MessageSpec,),
+    "field": (FieldSpec,),
+    "struct": (FieldSpec, StructSpec),
 }
 _FIXERS_OF = {
     "": "instead suggestion",
@@ -47,56 +52,107 @@ _FIXERS_OF = {
 FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() for name in names.split()}
 """The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
 
-RANGE_FACTS = {
-    "lowest": Fact("lowest", "int", "The lowest version, -1 when the range is empty."),
-    "highest": Fact("highest", "int", "The highest version, -1 when the range is empty."),
-    "open": Fact("open", "bool", VersionRange.open.__doc__ or ""),
-    "parts": Fact("parts", "tuple[VersionRange, ...]", VersionRange.parts.__doc__ or ""),
-}
 
-
-_NAMES = {"VersionRange": "version range"}
-
-NARROWER: dict[str, dict[str, type]] = {}
-"""By kind: the classes of those elements that a rule means when it has no `when` but its own id."""
-
-
-def register(kind: str, elements: type, narrower: Mapping[str, type] | None = None) -> None:
+def register(kind: str, elements: type, named: Mapping[str, type]) -> None:
     """Let rules be about a further kind of element, which a package above the engine brings.
 
-    `narrower` gives the class of the elements that have a name of the kind: a rule that is about its own id, as those
-    about changes are, may use the facts of that class, and is refused when there is no such name.
+    `named` are the classes of the elements by their name: a rule without `when` is about those with its id, and is
+    refused when there is no such name.
     """
     KINDS[kind] = elements
-    NARROWER[kind] = dict(narrower or {})
-    CLASSES.update({element_class.__name__: element_class for element_class in (elements, *NARROWER[kind].values())})
-
-
-def words_of(kind: str, when: str) -> str:
-    """The class whose facts a rule may use: the class of its kind, or a narrower class if the rule is only about that.
-
-    It is about those whose name its `when` begins with: `name == 'new-tag'`, then nothing more or an `and`.
-    """
-    about = re.match(rf"{OWN[kind]} == '([a-z0-9-]+)'(?= and |$)", when) if kind in OWN else None
-    return (NARROWER.get(kind, {}).get(about[1], KINDS[kind]) if about else KINDS[kind]).__name__
+    NAMED_KINDS[kind] = dict(named)
+    facts.cache_clear()
+    all_facts.cache_clear()
 
 
 @cache
-def properties(class_name: str) -> tuple[str, ...]:
-    """The JSON properties of a class of elements, for rules to point to; none where there are none of its own."""
-    specs = _SPECS.get(class_name, ())
+def facts(kind: str) -> frozenset[str]:
+    """The names of the facts of a kind of element: its public attributes, without methods."""
+    classes = (KINDS[kind], *NAMED_KINDS.get(kind, {}).values())
+    return frozenset().union(*map(facts_of, classes))
+
+
+@cache
+def all_facts() -> frozenset[str]:
+    """The names of the facts of all kinds of elements, and of version ranges."""
+    return frozenset(RANGE_FACTS).union(facts_of(Container), *map(facts, KINDS))
+
+
+@cache
+def facts_of(element_class: type) -> frozenset[str]:
+    """The names of the facts of a class: what it annotates, and its cached properties."""
+    names: set[str] = set()
+    for base in element_class.__mro__:
+        names.update(getattr(base, "__annotations__", ()))
+        names.update(name for name, value in vars(base).items() if isinstance(value, (cached_property, fact)))
+    return frozenset(name for name in names if not name.startswith("_"))
+
+
+def properties(kind: str) -> tuple[str, ...]:
+    """The JSON properties that rules about a kind of element may point to; none for an element as a whole."""
+    specs = _SPECS.get("message" if kind == "change" else kind, ())
     return tuple(dict.fromkeys(name for spec in specs for name in spec.__struct_encode_fields__))
 
 
-@cache
-def facts(class_name: str) -> dict[str, Fact]:
-    """The facts of a class of elements, by name; for `VersionRange` its members."""
-    if class_name == "VersionRange":
-        return RANGE_FACTS
-    return facts_of(CLASSES[class_name]) if class_name in CLASSES else {}
+def all_properties() -> tuple[str, ...]:
+    """The JSON properties of all kinds of elements."""
+    return tuple(dict.fromkeys(name for kind in _SPECS for name in properties(kind)))
 
 
-def kind_name(class_name: str) -> str:
-    """The name of a class of elements in error messages: its kind, if it has one."""
-    names = _NAMES | {element_class.__name__: kind.replace("_", " ") for kind, element_class in KINDS.items()}
-    return names.get(class_name, class_name)
+class Function(NamedTuple):
+    """A function of the language: what it calls, the number of its arguments, what it returns, and what that is."""
+
+    call: Callable[..., Any]
+    arguments: int
+    returns: str
+    about: str
+
+
+def _quote(text: str) -> str:
+    return msgspec.json.encode(text.encode(errors="replace").decode()).decode()
+
+
+def join(items: Iterable[object]) -> str:
+    """The items as text, with commas between them."""
+    return ", ".join(map(str, items))
+
+
+FUNCTIONS: dict[str, Function] = {
+    "len": Function(len, 1, "`int`", "How many items or characters there are."),
+    "any": Function(any, 1, "`bool`", "Whether some item is true."),
+    "all": Function(all, 1, "`bool`", "Whether every item is true."),
+    "min": Function(min, 1, "an item", "The smallest item."),
+    "max": Function(max, 1, "an item", "The largest item."),
+    "sorted": Function(sorted, 1, "the items", "The items in order."),
+    "join": Function(join, 1, "`str`", "The items as text, with commas between them."),
+    "lower": Function(str.lower, 1, "`str`", "The text in lower case."),
+    "upper": Function(str.upper, 1, "`str`", "The text in upper case."),
+    "quoted": Function(_quote, 1, "`str`", "The text as a JSON string, in double quotes."),
+    "startswith": Function(str.startswith, 2, "`bool`", "Whether the text begins with another."),
+    "endswith": Function(str.endswith, 2, "`bool`", "Whether the text ends with another."),
+    "matches": Function(fnmatchcase, 2, "`bool`", "Whether the text fits a pattern with `*`, `?` and `[...]`."),
+    "version_range": Function(VersionRange.parse, 1, "`VersionRange`", 'The range that a text such as "3+" means.'),
+}
+
+
+LONGEST_SHOWN = 500
+
+
+def as_text(value: Any) -> str:
+    """A value as text of at most 500 characters; the items of a collection are separated by commas."""
+    # A parameter that is a list of words is a dict.
+    text = join(value) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
+
+
+def word(value: Any, singular: str, plural: str) -> str:
+    """`singular` for a singular value, else `plural`: the hole `{value:singular|plural}`.
+
+    Singular are the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), and a list, set or
+    mapping with a single item. None is plural.
+    """
+    if isinstance(value, VersionRange):
+        single = bool(value) and value.lowest == value.highest
+    else:
+        single = value == 1 if isinstance(value, int) or value is None else len(value) == 1
+    return singular if single else plural

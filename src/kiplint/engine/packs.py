@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition, stamp_of
+from kiplint.engine.rule import PackSpec, Rule, RuleSpec, own_condition
 from kiplint.text.decode import blank_comments
 from kiplint.text.files import DISK, Disk
 
@@ -33,7 +33,7 @@ def shipped_rules() -> list[Rule]:
             with open(file, "rb") as pack:
                 data = pack.read()
             spec = msgspec.json.decode(data[data.index(b"{") :], type=PackSpec)  # comments stand before it only
-            rules += _rules(spec, file, stamp_of(data))
+            rules += _rules(spec, file, is_shipped=True)
     return rules
 
 
@@ -73,13 +73,14 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
             raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")
 
 
-def _rules(spec: PackSpec, origin: str, stamp: str = "") -> list[Rule]:
-    return [_rule(spec, rule, origin, stamp) for rule in spec.rules]
+def _rules(spec: PackSpec, origin: str, *, is_shipped: bool = False) -> list[Rule]:
+    return [_rule(spec, rule, origin, is_shipped) for rule in spec.rules]
 
 
-def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
+def _rule(pack: PackSpec, spec: RuleSpec, origin: str, is_shipped: bool) -> Rule:
     """A rule with what it leaves out to its pack, or to its kind, filled in."""
     spec.each = spec.each or pack.each
+    spec.scope = spec.scope or pack.scope
     spec.topics = spec.topics or pack.topics
     spec.quiet = spec.quiet or pack.quiet
     own = own_condition(spec.each or "", spec.id)
@@ -93,7 +94,7 @@ def _rule(pack: PackSpec, spec: RuleSpec, origin: str, stamp: str) -> Rule:
         source=spec.source or pack.source,
         params=spec.params,
         origin=origin,
-        stamp=stamp,
+        is_shipped=is_shipped,
     )
 
 

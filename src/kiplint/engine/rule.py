@@ -5,41 +5,13 @@ Pack files are decoded by msgspec; the descriptions become the published JSON Sc
 
 from __future__ import annotations
 
-import os
-import zlib
-from functools import cache
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-_ENGINE = os.path.dirname(os.path.abspath(__file__))
-_PACKAGE = os.path.dirname(_ENGINE)
-
-
-def stamp_of(data: bytes) -> str:
-    """A checksum of a text. It detects stale files; it is not protection against forgery."""
-    return f"{len(data)}-{zlib.crc32(data):08x}-{zlib.adler32(data):08x}"
-
-
-@cache
-def translator_stamp() -> str:
-    """The stamp of the engine's own text, which decides what rules become."""
-    names = sorted(name for name in os.listdir(_ENGINE) if name.endswith(".py"))
-    return stamp_of(b"\0".join(_read(os.path.join(_ENGINE, name)) for name in names))
-
-
-def in_checkout() -> bool:
-    """Whether this is a checkout, where packs and the engine may be edited at any time; a wheel carries its packs."""
-    return not os.path.isdir(os.path.join(_PACKAGE, "packs"))
-
-
-def _read(file: str) -> bytes:
-    with open(file, "rb") as stream:
-        return stream.read()
-
-
 Each = Literal["problem", "message", "struct", "field", "header_range", "note", "rpc", "set", "change"]
+Scope = Literal["file", "set"]
 Level = Literal["error", "warning", "info", "off"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "info", "off")
 Word = Annotated[str, Meta(extra_json_schema={"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"})]
@@ -106,6 +78,10 @@ class RuleSpec(_RuleObject):
     id: Annotated[Word, Meta(description="The rule's name in its pack.")]
     why: Annotated[str, Meta(description="What goes wrong when the rule is broken.")]
     each: Annotated[Each | None, Meta(description="The kind of element that the rule judges; else the pack's.")] = None
+    scope: Annotated[
+        Scope | None,
+        Meta(description="Whether a definition alone decides (`file`), or also others of its set; else the pack's."),
+    ] = None
     message: Annotated[
         str,
         Meta(
@@ -190,6 +166,7 @@ class PackSpec(_RuleObject):
     pack: Annotated[Word, Meta(description="The pack's name, the first half of its rules' ids.")]
     rules: Annotated[list[RuleSpec], Meta(description="The rules.")]
     each: Annotated[Each | None, Meta(description="The kind of element of the rules without `each`.")] = None
+    scope: Annotated[Scope, Meta(description="The scope of the rules without `scope`.")] = "set"
     title: Annotated[str, Meta(description="What the pack is about.")] = ""
     source: Annotated[str, Meta(description="Where its rules come from: a KIP, the generator, a convention.")] = ""
     topics: Annotated[list[Topic], Meta(description="The topics of the rules without `topics`.")] = []
@@ -205,7 +182,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     source: str
     params: dict[str, Any]
     origin: str
-    stamp: str = ""  # of the pack's text, for a shipped pack: its compiled module has the same, or is stale
+    is_shipped: bool = False
 
     @property
     def each(self) -> str:
@@ -231,20 +208,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def url(self) -> str:
         """The address of the rule's documentation; empty for a user's own rule."""
-        return f"{RULES_PAGES}/{self.pack}.md#{self.id.replace('/', '')}" if self.stamp else ""
-
-
-def type_of(value: object) -> str:
-    """The type of a parameter, from its value in the pack."""
-    if isinstance(value, (bool, int, str)):
-        return type(value).__name__
-    if isinstance(value, list):
-        kinds = {type_of(item) for item in value}
-        return f"list[{kinds.pop()}, ...]" if len(kinds) == 1 else "list[Any, ...]"
-    if isinstance(value, dict):
-        kinds = {type_of(item) for item in value.values()}
-        return f"dict[str, {kinds.pop()}]" if len(kinds) == 1 else "dict[str, Any]"
-    return "Any"
+        return f"{RULES_PAGES}/{self.pack}.md#{self.id.replace('/', '')}" if self.is_shipped else ""
 
 
 def pack_schema() -> dict[str, Any]:

@@ -1,26 +1,25 @@
-"""The rules of one run, compiled when first needed, one function for each kind of element."""
+"""The rules of one run: which they are, and what each finds. Rules are compiled when they first run."""
 
 from __future__ import annotations
 
+import ast
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import groupby
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
+from kiplint.engine.expression import Expressions, split_location
 from kiplint.engine.finding import Anchor, anchor
-from kiplint.engine.rule import LEVELS, Level, Rule, in_checkout, translator_stamp, type_of
-from kiplint.engine.runtime import Description
-from kiplint.model.spec import FieldSpec, MessageSpec
-from kiplint.model.types import PRIMITIVES, WORDS
+from kiplint.engine.params import check_param
+from kiplint.engine.requirements import unmet_requirements
+from kiplint.engine.rule import LEVELS, Case, Level, Rule, RuleSpec
 from kiplint.text.files import DISK, WILDCARDS, Disk, fits
-from kiplint.text.words import did_you_mean, is_one_edit, nearest
-from kiplint.versions import InvalidRange, VersionRange
+from kiplint.text.words import did_you_mean, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,184 +109,9 @@ def with_params(rules: list[Rule], params: dict[str, dict[str, Any]]) -> list[Ru
             raise UsageError(f"params belong to one rule, not to {rule_id}", rule_id)
         rule = by_id[rule_id]
         for name, value in values.items():
-            _check_param(rule, name, value)
+            check_param(rule, name, value)
         by_id[rule_id] = replace(rule, params={**rule.params, **values})
     return list(by_id.values())
-
-
-def _check_param(rule: Rule, name: str, value: Any) -> None:
-    if name not in rule.params:
-        hint = did_you_mean(name, rule.params) or f"; it has {', '.join(rule.params) or 'none'}"
-        raise UsageError(f"{rule.id} has no parameter {name}{hint}", name)
-    expected, actual = type_of(rule.params[name]), type_of(value)
-    if expected.partition("[")[0] != actual.partition("[")[0]:
-        raise UsageError(f"the parameter {name} of {rule.id} is of type {expected}, not {actual}", name)
-    if wrong := misspelt(rule, name, value):
-        raise UsageError(f"the parameter {name} of {rule.id}: {wrong[1]}", wrong[0])
-    usual = rule.params[name]
-    has_ranges = isinstance(usual, dict) and usual and all(map(_is_range, usual.values()))
-    for key, item in value.items() if has_ranges else ():
-        if not _is_range(item):
-            what = f"the parameter {name} of {rule.id}: {key} is {item}"
-            raise UsageError(f'{what}, which is not a version range: it is "N", "N-M", "N+" or "none"', name)
-
-
-def _is_range(value: object) -> bool:
-    try:
-        return isinstance(value, str) and VersionRange.parse(value) is not None
-    except InvalidRange:
-        return False
-
-
-OF_RPCS: Final = ("frozen", "exempt")
-OF_MESSAGES: Final = ("messages",)
-"""The parameters that name RPCs, and messages."""
-
-CHOICES: Final = {"tagged": ("either", "yes", "no")}
-"""The parameters that take one of a few words."""
-
-WHOLE: Final = 30
-"""A set of at least this many messages is taken to be complete."""
-
-_VOCABULARIES: Final = (
-    frozenset(PRIMITIVES),
-    frozenset(WORDS["entityType"]),
-    frozenset(WORDS["type"]),
-    frozenset(("broker", "controller", "zkBroker", "raft")),
-    frozenset((*MessageSpec.__struct_encode_fields__, *FieldSpec.__struct_encode_fields__)),
-)
-
-
-class Misnamed(NamedTuple):
-    """A name in a parameter of a rule that no message has, and what is wrong with it."""
-
-    rule: str
-    param: str
-    word: str
-    detail: str
-
-
-def misspelt(rule: Rule, name: str, value: Any) -> tuple[str, str] | None:
-    """A misspelt word of a parameter, and what is wrong with it; None if there is none."""
-    usual = rule.params[name]
-    if choices := CHOICES.get(name):
-        if value in choices:
-            return None
-        return str(value), f"{value} is none of {', '.join(choices)}{did_you_mean(str(value), choices)}"
-    for side in (_keys, _values):
-        own = frozenset(side(usual))
-        vocabulary = next((words for words in _VOCABULARIES if own and own <= words), None)
-        for word in side(value) if vocabulary else ():
-            if near := _slip(word, vocabulary or ()):
-                return word, f"{word} is none of its words; did you mean {near}?"
-    return None
-
-
-def misnamed(rules: Iterable[Rule], names: Collection[str]) -> Iterator[Misnamed]:
-    """The names of RPCs and messages in configured parameters that do not occur in `names`."""
-    for rule in rules:
-        for param in (*OF_RPCS, *OF_MESSAGES):
-            if param not in rule.params or rule.params[param] == rule.spec.params.get(param):
-                continue
-            usual = frozenset(_keys(rule.spec.params[param]))
-            of_rpcs = param in OF_RPCS
-            there = {_base(name) for name in names} if of_rpcs else {*names}
-            for word in [word for word in _keys(rule.params[param]) if word not in there and word not in usual]:
-                if detail := _no_such_name(word, there, usual, of_rpcs=of_rpcs):
-                    yield Misnamed(rule.id, param, word, detail)
-
-
-def _no_such_name(word: str, there: Collection[str], usual: Collection[str], *, of_rpcs: bool) -> str:
-    near = _base(word) if of_rpcs and _base(word) in there else _slip(word, sorted((*there, *usual)))
-    if near:
-        return f"there is no {'RPC' if of_rpcs else 'message'} {word}; did you mean {near}?"
-    if len(there) < WHOLE:
-        return ""
-    return f"there is no {'RPC' if of_rpcs else 'message'} {word} here{did_you_mean(word, sorted(there))}"
-
-
-def _base(name: str) -> str:
-    return name.removesuffix("Request").removesuffix("Response")
-
-
-def _slip(word: str, words: Collection[str]) -> str:
-    """The one of the words that differs by one edit or in case; empty for one of them."""
-    if word in words:
-        return ""
-    return next((near for near in sorted(words) if near.lower() == word.lower() or is_one_edit(word, near)), "")
-
-
-def _keys(value: Any) -> list[str]:
-    """The strings of a list, or the keys of a table."""
-    return [word for word in value if isinstance(word, str)] if isinstance(value, (list, dict)) else []
-
-
-def _values(value: Any) -> list[str]:
-    """The string values of a table."""
-    return [word for word in value.values() if isinstance(word, str)] if isinstance(value, dict) else []
-
-
-Hit = tuple["ActiveRule", Any, Description | None]
-
-
-class ActiveRule:
-    """A rule that runs: its parameters as expressions see them, its required fields, and its compiled description."""
-
-    __slots__ = ("describe", "params", "required_fields", "rule")
-
-    def __init__(self, rule: Rule, describe: Callable[[Any, dict[str, Any]], Description] | None) -> None:
-        self.rule = rule
-        self.params = {name: _param(value) for name, value in rule.params.items()}
-        self.required_fields = rule.spec.fields
-        self.describe = describe
-
-
-class Compiled:
-    """The rules of one kind of element of one pack, with the functions that they became."""
-
-    def __init__(self, kind: str, rules: Iterable[Rule], names: dict[str, Any]) -> None:
-        running = {rule.spec.id: rule for rule in rules}
-        self.active = tuple(
-            ActiveRule(running[word], names.get(f"describe_{word.replace('-', '_')}")) if word in running else None
-            for word in names[f"{kind}_rules"]
-        )
-        self._walk = names[f"walk_{kind}"]
-
-    def walk(self, elements: Iterable[Any], hit: Callable[[Hit], None]) -> None:
-        """Call `hit((rule, element, unmet))` for each rule that an element breaks."""
-        self._walk(elements, hit, self.active)
-
-
-def compile_rules(kind: str, rules: Iterable[Rule]) -> Iterator[Compiled]:
-    """The compiled rules of a kind, pack by pack. Raises ExpressionError if an expression is invalid."""
-    for (pack, stamp), members in groupby(rules, key=lambda rule: (rule.pack, rule.stamp)):
-        group = list(members)
-        names = _module(pack, stamp)
-        if names is None:
-            from kiplint.engine.translate import compile_in_memory
-
-            names = compile_in_memory(kind, group)
-        yield Compiled(kind, group, names)
-
-
-@cache
-def _module(pack: str, stamp: str) -> dict[str, Any] | None:
-    """The names of a shipped pack's module, None when there is none or it is stale."""
-    if not stamp:
-        return None
-    from importlib import import_module
-
-    try:
-        names = vars(import_module(f"kiplint.compiled.{pack.replace('-', '_')}"))
-    except (ImportError, SyntaxError):
-        return None
-    current = names.get("PACK") == stamp and not (in_checkout() and names.get("TRANSLATOR") != translator_stamp())
-    return names if current else None
-
-
-def _param(value: Any) -> Any:
-    """A parameter as expressions see it: a list of words as the keys of a dict, which keep their order."""
-    return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -301,22 +125,86 @@ class Violation(msgspec.Struct, frozen=True):
     instead: str = ""
     help: str = ""
 
-    @classmethod
-    def of(cls, hit: Hit) -> Violation:
-        """The violation of a hit. A configured severity overrides the severities of the rule's cases."""
-        running, element, unmet = hit
-        rule = running.rule
-        description = unmet or running.describe(element, running.params)  # type: ignore[misc]
-        own = rule.severity == rule.spec.severity
-        return cls(
-            rule=rule,
-            severity=cast("Level", (own and description.severity) or rule.severity),
-            message=description.message,
-            anchor=anchor(element if description.element is None else description.element, description.at),
-            element=element,
-            instead=description.instead,
-            help=description.help,
+
+class CompiledRule:
+    """A rule as Python functions. The messages are compiled when there is a violation."""
+
+    def __init__(self, rule: Rule) -> None:
+        """Raises ExpressionError if an expression is invalid."""
+        spec = rule.spec
+        self.rule = rule
+        self.params = {name: _param(value) for name, value in rule.params.items()}
+        self._expressions = Expressions(rule.each, rule.params)
+        for name, text in spec.let.items():
+            self._expressions.let(name, text)
+        self._value = cache(self._expressions.value)
+        self._template = cache(self._expressions.template)
+        tree = self._expressions.tree
+        when = [tree(spec.when)] if spec.when else []
+        if spec.expect:
+            broken: list[ast.expr] = [ast.UnaryOp(ast.Not(), tree(spec.expect), lineno=1, col_offset=0)]
+        else:
+            broken = [_any([tree(case.when) for case in spec.says])] if _are_cases_all(spec) else []
+        self._concerned = self._expressions.filter(when) if spec.fields else None
+        self._broken = self._expressions.filter([*when, *broken]) if spec.message or spec.says else None
+
+    def violations(self, elements: Sequence[Any]) -> Iterator[Violation]:
+        """Each violation by one of the elements. Raises what an expression raises."""
+        if self._concerned:
+            for element in self._concerned(elements, self.params):
+                for unmet in unmet_requirements(element, self.rule.spec.fields):
+                    location = anchor(unmet.element, unmet.at)
+                    yield self._violation(element, unmet.message, location, unmet.instead)
+        if self._broken:
+            for element in self._broken(elements, self.params):
+                yield self._describe(element)
+
+    def _describe(self, element: Any) -> Violation:
+        spec, params = self.rule.spec, self.params
+        cases = (*spec.says, Case(message=spec.message))
+        case = next(case for case in cases if not case.when or self._value(case.when)(element, params))
+        levels = (level.severity for level in spec.levels if self._value(level.when)(element, params))
+        path, name = split_location(case.at or spec.at)
+        owner = self._value(path)(element, params) if path else element
+        return self._violation(
+            element,
+            self._fill(case.message, element),
+            anchor(element if owner is None else owner, self._fill(name, element)),
+            self._fill(case.instead or spec.instead, element),
+            self._fill(case.help or spec.help, element),
+            next(levels, case.severity),
         )
+
+    def _fill(self, template: str, element: Any) -> str:
+        return self._template(template)(element, self.params) if "{" in template or "}" in template else template
+
+    def _violation(
+        self,
+        element: Any,
+        message: str,
+        location: Anchor,
+        instead: str = "",
+        help_text: str = "",
+        severity: Level | None = None,
+    ) -> Violation:
+        """A violation; a configured severity overrides the severities of the rule's cases."""
+        rule = self.rule
+        level = severity if severity and rule.severity == rule.spec.severity else rule.severity
+        return Violation(rule, level, message, location, element, instead, help_text)
+
+
+def _are_cases_all(spec: RuleSpec) -> bool:
+    """Whether the cases of a rule are also what it finds."""
+    return bool(spec.says and not spec.message and spec.says[-1].when)
+
+
+def _any(tests: list[ast.expr]) -> ast.expr:
+    return ast.BoolOp(ast.Or(), tests, lineno=1, col_offset=0) if len(tests) > 1 else tests[0]
+
+
+def _param(value: Any) -> Any:
+    """A parameter as expressions see it: a list of words as the keys of a dict, which keep their order."""
+    return dict.fromkeys(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
 
 
 Ignores = Callable[[str, str], bool]
@@ -330,30 +218,30 @@ class RuleSet:
         self.rules = rules
         self.all_rules = all_rules
         self.ignores = ignores
-        self._compiled_rules: dict[str, list[Compiled]] = {}
         self._by_kind: dict[str, list[Rule]] = {}
         for rule in rules:
             self._by_kind.setdefault(rule.each, []).append(rule)
+        self._compiled_rules = cache(self._compile)
 
     def has(self, kind: str) -> bool:
         """Whether a rule of the kind runs, so that its elements are worth looking for."""
         return kind in self._by_kind
 
+    def _compile(self, kind: str) -> list[CompiledRule]:
+        return [CompiledRule(rule) for rule in self._by_kind.get(kind, ())]
+
     def violations(self, kind: str, elements: Iterable[Any]) -> list[Violation]:
-        """Each rule of the kind that an element breaks. Without elements nothing is compiled, nor imported for it."""
-        elements, rules = tuple(elements), self._by_kind.get(kind, [])
+        """Each rule of the kind that an element breaks. Without elements nothing is compiled."""
+        elements = tuple(elements)
         if not elements:
             return []
-        if kind not in self._compiled_rules:
-            self._compiled_rules[kind] = list(compile_rules(kind, rules))
-        hits: list[Hit] = []
-        try:
-            for group in self._compiled_rules[kind]:
-                group.walk(elements, hits.append)
-            violations = [Violation.of(hit) for hit in hits]
-        except Exception as error:
-            raise UsageError(_culprit(rules, elements, error)) from error
-        special = {rule.id: rule.narrows for rule in rules if rule.spec.narrows}
+        violations: list[Violation] = []
+        for rule in self._compiled_rules(kind):
+            try:
+                violations += rule.violations(elements)
+            except Exception as error:
+                raise UsageError(_failure(rule, elements, error)) from error
+        special = {rule.id: rule.narrows for rule in self._by_kind.get(kind, ()) if rule.spec.narrows}
         return _closest(violations, special) if special else violations
 
 
@@ -390,19 +278,14 @@ def make_ruleset(config: Config, rules: list[Rule]) -> RuleSet:
     return RuleSet(select(all_rules, config.select, config.ignore), all_rules)
 
 
-def _culprit(rules: list[Rule], elements: tuple[Any, ...], error: Exception) -> str:
-    """The message about the rule that raised, which is determined by running each rule alone."""
-    from kiplint.engine.translate import compile_in_memory
-
-    for rule in rules:
-        alone = Compiled(rule.each, [rule], compile_in_memory(rule.each, [rule]))
-        for element in elements:
-            hits: list[Hit] = []
-            try:
-                alone.walk((element,), hits.append)
-                _ = [Violation.of(hit) for hit in hits]
-            except Exception as cause:
-                reason = str(cause) or type(cause).__name__
-                name = getattr(element, "name", "")
-                return f"{rule.origin}: {rule.id} fails: {reason}" + (f" (at {name})" if name else "")
-    return f"a rule fails: {error}"
+def _failure(rule: CompiledRule, elements: Iterable[Any], error: Exception) -> str:
+    """The message about a rule that raised, with the first element for which it does."""
+    location = ""
+    for element in elements:
+        try:
+            list(rule.violations((element,)))
+        except Exception:
+            name = getattr(element, "name", "")
+            location = f" (at {name})" if name else ""
+            break
+    return f"{rule.rule.origin}: {rule.rule.id} fails: {error or type(error).__name__}{location}"

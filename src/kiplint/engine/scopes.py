@@ -6,17 +6,14 @@ steps together find what `check_set` finds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator
-from functools import cache
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
-from kiplint.engine.language import KINDS
 from kiplint.engine.place import FixFunction, place
-from kiplint.engine.rule import Rule
+from kiplint.engine.rule import Rule, Scope
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import (
     IGNORE_MARK,
@@ -24,7 +21,6 @@ from kiplint.engine.run import (
     set_violations,
     unread_names,
 )
-from kiplint.model.element import set_fact
 from kiplint.model.load import Definition, load
 from kiplint.model.schemas import SchemaSet
 
@@ -39,26 +35,13 @@ class Scopes(NamedTuple):
 
 
 def scopes_of(rules: RuleSet) -> Scopes:
-    """The rules, parted by whether they need the set."""
-    element_rules = [rule for rule in rules.rules if rule.each != "change"]
-    wide = {rule.id for rule in element_rules if needs_set(rule)}
-    families = [{rule.id, *rule.narrows} for rule in element_rules if rule.narrows]  # each runs in one step
-    while split_families := [family for family in families if family & wide and family - wide]:
-        wide.update(*split_families)
-    alone = RuleSet([rule for rule in element_rules if rule.id not in wide], rules.all_rules)
-    together = RuleSet([rule for rule in element_rules if rule.id in wide], rules.all_rules)
+    """The rules, parted by their scope."""
+    scopes: dict[Scope | None, list[Rule]] = {"file": [], "set": []}
+    for rule in rules.rules:
+        if rule.each != "change":
+            scopes[rule.spec.scope].append(rule)
+    alone, together = (RuleSet(members, rules.all_rules) for members in (scopes["file"], scopes["set"]))
     return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
-
-
-def needs_set(rule: Rule) -> bool:
-    """Whether a rule needs more than one definition: an RPC, the set, or a fact that depends on the set."""
-    if rule.each in ("rpc", "set"):
-        return True
-    spec = rule.spec
-    expressions = [spec.when, spec.expect, spec.message, spec.at, spec.instead, spec.help, *spec.let.values()]
-    expressions += [level.when for level in spec.levels]
-    expressions += [text for case in spec.says for text in (case.when, case.message, case.at, case.instead, case.help)]
-    return not _set_facts().isdisjoint(re.findall(r"\w+", " ".join(expressions)))
 
 
 def check_alone(file: str, data: bytes, rules: Scopes, fixer: FixFunction | None = None) -> list[Finding]:
@@ -136,9 +119,3 @@ def _findings_in(
         if definition.file in by_file or definition.file in always:
             findings += place(definition, by_file.get(definition.file, []), rules.whole, fixer, files)
     return findings
-
-
-@cache
-def _set_facts() -> frozenset[str]:
-    classes = {base for kind in KINDS.values() for base in kind.__mro__}
-    return frozenset(name for base in classes for name, value in vars(base).items() if isinstance(value, set_fact))

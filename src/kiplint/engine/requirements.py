@@ -1,10 +1,9 @@
-"""The runtime of compiled rules: functions of the language, the text of messages, and required fields."""
+"""Required fields: what a message or struct has to carry, and how each field has to be."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -14,82 +13,19 @@ from kiplint.model.fields import Container, Field
 from kiplint.versions import VersionRange
 
 
-def _quote(text: str) -> str:
-    return msgspec.json.encode(text.encode(errors="replace").decode()).decode()
-
-
-def _join(items: Iterable[object]) -> str:
-    return ", ".join(map(str, items))
-
-
-class Function(msgspec.Struct, frozen=True):
-    """A function of the language; `returns` is its type, or `element` for the type of the argument's items."""
-
-    call: Callable[..., Any]
-    returns: str
-    arguments: tuple[int, int]
-    about: str
-
-
-FUNCTIONS: dict[str, Function] = {
-    "len": Function(len, "int", (1, 1), "How many items or characters there are."),
-    "any": Function(any, "bool", (1, 1), "Whether some item is true."),
-    "all": Function(all, "bool", (1, 1), "Whether every item is true."),
-    "min": Function(min, "element", (1, 1), "The smallest item."),
-    "max": Function(max, "element", (1, 1), "The largest item."),
-    "sorted": Function(sorted, "tuple", (1, 1), "The items in order."),
-    "join": Function(_join, "str", (1, 1), "The items as text, with commas between them."),
-    "lower": Function(str.lower, "str", (1, 1), "The text in lower case."),
-    "upper": Function(str.upper, "str", (1, 1), "The text in upper case."),
-    "quoted": Function(_quote, "str", (1, 1), "The text as a JSON string, in double quotes."),
-    "startswith": Function(str.startswith, "bool", (2, 2), "Whether the text begins with another."),
-    "endswith": Function(str.endswith, "bool", (2, 2), "Whether the text ends with another."),
-    "matches": Function(fnmatchcase, "bool", (2, 2), "Whether the text fits a pattern with `*`, `?` and `[...]`."),
-    "version_range": Function(VersionRange.parse, "VersionRange", (1, 1), 'The range that a text such as "3+" means.'),
-}
-
-
-LONGEST_SHOWN = 500
-
-
-class Description(msgspec.Struct, frozen=True):
-    """The message of a violation, the element and property it is about, the correct text, and what to do.
-
-    `severity` is empty for the rule's own severity.
-    """
+class Unmet(NamedTuple):
+    """An unmet requirement: the message, the element and the property that it is about, and what to write."""
 
     message: str
-    element: Any
-    at: str = ""
+    element: Container | Field
+    at: str
     instead: str = ""
-    help: str = ""
-    severity: str = ""
-
-
-def as_text(value: Any) -> str:
-    """A value as text of at most 500 characters; the items of a collection are separated by commas."""
-    # A parameter that is a list of words is a dict.
-    text = _join(value) if type(value) in (list, tuple, set, frozenset, dict) else str(value)
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
-
-
-def word(value: Any, singular: str, many: str) -> str:
-    """`singular` for a singular value, else `many`: the hole `{value:singular|many}`.
-
-    Singular are the number 1, a range of a single version (`3`, but not `3+`, `0-1` or `none`), and a list, set or
-    mapping with a single item. None is plural.
-    """
-    if isinstance(value, VersionRange):
-        single = bool(value) and value.lowest == value.highest
-    else:
-        single = value == 1 if isinstance(value, int) or value is None else len(value) == 1
-    return singular if single else many
 
 
 FieldRequirements = Mapping[str, FieldRequirement] | Sequence[FieldRequirement]
 
 
-def unmet_requirements(container: Container, required_fields: FieldRequirements) -> Iterator[Description]:
+def unmet_requirements(container: Container, required_fields: FieldRequirements) -> Iterator[Unmet]:
     """Each unmet requirement of a message or struct, at the wrong field or at the place of the missing one."""
     if isinstance(required_fields, Mapping):
         for name, required in required_fields.items():
@@ -106,7 +42,7 @@ def unmet_requirements(container: Container, required_fields: FieldRequirements)
             yield _missing(container, "", required)
 
 
-def _missing(container: Container, name: str, required: FieldRequirement, is_last: bool = False) -> Description:
+def _missing(container: Container, name: str, required: FieldRequirement, is_last: bool = False) -> Unmet:
     """A missing field, with its text where it may be the last field."""
     count = len(container.fields) + 1
     message = f"{container.name} has to carry {name or f'a field number {count}'}{_describe(required)}"
@@ -121,89 +57,89 @@ def _missing(container: Container, name: str, required: FieldRequirement, is_las
     properties = {key: value for key, value in values.items() if value not in ("", None)}
     plain = not required.fields and required.tagged in ("none", "either")
     whole = is_last and name and required.type and required.versions and plain
-    return Description(message, container, "fields", _json(properties) if whole else "")
+    return Unmet(message, container, "fields", _json(properties) if whole else "")
 
 
-def _wrong(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _wrong(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     for check in (_type, _versions, _tagged, _nullable, _default, _ignorable, _position):
         yield from check(field, required)
     if required.fields and field.struct is not None:
         yield from unmet_requirements(field.struct, required.fields)
 
 
-def _type(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _type(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     name = field.name
     if required.type == "[]" and not field.is_array:
-        yield Description(f"{name} has to be an array, not {field.type}", field, "type")
+        yield Unmet(f"{name} has to be an array, not {field.type}", field, "type")
     elif required.type not in ("", "[]", field.type):
-        yield Description(f"{name} has to be {required.type}, not {field.type}", field, "type", _json(required.type))
+        yield Unmet(f"{name} has to be {required.type}, not {field.type}", field, "type", _json(required.type))
     elif required.fields and field.struct is None:
-        yield Description(f"{name} has to hold a struct, not {field.type}", field, "type")
+        yield Unmet(f"{name} has to hold a struct, not {field.type}", field, "type")
 
 
-def _versions(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _versions(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     if required.versions and field.present != VersionRange.parse(required.versions) & field.owner.present:
         message = f"{field.name} has to be there in versions {required.versions}, not in {field.versions}"
         wide = not field.nullable or VersionRange.parse(required.versions) & field.owner.present <= field.nullable
-        yield Description(message, field, "versions", _json(required.versions) if wide else "")
+        yield Unmet(message, field, "versions", _json(required.versions) if wide else "")
 
 
-def _tagged(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _tagged(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     if required.tagged == "either":
         return
     if field.tagged & field.present == VersionRange.parse(required.tagged) & field.present:
         return
     if required.tagged == "none":
-        yield Description(f"{field.name} must not be tagged", field, "taggedVersions")
+        yield Unmet(f"{field.name} must not be tagged", field, "taggedVersions")
     else:
         message = f"{field.name} has to be tagged in versions {required.tagged}"
         yield _at(field, message, "taggedVersions", required.tagged)
 
 
-def _nullable(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _nullable(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     if not required.nullable:
         return
     versions = VersionRange.parse(required.nullable) & field.present
     if not versions <= field.nullable:
         message = f"{field.name} has to be nullable in versions {required.nullable}"
         sound = field.has_default or field.present == field.owner.present or not field.ignorable
-        alone = Description(message, field, "nullableVersions")  # a default has to come with it
+        alone = Unmet(message, field, "nullableVersions")  # a default has to come with it
         yield _at(field, message, "nullableVersions", required.nullable) if sound else alone
     elif field.nullable & field.present - versions:
         message = f"{field.name} must not be null in versions {field.nullable & field.present - versions}"
-        yield Description(message, field, "nullableVersions", _json(required.nullable))
+        yield Unmet(message, field, "nullableVersions", _json(required.nullable))
 
 
-def _default(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _default(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     if required.default is not None and not (field.has_default and field.default == required.default):
         actual = f", not {field.default or 'empty'}" if field.has_default else ""
         message = f"the default of {field.name} has to be {required.default}{actual}"
         yield _at(field, message, "default", required.default)
 
 
-def _ignorable(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _ignorable(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     if required.ignorable is not None and field.ignorable != required.ignorable:
         verb = "has to" if required.ignorable else "must not"
         yield _at(field, f"{field.name} {verb} be ignorable", "ignorable", required.ignorable)
 
 
-def _position(field: Field, required: FieldRequirement) -> Iterator[Description]:
+def _position(field: Field, required: FieldRequirement) -> Iterator[Unmet]:
     if not required.first and not required.after:
         return
     fields = field.owner.fields
     row = [other for other in fields if other is field or (other.present & field.present and not other.tagged)]
     before = row[row.index(field) - 1].name if row[0] is not field else ""
     if required.first and before:
-        yield Description(f"{field.name} has to be the first field, and comes after {before}", field, "name")
+        yield Unmet(f"{field.name} has to be the first field, and comes after {before}", field, "name")
     elif required.after and required.after != before and required.after in field.owner.by_name:
-        yield Description(f"{field.name} has to come right after {required.after}", field, "name")
+        yield Unmet(f"{field.name} has to come right after {required.after}", field, "name")
 
 
-def _at(field: Field, message: str, name: str, value: Any) -> Description:
+def _at(field: Field, message: str, name: str, value: Any) -> Unmet:
     """A wrong property: its correct value, with its name where the field does not have the property."""
     attribute = {"nullableVersions": "nullable_versions", "taggedVersions": "tagged_versions"}.get(name, name)
     text = _json(value)
-    return Description(message, field, name, f'"{name}": {text}' if getattr(field.spec, attribute) is UNSET else text)
+    return Unmet(message, field, name, f'"{name}": {text}' if getattr(field.spec, attribute) is UNSET else text)
 
 
 def _describe(required: FieldRequirement) -> str:
