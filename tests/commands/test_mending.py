@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from fixes.support import comments_of, folder
+from fixes.support import comments_of
 from kiplint import migrate_kip_1313
-from sources.support import make_repository, write
+from sources.support import make_repository
 from tools import definition, field, kiplint
 
 SLIPS = (
@@ -279,71 +276,35 @@ def test_only_declare_and_fix_pass_the_rule_that_wants_it(broker: Path) -> None:
     assert contents(broker / "clients") == after
 
 
-KILLS = int(os.environ.get("KIPLINT_KILLS", "4"))
-"""How often the migration is killed; the nightly run does it 200 times."""
-
-WRITES = frozenset({"open", "os.rename", "os.chmod", "os.chown", "os.remove"})
-
-
-def migrating(where: Path, kill_at: int, events: Collection[str] = WRITES) -> int:
-    """A child that migrates a directory, and kills itself at the event of number `kill_at` that is about it."""
-    child = os.fork()
-    if child:
-        return child
-    count = 0
-
-    def hook(event: str, args: tuple[object, ...]) -> None:
-        nonlocal count
-        if event in events and str(where) in str(args[0]):
-            if count == kill_at:
-                os.kill(os.getpid(), signal.SIGKILL)
-            count += 1
-
-    sys.addaudithook(hook)
-    try:
-        migrate_kip_1313(where)
-    finally:
-        os._exit(0)
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked children")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")  # the other thread is xdist's
-def test_a_migration_that_is_killed_leaves_old_or_new_bytes(corpus: Path, tmp_path: Path) -> None:
-    """A third of the kills come at any time, one before any change, one before a new file takes its place."""
-    clients = folder(corpus / "kafka-trunk-2026-08" / "clients")
-    original = {name: data for name, data in clients.items() if name < "E" or name.endswith("Header.json")}
-    here = tmp_path / "set"
+@pytest.mark.parametrize("renames", [0, 1, 12, 20])
+def test_a_migration_that_is_killed_leaves_old_or_new_bytes_and_is_finished(broker: Path, renames: int) -> None:
+    here, fresh = broker / "clients", broker / "fresh"
+    shutil.copytree(here, fresh)
+    migrate_kip_1313(fresh)
+    original, final = contents(here), contents(fresh)
 
-    def put() -> None:
-        shutil.rmtree(here, ignore_errors=True)
-        write(here, original)
+    def kill(event: str, args: tuple[object, ...]) -> None:
+        nonlocal renames
+        if event == "os.rename":
+            renames -= 1
+            if renames < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
 
-    put()
-    start = time.perf_counter()
-    os.waitpid(migrating(here, -1), 0)
-    took = time.perf_counter() - start
-    final = contents(here)
-    renames = sum(original[name] != data for name, data in final.items())
-    chance = random.Random(1313)
-    halfway = 0
-    for number in range(KILLS):
-        put()
-        if number % 3 == 0:
-            child = migrating(here, chance.randrange(renames), ("os.rename",))
-        else:
-            child = migrating(here, chance.randrange(len(original), 5 * renames) if number % 3 == 1 else -1)
-        if number % 3 == 2:
-            time.sleep(took * chance.uniform(0.2, 1.0))
-            os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        result = {name: data for name, data in contents(here).items() if name.endswith(".json")}
-        assert {name for name, data in result.items() if data not in (original[name], final[name])} == set()
-        assert result.keys() == original.keys()
-        halfway += result not in (original, final)
-        migrate_kip_1313(here)
-        assert contents(here) == final
-    assert halfway >= KILLS // 4
-    print(f"{KILLS} kills, {halfway} of them with files of both kinds")
+    child = os.fork()
+    if not child:
+        sys.addaudithook(kill)
+        try:
+            migrate_kip_1313(here)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    now = {name: data for name, data in contents(here).items() if name.endswith(".json")}
+    assert sum(now[name] != original[name] for name in original) == renames
+    assert {name for name, data in now.items() if data not in (original[name], final[name])} == set()
+    migrate_kip_1313(here)
+    assert contents(here) == final
 
 
 def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(here: Path) -> None:

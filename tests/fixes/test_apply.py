@@ -22,7 +22,6 @@ from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set
 from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.sets import tree_of
-from kiplint.fixes.write import patch
 from kiplint.model.load import load
 from tools import definition, field, sample_finding
 
@@ -205,24 +204,6 @@ def test_the_comments_in_a_header_map_stay(name: str, key: int, entries: str, ex
     after = result.after[f"{name}.json"].decode()
     assert is_within(comments_of(text), comments_of(after.encode()))
     assert re.sub(r"\s+", " ", expected) in re.sub(r"\s+", " ", after)
-
-
-def test_a_patch_can_be_applied(tmp_path: Path) -> None:
-    import subprocess
-
-    before = {"A B.json": b"{\r\n 1,\r\n}", "sub/C.json": b"x\n" * 20, "D.json": b"a\xff\nb\n\x0cc\n"}
-    after = {
-        "A B.json": b"{\r\n 1\r\n}",
-        "sub/C.json": b"x\n" * 9 + b"y\n" + b"x\n" * 10,
-        "D.json": b"a\xff\nB\n\x0cc\n",
-    }
-    (tmp_path / "sub").mkdir()
-    for path, data in before.items():
-        (tmp_path / path).write_bytes(data)
-    text = "".join(patch(before, after)).encode("utf-8", "surrogateescape")
-    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=text, check=True)
-    assert {path: (tmp_path / path).read_bytes() for path in after} == after
-    assert not "".join(patch(before, before))
 
 
 def test_a_fix_that_makes_something_worse_holds_no_other_back() -> None:

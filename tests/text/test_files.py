@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.write import NotWritten, Replacement, replace_files
+from kiplint.fixes.write import FileChanges
 from kiplint.text.files import module_names, open_file, open_to_write, read_file, read_text, replace_file
 
 STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
@@ -181,8 +181,8 @@ def test_nothing_is_written_below_git(tmp_path: Path, place: str) -> None:
             write()
         assert not file.exists()
     file.write_bytes(b"a")
-    with pytest.raises(NotWritten, match="it is below .git, where nothing is written"):
-        replace_files([Replacement(file, b"a", b"b")])
+    with pytest.raises(UsageError, match="it is below .git, where nothing is written"):
+        FileChanges({str(file): b"a"}, {str(file): b"b"}).write()
     assert file.read_bytes() == b"a"
     replace_file(str(tmp_path / ".gitignore"), b"")
 

@@ -148,25 +148,28 @@ def open_to_write(path: str, *, append: bool = False) -> TextIO:
 def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     """Put a file in the place of another one or of none: whole, or not at all. A link there is replaced, not followed.
 
-    It has the mode of the file that was there, else `mode` as the umask leaves it. Raises OSError, also when something
-    else than a file is there. What runs that were killed in the middle of a write left in the folder is removed.
+    It has the mode and the owner of the file that was there, else `mode` as the umask leaves it. Raises OSError, also
+    when something else than a file is there. What runs that were killed in the middle of a write left in the folder is
+    removed.
     """
     require_outside_git(path)
     folder, name = os.path.split(path)
     _remove_leftovers(os.path.realpath(folder))
     fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.kiplint")
     try:
-        there = os.lstat(path).st_mode
-        if not stat.S_ISLNK(there):
-            _require_regular(there, path)
+        former: os.stat_result | None = os.lstat(path)
     except FileNotFoundError:
-        there = 0
+        former = None
+    if former and not stat.S_ISLNK(former.st_mode):
+        _require_regular(former.st_mode, path)
     file = os.open(fresh, _WRITING, mode)
     try:
         with os.fdopen(file, "wb") as out:
             _lock(file)
-            if stat.S_ISREG(there) and hasattr(os, "fchmod"):
-                os.fchmod(file, stat.S_IMODE(there) & 0o777)
+            if former and stat.S_ISREG(former.st_mode) and hasattr(os, "fchmod"):
+                with suppress(OSError, AttributeError):  # only the administrator may give files away
+                    os.fchown(file, former.st_uid, former.st_gid)
+                os.fchmod(file, stat.S_IMODE(former.st_mode) & 0o777)
             out.write(data)
             out.flush()
             os.fsync(file)

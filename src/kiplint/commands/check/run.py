@@ -103,9 +103,9 @@ def check_sets(
     """
     writes = options.fix and not options.diff
     if writes:
-        from kiplint.fixes.write import prepare_writing
+        from kiplint.fixes.write import require_files
 
-        prepare_writing(names)
+        require_files(names)
     rules = configuration.rules()
     baseline, file = None, configuration.config.baseline
     if options.baseline or file or options.update_baseline:

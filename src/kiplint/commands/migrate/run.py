@@ -24,7 +24,7 @@ from kiplint.fixes.sets import (
     load_set,
     prove,
 )
-from kiplint.fixes.write import prepare_writing
+from kiplint.fixes.write import require_files
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import Status
 from kiplint.sources.open import open_sets
@@ -88,7 +88,7 @@ def _migrate(
 ) -> MigrationResult:
     """Migrate the named RPCs of the sets, or all, and write the files if that is wanted."""
     if writing.to_files:
-        prepare_writing(paths)
+        require_files(paths)
     configuration = configure(paths[0])
     files: list[FileEdits] = []
     rows: list[MigrationRow] = []
