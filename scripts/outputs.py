@@ -19,11 +19,9 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
-from kiplint.cli.app import COMMANDS, names, room
+from kiplint.cli.app import all_commands
 from kiplint.commands.schema import schema_names
 from kiplint.engine.packs import shipped_rules
 
@@ -113,18 +111,10 @@ def cases(history: Path) -> Iterator[tuple[str, str]]:
         yield f"explain-{rule.id.replace('/', '.')}", f"explain {rule.id}"
     for name in schema_names():
         yield f"schema-{name}", f"schema {name}"
-    for way in commands(import_module(COMMANDS)):
-        yield f"help-{'-'.join(way)}", " ".join((*way, "--help"))
+    for words, _ in all_commands():
+        yield f"help-{words.replace(' ', '-')}", f"{words} --help".lstrip()
     for name, mistakes in MISTAKES.items():
         yield from ((f"mistake-{name}-{number}", f"{name} {words}") for number, words in enumerate(mistakes))
-
-
-def commands(group: Any, *words: str) -> Iterator[tuple[str, ...]]:
-    """The words of each command, and of each group of commands."""
-    yield words
-    for name in names(group):
-        entry = room(group, name)
-        yield from commands(entry, *words, name) if hasattr(entry, "COMMANDS") else [(*words, name)]
 
 
 def git(repository: Path, *words: str) -> str:

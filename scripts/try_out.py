@@ -14,14 +14,10 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 RUNS = ((0, "sets/broker"), (1, "kip-1313"))
 """How checks of these fixtures end."""
 HELPS = """
-from importlib import import_module
-from kiplint.cli.app import COMMANDS, names
+from kiplint.cli.app import all_commands
 
-for name in names(import_module(COMMANDS)):
-    package = import_module(f"{COMMANDS}.{name}")
-    print(name)
-    for inner in getattr(package, "COMMANDS", ()):
-        print(name, inner)
+for words, _ in all_commands():
+    print(words)
 """
 SCHEMAS = """
 from kiplint.commands.schema import schema_names

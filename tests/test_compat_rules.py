@@ -242,7 +242,7 @@ def test_a_pack_with_rules_about_changes_leaves_check_alone(tmp_path: Path) -> N
 
 @every_rule
 def test_explain_shows_the_change(rule: Rule, capsys: pytest.CaptureFixture[str]) -> None:
-    assert explain.ExplainCommand(rule.id).run() == 0
+    assert explain.command(rule.id) == 0
     output = capsys.readouterr().out
     example = run_example(rule, FIXTURES / rule.id)
     assert {change.rule for change in example.changes} == {rule.id}

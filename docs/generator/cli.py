@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
-import typer.main
-
 from generator.markdown import anchor, code, fence, page, prose, table
-from kiplint.cli.app import AS_IT_IS, make_app
+from kiplint.cli.app import AS_IT_IS, all_commands, make_app
 
 INTRODUCTION = "Every command with its arguments and options. `kiplint COMMAND --help` prints the same."
 
 
 def make() -> str:
     """The page `reference/cli.md`."""
-    group: Any = typer.main.get_command(make_app())
-    return page("Commands", INTRODUCTION, *(_command(name, command) for name, command in _commands("", group)))
-
-
-def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    """A command and those inside it, each with its whole name."""
-    yield name, command
-    for inner, subcommand in getattr(command, "commands", {}).items():
-        yield from _commands(f"{name} {inner}".strip(), subcommand)
+    return page("Commands", INTRODUCTION, *(_command(words, command) for words, command in all_commands()))
 
 
 def overview() -> str:
     """The commands as the README lists them."""
-    group: Any = typer.main.get_command(make_app())
     rows = (
         [f"[{name}](docs/reference/cli.md#{anchor(f'kiplint {name}')})", prose(_first(command.help))]
-        for name, command in group.commands.items()
+        for name, command in make_app().commands.items()
     )
     return table(["command", "what it does"], rows)
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Final
 
 import kiplint
-from kiplint.cli.options import Argument, Command, Parameter, parameters
+from kiplint.cli.classes import Argument, Command, Parameter, parameters
 
 COMMANDS: Final[dict[str, str]] = kiplint._COMMANDS  # type: ignore[attr-defined]
 PATHS: Final = {"SET", "FILE", "PATH", "REPO", "OLD", "NEW", "OLDER", "HEAD"}

@@ -1,38 +1,27 @@
-"""The commands as they are declared, so that a table of a test can be held to have them all."""
+"""The commands as typer has them, so that a table of a test can be held to have them all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
-from kiplint.cli.app import COMMANDS, names, room
-from kiplint.cli.options import Parameter, parameters
-from kiplint.render.formats import format_names
+from kiplint.cli.app import all_commands
+from kiplint.cli.options import FORMATS
+
+NAMES = {words: command for words, command in all_commands() if not hasattr(command, "commands")}
+"""The commands by what is typed to call them."""
 
 
-def commands(package: str = COMMANDS) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command with the words that call it."""
-    group = import_module(package)
-    for name in names(group):
-        module = room(group, name)
-        if hasattr(module, "COMMANDS"):
-            yield from (((name, *words), inner) for words, inner in commands(module.__name__))
-        else:
-            yield (name,), module
-
-
-ALL = dict(commands())
-NAMES = {" ".join(words): module for words, module in ALL.items()}
-"""The modules of the commands by what is typed to call them."""
-
-
-def parameters_of(command: str) -> dict[str, Parameter]:
+def parameters_of(command: str) -> dict[str, Any]:
     """The arguments and options of a command by their names."""
-    return {parameter.name: parameter for parameter in parameters(NAMES[command])}
+    return {parameter.name: parameter for parameter in NAMES[command].params}
+
+
+def is_argument(parameter: Any) -> bool:
+    """Whether a parameter is the word at a place, and not one after an option."""
+    return bool(parameter.param_type_name == "argument")
 
 
 def formats_of(command: str) -> tuple[str, ...]:
     """The formats that a command writes its result in, none where it has no choice."""
     option = parameters_of(command).get("output_format")
-    return () if option is None else option.words or tuple(format_names())
+    return () if option is None else tuple(getattr(option.type, "choices", FORMATS))

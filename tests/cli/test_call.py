@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.cli.options import Choosing, Configuring
+from kiplint.cli.classes import Choosing, Configuring
 from kiplint.commands.check.options import CheckCommand
 from kiplint.commands.diff.options import DiffCommand
 from kiplint.commands.rollout.options import RolloutCommand

@@ -29,7 +29,7 @@ from render.sarif_schema import valid_run
 from tools import Ran, definition, environment, field, kiplint
 
 from .declared import NAMES as COMMANDS
-from .declared import formats_of, parameters_of
+from .declared import formats_of, is_argument, parameters_of
 
 NAMES = [
     *FORGED,
@@ -147,7 +147,9 @@ TABLE: dict[str, list[tuple[str, ...]]] = {
     "pipeline query": [("pipeline", "query", NAMES[0], NAMES[0])],
 }
 OTHERS = {
-    command: [(*command.split(), *(NAMES[0] for parameter in parameters_of(command).values() if not parameter.flags))]
+    command: [
+        (*command.split(), *(NAMES[0] for parameter in parameters_of(command).values() if is_argument(parameter)))
+    ]
     for command in COMMANDS
     if command not in TABLE
 }

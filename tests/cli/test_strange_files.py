@@ -14,14 +14,14 @@ import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from kiplint.cli.options import Argument, Parameter
 from tools import START, definition, field, kiplint
 
 from .declared import NAMES as COMMANDS
-from .declared import parameters_of
+from .declared import is_argument, parameters_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the files are those of Unix")
 
@@ -86,26 +86,26 @@ def state(top: Path) -> dict[str, tuple[int, bytes]]:
     return result
 
 
-def words_for(command: str, parameter: Parameter, word: str) -> list[str]:
+def words_for(command: str, parameter: Any, word: str) -> list[str]:
     """A command line with a word for one parameter, and what the others must have."""
     words = command.split()
     for other in parameters_of(command).values():
-        if other.name == parameter.name and isinstance(parameter.mark, Argument):
+        if other.name == parameter.name and is_argument(parameter):
             words.append(word)
-        elif other.is_required and isinstance(other.mark, Argument):
+        elif other.required and is_argument(other):
             words.append(other.words[0] if other.words else ARGUMENTS.get(other.name, "set"))
-    return words if isinstance(parameter.mark, Argument) else [*words, parameter.flags[0], word]
+    return words if is_argument(parameter) else [*words, parameter.opts[0], word]
 
 
 TEXT_PARAMETERS = [
     (command, parameter.name)
     for command in COMMANDS
     for parameter in parameters_of(command).values()
-    if parameter.kind is str and not parameter.words and parameter.name not in OF_SPARK
+    if parameter.type.name == "text" and parameter.name not in OF_SPARK
 ]
 
 
-def kinds(command: str, parameter: Parameter, metavar: str) -> list[str]:
+def kinds(command: str, parameter: Any, metavar: str) -> list[str]:
     """Which are tried: for a file all, for a set two of them, other ones for each option, for other text one."""
     if command.startswith("pipeline "):  # each run imports Spark, and starts it for what looks like a source
         return ["loop"] if SETS.search(metavar) or FILES.search(metavar) else []
@@ -132,7 +132,7 @@ def try_command(here: Path, words: list[str]) -> None:
 def test_a_command_ends(here: Path, command: str, name: str) -> None:
     before = state(here)
     parameter = parameters_of(command)[name]
-    metavar = parameter.mark.metavar or parameter.name.upper()
+    metavar = parameter.metavar or parameter.name.upper()
     for strange in kinds(command, parameter, metavar):
         for form in FORMS.get(metavar, ("{}",)):
             try_command(here, words_for(command, parameter, form.format(FILE_NAMES.get(strange, strange))))

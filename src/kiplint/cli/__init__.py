@@ -5,7 +5,6 @@ from __future__ import annotations
 # `signal` itself imports for milliseconds, in which Ctrl-C prints a traceback.
 import _signal  # type: ignore[import-not-found]
 import os
-import sys
 
 
 def main() -> None:
@@ -18,13 +17,10 @@ def main() -> None:
     from kiplint.cli.process import COMPLETE, attempt, prepare_streams
 
     prepare_streams()
-    words = None
     if COMPLETE in os.environ:
         from kiplint.cli.completion import know_shells
 
         know_shells()
-    else:
-        words = sys.argv[1:]
     from kiplint.cli.app import make_app
 
-    attempt(lambda: make_app(words=words)(prog_name="kiplint"))
+    attempt(lambda: make_app()(prog_name="kiplint"))

@@ -1,21 +1,21 @@
-"""The typer app: it reads, explains and completes command lines, from the options that each command declares."""
+"""The typer app. The module of a command is imported when the command line names it, as importing all is slow."""
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, wraps
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Annotated, Any, Final, Literal
 
 import typer
+import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command, Parameter, make, parameters
+from kiplint.cli.classes import Command, function_of, with_lines
 from kiplint.cli.process import run
-from kiplint.text.files import module_names
 
 COMMANDS: Final = "kiplint.commands"
 """The package of the commands."""
@@ -26,173 +26,112 @@ AS_IT_IS: Final = "\b\n"
 ARGUMENTS, OPTIONS = "Arguments", "Options"
 """The sections of arguments, and of options that name none."""
 
-VERSION: Final = ("--version", "-V")
-HELP: Final = ("--help", "-h")
 
-Run = Callable[[Command], object]
-"""Runs a command with the options that typer has read."""
+class CommandGroup(TyperGroup):
+    """Commands by name, with their help only; the one that the command line names is imported."""
 
+    package = COMMANDS
 
-def execute(command: Command) -> None:
-    """Run the command, and exit with its code."""
-    run(command.run, command.HINTS)
-
-
-def make_app(do: Run = execute, words: Sequence[str] | None = None) -> typer.Typer:
-    """The app with all commands; for a known command line only with what it can name, as making all is slow."""
-    package: Any = import_module(COMMANDS)
-    first = words[0] if words else HELP[0]
-    app = _group(
-        package,
-        do,
-        (first,) if first in names(package) else () if first in VERSION else names(package),
-        names_only=words is not None and first in HELP,
-        name="kiplint",
-        add_completion=False,  # typer's own options know only the shell that runs them
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback()(kiplint)
-    return app
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command of the first word."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load(self.package, name or ""), rest
 
 
-def names(group: Any) -> Sequence[str]:
-    """The commands of a package: those that it lists, else all rooms in its folder."""
-    commands: Sequence[str] | None = getattr(group, "COMMANDS", None)
-    return commands or sorted(name.replace("_", "-") for name in module_names(group.__path__[0]))
-
-
-def room(group: Any, name: str) -> Any:
-    """What a name stands for: the class of a command, such as `CheckCommand`, or a package with more commands.
-
-    The class is in the module of that name, or in the module `options` of the package of that name; those of a package
-    of commands are in the modules that its `MODULES` name.
-    """
-    own = name.replace("-", "_")
-    module: Any = import_module(f"{group.__name__}.{getattr(group, 'MODULES', {}).get(name, own)}")
-    if hasattr(module, "COMMANDS"):
-        return module
-    if hasattr(module, "__path__"):
-        module = import_module(f"{module.__name__}.options")
-    return getattr(module, f"{own.title().replace('_', '')}Command")
-
-
-class _HelpOfGroup(TyperGroup):
-    """A command group whose help lists the commands in their order."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """The names in the order in which their package lists them; typer would put groups last."""
-        return sorted(self.commands, key=[*import_module(COMMANDS).COMMANDS, *self.commands].index)
-
-
-class _HelpOfCommand(TyperCommand):
-    """A command whose help lists the options by what they are about."""
+class CommandWithSections(TyperCommand):
+    """A command whose help lists the options by what they are about, as their `rich_help_panel` says."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the arguments, then the options below the titles of their panels."""
-        params: list[Any] = self.get_params(ctx)
-        records = ((param, param.get_help_record(ctx)) for param in params)
-        rows = [
-            (ARGUMENTS if param.param_type_name == "argument" else param.rich_help_panel or OPTIONS, record)
-            for param, record in records
-            if record
-        ]
-        titles = dict.fromkeys(title for title, _ in rows)
-        _write_sections(formatter, rows, [ARGUMENTS, *(title for title in titles if title != OPTIONS), OPTIONS])
+        """Write the arguments, then the options below the titles of their sections."""
+        rows: dict[str, list[tuple[str, str]]] = {ARGUMENTS: []}
+        params: Iterable[Any] = self.get_params(ctx)
+        for param in params:
+            title = ARGUMENTS if param.param_type_name == "argument" else param.rich_help_panel or OPTIONS
+            if record := param.get_help_record(ctx):
+                rows.setdefault(title, []).append(record)
+        rows[OPTIONS] = rows.pop(OPTIONS)  # --help is one
+        for title, section in rows.items():
+            if section:
+                with formatter.section(title):
+                    formatter.write_dl(section)
 
 
-def _write_sections(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]], titles: Iterable[str]) -> None:
-    """Write the rows of a help text below these titles, those of a title without any left out."""
-    by_title: dict[str, list[tuple[str, str]]] = {title: [] for title in titles}
-    for title, row in rows:
-        by_title[title].append(row)
-    for title, section in by_title.items():
-        if section:
-            with formatter.section(title):
-                formatter.write_dl(section)
+def make_app() -> Any:
+    """The group of all commands, to be called with the words of a command line."""
+    return _group(COMMANDS, callback=_kiplint, context_settings={"help_option_names": ["-h", "--help"]})
 
 
-def _group(package: Any, do: Run, names: Sequence[str], names_only: bool = False, **settings: Any) -> typer.Typer:
-    """The commands of a package, or only their names and help with `names_only`.
+def all_commands(group: Any = None, words: str = "") -> Iterator[tuple[str, Any]]:
+    """The words of each group and command, such as `migrate bump`, and the command; the first has none."""
+    group = group or make_app()
+    yield words, group
+    for name in getattr(group, "commands", ()):
+        yield from all_commands(load(group.package, name), f"{words} {name}".lstrip())
 
-    Without `rich_markup_mode` rich would double the time of --help.
+
+def load(package: str, name: str) -> Any:
+    """A command of a package, or a group of more commands.
+
+    It is the function `command` of the module of that name, or of `command` in the package of that name; a package with
+    `COMMANDS` is a group.
     """
+    if package == f"{COMMANDS}.migrate":
+        return _of_class(import_module(f"{package}.options"), name, f"{name.title().replace('-', '')}Command")
+    module: Any = import_module(f"{package}.{name.replace('-', '_')}")
+    if hasattr(module, "COMMANDS"):
+        return _group(module.__name__)
+    kind = f"{name.title()}Command"
+    if hasattr(module, kind):
+        return _of_class(module, name, kind)
+    if hasattr(module, "__path__"):
+        if find_spec(f"{module.__name__}.options"):
+            return _of_class(import_module(f"{module.__name__}.options"), name, kind)
+        module = import_module(f"{module.__name__}.command")
+    return _command(name, _exit_with_code(module.command), module.EPILOG)
+
+
+def _of_class(module: Any, name: str, kind: str) -> Any:
+    """A command that is still a class."""
+    command: type[Command] = getattr(module, kind)
+    return _command(name, function_of(command), with_lines(command.EPILOG))
+
+
+def _group(name: str, **settings: Any) -> Any:
+    package: Any = import_module(name)
     app = typer.Typer(
         help=package.HELP,
         epilog=package.EPILOG,
-        cls=_HelpOfGroup,
+        cls=CommandGroup,
         no_args_is_help=True,
-        rich_markup_mode=None,
+        add_completion=False,  # typer's own options know only the shell that runs them
+        rich_markup_mode=None,  # rich doubles the time of --help
         **settings,
     )
-    for name in names:
-        command: Any = room(package, name)
-        if not hasattr(command, "COMMANDS"):
-            declare = app.command(name, cls=_HelpOfCommand, epilog=with_lines(command.EPILOG))
-            declare(_function(command, do, names_only))
-        else:
-            app.add_typer(_group(command, do, () if names_only else command.COMMANDS), name=name)
-    return app
+    for command, title in package.COMMANDS.items():
+        app.command(command, help=title)(_nothing)
+    group: Any = typer.main.get_command(app)
+    group.package = name
+    return group
 
 
-def with_lines(epilog: str) -> str:
-    """`Examples:  first   |   second.  The rest.` with each example on its own line; other text unchanged."""
-    label, _, rest = epilog.partition("  ")
-    if label not in ("Example:", "Examples:"):
-        return epilog
-    examples, *more = re.split(r"\.\s{2,}(?=[A-Z])", rest, maxsplit=1)
-    lines = [label, *(f"  {' '.join(example.split())}" for example in examples.split(" | "))]
-    return "\n\n".join([AS_IT_IS + "\n".join(lines), *more])
+def _nothing() -> None:
+    """Stand for a command that is not imported."""
 
 
-def _function(command: type[Command], do: Run, names_only: bool) -> Callable[..., None]:
-    """A function with the signature from which typer makes the command, without parameters with `names_only`."""
-    params = () if names_only else parameters(command)
-
-    def function(**values: Any) -> None:
-        options = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        for param in params:
-            if param.many and not options[param.name]:
-                if param.is_required:
-                    options[param.name] = ()
-                else:
-                    del options[param.name]
-        do(make(command, options))
-
-    signature = [
-        inspect.Parameter(
-            param.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if param.is_required else None if param.many else param.default,
-            annotation=Annotated[_hint(param), _mark(param)],
-        )
-        for param in params
-    ]
-    function.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
-    function.__annotations__ = {param.name: param.annotation for param in signature}
-    function.__doc__ = command.run.__doc__
-    return function
+def _command(name: str, function: Callable[..., None], epilog: str) -> Any:
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, cls=CommandWithSections, epilog=epilog)(function)
+    return typer.main.get_command(app)
 
 
-def _hint(param: Parameter) -> Any:
-    hint: Any = Literal[param.words] if param.words else param.kind
-    if param.many:
-        hint = list[hint]
-    return hint if param.is_required or (param.default is not None and not param.many) else hint | None
+def _exit_with_code(command: Callable[..., int]) -> Callable[..., None]:
+    """A function with the same parameters that runs a command, and exits with its code."""
 
+    @wraps(command)
+    def run_command(**values: Any) -> None:
+        run(partial(command, **values))
 
-def _mark(param: Parameter) -> Any:
-    mark = param.mark
-    settings: dict[str, Any] = {
-        "help": mark.help,
-        "metavar": mark.metavar,
-        "autocompletion": mark.complete,
-        "show_default": True if mark.usual is None else mark.usual,
-        "rich_help_panel": param.panel or None,
-    }
-    if isinstance(mark, Argument):
-        return typer.Argument(**settings)
-    return typer.Option(*param.flags, min=mark.least, max=mark.most, **settings)
+    return run_command
 
 
 def _print_version(value: bool) -> None:
@@ -207,9 +146,9 @@ def _print_completion(shell: str | None) -> None:
         raise typer.Exit
 
 
-def kiplint(
+def _kiplint(
     version: Annotated[
-        bool, typer.Option(*VERSION, callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
     show_completion: Annotated[
         Literal["bash", "zsh", "fish", "powershell"] | None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kiplint.cli.options import Reporting
+from kiplint.cli.options import FORMATS
 from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, unguarded, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import write
@@ -40,9 +40,14 @@ class Output(msgspec.Struct, frozen=True):
         return self.file is None
 
 
-def report(command: str, reporting: Reporting, work: Callable[[], Report]) -> int:
-    """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report."""
-    outputs = open_outputs(reporting)
+def report(
+    command: str, output_format: Sequence[str] | None, work: Callable[[], Report], formats: Sequence[str] = FORMATS
+) -> int:
+    """Do the work of a command and write its report; an error goes to GitHub too where GitHub gets a report.
+
+    `output_format` has the values of the option, which names some of the `formats`.
+    """
+    outputs = open_outputs(output_format, formats)
     try:
         result = work()
         _write_report(result, outputs)
@@ -63,14 +68,16 @@ def report(command: str, reporting: Reporting, work: Callable[[], Report]) -> in
     return finish(result)
 
 
-def report_patch(reporting: Reporting, work: Callable[[], CheckResult], check: Callable[[], CheckResult]) -> int:
+def report_patch(
+    output_format: Sequence[str] | None, work: Callable[[], CheckResult], check: Callable[[], CheckResult]
+) -> int:
     """Write the patch that `work` makes to standard output, and the report of `check`, which fixes nothing, to files.
 
     The exit code is 1 when there is a patch.
     """
-    outputs = open_outputs(reporting)
+    outputs = open_outputs(output_format)
     for output in outputs:
-        if reporting.output_format and output.is_out and output.format != "text":
+        if output_format and output.is_out and output.format != "text":
             raise UsageError(
                 f"with --diff the patch goes to standard output; write the report to a file: "
                 f"--output-format {output.format}=FILE"
@@ -122,17 +129,17 @@ def finish(result: RunResult) -> int:
     return CODES[result.status]
 
 
-def open_outputs(reporting: Reporting) -> list[Output]:
+def open_outputs(texts: Sequence[str] | None, formats: Sequence[str] = FORMATS) -> list[Output]:
     """The outputs that the options select; raises UsageError for an unknown format.
 
     The default is annotations under GitHub Actions and text elsewhere.
     """
     default = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text"
     outputs = []
-    for text in reporting.output_format or [default]:
+    for text in texts or [default]:
         name, equals, file = text.partition("=")
-        if name not in reporting.FORMATS:
-            hint = did_you_mean(name, reporting.FORMATS) or f": there are {', '.join(reporting.FORMATS)}"
+        if name not in formats:
+            hint = did_you_mean(name, formats) or f": there are {', '.join(formats)}"
             raise UsageError(f"there is no format {name}{hint}")
         if equals and not file:
             raise UsageError(f"--output-format {text}: no file after the equals sign")

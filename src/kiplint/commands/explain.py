@@ -4,48 +4,46 @@ from __future__ import annotations
 
 import sys
 from io import StringIO
+from pathlib import Path
 from textwrap import indent, wrap
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import typer
 from msgspec import json
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command
+from kiplint.cli.process import CLEAN, use_color
+from kiplint.commands.diff.text import write_diff
+from kiplint.commands.rules import rule_of
+from kiplint.compat.judge import run_example
+from kiplint.engine.examples import check_example, printed_examples
+from kiplint.engine.packs import shipped
+from kiplint.engine.rule import Rule
+from kiplint.render.findings.text import write
+from kiplint.render.report import Report
+from kiplint.render.table import BOLD, DIM, paint, width_of
+from kiplint.text.show import printable
 
-if TYPE_CHECKING:
-    from pathlib import Path
+EPILOG = """\b
+Example:
+  kiplint explain tags/gap"""
 
-    from kiplint.engine.rule import Rule
 
+def command(
+    rule: Annotated[
+        str, typer.Argument(metavar="RULE", help="The rule's id, such as tags/gap.", autocompletion=completion.rule_ids)
+    ],
+) -> int:
+    """Explain a rule: what it requires and why, with examples.
 
-class ExplainCommand(Command, frozen=True):
-    """The options of `kiplint explain`."""
-
-    EPILOG = "Example:  kiplint explain tags/gap"
-
-    rule: Annotated[str, Argument("The rule's id, such as tags/gap.", "RULE", complete=completion.rule_ids)]
-
-    def run(self) -> int:
-        """Explain a rule: what it requires and why, with examples.
-
-        Also where it comes from, its parameters, and how to ignore it.
-        """
-        from kiplint.cli.process import CLEAN, use_color
-        from kiplint.commands.rules import rule_of
-
-        print("\n\n".join(sections(rule_of(self.rule), use_color("auto", sys.stdout))))
-        return CLEAN
+    Also where it comes from, its parameters, and how to ignore it.
+    """
+    print("\n\n".join(sections(rule_of(rule), use_color("auto", sys.stdout))))
+    return CLEAN
 
 
 def sections(rule: Rule, color: bool) -> list[str]:
     """The paragraphs that explain a rule."""
-    from pathlib import Path
-
-    from kiplint.engine.examples import printed_examples
-    from kiplint.engine.packs import shipped
-    from kiplint.render.table import BOLD, DIM, paint
-    from kiplint.text.show import printable
-
     usual = "off unless selected" if rule.severity == "off" else rule.severity
     parts = [
         f"{paint(rule.id, BOLD, color)}  {paint(f'({usual})', DIM, color)}\n{printable(rule.title)}.",
@@ -80,10 +78,6 @@ def sections(rule: Rule, color: bool) -> list[str]:
 
 def _finding(rule: Rule, bad: Path, color: bool) -> str:
     """The report of the first finding in a bad example, without the line that counts."""
-    from kiplint.engine.examples import check_example
-    from kiplint.render.findings.text import write
-    from kiplint.render.report import Report
-
     result = check_example(rule, bad)
     out = StringIO()
     write(Report(tuple(result.findings[:1]), 1, 1, result.sources, whole=True), out, color=color)
@@ -92,9 +86,6 @@ def _finding(rule: Rule, bad: Path, color: bool) -> str:
 
 def change_report(rule: Rule, folder: Path, *, color: bool) -> str:
     """The report of the change from `old` to `new`, without the line that counts."""
-    from kiplint.commands.diff.text import write_diff
-    from kiplint.compat.judge import run_example
-
     changes, old, new = run_example(rule, folder)
     out = StringIO()
     write_diff(changes, 0, {**old.sources, **new.sources}, out, color=color)
@@ -110,7 +101,4 @@ def _toml(value: object) -> str:
 
 
 def _paragraph(text: str) -> str:
-    from kiplint.render.table import width_of
-    from kiplint.text.show import printable
-
     return "\n".join(wrap(printable(" ".join(text.split())), min(100, width_of(sys.stdout) or 100)))

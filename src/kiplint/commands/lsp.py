@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import suppress
 from typing import Annotated
 
-from kiplint.cli.options import Command, Option
-from kiplint.cli.process import warn
+import typer
+
+from kiplint.cli.process import CLEAN, warn
+from kiplint.engine.errors import UsageError
+
+EPILOG = """\b
+Example:
+  kiplint lsp --stdio
+
+An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."""
 
 
-class LspCommand(Command, frozen=True):
-    """The options of `kiplint lsp`."""
+def command(
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="Use standard input and output, which is the default.")
+    ] = False,
+) -> int:
+    """Run the language server for editors.
 
-    EPILOG = (
-        "Example:  kiplint lsp --stdio.  "
-        "An editor starts it; docs/guide/editors.md describes how for VS Code, IntelliJ, Neovim, Helix and Zed."
-    )
-
-    stdio: Annotated[bool, Option("Use standard input and output, which is the default.")] = False
-
-    def run(self) -> int:
-        """Run the language server for editors.
-
-        Editors show findings as you type, their fixes, and the reasons for the rules.
-        """
-        from kiplint.cli.process import CLEAN
-        from kiplint.engine.errors import UsageError
-
-        try:
-            from kiplint.server.app import server
-        except ModuleNotFoundError as error:
-            what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
-            raise UsageError(f"the language server needs {what}") from None
-        log_in_lines()
-        server.start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
-        return CLEAN
+    Editors show findings as you type, their fixes, and the reasons for the rules.
+    """
+    try:
+        from kiplint.server.app import server
+    except ModuleNotFoundError as error:
+        what = f"{error.name}, which comes with `pip install 'kiplint[lsp]'`"
+        raise UsageError(f"the language server needs {what}") from None
+    log_in_lines()
+    server.start_io(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"))  # it closes what it is given
+    return CLEAN
 
 
 LONGEST = 200
@@ -44,7 +44,6 @@ LONGEST = 200
 
 def log_in_lines() -> None:
     """Print each record of libraries' logs from warnings on as one line; with KIPLINT_DEBUG they are complete."""
-    import logging  # takes 2 ms of `kiplint --help`
 
     class LogLines(logging.Handler):
         """Prints a record as one line; none where stderr cannot be written."""

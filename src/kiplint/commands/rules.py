@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
+
+import typer
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command
+from kiplint.cli.process import CLEAN
+from kiplint.commands.review.result import CONFIGURATION_CHANGED
+from kiplint.engine.config import configure
+from kiplint.engine.errors import UsageError
+from kiplint.engine.rule import Rule
+from kiplint.engine.ruleset import check_selector, matches
+from kiplint.render.table import table, width_of
 
-if TYPE_CHECKING:
-    from kiplint.engine.rule import Rule
+EPILOG = """\b
+Example:
+  kiplint rules kip-1313"""
 
 
-class RulesCommand(Command, frozen=True):
-    """The options of `kiplint rules`."""
-
-    EPILOG = "Example:  kiplint rules kip-1313"
-
+def command(
     selectors: Annotated[
-        tuple[str, ...], Argument("Only these: rules, packs or globs.", "RULES", complete=completion.rules)
-    ] = ()
-
-    def run(self) -> int:
-        """List the rules."""
-        import sys
-
-        from kiplint.cli.process import CLEAN
-        from kiplint.render.table import table, width_of
-
-        rules = rules_of(self.selectors)
-        rows = [
-            [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")] for rule in rules
-        ]
-        for line in table((), rows, False, width_of(sys.stdout), indent=""):
-            print(line)
-        return CLEAN
+        list[str] | None,
+        typer.Argument(metavar="RULES", help="Only these: rules, packs or globs.", autocompletion=completion.rules),
+    ] = None,
+) -> int:
+    """List the rules."""
+    rows = [
+        [(rule.id, ""), ("-" if rule.severity == "off" else rule.severity, ""), (rule.title, "")]
+        for rule in rules_of(selectors or ())
+    ]
+    for line in table((), rows, False, width_of(sys.stdout), indent=""):
+        print(line)
+    return CLEAN
 
 
 PACKS_OF_CODE = {
@@ -45,22 +46,15 @@ PACKS_OF_CODE = {
 
 def rules_of_code() -> list[Rule]:
     """The rules that `review` alone reports."""
-    from kiplint.commands.review.result import CONFIGURATION_CHANGED
-
     return [CONFIGURATION_CHANGED]
 
 
 def _all() -> list[Rule]:
-    from kiplint.engine.config import configure
-
     return [*configure().all_rules(), *rules_of_code()]
 
 
 def rule_of(name: str) -> Rule:
     """The rule with that id, or the only rule whose id ends so. Raises UsageError for none or several."""
-    from kiplint.engine.errors import UsageError
-    from kiplint.engine.ruleset import check_selector, matches
-
     every = _all()
     rules = [rule for rule in every if name in (rule.id, rule.spec.id)]
     if len(rules) != 1:
@@ -73,8 +67,6 @@ def rule_of(name: str) -> Rule:
 
 def rules_of(selectors: Sequence[str]) -> list[Rule]:
     """The selected rules, all of them without selectors. Raises UsageError for a selector that fits no rule."""
-    from kiplint.engine.ruleset import check_selector, matches
-
     every = _all()
     for selector in selectors:
         check_selector(selector, every)

@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from kiplint.cli import completion
-from kiplint.cli.options import (
+from kiplint.cli.classes import (
     WHAT_TO_CHECK,
     WHAT_TO_REPORT,
     Argument,
@@ -109,11 +109,11 @@ class CheckCommand(Command, frozen=True):
 
         if self.unsafe_fixes and not (self.fix or self.diff):
             raise UsageError("--unsafe-fixes goes with --fix or --diff")
-        with_fixes = any(FORMATS[output.format].shows_fixes for output in open_outputs(self.reporting))
+        with_fixes = any(FORMATS[output.format].shows_fixes for output in open_outputs(self.reporting.output_format))
         work = partial(check, self, with_fixes=with_fixes)
         if not self.diff:
-            return report("check", self.reporting, work)
-        return report_patch(self.reporting, work, partial(self._check_without_fixes, with_fixes))
+            return report("check", self.reporting.output_format, work)
+        return report_patch(self.reporting.output_format, work, partial(self._check_without_fixes, with_fixes))
 
     def _check_without_fixes(self, with_fixes: bool) -> "CheckResult":
         """The result of a check without fixes or an update of the baseline."""

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command, Option, RepositoryOption, SetsOption
+from kiplint.cli.classes import Argument, Command, Option, RepositoryOption, SetsOption
 
 
 class DecodeCommand(Command, frozen=True):

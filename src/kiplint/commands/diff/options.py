@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar
 
 from kiplint.cli import completion
-from kiplint.cli.options import (
+from kiplint.cli.classes import (
     Argument,
     BreaksOption,
     Choosing,
@@ -62,4 +62,4 @@ class DiffCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.diff.run import diff
 
-        return report("diff", self.reporting, lambda: diff(self))
+        return report("diff", self.reporting.output_format, lambda: diff(self), self.reporting.FORMATS)

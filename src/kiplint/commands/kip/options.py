@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.options import (
+from kiplint.cli.classes import (
     Argument,
     Choosing,
     Command,
@@ -46,4 +46,4 @@ class KipCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.kip.run import kip
 
-        return report("kip", self.reporting, lambda: kip(self))
+        return report("kip", self.reporting.output_format, lambda: kip(self))

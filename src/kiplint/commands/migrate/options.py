@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import AnswerFormOption, Argument, ColorOption, Command, Group, Option
+from kiplint.cli.classes import AnswerFormOption, Argument, ColorOption, Command, Group, Option
 from kiplint.text.words import comma_parts
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import Annotated, Any, TextIO
 
-from kiplint.cli.options import Argument, Command, FormOption, LakeArgument
+from kiplint.cli.classes import Argument, Command, FormOption, LakeArgument
 
 EVENTS = """
 SELECT *, coalesce(release, if(before_first_release, 'before the first', if(source IN (SELECT source FROM releases),

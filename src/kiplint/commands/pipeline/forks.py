@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, TextIO
 
-from kiplint.cli.options import Argument, Command, FormOption, LakeArgument
+from kiplint.cli.classes import Argument, Command, FormOption, LakeArgument
 
 FORKS = "SELECT * FROM forks WHERE $1 IN ('', source) ORDER BY merge_breaks DESC, collisions DESC, source, lineage"
 LISTS = {

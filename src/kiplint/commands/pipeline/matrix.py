@@ -3,7 +3,7 @@
 from itertools import groupby
 from typing import Annotated, Any, TextIO
 
-from kiplint.cli.options import Argument, Command, FormOption, LakeArgument
+from kiplint.cli.classes import Argument, Command, FormOption, LakeArgument
 
 PAIRS = """
 SELECT source, client, broker, list({api_key: api_key, name: name, status: status} ORDER BY name)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from kiplint.cli.options import Argument, Command, FormOption, LakeArgument
+from kiplint.cli.classes import Argument, Command, FormOption, LakeArgument
 
 
 class QueryCommand(Command, frozen=True):

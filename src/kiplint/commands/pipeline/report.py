@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TextIO
 
-from kiplint.cli.options import Command, LakeArgument, Option
+from kiplint.cli.classes import Command, LakeArgument, Option
 
 QUERIES = {
     "sources": """SELECT s.source, s.lineage, s.kind, count(r.source) AS revisions, s.problem

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from kiplint.cli.options import Argument, Cluster, Command, Option
+from kiplint.cli.classes import Argument, Cluster, Command, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,7 +3,7 @@
 from typing import Annotated, ClassVar, Literal
 
 from kiplint.cli import completion
-from kiplint.cli.options import (
+from kiplint.cli.classes import (
     Argument,
     BreaksOption,
     Choosing,
@@ -81,4 +81,4 @@ class ReviewCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.review.run import review
 
-        return report("review", self.reporting, lambda: review(self))
+        return report("review", self.reporting.output_format, lambda: review(self))

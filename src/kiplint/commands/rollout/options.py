@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, Command, Option, ReleasedOption, Reporting, RepositoryOption
+from kiplint.cli.classes import Argument, Command, Option, ReleasedOption, Reporting, RepositoryOption
 
 
 class RolloutCommand(Command, frozen=True):
@@ -36,4 +36,4 @@ class RolloutCommand(Command, frozen=True):
         from kiplint.cli.output import report
         from kiplint.commands.rollout.run import rollout
 
-        return report("rollout", self.reporting, lambda: rollout(self))
+        return report("rollout", self.reporting.output_format, lambda: rollout(self))

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from kiplint.cli import completion
-from kiplint.cli.options import Argument, ColorOption, Command, FormOption, RepositoryOption
+from kiplint.cli.classes import Argument, ColorOption, Command, FormOption, RepositoryOption
 
 
 class ShowCommand(Command, frozen=True):
