@@ -100,12 +100,11 @@ def test_standard_input(
 def test_a_tree_of_git(tmp_path: Path, lower: Callable[..., None]) -> None:
     run_git(tmp_path, "init", "-q")
     (tmp_path / "XData.json").write_bytes(definition(name="XData", type="data", apiKey=None))
-    (tmp_path / ("a" * 250)).touch()  # the tree is longer than the definition
     run_git(tmp_path, "add", "-A")
     run_git(tmp_path, "commit", "-q", "-m", "x")
-    size = len(b"100644 XData.json\0") + 20 + len(b"100644 \0") + 250 + 20
-    lower(git, "GIT_TREE", size)
+    size = len(b"100644 blob \tXData.json\0") + 40
+    lower(git, "GIT_LISTING", size)
     assert [len(source.files) for source in open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path))] == [1]
-    lower(git, "GIT_TREE", size - 1)
-    with pytest.raises(SourceError, match=f"has more than {size - 1} bytes of a tree object"):
+    lower(git, "GIT_LISTING", size - 1)
+    with pytest.raises(SourceError, match=f"has more than {size - 1} bytes in its list of files"):
         list(open_sets(["HEAD:"], lambda path: True, repository=str(tmp_path)))

@@ -14,7 +14,7 @@ import pytest
 import kiplint.commands
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import own_repository
-from kiplint.sources.history import Walker, branch, follow, inner_commit, tags
+from kiplint.sources.history import branch, commits_with_json, folders_of, inner_commit, tags
 from sources.support import git
 from tools import definition, environment, field
 from tools import kiplint as run_kiplint
@@ -85,14 +85,14 @@ SETTINGS = """\
 [pager]
 \tcat-file = EVIL
 \tconfig = EVIL
-\tdiff-tree = EVIL
+\tls-tree = EVIL
 \tfor-each-ref = EVIL
 \trev-list = EVIL
 \trev-parse = EVIL
 [alias]
 \tcat-file = !EVIL
 \tconfig = !EVIL
-\tdiff-tree = !EVIL
+\tls-tree = !EVIL
 \tfor-each-ref = !EVIL
 \trev-list = !EVIL
 \trev-parse = !EVIL
@@ -206,8 +206,8 @@ def test_no_stage_of_the_pipeline_runs_it(log_file: Path) -> None:
     objects = own_repository(str(where), "kafka")
     trees = [revision.tree for revision in branch(objects, "HEAD")]
     assert [revision.tree for revision in tags(objects, "?.*")] == trees
-    assert [len(list(Walker(objects).folders(tree))) for tree in trees] == [1, 1]
-    assert [len(folders) for folders in follow(objects, trees)] == [1, 1]
+    assert [len(folders_of(objects, tree)) for tree in trees] == [1, 1]
+    assert len(commits_with_json(objects, "HEAD")) == 2
     assert inner_commit(objects, "HEAD", "s/XRequest.json")
     close()
     assert not log_file.exists()

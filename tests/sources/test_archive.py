@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from examples import TIME_CHECKS
 from kiplint.limits import Limit
-from kiplint.sources import cleanup, tree
+from kiplint.sources import archive, cleanup
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from sources.support import GOOD, OTHER, commit, error, git, paths, sets, write
@@ -151,7 +151,7 @@ def test_large_entries_are_read_in_part() -> None:
 
 def test_bombs(monkeypatch: pytest.MonkeyPatch) -> None:
     zeros = bytes(1_000_000)
-    monkeypatch.setattr(tree, "ARCHIVE_BYTES", Limit(3 << 20, "bytes, unpacked", "an archive"))
+    monkeypatch.setattr(archive, "ARCHIVE_BYTES", Limit(3 << 20, "bytes, unpacked", "an archive"))
     make_zip("x.zip", {f"{at}.json": zeros for at in range(5)})
     assert error("x.zip") == "cannot read x.zip: it has more than 3 MiB, unpacked"
     make_zip("y.zip", {"huge.bin": bytes(5_000_000), "A.json": GOOD})
@@ -162,9 +162,9 @@ def test_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"{at}.txt": b"" for at in range(3_000)} | {"A.json": GOOD}
     make_zip("x.zip", files)
     assert paths("x.zip") == ["x.zip!/A.json"]
-    monkeypatch.setattr(tree, "ARCHIVE_ENTRIES", Limit(3_000, "entries", "an archive"))
+    monkeypatch.setattr(archive, "ARCHIVE_ENTRIES", Limit(3_000, "entries", "an archive"))
     assert error("x.zip") == "cannot read x.zip: it has more than 3,000 entries"
-    monkeypatch.setattr(tree, "ARCHIVE_HEADER", Limit(1 << 10, "bytes", "an archive"))
+    monkeypatch.setattr(archive, "ARCHIVE_HEADER", Limit(1 << 10, "bytes", "an archive"))
     line = "it has more than 1,024 bytes"
     assert error("x.zip") == f"cannot read x.zip: {line}"
 

@@ -10,7 +10,7 @@ import pytest
 
 from examples import seed
 from kiplint.sources.git import open_repository
-from kiplint.sources.history import CommitText, Walker, branch, commit_text, follow, tags
+from kiplint.sources.history import CommitText, Folder, branch, commit_text, commits_with_json, folders_of, tags
 from kiplint.sources.schema_files import SourceError
 
 
@@ -54,12 +54,8 @@ def test_of_a_repository(tmp_path: Path) -> None:
     assert [(tag.commit, tag.release, tag.text) for tag in tags(objects)] == [(first, "1.0.0", text)]
 
 
-# What is different from tree to tree comes to what a walk of each finds
-
-
 SEED = seed()
 PATHS = ("top.json", "a/x.json", "a/y.json", "a/b/x.json", "a/note.txt", ".hidden/x.json", "c/d/e/x.json", "é ü/x.json")
-COMMITS = 40
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +65,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(["git", "init", "-q", "-b", "main", place], check=True)
     chance = random.Random(SEED)
     lines = []
-    for number in range(COMMITS):
+    for number in range(40):
         lines += ["commit refs/heads/main", f"committer T <t@example.com> {1_700_000_000 + number} +0000", "data 0"]
         for path in chance.sample(PATHS, chance.randrange(3)):
             mode = chance.choice(("100644", "100755", "120000"))
@@ -80,18 +76,20 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.hypothesis
-def test_each_tree_is_what_a_walk_finds(repository: Path) -> None:
+def test_folders_change_only_in_commits_with_json(repository: Path) -> None:
     objects = open_repository(str(repository))
-    trees = [revision.tree for revision in branch(objects, "main")]
-    walker = Walker(objects)
-    result = list(follow(objects, trees))
-    expected = [sorted((folder.path, sorted(folder.files)) for folder in walker.folders(tree)) for tree in trees]
-    assert [[(folder.path, list(folder.files)) for folder in folders] for folders in result] == expected, f"seed {SEED}"
-    assert all(a is b for (a, b, x, y) in zip(result, result[1:], trees, trees[1:], strict=False) if x == y)
+    commits = commits_with_json(objects, "main")
+    previous: tuple[Folder, ...] = ()
+    for revision in branch(objects, "main"):
+        folders = folders_of(objects, revision.tree)
+        names = objects.run("ls-tree", "-r", "-z", revision.tree).split("\0")[:-1]
+        paths = [name.partition("\t")[2] for name in names if name.startswith("100")]
+        expected = {path for path in paths if path.endswith(".json") and not path.startswith(".")}
+        assert {f"{folder.path}/{name}".lstrip("/") for folder in folders for name, _ in folder.files} == expected
+        assert revision.commit in commits or folders == previous, f"seed {SEED}"
+        previous = folders
 
 
-def test_no_tree_and_a_missing_one(repository: Path) -> None:
-    objects = open_repository(str(repository))
-    assert list(follow(objects, [])) == []
+def test_a_missing_tree(repository: Path) -> None:
     with pytest.raises(SourceError):
-        list(follow(objects, ["1" * 40]))
+        folders_of(open_repository(str(repository)), "1" * 40)

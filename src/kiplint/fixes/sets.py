@@ -272,7 +272,9 @@ def prove(
 
     def check_files(data: Files) -> CheckedFiles:
         inputs = (Input(file.path, data[file.path]) for file in files.files)
-        return CheckedFiles(data, check_set(inputs, rules, directory=files.directory, partial=files.lone).findings)
+        return CheckedFiles(
+            data, check_set(inputs, rules, directory=files.directory, partial=files.single_file).findings
+        )
 
     before = check_files({file.path: file.data for file in files.files})
     while True:

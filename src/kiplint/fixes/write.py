@@ -12,9 +12,8 @@ from typing import Final
 import msgspec
 
 from kiplint.engine.errors import UsageError
-from kiplint.sources.disk import STDIN
+from kiplint.sources.disk import STDIN, in_patch
 from kiplint.sources.open import ARCHIVES
-from kiplint.sources.tree import in_patch
 from kiplint.text.files import replace_file
 from kiplint.text.words import plural
 

@@ -17,7 +17,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.pipeline.rows import Row, batches, rows_of, text
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import Objects, is_repository, open_repository, own_repository
-from kiplint.sources.history import TAGS, Folder, Revision, Walker, branch, follow, is_candidate, tags
+from kiplint.sources.history import TAGS, Folder, Revision, branch, commits_with_json, folders_of, is_candidate, tags
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable
@@ -125,24 +125,17 @@ def _history(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
     with closing(own_repository(line["location"], line["location"])) as objects:
         revisions = _revisions(objects, line["lineage"])
         roots = {known["git_tree"]: known["root"] for known in line["known"] or ()}
-        new = list(dict.fromkeys(revision.tree for revision in revisions if revision.tree not in roots))
-        folders_of = dict(zip(new, _walk(objects, new), strict=True))
+        changed = None if _is_of_tags(line["lineage"]) else commits_with_json(objects, line["lineage"])
         known = {*roots.values()}
+        root = None
         for position, revision in enumerate(revisions):
             content = {"root": roots.get(revision.tree)}
-            if revision.tree in folders_of:
-                content = _content(folders_of.pop(revision.tree), known)
-                roots[revision.tree] = content["root"]
+            if content["root"] is None and root and changed is not None and revision.commit not in changed:
+                content["root"] = root
+            elif content["root"] is None:
+                content = _content(folders_of(objects, revision.tree), known)
+            root = roots[revision.tree] = content["root"]
             yield {"position": position, **_commit(revision), **content}
-
-
-def _walk(objects: Objects, trees: Sequence[str]) -> Iterator[Sequence[Folder]]:
-    """The folders of trees, by what changes from one to the next; each by itself where git cannot say that."""
-    try:
-        yield from list(follow(objects, trees))
-    except SourceError:
-        walker = Walker(objects)
-        yield from (tuple(walker.folders(tree)) for tree in trees)
 
 
 def _content(folders: Sequence[Folder], known: set[str]) -> dict[str, Any]:
@@ -183,7 +176,7 @@ def _time(seconds: int) -> datetime | None:
 
 def _folders_of_files(location: str) -> list[Folder]:
     return [
-        Folder.of(files.relative, tuple((file.path.rpartition("/")[2], _blob_id(file.data)) for file in files.files))
+        Folder(files.relative, tuple((file.path.rpartition("/")[2], _blob_id(file.data)) for file in files.files))
         for files in open_sets([location], lambda path: True)
     ]
 
@@ -211,7 +204,7 @@ def read_blobs(schema: pa.Schema) -> Reader:
 
 def _blob(kind: str, location: str, blob: str) -> Row:
     try:
-        data = open_repository(location).read([blob])[0].data if kind == GIT else _texts(location)[blob]
+        data = open_repository(location).read([blob])[0] if kind == GIT else _texts(location)[blob]
     except (SourceError, OSError, KeyError) as error:
         return {"blob": blob, "kind": "unreadable", "problem": text(f"{location}: {error}")}
     content = kind_of(data)

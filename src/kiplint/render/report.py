@@ -239,7 +239,7 @@ class Report(RunResult, frozen=True):
 
     def in_repository(self, path: str) -> str:
         """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""
-        from kiplint.sources.tree import in_repository
+        from kiplint.sources.disk import in_repository
 
         return in_repository(path, self.sets)
 

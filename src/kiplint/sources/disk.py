@@ -1,9 +1,11 @@
-"""Files on disk: single ones of a schema set with their siblings, and their paths as users see them."""
+"""Files on disk: directories, single files of a schema set with their siblings, and paths as users see them."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from functools import cache
 
 from kiplint.limits import Limit
 from kiplint.sources.schema_files import (
@@ -12,15 +14,78 @@ from kiplint.sources.schema_files import (
     SchemaFile,
     SchemaFiles,
     SourceError,
-    marks_of,
     with_context,
 )
-from kiplint.text.files import IS_LINK, open_file, read_file, standard_input
+from kiplint.sources.tree import FileTree, by_folder, is_walked
+from kiplint.text.files import IS_LINK, read_file, standard_input
 from kiplint.text.show import printable
 
 STDIN = "-"
 """The name that stands for standard input."""
 UNNAMED = "<stdin>"
+DELTA_LOG = "_delta_log"
+"""The folder in each Delta table that has its log, in JSON."""
+
+
+def directory_tree(top: str) -> FileTree:
+    """The tree of a directory: in a checkout what git has or would add, elsewhere what is there.
+
+    Hidden folders, `node_modules` and Delta tables are passed over. What git knows nothing of, such as the outputs of a
+    build, is walked as outside of a checkout. Raises SourceError for a folder that cannot be read.
+    """
+    paths = _known_to_git(top) or _on_disk(top)
+    logs = (f"/{path}".partition(f"/{DELTA_LOG}/") for path in paths if DELTA_LOG in path)
+    tables = tuple(f"{table}/" for table, separator, _ in logs if separator)
+    files: dict[str, str] = {}
+    links: list[str] = []
+    for path in paths:
+        name = path.rpartition("/")[2]
+        if not (name.endswith(".json") or "." not in name) or f"/{path}".startswith(tables):
+            continue
+        full = os.path.join(top, path)
+        if os.path.islink(full):
+            parts = path.split("/")[:-1] if name.endswith(".json") else path.split("/")
+            if all(map(is_walked, parts)) and (name.endswith(".json") or os.path.isdir(full)):
+                links.append(path)
+        elif name.endswith(".json") and os.path.isfile(full):
+            files[path] = full
+    return _tree(top, files, links)
+
+
+def _tree(top: str, files: dict[str, str], links: list[str]) -> FileTree:
+    shown = show_path(top)
+    prefix = "" if shown == os.curdir else os.path.join(shown, "")
+    return FileTree(top, prefix, os.path.join(top, ""), by_folder(files), _read_all, tuple(links))
+
+
+def _read_all(paths: list[str]) -> list[bytes]:
+    return [read(path, listed=True) for path in paths]
+
+
+def _known_to_git(top: str) -> list[str]:
+    """What git has or would add below a directory; empty where that is nothing, and outside of a checkout."""
+    if not home_of(os.path.realpath(top)):
+        return []
+    from kiplint.sources.git import work_tree_files
+
+    paths = work_tree_files(top)
+    return paths if any(os.path.isfile(os.path.join(top, path)) for path in paths) else []
+
+
+def _on_disk(top: str) -> list[str]:
+    paths: list[str] = []
+
+    def refuse(error: OSError) -> None:
+        raise SourceError(f"cannot read {show_path(str(error.filename))}: {error.strerror}") from None
+
+    for folder, subfolders, names in os.walk(top, onerror=refuse):
+        if DELTA_LOG in subfolders or DELTA_LOG in names:
+            subfolders.clear()
+            continue
+        before = folder[len(os.path.join(top, "")) :].replace(os.sep, "/")
+        paths += (f"{before}/{name}".lstrip("/") for name in (*names, *subfolders))
+        subfolders[:] = filter(is_walked, subfolders)
+    return paths
 
 
 def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Keep) -> SchemaFiles:
@@ -28,25 +93,17 @@ def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Ke
     for path, data in contents.items():
         if data is None and not os.path.isfile(path):
             raise SourceError(f"cannot read {show_path(path)}: it is not a file")
-    root = directory or os.curdir
     files = [SchemaFile(show_path(path), read(path) if data is None else data) for path, data in contents.items()]
     named_paths = {file.path for file in files}
-    place = show_path(root)
-    entries = filter(is_json, entries_of(root) if os.path.isdir(root) else ())
-    siblings = ((path_below(place, entry.path), entry.path) for entry in entries)
-    others = (sibling for sibling in siblings if sibling[0] not in named_paths and keep(sibling[1]))
-    context = (SchemaFile(name, read(path, listed=True), is_reported=False) for name, path in others)
-    return with_context(place, files, context)
-
-
-def show_path(path: str) -> str:
-    """A path as users see it: relative to the working directory when below it, else as given."""
-    if path == UNNAMED:
-        return path
-    here = os.getcwd()
-    full = os.path.abspath(path)
-    inside = full == here or full.startswith(here + os.sep) or here == os.sep
-    return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
+    root = directory or os.curdir
+    try:
+        entries = list(os.scandir(root)) if os.path.isdir(root) else []
+    except OSError as error:
+        raise SourceError(f"cannot read {show_path(root)}: {error.strerror}") from None
+    siblings = (entry for entry in entries if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False))
+    tree = _tree(root, {entry.name: entry.path for entry in siblings if show_path(entry.path) not in named_paths}, [])
+    context = (SchemaFile(file.path, file.data, is_reported=False) for file in tree.files("", keep))
+    return with_context(tree.directory(""), files, context)
 
 
 def read(path: str, *, listed: bool = False) -> bytes:
@@ -55,19 +112,10 @@ def read(path: str, *, listed: bool = False) -> bytes:
     Raises SourceError for a file that cannot be read, and for a link.
     """
     try:
-        return _read(path, is_regular=listed)
+        return read_file(path, LARGEST_ENTRY, cut=True, listed=listed, links=False)
     except OSError as error:
         reason = "it is a symbolic link" if error.errno in IS_LINK else error.strerror
         raise SourceError(f"cannot read {show_path(path)}: {reason}") from None
-
-
-def _read(path: str, *, is_regular: bool = False) -> bytes:
-    data = read_file(path, LARGEST_ENTRY, cut=True, listed=is_regular, links=False)
-    if len(data) < LARGEST_ENTRY:
-        return data
-    with open_file(path, links=False) as file:
-        file.seek(LARGEST_ENTRY)
-        return data + marks_of(file.read)[0]
 
 
 def read_stdin(most: int) -> bytes:
@@ -91,6 +139,16 @@ def read_input(name: str, limit: Limit) -> bytes:
         raise SourceError(f"cannot read {name}: {error.strerror}") from None
 
 
+def show_path(path: str) -> str:
+    """A path as users see it: relative to the working directory when below it, else as given."""
+    if path == UNNAMED:
+        return path
+    here = os.getcwd()
+    full = os.path.abspath(path)
+    inside = full == here or full.startswith(here + os.sep) or here == os.sep
+    return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
+
+
 def home_of(directory: str) -> str:
     """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
     here = os.path.abspath(directory)
@@ -101,20 +159,51 @@ def home_of(directory: str) -> str:
     return os.path.join(here, "")
 
 
-def path_below(place: str, path: str) -> str:
-    """The path of a file in a directory that is shown as `place`, as users see it."""
-    name = printable(os.path.basename(path))
-    return name if place == os.curdir else os.path.join(place, name)
+_REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
+_PLATFORMS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
+"""The variables in which platforms name the top of the repository."""
 
 
-def entries_of(directory: str) -> list[os.DirEntry[str]]:
-    """What is in a directory; raises SourceError when it cannot be read."""
-    try:
-        return list(os.scandir(directory))
-    except OSError as error:
-        raise SourceError(f"cannot read {show_path(directory)}: {error.strerror}") from None
+def in_repository(path: str, names: tuple[str, ...]) -> str:
+    """The path of a file relative to the top of the repository, with slashes; as it is when the file is not below it.
+
+    `names` are the SET arguments of the run: a file out of `REV:` has its path in the repository already.
+    """
+    for prefix in _revisions(names):
+        if path.startswith(prefix):
+            return path[len(prefix) :]
+    if path == UNNAMED:
+        return path
+    full = os.path.normpath(os.path.join(os.getcwd(), path))
+    for top in _tops(os.getcwd(), *(os.environ.get(name, "") for name in _PLATFORMS)):
+        if full.startswith(os.path.join(top, "")):
+            return full[len(os.path.join(top, "")) :].replace(os.sep, "/")
+    return path.replace(os.sep, "/")
 
 
-def is_json(entry: os.DirEntry[str]) -> bool:
-    """Whether an entry is a regular file that is called JSON."""
-    return entry.name.endswith(".json") and entry.is_file(follow_symlinks=False)
+def in_patch(path: str, names: tuple[str, ...]) -> str:
+    """The name of a file in a patch that `patch -p1` and `git apply` take.
+
+    That is relative to the working directory for a file below it, to the top of the repository for any other one of
+    it, `REV:` included, and for a file of an archive to the archive.
+    """
+    archive, _, member = path.partition("!/")
+    if member and os.path.isfile(archive):
+        return member
+    is_below = not os.path.isabs(path) and not os.path.normpath(path).startswith("..")
+    if is_below and not path.startswith(_revisions(names)):
+        return path.replace(os.sep, "/")
+    return in_repository(path, names).lstrip("/")
+
+
+@cache
+def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
+    matches = ((name, _REVISION.match(name)) for name in names if ":" in name and "!/" not in name)
+    return tuple(revision[0] for name, revision in matches if revision and not os.path.lexists(name))
+
+
+@cache
+def _tops(here: str, *places: str) -> tuple[str, ...]:
+    """The possible tops of the repository: the platform's variables, git's work tree, and the working directory."""
+    tops = (*filter(None, places), home_of(here) or here, here)
+    return tuple(dict.fromkeys(path for top in tops for path in (os.path.normpath(top), os.path.realpath(top))))

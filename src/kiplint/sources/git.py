@@ -1,18 +1,20 @@
-"""Git: the calls of git, the objects of a repository, and schema sets in revisions (`REV:path`). No checkout."""
+"""Git: its calls, the objects of a repository, and schema sets in revisions (`REV:path`). No checkout."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
-from kiplint.limits import GIT_ENTRIES, GIT_LEVELS, GIT_OBJECTS, GIT_TREE, Counter
-from kiplint.sources.cleanup import at_end, forget
+from kiplint.limits import GIT_LISTING, GIT_OBJECTS, TEXT_BYTES
+from kiplint.sources.cleanup import at_end
 from kiplint.sources.disk import home_of
-from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError, is_walked, marks_of
-from kiplint.sources.tree import FileTree
-from kiplint.text.files import read_file
+from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
+from kiplint.sources.tree import FileTree, by_folder
+from kiplint.text.files import Disk, read_file
 from kiplint.text.words import did_you_mean
 
 _LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
@@ -21,7 +23,7 @@ _LOCAL |= {"GIT_OBJECT_DIRECTORY", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "
 """The variables that locate a repository, which hooks set: `git rev-parse --local-env-vars` without configuration."""
 
 _QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_PAGER": "cat"}
-_QUIET |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
+_QUIET |= {"GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull, "GIT_LITERAL_PATHSPECS": "0", "LC_ALL": "C"}
 """No prompts, no locks, and no fetching, because the configuration of remotes can name commands to run; and each object
 and each parent as the commit has it, not what the repository puts in its place."""
 
@@ -32,10 +34,32 @@ _TAME = tuple(
 )
 """Settings of a repository that are overridden, because each of them can name a command to run."""
 
-_PLUMBING = {"cat-file": "--batch", "clone": "--mirror", "config": "--get-regexp", "diff-tree": "--stdin"}
-_PLUMBING |= {"for-each-ref": "", "ls-files": "--cached", "merge-base": "", "rev-list": "", "rev-parse": ""}
-"""The only commands of git that run, with the first option that they must have. None of them reads the files of the
-work tree, which git passes through filters that a configuration names."""
+SECONDS = 60.0
+"""The limit on the time of a command, because folders that share subfolders can take git forever to list."""
+AT_ONCE = 30
+"""How many ids to send before the answers are read: they fit into the smallest pipe."""
+FOLDER, FILE, LINK, SUBMODULE = "040000", "100", "120000", "160000"
+"""The modes of entries of a tree, and how those of files begin."""
+
+
+class NoRepositoryError(SourceError):
+    """The place is not a git repository."""
+
+
+class GitObject(NamedTuple):
+    """An object: its id, its type, and its bytes."""
+
+    id: str
+    kind: str
+    data: bytes
+
+
+class TreeEntry(NamedTuple):
+    """A file, link, folder or submodule of a tree: its mode in octal digits, the id of its object, and its path."""
+
+    mode: str
+    id: str
+    path: str
 
 
 def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
@@ -45,43 +69,40 @@ def environment(*, elsewhere: bool, protocols: str = "none") -> dict[str, str]:
     protocol.
     """
     variables = {name: value for name, value in os.environ.items() if not (elsewhere and name in _LOCAL)}
-    return {**variables, **_QUIET, "LC_ALL": "C", "GIT_ALLOW_PROTOCOL": protocols}
+    return {**variables, **_QUIET, "GIT_ALLOW_PROTOCOL": protocols}
 
 
 def start(options: Sequence[str], command: Sequence[str], env: dict[str, str]) -> Any:
     """A git process with three pipes; raises SourceError when there is no git to be run.
 
-    Raises ValueError for a command that is not in the list of harmless ones.
+    The command must not read the files of the work tree, which git passes through filters that a configuration names.
     """
     from subprocess import PIPE, Popen
 
-    if command[0] not in _PLUMBING or _PLUMBING[command[0]] not in ("", *command[1:2]):
-        raise ValueError(f"git {' '.join(command[:2])} may run commands of the configuration")
     try:
         return Popen(["git", *_TAME, *options, *command], stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env)
     except OSError as error:
         raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
 
 
-def finish(process: Any) -> tuple[bytes, bytes]:
-    """The standard output and standard error of a process, until it ends. An interrupt kills the process.
+def finish(process: Any, most: int, seconds: float = SECONDS) -> tuple[bytes, bytes]:
+    """The standard output and standard error of a process that ends; it is killed beyond `most` bytes, or `seconds`."""
+    from threading import Timer
 
-    Only the main thread is interrupted; `close` ends the processes of other threads.
-    """
-
-    def end() -> None:
-        process.kill()
-        process.wait()
-
-    at_end(end)
+    timer = Timer(seconds, process.kill)
+    timer.start()
     try:
-        out, err = process.communicate()
+        with process:
+            process.stdin.close()
+            out = process.stdout.read(most + 1)
+            if len(out) > most:
+                process.kill()
+            return out, process.stderr.read()
     except BaseException:
-        end()
+        process.kill()
         raise
     finally:
-        forget(end)
-    return out, err
+        timer.cancel()
 
 
 def complaint(stderr: bytes) -> str:
@@ -89,25 +110,6 @@ def complaint(stderr: bytes) -> str:
     lines = [line for line in stderr.decode("utf-8", "surrogateescape").splitlines() if line.strip()]
     reasons = [line.partition(": ")[2] for line in lines if line.startswith(("fatal: ", "error: "))]
     return next(iter(reasons or lines), "it says nothing")
-
-
-WINDOW = 30
-"""The number of names to send before reading the first answer. Twice that many fit into the smallest pipe."""
-
-
-PIECE = 1 << 16
-
-
-class NoRepositoryError(SourceError):
-    """The place is not a git repository."""
-
-
-class GitObject(NamedTuple):
-    """An object: its type, its bytes, and the length of ids in its repository, in bytes."""
-
-    kind: str
-    data: bytes
-    width: int
 
 
 def _require_trust(where: str, stderr: bytes) -> None:
@@ -120,7 +122,7 @@ def _require_trust(where: str, stderr: bytes) -> None:
 
 
 class Objects:
-    """The objects of one repository; the first request starts git. Threads must not share them.
+    """The objects of one repository. The first request starts git. Threads must not share them.
 
     `where` is what errors call it, `options` lead git there, and `ceiling` is a directory that git must not leave
     upwards on its way.
@@ -128,148 +130,104 @@ class Objects:
 
     def __init__(self, where: str, options: Sequence[str], *, elsewhere: bool, ceiling: str = "") -> None:
         self.where = where
-        self._options = list(options)
+        self._options = options
         self._env = environment(elsewhere=elsewhere)
         if ceiling:
             self._env["GIT_CEILING_DIRECTORIES"] = ceiling
         self._process: Any = None
-        self.open = True
-
-    @property
-    def _git(self) -> Any:
-        if self._process is None:
-            self._process = start(self._options, ["cat-file", "--batch"], self._env)
-            at_end(self.close)
-        return self._process
 
     def close(self) -> None:
-        """Stop the process; no request works afterwards."""
-        was_open, self.open = self.open, False
-        if was_open and self._process:
-            forget(self.close)
-            self._process.kill()  # another thread may be waiting for its output
-            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-                try:
-                    pipe.close()
-                except OSError:  # unwritten data has no reader
-                    continue
-            self._process.wait()
+        """Stop the process; the next request starts another one."""
+        process, self._process = self._process, None
+        if process:
+            process.kill()
+            process.communicate()
 
     def find(self, name: str) -> GitObject | None:
         """The object of a name as git understands it, or None; raises NoRepositoryError, SourceError."""
-        if "\n" in name or "\0" in name:
-            return None
-        return self._ask([name.encode("utf-8", "surrogateescape")])[0]
+        return None if "\n" in name or "\0" in name else self._ask([name])[0]
 
-    def read(self, ids: Sequence[str]) -> list[GitObject]:
-        """Objects by id, of an oversized blob only the beginning; raises SourceError when one is missing."""
-        answers = self._ask([name.encode() for name in ids])
-        for answer, name in zip(answers, ids, strict=True):
-            if answer is None:
-                raise self._missing(name)
-        return [answer for answer in answers if answer]
+    def read(self, ids: Sequence[str]) -> list[bytes]:
+        """The bytes of objects by id, of an oversized one the beginning; raises SourceError when one is missing."""
+        answers = zip(ids, self._ask(ids), strict=True)
+        return [answer.data if answer else self.refuse(name) for name, answer in answers]
 
     def run(self, *command: str) -> str:
         """The output of a git command, or empty if it fails; raises SourceError for a repository of another owner."""
         process = start(self._options, command, self._env)
-        out, stderr = finish(process)
+        out, stderr = finish(process, GIT_OBJECTS)
         if process.returncode:
             _require_trust(self.where, stderr)
             return ""
         return out.decode("utf-8", "surrogateescape")
 
-    def tell(self, command: Sequence[str], data: bytes, most: int, seconds: float) -> bytes:
-        """The output of a git command with `data` on its standard input, which must fit into a pipe.
+    def entries(self, tree: str, name: str, *, recursive: bool = True) -> Iterator[TreeEntry]:
+        """What a tree has, by its id; with that of its folders, or of itself alone. `name` is its name in errors.
 
-        Raises SourceError when it fails, prints more than `most` bytes, or takes longer than `seconds`.
+        Raises SourceError for a tree that cannot be read, and for one that is too large.
         """
-        from threading import Timer
+        options = ["-r"] if recursive else []
+        process = start(self._options, ["ls-tree", "-z", "--full-tree", *options, tree], self._env)
+        out, _ = finish(process, GIT_LISTING)
+        if len(out) > GIT_LISTING or process.returncode < 0:
+            raise SourceError(GIT_LISTING.exceeded(name))
+        if process.returncode:
+            self.refuse(tree)
+        for entry in re.finditer(rb"(\d+) \w+ (\w+)\t([^\0]+)\0", out):
+            path = entry[3].decode("utf-8", "surrogateescape")
+            if not {"", ".", ".."} & {*path.split("/")}:
+                yield TreeEntry(entry[1].decode(), entry[2].decode(), path)
 
-        process = start(self._options, command, self._env)
-        timer = Timer(seconds, process.kill)
-        timer.start()
-        try:
-            process.stdin.write(data)
-            process.stdin.close()
-            out: bytes = process.stdout.read(most + 1)
-        except OSError:
-            out = b""
-        finally:
-            timer.cancel()
-            if process.poll() is None and len(out) > most:
-                process.kill()
-            process.stdout.close()
-            process.stderr.close()
-            process.wait()
-        if process.returncode or len(out) > most:
-            raise SourceError(f"git cannot say what is in {self.where}")
-        return out
-
-    def _missing(self, name: str) -> SourceError:
+    def refuse(self, name: str) -> NoReturn:
+        """Raise SourceError for an object that cannot be read."""
         if "true" in self.run("config", "--get-regexp", r"^remote\..*\.promisor$"):
             reason = f"the clone {self.where} is partial, and object {name} is not in it"
-            return SourceError(f"{reason}; kiplint fetches nothing, so use a clone made without --filter")
-        return SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
+            raise SourceError(f"{reason}; kiplint fetches nothing, so use a clone made without --filter")
+        raise SourceError(f"the git repository {self.where} is damaged: object {name} cannot be read")
 
-    def _ask(self, names: Sequence[bytes]) -> list[GitObject | None]:
+    def _ask(self, names: Sequence[str]) -> list[GitObject | None]:
+        self._process = self._process or start(self._options, ["cat-file", "--batch"], self._env)
+        answers: list[GitObject | None] = []
+        remaining: int = GIT_OBJECTS
         try:
-            return list(self._answers(names))
+            for at in range(0, len(names), AT_ONCE):
+                chunk = names[at : at + AT_ONCE]
+                self._process.stdin.write("".join(f"{name}\n" for name in chunk).encode("utf-8", "surrogateescape"))
+                self._process.stdin.flush()
+                for _ in chunk:
+                    answers.append(answer := self._receive(remaining))
+                    remaining -= len(answer.data) if answer else 0
+        except (OSError, ValueError):
+            self._fail()
         except BaseException:
             self.close()  # the next request would read the unread answers
             raise
+        return answers
 
-    def _answers(self, names: Sequence[bytes]) -> Iterator[GitObject | None]:
-        room = Counter(GIT_OBJECTS)
-        chunks = [names[at : at + WINDOW] for at in range(0, len(names), WINDOW)]
-        self._send(chunks[:1])
-        for at, chunk in enumerate(chunks, 1):
-            self._send(chunks[at : at + 1])
-            for _ in chunk:
-                yield self._receive(room)
-
-    def _send(self, chunks: Sequence[Sequence[bytes]]) -> None:
-        try:
-            for chunk in chunks:
-                self._git.stdin.write(b"".join(name + b"\n" for name in chunk))
-                self._git.stdin.flush()
-        except OSError:
-            self._fail()
-
-    def _receive(self, room: Counter) -> GitObject | None:
-        pipe = self._git.stdout
+    def _receive(self, most: int) -> GitObject | None:
+        """The next answer; raises ValueError for anything else, such as the end of the output."""
+        pipe = self._process.stdout
         line: bytes = pipe.readline()
         if line.endswith((b" missing\n", b" ambiguous\n")):
             return None
-        words = line.split()
-        if len(words) != 3 or not words[2].isdigit():
-            self._fail()
-        size = int(words[2])
-        length = min(size, LARGEST_ENTRY) if words[1] == b"blob" else size
-        if length > GIT_TREE or not room.take(length):
-            limit = GIT_TREE if length > GIT_TREE else GIT_OBJECTS
-            raise SourceError(limit.exceeded(f"the git repository {self.where}"))
-        data: bytes = pipe.read(length)
-        if size > length:
-            rest = size - length
-
-            def read(most: int) -> bytes:
-                nonlocal rest
-                piece: bytes = pipe.read(min(most, rest))
-                rest -= len(piece)
-                return piece
-
-            data += marks_of(read)[0]
-            while read(PIECE):
-                pass
-        if len(data) < length or pipe.read(1) != b"\n":
-            self._fail()
-        return GitObject(words[1].decode(), data, len(words[0]) // 2)
+        name, kind, size = line.decode().split()
+        remaining = int(size)
+        if min(remaining, LARGEST_ENTRY) > most:
+            raise SourceError(GIT_OBJECTS.exceeded(f"the git repository {self.where}"))
+        data: bytes = pipe.read(min(remaining, LARGEST_ENTRY))
+        remaining -= len(data)
+        while chunk := pipe.read(min(remaining, 1 << 16)):
+            remaining -= len(chunk)
+        if pipe.read(1) != b"\n":
+            raise ValueError
+        return GitObject(name, kind, data)
 
     def _fail(self) -> NoReturn:
-        self._git.kill()
-        whole = self._git.stderr.read()
-        _require_trust(self.where, whole)
-        reason = complaint(whole)
+        process, self._process = self._process, None
+        process.kill()
+        _, stderr = process.communicate()
+        _require_trust(self.where, stderr)
+        reason = complaint(stderr)
         if "not a git repository" in reason:
             raise NoRepositoryError(f"not a git repository: {self.where}") from None
         raise SourceError(f"git cannot read the repository {self.where}: {reason}") from None
@@ -286,19 +244,13 @@ def open_repository(repository: str | None) -> Objects:
     SourceError for a repository that does not exist and for a bundle that cannot be unpacked. The first request raises
     it for a directory that is not a repository.
     """
-    place = os.path.realpath(repository or os.curdir)
-    key = place, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
-    if key not in _repositories or not _repositories[key].open:
-        _repositories[key] = _open(repository, place) if repository else Objects(place, (), elsewhere=False)
+    path = os.path.realpath(repository or os.curdir)
+    key = path, "elsewhere" if repository else os.environ.get("GIT_DIR", "")
+    if key not in _repositories:
+        if not _repositories:
+            at_end(close_repositories)
+        _repositories[key] = own_repository(path, repository) if repository else Objects(path, (), elsewhere=False)
     return _repositories[key]
-
-
-def own_repository(place: str, name: str) -> Objects:
-    """The objects of a repository for a single caller, such as a thread. The caller must close them.
-
-    `name` is the name of the repository in errors. Raises SourceError as `open_repository` does.
-    """
-    return _open(name, os.path.realpath(place))
 
 
 def close_repositories() -> None:
@@ -307,28 +259,27 @@ def close_repositories() -> None:
         _repositories.popitem()[1].close()
 
 
-def _open(repository: str, place: str) -> Objects:
-    if os.path.isdir(place):
-        if not _is_bare(place):
-            return Objects(repository, ("-C", place), elsewhere=True)
+def own_repository(path: str, name: str) -> Objects:
+    """The objects of a repository for a single caller, such as a thread. The caller must close them.
+
+    `name` is the name of the repository in errors. Raises SourceError as `open_repository` does.
+    """
+    path = os.path.realpath(path)
+    if os.path.isdir(path):
+        if not _is_bare(path):
+            return Objects(name, ("-C", path), elsewhere=True)
         # `safe.bareRepository` is about repositories that git discovers; this one is named.
-        options = ("-c", "safe.bareRepository=all", "-C", place)
-        return Objects(repository, options, elsewhere=True, ceiling=os.path.dirname(place))
+        options = ("-c", "safe.bareRepository=all", "-C", path)
+        return Objects(name, options, elsewhere=True, ceiling=os.path.dirname(path))
     try:
-        beginning = read_file(place, 16, cut=True)
+        beginning = read_file(path, 16, cut=True)
     except OSError as error:
-        raise SourceError(f"cannot read the repository {repository}: {error.strerror}") from None
-    if beginning.startswith(b"gitdir:") and os.path.basename(place) == ".git":
-        return Objects(repository, ("-C", os.path.dirname(place)), elsewhere=True)
-    if is_bundle(place):
-        return Objects(repository, (f"--git-dir={unpacked(repository, place)}",), elsewhere=True)
-    raise NoRepositoryError(f"neither a git repository nor a bundle: {repository}")
-
-
-def is_bundle(path: str) -> bool:
-    """Whether a file is a git bundle."""
-    beginning = read_file(path, 16, cut=True)
-    return beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n")
+        raise SourceError(f"cannot read the repository {name}: {error.strerror}") from None
+    if beginning.startswith(b"gitdir:") and os.path.basename(path) == ".git":
+        return Objects(name, ("-C", os.path.dirname(path)), elsewhere=True)
+    if beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n"):
+        return Objects(name, (f"--git-dir={_unpacked(name, path)}",), elsewhere=True)
+    raise NoRepositoryError(f"neither a git repository nor a bundle: {name}")
 
 
 def is_repository(path: str) -> bool:
@@ -336,31 +287,20 @@ def is_repository(path: str) -> bool:
     return os.path.lexists(os.path.join(path, ".git")) or _is_bare(path)
 
 
-def work_tree_files(directory: str) -> list[str]:
-    """The paths below a directory of a checkout that git has or would add, from there and with slashes.
-
-    Some may be gone, others are repositories of their own. Empty outside of a checkout, for the repository of another
-    owner, and without git.
-    """
-    command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    try:
-        process = start(("-C", directory), command, environment(elsewhere=True))
-    except SourceError:
-        return []
-    out, _ = finish(process)
-    return [] if process.returncode else [*dict.fromkeys(os.fsdecode(out).split("\0")[:-1])]
+def _is_bare(path: str) -> bool:
+    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
 
 
 def unpack(repository: str, bundle: str, directory: str) -> None:
     """Clone a bundle into an empty directory, as a bare repository; raises SourceError for a broken bundle."""
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     process = start((), command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
-    _, stderr = finish(process)
+    _, stderr = finish(process, GIT_OBJECTS, 60 * SECONDS)
     if process.returncode:
         raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
 
 
-def unpacked(repository: str, bundle: str) -> str:
+def _unpacked(repository: str, bundle: str) -> str:
     """A bundle as a bare repository, removed when this process ends; raises SourceError for a broken bundle."""
     from shutil import rmtree
     from tempfile import mkdtemp
@@ -375,25 +315,22 @@ def unpacked(repository: str, bundle: str) -> str:
     return _directories[key]
 
 
-def _is_bare(path: str) -> bool:
-    return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
+def work_tree_files(directory: str) -> list[str]:
+    """The paths below a directory of a checkout that git has or would add, from there and with slashes.
+
+    Some may be gone, others are repositories of their own. Empty outside of a checkout, for the repository of another
+    owner, and without git.
+    """
+    command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    try:
+        process = start(("-C", directory), command, environment(elsewhere=True))
+    except SourceError:
+        return []
+    out, _ = finish(process, GIT_OBJECTS)
+    return [] if process.returncode else [*dict.fromkeys(os.fsdecode(out).split("\0")[:-1])]
 
 
-AT_ONCE = 64
-
-FOLDER, FILE, LINK = b"40000", b"100", b"120000"
-"""The modes of a folder and of a link, and how those of files begin."""
-
-
-class TreeEntry(NamedTuple):
-    """One entry of a tree object: its mode in octal digits, its name, and the id of its object."""
-
-    mode: bytes
-    name: str
-    id: str
-
-
-def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, str]:
+def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, str]:
     """The tree that `REV:path` names, and the name of the file in it if the path is a file.
 
     Raises SourceError for an unknown revision, a missing path and a place that is not a repository.
@@ -402,24 +339,30 @@ def open_revision(name: str, repository: str | None = None) -> tuple[FileTree, s
     objects = open_repository(repository)
     try:
         root = objects.find(revision + "^{tree}")
-        parts = _parts(name, path, objects)
+        path = _from_top(name, path, objects)
     except NoRepositoryError as error:
         raise SourceError(f"{error} (and no such file: {name})" if repository is None else str(error)) from None
     if root is None:
-        _no_revision(revision, objects)
-    parents: list[str] = []
-    for at, part in enumerate(parts, 1):
-        entry = _entry(revision, parents, part, root)
-        if entry.mode.startswith(FILE) and at == len(parts):
-            beside = {file.name: file.id for file in entries(root) if is_json(file)}
-            return _tree(name, revision, parents, {"": {**beside, part: entry.id}}, (), objects), part
-        if entry.mode != FOLDER:
-            what = {LINK: "a symbolic link", b"160000": "a submodule"}.get(entry.mode, "a file")
-            raise SourceError(f"cannot read {revision}:{'/'.join([*parents, part])}: it is {what}")
-        parents.append(part)
-        root = objects.read([entry.id])[0]
-    folders, links = _folders(name, root, objects)
-    return _tree(name, revision, parents, folders, links, objects), ""
+        _refuse_revision(revision, objects)
+    found, file = objects.find(f"{root.id}:{path}"), ""
+    if found and found.kind == "tree":
+        tree = found.id
+    else:
+        tree, entry = _find_entry(revision, root.id, path, objects)
+        if entry.mode == FOLDER:
+            tree = entry.id
+        else:
+            path, _, file = path.rpartition("/")
+    entries = [
+        entry
+        for entry in objects.entries(tree, name, recursive=not file)
+        if entry.path.endswith(".json") or entry.path == file
+    ]
+    files = {entry.path: entry.id for entry in entries if entry.mode.startswith(FILE)}
+    links = tuple(entry.path for entry in entries if entry.mode == LINK)
+    inner = f"{path}/" if path else ""
+    home = home_of(objects.where) if os.path.isdir(objects.where) else ""
+    return FileTree(name, f"{revision}:{inner}", home + inner, by_folder(files), objects.read, links), file
 
 
 def is_revision(name: str, repository: str | None = None) -> bool:
@@ -454,24 +397,17 @@ def _split(name: str) -> tuple[str, str]:
     return revision, path
 
 
-def _parts(name: str, path: str, objects: Objects) -> list[str]:
-    """The folders and the file of a path from the top of the repository; `./` and `../` begin where we are."""
-    parts = [part for part in path.split("/") if part]
-    if path.startswith("/") or parts[:1] not in (["."], [".."]):
-        return parts
-    whole = objects.run("rev-parse", "--show-prefix").removesuffix("\n").split("/")
-    whole = [part for part in whole if part]
-    for part in parts:
-        if part == ".." and not whole:
+def _from_top(name: str, path: str, objects: Objects) -> str:
+    """A path from the top of the repository, without needless slashes; `./` and `../` begin where we are."""
+    if re.match(r"\.\.?(?:/|\Z)", path):
+        prefix = objects.run("rev-parse", "--show-prefix").removesuffix("\n")
+        path = os.path.normpath(prefix + path).replace(os.sep, "/")
+        if path.partition("/")[0] == "..":
             raise SourceError(f"{name} leads out of the repository")
-        if part == "..":
-            whole.pop()
-        elif part != ".":
-            whole.append(part)
-    return whole
+    return "/".join(part for part in path.split("/") if part and path != ".")
 
 
-def _no_revision(revision: str, objects: Objects) -> NoReturn:
+def _refuse_revision(revision: str, objects: Objects) -> NoReturn:
     names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
     base = re.split("[~^@]", revision, maxsplit=1)[0]
     longer = [name for name in names if name.startswith(base)]  # as 3.9.0-rc3 for 3.9.0
@@ -482,74 +418,63 @@ def _no_revision(revision: str, objects: Objects) -> NoReturn:
     raise SourceError(f"no such revision: {revision}{hint}")
 
 
-def _entry(revision: str, parents: list[str], part: str, tree: GitObject) -> TreeEntry:
-    by_name = {entry.name: entry for entry in entries(tree)}
-    if part not in by_name:
-        before = "".join(f"{folder}/" for folder in parents)
-        hint = did_you_mean(part, by_name, before, numbered=False)
-        raise SourceError(f"no such path in {revision}: {before}{part}{hint}")
-    return by_name[part]
+def _find_entry(revision: str, tree: str, path: str, objects: Objects) -> tuple[str, TreeEntry]:
+    """The folder that has a path below a tree, by its id, and its entry; raises SourceError at the first wrong part."""
+    parents, parts = "", path.split("/")
+    for at, part in enumerate(parts, 1):
+        by_name = {entry.path: entry for entry in objects.entries(tree, revision, recursive=False)}
+        if part not in by_name:
+            hint = did_you_mean(part, by_name, parents, numbered=False)
+            raise SourceError(f"no such path in {revision}: {parents}{part}{hint}")
+        entry = by_name[part]
+        if entry.mode != FOLDER and not (at == len(parts) and entry.mode.startswith(FILE)):
+            what = {LINK: "a symbolic link", SUBMODULE: "a submodule"}.get(entry.mode, "a file")
+            raise SourceError(f"cannot read {revision}:{parents}{part}: it is {what}")
+        if at < len(parts):
+            tree, parents = entry.id, f"{parents}{part}/"
+    return tree, entry
 
 
-def entries(tree: GitObject) -> Iterator[TreeEntry]:
-    """The entries of a tree object; raises SourceError when it is cut off."""
-    data, at = tree.data, 0
-    while at < len(data):
-        space = data.find(b" ", at)
-        end = data.find(b"\0", space)
-        after = end + 1 + tree.width
-        if min(space, end) < 0 or after > len(data):
-            raise SourceError("the git repository is damaged: a tree object ends too early")
-        name = data[space + 1 : end].decode("utf-8", "surrogateescape")
-        if name not in ("", ".", "..") and "/" not in name:
-            yield TreeEntry(data[at:space].lstrip(b"0"), name, data[end + 1 : after].hex())
-        at = after
+class RevisionFiles(Disk):
+    """The files of a work tree as a revision has them, for what is read by path; those outside of it are on disk."""
 
+    def __init__(self, revision: str, top: str) -> None:
+        self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
+        self.paths: dict[str, None] = {}
+        """The files of the work tree that were read."""
 
-def _folders(name: str, top: GitObject, objects: Objects) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """The JSON files of each folder below a tree, name to the id of the contents, and the links of such names."""
-    folders: dict[str, dict[str, str]] = {}
-    links: list[str] = []
-    waiting = [("", top)]
-    ahead: list[tuple[str, str]] = []
-    count = 0
-    while waiting:
-        for path, tree in waiting:
-            inside = list(entries(tree))
-            count += len(inside)
-            if count > GIT_ENTRIES:
-                raise SourceError(GIT_ENTRIES.exceeded(name))
-            before = f"{path}/" if path else ""
-            inner = (entry for entry in inside if entry.mode == FOLDER and is_walked(entry.name))
-            ahead += [(before + entry.name, entry.id) for entry in inner]
-            if files := {entry.name: entry.id for entry in inside if is_json(entry)}:
-                folders[path] = files
-            links += [before + entry.name for entry in inside if entry.mode == LINK and entry.name.endswith(".json")]
-        batch, ahead = ahead[-AT_ONCE:], ahead[:-AT_ONCE]
-        if any(path.count("/") >= GIT_LEVELS for path, _ in batch):
-            raise SourceError(GIT_LEVELS.exceeded(name))
-        trees = objects.read([tree_id for _, tree_id in batch])
-        waiting = [(path, tree) for (path, _), tree in zip(batch, trees, strict=True)]
-    return folders, links
+    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
+        """The bytes of a file; raises OSError as `read_file` does."""
+        if not self._is_inside(path):
+            return super().read(path, most, cut=cut)
+        entry = self._entries.get(os.path.abspath(path))
+        if entry is None:
+            raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
+        if entry.mode == LINK:
+            text = f"it is a link in {self.revision}, which is not followed; --trust-head reads it as it is"
+            raise OSError(errno.ELOOP, text, path)
+        self.paths[os.path.abspath(path)] = None
+        data = open_repository(None).read([entry.id])[0]
+        if len(data) > most and not cut:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
+        return data[:most]
 
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file of that name, or a link."""
+        return os.path.abspath(path) in self._entries if self._is_inside(path) else super().is_file(path)
 
-def is_json(entry: TreeEntry) -> bool:
-    """Whether an entry is a regular file that is called JSON."""
-    return entry.mode.startswith(FILE) and entry.name.endswith(".json")
+    exists = is_file
 
+    def real(self, path: str) -> str:
+        """The absolute path; links outside of the work tree are resolved."""
+        return os.path.abspath(path) if self._is_inside(path) else super().real(path)
 
-def _tree(
-    name: str,
-    revision: str,
-    parents: list[str],
-    folders: dict[str, dict[str, str]],
-    links: Iterable[str],
-    objects: Objects,
-) -> FileTree:
-    inner = "".join(f"{folder}/" for folder in parents)
-    home = home_of(objects.where) if os.path.isdir(objects.where) else ""
+    def _is_inside(self, path: str) -> bool:
+        return os.path.join(os.path.abspath(path), "").startswith(self.top)
 
-    def read(ids: list[str]) -> list[bytes]:
-        return [blob.data for blob in objects.read(ids)]
-
-    return FileTree(name, f"{revision}:{inner}", home + inner, folders, read, tuple(links))
+    @cached_property
+    def _entries(self) -> dict[str, TreeEntry]:
+        objects = open_repository(None)
+        tree = objects.find(self.revision + "^{tree}")
+        entries = objects.entries(tree.id, self.revision) if tree else ()
+        return {self.top + entry.path.replace("/", os.sep): entry for entry in entries if entry.mode != SUBMODULE}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from itertools import pairwise
 from typing import Final, NamedTuple
 
-from kiplint.limits import GIT_ENTRIES, GIT_FOLDERS, GIT_LEVELS
-from kiplint.sources.git import FILE, FOLDER, Objects, entries, is_json, is_revision, open_repository
-from kiplint.sources.schema_files import SourceError, is_walked
+from kiplint.sources.git import FILE, Objects, is_revision, open_repository
+from kiplint.sources.schema_files import SourceError
+from kiplint.sources.tree import by_folder
 from kiplint.text.words import did_you_mean
 
 _COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%aE%n%B%x00")
@@ -74,10 +73,6 @@ def commit_text(parents: str, author: str, mail: str, message: str) -> CommitTex
 
 
 TAGS = "tags"
-MOST_KEPT = 200_000
-"""The maximum of folders in a walker's cache."""
-
-
 _PLAIN = re.compile(r"\w[\w/-]*(?:\.[\w/-]+)*")
 """Names of a single commit: no range, no list of commits, no option."""
 
@@ -96,18 +91,10 @@ class Revision(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder with JSON files: its path from the top, the id of its tree, and the ids of its files by name."""
+    """A folder with JSON files: its path from the top, and the ids of its files by name."""
 
     path: str
-    id: str
     files: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, path: str, files: tuple[tuple[str, str], ...]) -> Folder:
-        """A folder without a usable id in git; its id is a hash of its files."""
-        from hashlib import sha1  # takes milliseconds, and a diff of directories needs none
-
-        return cls(path, sha1(repr(files).encode(), usedforsecurity=False).hexdigest(), files)
 
 
 def branch(objects: Objects, name: str) -> list[Revision]:
@@ -193,134 +180,16 @@ def target_branches(repository: str | None = None) -> Iterator[str]:
             yield name or branch
 
 
-class _Tree(NamedTuple):
-    """A walker's cache of a tree: its JSON files, and its subtrees with JSON files, by name."""
-
-    files: tuple[tuple[str, str], ...]
-    below: tuple[tuple[str, str], ...]
-
-
-class Walker:
-    """Finds the folders with JSON files in many trees of one repository; shared subtrees are read once."""
-
-    def __init__(self, objects: Objects) -> None:
-        self._objects = objects
-        self._trees: dict[str, _Tree] = {}
-
-    def folders(self, tree: str) -> Iterator[Folder]:
-        """The folders of a tree; raises SourceError for damage, and for more than a definition tree can hold."""
-        if len(self._trees) > MOST_KEPT:
-            self._trees.clear()
-        self._look(tree, 0)
-        waiting = [("", tree)]
-        folders = files = 0
-        while waiting:
-            path, tree_id = waiting.pop()
-            cache = self._trees[tree_id]
-            if cache.files:
-                yield Folder(path, tree_id, cache.files)
-            folders += bool(cache.files)
-            files += len(cache.files)
-            waiting += [(f"{path}/{name}".lstrip("/"), inner) for name, inner in reversed(cache.below)]
-            if max(files, len(waiting)) > GIT_ENTRIES or folders > GIT_FOLDERS:
-                limit = GIT_FOLDERS if folders > GIT_FOLDERS else GIT_ENTRIES
-                raise SourceError(limit.exceeded(self._objects.where))
-
-    def _look(self, tree: str, depth: int) -> bool:
-        """Whether a tree has JSON files at any depth; remembers where."""
-        if tree not in self._trees:
-            if depth > GIT_LEVELS:
-                raise SourceError(GIT_LEVELS.exceeded(self._objects.where))
-            inside = list(entries(self._objects.read([tree])[0]))
-            files = tuple((entry.name, entry.id) for entry in inside if is_json(entry))
-            folders = [(entry.name, entry.id) for entry in inside if entry.mode == FOLDER and is_walked(entry.name)]
-            self._trees[tree] = _Tree(files, tuple(folder for folder in folders if self._look(folder[1], depth + 1)))
-        return any(self._trees[tree])
+def folders_of(objects: Objects, tree: str) -> tuple[Folder, ...]:
+    """The folders with JSON files of a tree, by its id; raises SourceError for damage and for too large a tree."""
+    entries = objects.entries(tree, objects.where)
+    files = {entry.path: entry.id for entry in entries if entry.path.endswith(".json") and entry.mode.startswith(FILE)}
+    return tuple(Folder(path, tuple(sorted(ids.items()))) for path, ids in sorted(by_folder(files).items()))
 
 
-EMPTY = {
-    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
-"""The id of the empty tree, which git always has, by the length of ids."""
-MOST_BYTES = 256 << 20
-SECONDS = 60.0
-"""The limits on the output and time of git, because trees that share subtrees can have billions of entries."""
-AT_ONCE = 256
-"""This many pairs of ids fit into the smallest pipe."""
-_COMMAND = ("diff-tree", "--stdin", "-r", "--raw", "-z", "--no-renames", "--no-abbrev", "--", "*.json")
-Folders = tuple[Folder, ...]
-
-
-def follow(objects: Objects, trees: Sequence[str]) -> Iterator[Folders]:
-    """The folders of each tree, as a `Walker` has them but for the ids; the same object where nothing is different.
-
-    Raises SourceError for what a walker has to look into: damage, and more than a definition tree can hold.
-    """
-    ids_by_folder: dict[str, dict[str, str]] = {}
-    by_path: dict[str, Folder] = {}
-    folders: Folders = ()
-    pairs = [*pairwise([EMPTY.get(len(trees[0]), trees[0]), *trees])] if trees else []
-    for at in range(0, len(pairs), AT_ONCE):
-        some = pairs[at : at + AT_ONCE]
-        request = "".join(f"{old} {new}\n" for old, new in some if old != new).encode()
-        steps = _steps(objects.tell(_COMMAND, request, MOST_BYTES, SECONDS))
-        for old, new in some:
-            if old == new:
-                yield folders
-                continue
-            pair, step = next(steps, ("", {}))
-            if pair != f"{old} {new}":  # git passes over what it cannot read
-                raise SourceError(f"{objects.where} is damaged")
-            if _apply(step, ids_by_folder, by_path):
-                folders = tuple(by_path[path] for path in sorted(by_path))
-                if len(folders) > GIT_FOLDERS or sum(len(folder.files) for folder in folders) > GIT_ENTRIES:
-                    raise SourceError(f"{objects.where} holds more than definitions")
-            yield folders
-
-
-def _steps(out: bytes) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each pair of trees with its changes: path to the new id of the file, or empty for a removed file."""
-    at = 0
-    pair, step = "", dict[str, str]()
-    while at < len(out):
-        if out[at : at + 1] != b":":
-            if pair:
-                yield pair, step
-            end = out.index(b"\n", at)
-            pair, step, at = out[at:end].decode(), {}, end + 1
-            continue
-        middle = out.index(b"\0", at)
-        end = out.index(b"\0", middle + 1)
-        _, mode, _, blob, _ = out[at:middle].split(b" ")
-        path = out[middle + 1 : end].decode("utf-8", "surrogateescape")
-        step[path] = blob.decode() if mode.startswith(FILE) else ""
-        at = end + 1
-    if pair:
-        yield pair, step
-
-
-def _apply(step: dict[str, str], ids_by_folder: dict[str, dict[str, str]], by_path: dict[str, Folder]) -> bool:
-    """Apply the changes of a step; returns whether they touch a folder."""
-    folders = set()
-    for path, blob in step.items():
-        folder, _, name = path.rpartition("/")
-        parts = folder.split("/") if folder else []
-        if len(parts) > GIT_LEVELS:
-            raise SourceError(GIT_LEVELS.exceeded("a commit"))
-        if all(map(is_walked, parts)):
-            folders.add(folder)
-            if blob:
-                ids_by_folder.setdefault(folder, {})[name] = blob
-            else:
-                ids_by_folder.get(folder, {}).pop(name, None)
-    for folder in folders:
-        files = tuple(sorted(ids_by_folder.get(folder, {}).items()))
-        if files:
-            by_path[folder] = Folder.of(folder, files)
-        else:
-            by_path.pop(folder, None)
-    return bool(folders)
+def commits_with_json(objects: Objects, name: str) -> set[str]:
+    """The ids of the commits of a branch, along first parents, that change a JSON file."""
+    return {*objects.run("rev-list", "--first-parent", name, "--", "*.json").split()}
 
 
 class Inner(NamedTuple):

@@ -6,23 +6,11 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
-from kiplint.sources import disk
-from kiplint.sources.disk import STDIN, read_stdin
-from kiplint.sources.schema_files import (
-    LARGEST_ENTRY,
-    Keep,
-    NothingThereError,
-    SchemaFiles,
-    SourceError,
-)
-from kiplint.sources.walk import walk
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from kiplint.sources.tree import FileTree
+from kiplint.sources.disk import STDIN, UNNAMED, directory_tree, read_stdin, with_siblings
+from kiplint.sources.schema_files import LARGEST_ENTRY, Keep, NothingThereError, SchemaFiles, SourceError
+from kiplint.sources.tree import FileTree
 
 ARCHIVES = (".jar", ".zip")
-INSIDE = "!/"
 
 
 def open_sets(
@@ -39,9 +27,9 @@ def open_sets(
     the working directory. Raises SourceError for what cannot be read, for a tree without definitions, and for a named
     file that is other JSON. With `empty`, a tree without definitions is added to it, if another name has some.
     """
-    waiting = list(names)
+    names = list(names)
     any_set = False
-    for schemas in _open(waiting, keep, repository, empty if len(waiting) > 1 else None):
+    for schemas in _open(names, keep, repository, empty if len(names) > 1 else None):
         any_set = True
         yield schemas
     if empty and not any_set:
@@ -51,35 +39,40 @@ def open_sets(
 def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[str] | None) -> Iterator[SchemaFiles]:
     files: dict[str, dict[str, bytes | None]] = {}
     inside: dict[str, tuple[FileTree, list[str]]] = {}
-    once: dict[str, str] = {}
+    names_by_path: dict[str, str] = {}
     for name in names:
-        once.setdefault(os.path.abspath(name), name)
-    for name in once.values():
+        names_by_path.setdefault(os.path.abspath(name), name)
+    for name in names_by_path.values():
+        exists = os.path.lexists(name)
         if name == STDIN:
-            files.setdefault("", {})[disk.UNNAMED] = read_stdin(LARGEST_ENTRY)
+            files.setdefault("", {})[UNNAMED] = read_stdin(LARGEST_ENTRY)
         elif os.path.isdir(name):
-            yield from _some(walk(name, keep), empty)
-        elif os.path.lexists(name) and not name.lower().endswith(ARCHIVES):
-            _refuse_bundle(name)
-            if keep(name):
-                files.setdefault(os.path.dirname(name), {})[name] = None
-        elif not os.path.lexists(name) or keep(name):
+            yield from _sets(directory_tree(name), keep, empty)
+        elif exists and not keep(name):
+            continue
+        elif exists and not name.lower().endswith(ARCHIVES):
+            if name.endswith(".bundle") and os.path.isfile(name):
+                raise SourceError(
+                    f"{name} is a git bundle: name a revision (REV:path), and the bundle as its repository"
+                )
+            files.setdefault(os.path.dirname(name), {})[name] = None
+        else:
             tree, file = _tree(name, repository)
             if file:
                 inside.setdefault(tree.prefix, (tree, []))[1].append(file)
             else:
-                yield from _some(tree.sets(keep), empty)
+                yield from _sets(tree, keep, empty)
     for directory, texts_by_name in files.items():
-        yield disk.with_siblings(directory, texts_by_name, keep)
+        yield with_siblings(directory, texts_by_name, keep)
     for tree, file_names in inside.values():
-        if schemas := tree.files(file_names, keep):
+        if schemas := tree.named_files(file_names, keep):
             yield schemas
 
 
-def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[SchemaFiles]:
+def _sets(tree: FileTree, keep: Keep, empty: list[str] | None) -> Iterator[SchemaFiles]:
     """The sets of one name; without definitions its error is added to `empty`, unless that is None."""
     try:
-        yield from sets
+        yield from tree.sets(keep)
     except NothingThereError as error:
         if empty is None:
             raise
@@ -88,22 +81,17 @@ def _some(sets: Iterator[SchemaFiles], empty: list[str] | None) -> Iterator[Sche
 
 def _tree(name: str, repository: str | None) -> tuple[FileTree, str]:
     """The tree of a name that is not a plain file or directory, and the file in it if the name is a file."""
-    archive, _, inner = name.partition(INSIDE)
+    archive, _, inner = name.partition("!/")
     if archive.lower().endswith(ARCHIVES) and os.path.lexists(archive):
-        from kiplint.sources.tree import open_archive
+        from kiplint.sources.archive import open_archive
 
         return open_archive(archive, inner)
-    from kiplint.sources.git import is_revision, open_revision
+    from kiplint.sources.git import is_revision, revision_tree
 
     if ":" in name:
-        return open_revision(name, repository)
+        return revision_tree(name, repository)
     hint = ""
     with suppress(SourceError):
         hint = f"; for the revision, write {name}:" if is_revision(name, repository) else ""
     label = name or "''"
     raise SourceError(f"no such file or directory: {label}{hint}")
-
-
-def _refuse_bundle(name: str) -> None:
-    if name.endswith(".bundle") and os.path.isfile(name):
-        raise SourceError(f"{name} is a git bundle: name a revision (REV:path), and the bundle as its repository")

@@ -12,11 +12,14 @@ import msgspec
 Kind = Literal["definition", "malformed", "broken", "other"]
 """`malformed`: a definition if others are in its directory; `broken`: empty, or not text."""
 
+Keep = Callable[[str], bool]
+"""Whether a path is not excluded."""
+
 _PROPERTIES: Final = """
     name type apiKey listeners validVersions deprecatedVersions flexibleVersions latestVersionUnstable headerVersions
     commonStructs fields"""
 PROPERTIES: Final = frozenset(_PROPERTIES.split())
-"""The properties of a definition; an object with two of them, or with two similar words, is `meant`."""
+"""The properties of a definition; an object with two of them, or with two similar words, is meant to be one."""
 
 MESSAGE_TYPES: Final = ("request", "response", "header", "metadata", "data", "coordinator-key", "coordinator-value")
 
@@ -27,18 +30,42 @@ FOREIGN: Final = frozenset(f"{name}.json" for name in _FOREIGN.split())
 LARGEST_ENTRY: Final = (1 << 20) + 1
 """How much is read of a file: enough to see that it is too large."""
 
-MOST_LOOKED_AT: Final = 64 << 20
-"""The maximum of bytes to search in a file that is too large; beyond, it is taken for a definition."""
-
 MARKS: Final = (b"validVersions", b"flexibleVersions", b"apiKey", b"type")
 """The words that make a definition, in the forms in which `kind_of` combines them."""
 _DEFINITION_NAME: Final = r"[A-Z]\w*(?:Request|Response|Header|Record|Key|Value|Data|Message)\.json"
-_OUR_MARKS: Final = (b'"version"', b'"rule"', b'"$schema"', b'"description"')
 _COMMENT: Final = rb'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*[\s\S]*?(?:\*/|\Z)'
-_OURS: Final = (
-    rb'(?:\xef\xbb\xbf)?(?:\s|//[^\n]*\n)*+(?:\{\s*"(?:version|rule)"\s*:|\{\s*"\$schema"\s*:\s*"[^"]*sarif'
-    rb'|\[\s*\{\s*"description"\s*:|\[\s*\])'
-)
+
+
+class SourceError(Exception):
+    """A source that cannot be read or has nothing to check; the text names it and the reason."""
+
+
+class NothingThereError(SourceError):
+    """A source without any definition."""
+
+
+class SchemaFile(msgspec.Struct, frozen=True):
+    """One file: the path to show, its bytes, and whether it is reported or only context for the others."""
+
+    path: str
+    data: bytes
+    is_reported: bool = True
+
+
+class SchemaFiles(msgspec.Struct, frozen=True):
+    """The definition files of one directory; `single_file` if it is one named file without siblings.
+
+    `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
+    named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are not definitions.
+    `links` are the links that were not followed, all of a tree in its first set.
+    """
+
+    directory: str
+    files: tuple[SchemaFile, ...]
+    single_file: bool = False
+    relative: str = ""
+    left_out: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 def kind_of(data: bytes, name: str = "") -> Kind:
@@ -48,14 +75,15 @@ def kind_of(data: bytes, name: str = "") -> Kind:
     definitions a file is also meant to be a definition that is not JSON, or an object with two of their properties and
     no type of another kind, or empty under the name of a definition; what kiplint writes itself never is.
     """
-    if re.fullmatch(_DEFINITION_NAME, name) and data.strip() in (b"{}", b"[]"):
+    if data.strip() in (b"{}", b"[]") and re.fullmatch(_DEFINITION_NAME, name):
         return "malformed"
-    if name in FOREIGN:
+    first = _first_properties(data)
+    if name in FOREIGN or _is_ours(first or data):
         return "other"
-    if _may_be_ours(data) and re.match(_OURS, data):
-        return "other"
-    if _has_marks(data) and (_has_marks(_first_properties(data)) or _is_definition(data)):
+    if _has_marks(data) and (_has_marks(first) or _is_definition(data)):
         return "definition"
+    if len(data) >= LARGEST_ENTRY and not _without_comments(data).strip():
+        return "definition"  # whatever comes after so long a comment
     if _is_broken(data):
         return "broken"
     return "malformed" if len(data) < LARGEST_ENTRY and _is_meant(data, name) else "other"
@@ -73,33 +101,20 @@ def _first_properties(data: bytes) -> bytes:
     return b"" if -1 < bracket < start else data[start : data.find(b"{", start + 1)]
 
 
+def _is_ours(first: bytes) -> bool:
+    """Whether a text begins as a report or baseline of kiplint does."""
+    beginning = first[:200].lstrip(b"[{ \t\r\n")
+    return beginning.startswith((b'"version"', b'"rule"', b'"description"')) or (
+        beginning.startswith(b'"$schema"') and b"sarif" in beginning
+    )
+
+
 def _is_definition(data: bytes) -> bool:
     """Whether a text with the words of a definition has them at the top level, or cannot be parsed."""
     value = _value(data) if len(data) < LARGEST_ENTRY else None
     if value is None:
         return True
     return isinstance(value, dict) and _has_marks(b" ".join(b'"%b"' % key.encode(errors="replace") for key in value))
-
-
-def _may_be_ours(data: bytes) -> bool:
-    """A cheap test before the pattern of kiplint's own files, which takes as long to compile as 200 files to read."""
-    opening = 0 if data.startswith(b"{") else data.find(b"\n{") + 1
-    first = data[opening + 1 : opening + 80].lstrip()
-    return len(first) < 20 or (opening == 0 and data[:1] != b"{") or first.startswith(_OUR_MARKS)
-
-
-def marks_of(read: Callable[[int], bytes]) -> tuple[bytes, int]:
-    """The marks of a definition in the rest of a file that is too large, and the number of bytes read.
-
-    They are appended to the beginning of the file, so that long comments do not hide a definition.
-    """
-    marks: set[bytes] = set()
-    count, before = 0, b""
-    while count < MOST_LOOKED_AT and (piece := read(1 << 16)):
-        count += len(piece)
-        marks.update(mark for mark in MARKS if mark in before + piece)
-        before = piece[-20:]
-    return b" ".join(sorted(marks)) if count < MOST_LOOKED_AT else MARKS[0], count
 
 
 def is_other_json(data: bytes, name: str = "") -> bool:
@@ -140,65 +155,9 @@ def _value(data: bytes) -> object:
     import json  # rarely needed
 
     try:
-        return json.loads(re.sub(_COMMENT, lambda match: match[1] or b" ", data))
+        return json.loads(_without_comments(data))
     except (ValueError, RecursionError):
         return None
-
-
-Keep = Callable[[str], bool]
-"""Whether a path is not excluded."""
-
-
-class Keeper:
-    """Tests whether paths are excluded, and remembers whether any was."""
-
-    def __init__(self, keep: Keep) -> None:
-        self._keep = keep
-        self.has_excluded = False
-
-    def __call__(self, path: str) -> bool:
-        """Whether a path is not excluded."""
-        is_included = self._keep(path)
-        self.has_excluded = self.has_excluded or not is_included
-        return is_included
-
-    def nothing_in(self, place: str, *, has_links: bool) -> SourceError:
-        """The error for a place without definitions."""
-        rest = " that is not excluded by the configuration" if self.has_excluded else ""
-        rest += "; links are not followed" if has_links else ""
-        return NothingThereError(f"nothing to check: no message definition in {place}{rest}")
-
-
-class SourceError(Exception):
-    """A source that cannot be read or has nothing to check; the text names it and the reason."""
-
-
-class NothingThereError(SourceError):
-    """A source without any definition."""
-
-
-class SchemaFile(msgspec.Struct, frozen=True):
-    """One file: the path to show, its bytes, and whether it is reported or only context for the others."""
-
-    path: str
-    data: bytes
-    is_reported: bool = True
-
-
-class SchemaFiles(msgspec.Struct, frozen=True):
-    """The definition files of one directory; `lone` if it is a single named file without siblings.
-
-    `directory` is the path to show; `relative` the same, relative to the directory, revision or archive that was
-    named, with slashes, and empty for its root. `left_out` are the JSON files beside them that are not definitions.
-    `links` are the links that were not followed, all of a tree in its first set.
-    """
-
-    directory: str
-    files: tuple[SchemaFile, ...]
-    lone: bool = False
-    relative: str = ""
-    left_out: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
 
 
 def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFile, ...]:
@@ -220,11 +179,6 @@ def sorted_out(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[Sch
     return tuple(file for file, kind in kinds if kind in definition_kinds), left_out
 
 
-def is_walked(folder: str) -> bool:
-    """Whether a folder is searched: all but hidden folders and `node_modules`."""
-    return not folder.startswith(".") and folder != "node_modules"
-
-
 def with_context(directory: str, selection: Iterable[SchemaFile], others: Iterable[SchemaFile]) -> SchemaFiles:
     """The set of files that were named, each a definition, and of the definitions beside them.
 
@@ -235,4 +189,8 @@ def with_context(directory: str, selection: Iterable[SchemaFile], others: Iterab
         if is_other_json(file.data, os.path.basename(file.path)):
             raise SourceError(f"{file.path} is JSON, but not a message definition (it has no validVersions)")
     together = sorted((*files, *definitions(others, certain=False)), key=lambda file: file.path)
-    return SchemaFiles(directory, tuple(together), lone=len(together) == 1)
+    return SchemaFiles(directory, tuple(together), single_file=len(together) == 1)
+
+
+def _without_comments(data: bytes) -> bytes:
+    return re.sub(_COMMENT, lambda match: match[1] or b" ", data)

@@ -189,7 +189,7 @@ class _Check(msgspec.Struct, frozen=True):
             (Input(file.path, files[file.path], file.is_reported) for file in self.schemas.files),
             self.rules,
             directory=directory,
-            partial=self.schemas.lone,
+            partial=self.schemas.single_file,
             fixer=self.fixer,
             base=old.base.at(directory) if old and old.base and old.are_left_out else None,
         )

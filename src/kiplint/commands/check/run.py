@@ -266,7 +266,7 @@ class _Run:
                 (Input(file.path, file.data, file.is_reported) for file in schemas.files),
                 self.rules,
                 directory=schemas.directory,
-                partial=schemas.lone,
+                partial=schemas.single_file,
                 fixer=fixer,
                 base=base.at(schemas.directory) if base else None,
             )

@@ -28,8 +28,7 @@ from kiplint.engine.rule import Topic
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
-from kiplint.sources.former_files import FormerFiles
-from kiplint.sources.git import is_revision, is_unborn, open_repository
+from kiplint.sources.git import RevisionFiles, is_revision, is_unborn, open_repository
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
@@ -52,7 +51,7 @@ def review(options: ReviewCommand) -> ReviewResult:
     names = options.paths or (os.path.relpath(home_of(os.curdir) or os.curdir),)
     since = Base("", "") if options.base == NONE else find_base(options.base, names)
     has_base = bool(since.revision) and not is_unborn(since.revision)
-    base_files = FormerFiles(since.revision, home_of(os.curdir))
+    base_files = RevisionFiles(since.revision, home_of(os.curdir))
     files = base_files if has_base and not options.trust_head else DISK
     configuration = options.configuring.configuration(names[0], options.choosing, files)
     for name in names:

@@ -15,14 +15,14 @@ from kiplint.engine.ruleset import Violation
 from kiplint.engine.run import IGNORE_MARK
 from kiplint.limits import BASELINE_BYTES
 from kiplint.sources.disk import show_path
-from kiplint.sources.former_files import FormerFiles
+from kiplint.sources.git import RevisionFiles
 from kiplint.text.files import DISK, Disk
 from kiplint.text.lines import decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import join_words
 
 
-def changed_configuration(base: FormerFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
+def changed_configuration(base: RevisionFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
     """A finding for each configuration above some paths, and each pack or baseline, that the base has otherwise.
 
     `base` has read its own configuration, with all that belongs to it.
