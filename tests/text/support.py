@@ -70,14 +70,6 @@ def tree_value(text: str, node: Node) -> Any:
     return json.loads(text[node.start : node.end])
 
 
-def dump(node: Node | None) -> Any:
-    """A tree as plain data, to compare."""
-    if node is None:
-        return None
-    children = [dump(child) for child in node.children]
-    return (node.kind, node.start, node.end, node.key, node.key_start, node.key_end, children)
-
-
 values = st.recursive(
     st.none()
     | st.booleans()

@@ -12,7 +12,7 @@ from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
 from kiplint.text.decode import Problem
 from kiplint.text.diagnose import MISSING, Diagnosis, diagnose
 from kiplint.text.lines import Lines, decode_text
-from kiplint.text.tokens import join_surrogates
+from kiplint.text.literals import join_surrogates
 
 from .support import documents, mutations, random_texts
 
@@ -135,9 +135,9 @@ def test_json5_is_not_imported_for_strict_json(monkeypatch: pytest.MonkeyPatch) 
 def test_what_only_the_decoder_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should the scan ever miss a mistake, the decoder's words and place are passed on."""
     from kiplint.text import diagnose as module
-    from kiplint.text.scan import Scan, scan
+    from kiplint.text.tree import Tree, read_tree
 
-    monkeypatch.setattr(module, "scan", lambda text: Scan(scan(text).root, ()))
+    monkeypatch.setattr(module, "read_tree", lambda text: Tree(read_tree(text).root, ()))
     assert only('["é", 01]'.encode()) == Problem("invalid-json", "invalid number", "", 7, 8)
     assert only(b"[1e999]") == Problem("invalid-json", "Number out of range - at `$[0]`", "", 0, 7)
 

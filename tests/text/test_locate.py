@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from kiplint.text.locate import Locator
-from kiplint.text.scan import scan
+from kiplint.text.tree import read_tree
 
 from .support import mutations, random_texts
 
@@ -141,7 +141,7 @@ def test_names_are_decoded_and_bounded() -> None:
 @given(mutations() | random_texts)
 def test_every_problem_has_a_place(text: str) -> None:
     locator = Locator(text)
-    for problem in scan(text).problems:
+    for problem in read_tree(text).problems:
         start, end = locator.member(problem.pointer)
         assert 0 <= start < end <= len(text)
         line, column, end_line, end_column = locator.span_of(problem.start, problem.end)

@@ -104,7 +104,7 @@ def _parse(text: str) -> Any:
     except msgspec.DecodeError:
         import json5
 
-        from kiplint.text.tokens import join_surrogates
+        from kiplint.text.literals import join_surrogates
 
         value = json5.loads(join_surrogates(text))
         try:

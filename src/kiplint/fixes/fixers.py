@@ -33,7 +33,7 @@ from kiplint.text.edit import (
     rename_key,
     replace_value,
 )
-from kiplint.text.tokens import is_identifier, read_string
+from kiplint.text.literals import is_identifier, read_string
 from kiplint.text.tree import Node
 from kiplint.text.words import nearest
 from kiplint.versions import ALL, NONE, VersionRange

@@ -12,32 +12,8 @@ from msgspec.structs import replace
 from kiplint.limits import DEFINITION_BYTES
 from kiplint.text.decode import Problem, blank_comments
 from kiplint.text.lines import BOM, decode_text
-from kiplint.text.scan import scan
-from kiplint.text.tokens import join_surrogates
-from kiplint.text.tree import Node
-
-
-def weigh(problems: tuple[Problem, ...], root: Node | None, text: str) -> tuple[Problem, ...]:
-    """The same problems; a duplicate key is marked as harmless if all its values have the same text."""
-    if root is None or not any(problem.kind == "duplicate-key" for problem in problems):
-        return problems
-    alike: set[int] = set()
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        waiting += node.children
-        if node.kind == "object":
-            values: dict[str | None, set[str]] = {}
-            for child in node.children:
-                values.setdefault(child.key, set()).add(text[child.start : child.end])
-            alike |= {child.key_start for child in node.children if len(values[child.key]) == 1}
-    return tuple(
-        replace(problem, detail=f"{problem.detail}, with the same value", harmless=True)
-        if problem.kind == "duplicate-key" and problem.start in alike
-        else problem
-        for problem in problems
-    )
-
+from kiplint.text.literals import join_surrogates
+from kiplint.text.tree import Node, read_tree
 
 _CONFLICT: Final = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: .*)?$|^={7}$", re.MULTILINE)
 _SPACES: Final = dict.fromkeys(map(ord, "\u00a0\u2007\u202f\u3000\u200b"), " ")
@@ -92,7 +68,7 @@ def _odd_characters(text: str, first: int) -> Problem | None:
 
 
 def _is_sound(text: str) -> bool:
-    result = scan(text)
+    result = read_tree(text)
     return result.root is not None and not any(problem.kind in _HOPELESS for problem in result.problems)
 
 
@@ -132,11 +108,11 @@ def diagnose(data: bytes) -> Diagnosis:
     text = decode_text(data)
     if problem := _not_utf8(data):
         return Diagnosis((problem,), MISSING, text)
-    result = scan(text)
+    result = read_tree(text)
     if result.root is None and not any(problem.kind in _HOPELESS for problem in result.problems):
         detail = "the file has nothing but comments" if text.replace(BOM, "").strip() else "the file is empty"
         return Diagnosis((Problem("empty-file", detail, "", 0, min(1, len(text))),), MISSING, text)
-    problems = merge_odd_spaces(list(weigh(tuple(result.problems), result.root, text)), text)
+    problems = merge_odd_spaces(list(result.problems), text)
     unread = next((problem for problem in problems if problem.kind == "invalid-json"), None)
     if unread and (whole := mishap(text, unread.start)):
         return Diagnosis((whole,), MISSING, text)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Final
 
 from kiplint.text.lines import Lines
-from kiplint.text.tree import Node, outline
+from kiplint.text.tree import Node, read_tree
 
 _LONGEST_NAME: Final = 256
+_BLANK: Final = re.compile(r"\ufeff?(?:[ \t\r\n]++|//[^\r\n]*+)*+")
 
 
 class Locator:
@@ -28,11 +30,7 @@ class Locator:
     @cached_property
     def root(self) -> Node | None:
         """The tree of the text, as far as the text allows."""
-        if tree := outline(self.text):
-            return tree
-        from kiplint.text.scan import scan  # whole texts, which are nearly all, do without
-
-        return scan(self.text).root
+        return read_tree(self.text).root
 
     def member(self, pointer: str) -> tuple[int, int]:
         """The half-open character span that stands for what a pointer points to.
@@ -42,9 +40,8 @@ class Locator:
         """
         node = self.node(pointer)
         if node is None:
-            from kiplint.text.tokens import tokens
-
-            start = next((token.start for token in tokens(self.text)), 0)
+            match = _BLANK.match(self.text)
+            start = match.end() if match and match.end() < len(self.text) else 0
             return start, min(start + 1, len(self.text))
         if node.key is not None:
             return self._property(node)

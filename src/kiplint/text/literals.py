@@ -1,17 +1,14 @@
-"""Cutting a text into the tokens of JSON, of JSON5, and of what people write by mistake."""
+"""The strings, numbers and words of JSON, of JSON5, and of what people write by mistake."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
-from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
-from kiplint.text.lines import BOM
-from kiplint.text.show import show, show_raw
+from kiplint.text.show import show_raw
 
 REPLACEMENT: Final = "\ufffd"
 """Stands for what a string cannot say: an unpaired surrogate, or an escape that means nothing."""
@@ -181,75 +178,3 @@ def _unknown(word: str) -> tuple[str, str]:
 
 def _hint(number: str, word: str) -> str:
     return number if len(word) <= _LONGEST_HINT else "a plain decimal number"
-
-
-# Kinds of tokens. PLAIN is a string that needs no second look; QUOTED has escapes, control characters or
-# single quotes; UNCLOSED has no closing quote on its line; WORD is anything else: numbers, literals, junk.
-PLAIN: Final = "plain"
-QUOTED: Final = "quoted"
-UNCLOSED: Final = "unclosed"
-WORD: Final = "word"
-PUNCTUATION: Final = "punctuation"
-BLOCK: Final = "block"
-OPEN_BLOCK: Final = "open_block"
-HASH: Final = "hash"
-ODD_SPACE: Final = "odd_space"
-
-STRINGS: Final = frozenset({PLAIN, QUOTED})
-NOISE: Final = frozenset({BLOCK, OPEN_BLOCK, HASH, ODD_SPACE})
-
-# JSON5's white space beside JSON's: Unicode's space separators, and these others. A test compares it with Unicode.
-SPACES: Final = "\v\f\ufeff\u2028\u2029\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
-
-
-@cache
-def _token() -> re.Pattern[str]:
-    # Compiled when the first text is read token by token, which clean definitions never are: it takes 5 ms.
-    return re.compile(
-        rf"""[ \t\r\n]*+(?:
-        (?P<plain>"[^"\\\x00-\x1f]*+")
-      | (?P<punctuation>[{{}}\[\]:,])
-      | (?P<line>//[^\r\n]*+)
-      | (?P<quoted>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+" | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+')
-      | (?P<unclosed>"(?:[^"\\\r\n]++|\\(?:\r\n|.))*+ | '(?:[^'\\\r\n]++|\\(?:\r\n|.))*+)
-      | (?P<block>/\*.*?\*/)
-      | (?P<open_block>/\*.*+)
-      | (?P<hash>\#[^\r\n]*+)
-      | (?P<odd_space>[{SPACES}]++)
-      | (?P<word>(?:[^ \t\r\n{SPACES}{{}}\[\]:,"'/]|/(?![/*]))++)
-      | \Z
-        )""",
-        re.VERBOSE | re.DOTALL,
-    )
-
-
-_COLON_NEXT: Final = re.compile(r"[ \t\r\n]*+:")
-
-
-class Token(NamedTuple):
-    """A token: what it is, its half-open character span, and its text."""
-
-    kind: str
-    start: int
-    end: int
-    text: str
-
-    def describe(self) -> str:
-        """The token as a message names it: strings in double quotes, everything else in single quotes."""
-        if self.kind in STRINGS:
-            return show(self.text[1:-1])
-        return show_raw(self.text)
-
-
-def tokens(text: str) -> Iterator[Token]:
-    """Every token but white space, line comments and a leading byte order mark; every character is in one."""
-    for match in _token().finditer(text, 1 if text.startswith(BOM) else 0):
-        kind = match.lastgroup
-        if kind is not None and kind != "line":
-            start, end = match.span(kind)
-            yield Token(kind, start, end, match[kind])
-
-
-def colon_follows(text: str, offset: int) -> bool:
-    """Whether the next thing after `offset`, white space aside, is a colon: the token before it is a key."""
-    return _COLON_NEXT.match(text, offset) is not None

@@ -10,16 +10,14 @@ import pytest
 from hypothesis import given
 
 from kiplint.limits import DEFINITION_LEVELS, DEFINITION_PROBLEMS
-from kiplint.text.scan import scan
-from kiplint.text.tokens import SPACES
-from kiplint.text.tree import outline
+from kiplint.text.tree import SPACES, read_tree
 
-from .support import definitions, documents, dump, mutations, random_texts, tree_value
+from .support import definitions, documents, mutations, random_texts, tree_value
 
 
 def problems_in(text: str) -> list[tuple[str, str, str, str]]:
     """Kind, detail, pointer and the text at the span of each problem."""
-    return [(p.kind, p.detail, p.pointer, text[p.start : p.end]) for p in scan(text).problems]
+    return [(p.kind, p.detail, p.pointer, text[p.start : p.end]) for p in read_tree(text).problems]
 
 
 INVALID = [
@@ -134,14 +132,14 @@ def test_depth() -> None:
 
 def test_several_mistakes_and_a_whole_tree() -> None:
     text = '{"a": 1\n "b": [1, 2,],\n "c" 3,\n d: 4, "e": "x\n}'
-    assert [(p.kind, p.pointer) for p in scan(text).problems] == [
+    assert [(p.kind, p.pointer) for p in read_tree(text).problems] == [
         ("invalid-json", "/a"),
         ("trailing-comma", "/b"),
         ("invalid-json", "/c"),
         ("json5-only", "/d"),
         ("invalid-json", "/e"),
     ]
-    root = scan(text).root
+    root = read_tree(text).root
     assert root is not None
     assert [(child.key, text[child.start : child.end]) for child in root.children] == [
         ("a", "1"),
@@ -164,18 +162,18 @@ def test_long_keys_stay_out_of_pointers() -> None:
 
 
 def test_problems_are_capped() -> None:
-    assert len(scan("[" + "+1,\n" * 500 + "1]").problems) == DEFINITION_PROBLEMS
+    assert len(read_tree("[" + "+1,\n" * 500 + "1]").problems) == DEFINITION_PROBLEMS
 
 
 def test_nothing() -> None:
-    assert scan(" // x\n") == scan("")
-    assert scan("").root is None
+    assert read_tree(" // x\n") == read_tree("")
+    assert read_tree("").root is None
 
 
 @given(documents())
 def test_valid_json_is_read_as_json_reads_it(document: tuple[str, object]) -> None:
     text, value = document
-    result = scan(text)
+    result = read_tree(text)
     assert result.problems == ()
     assert result.root is not None
     assert tree_value(text, result.root) == value
@@ -183,7 +181,7 @@ def test_valid_json_is_read_as_json_reads_it(document: tuple[str, object]) -> No
 
 @given(mutations() | random_texts)
 def test_no_problem_means_strict_json(text: str) -> None:
-    result = scan(text)
+    result = read_tree(text)
     assert [p.start for p in result.problems] == sorted(p.start for p in result.problems)
     for problem in result.problems:
         assert 0 <= problem.start < problem.end <= len(text)
@@ -203,25 +201,14 @@ def test_no_problem_means_strict_json(text: str) -> None:
         assert kinds - {"duplicate-key", "block-comment"} or result.root is None
 
 
-@given(documents() | mutations().map(lambda text: (text, None)) | random_texts.map(lambda text: (text, None)))
-def test_outline_is_the_tree_of_scan(document: tuple[str, object]) -> None:
-    text, _ = document
-    quick = outline(text)
-    result = scan(text)
-    if quick is not None:
-        assert dump(quick) == dump(result.root)
-        assert all(p.kind == "duplicate-key" or "out of range" in p.detail for p in result.problems)
-
-
 def test_corpus(corpus: Path) -> None:
     for path in definitions(corpus):
         text = path.read_text(encoding="utf-8")
-        result = scan(text)
+        result = read_tree(text)
         blocks = path.name == "SubscriptionInfoData.json"
         assert {p.kind for p in result.problems} == ({"block-comment"} if blocks else set()), path.name
         assert result.root is not None
         assert tree_value(text, result.root) == json.loads(_without_comments(text))
-        assert dump(outline(text)) == (None if blocks else dump(result.root))
 
 
 def _without_comments(text: str) -> str:
