@@ -162,7 +162,6 @@ def write_before(into: Path, revision: str, only: str) -> None:
     with tempfile.TemporaryDirectory() as directory:
         archive = subprocess.run(["git", "-C", ROOT, "archive", revision], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x", "-C", directory], check=True, input=archive)
-        subprocess.run([sys.executable, "hatch_build.py"], check=True, cwd=directory)
         write_all(into, Path(directory, "src"), only)
 
 

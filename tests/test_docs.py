@@ -89,7 +89,7 @@ def test_every_protected_rpc_has_its_rules_by_api_key() -> None:
     assert "`kip-1313/frozen-rpc`" in rows["17"]
 
 
-@pytest.mark.parametrize("name", [*facts.CLASSES, "VersionRange"])
+@pytest.mark.parametrize("name", facts.CLASSES)
 def test_every_fact_is_described(name: str) -> None:
     page = _page("facts")
     assert facts.facts(name)

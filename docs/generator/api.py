@@ -16,8 +16,7 @@ import kiplint
 from kiplint.render.report import RunResult
 
 INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
-ATTRIBUTES: Final = frozenset({"property", "cached_property", "fact", "range_fact", "set_fact"})
-FOR_RULES: Final = frozenset({"rule_fact", "set_rule_fact"})
+ATTRIBUTES: Final = frozenset({"property", "cached_property"})
 
 
 @dataclass(frozen=True)
@@ -79,8 +78,6 @@ def _field(statement: ast.AnnAssign, following: ast.stmt | None) -> Attribute | 
         if annotation.value.id == "Annotated":
             assert isinstance(annotation.slice, ast.Tuple)
             annotation, *marks = annotation.slice.elts
-            if any(isinstance(mark, ast.Name) and mark.id == "FOR_RULES" for mark in marks):
-                return None
             texts = [node.value for mark in marks for node in ast.walk(mark) if isinstance(node, ast.Constant)]
             about = next((text for text in texts if isinstance(text, str)), "")
     if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):
@@ -93,10 +90,8 @@ def _method(statement: ast.FunctionDef) -> Attribute | None:
     decorators = {node.id for node in statement.decorator_list if isinstance(node, ast.Name)}
     about = ast.get_docstring(statement) or ""
     return_type = ast.unparse(statement.returns) if statement.returns else "None"
-    if decorators & FOR_RULES:
-        return None
     if decorators & ATTRIBUTES:
-        return Attribute(statement.name, "VersionRange" if "range_fact" in decorators else return_type, about)
+        return Attribute(statement.name, return_type, about)
     return Attribute(statement.name, f"({', '.join(_arguments(statement))}) -> {return_type}", about, is_method=True)
 
 

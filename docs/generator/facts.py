@@ -6,21 +6,15 @@ import inspect
 import re
 from pathlib import Path
 
+from generator.api import Attribute, attributes
 from generator.markdown import anchor, code, page, prose, table
 from kiplint.compat.change import Change
 from kiplint.compat.kinds import KINDS as CHANGES
-from kiplint.engine.language import FUNCTIONS, KINDS
-from kiplint.model.element import Fact, facts_of
+from kiplint.engine.language import FUNCTIONS, KINDS, RANGE_FACTS, facts_of
 from kiplint.model.fields import Container
 from kiplint.versions import VersionRange
 
-CLASSES = {element.__name__: element for element in (*KINDS.values(), Container, *CHANGES.values())}
-RANGE_FACTS = {
-    "lowest": Fact("lowest", "int", "The lowest version, -1 when the range is empty."),
-    "highest": Fact("highest", "int", "The highest version, -1 when the range is empty."),
-    "open": Fact("open", "bool", VersionRange.open.__doc__ or ""),
-    "parts": Fact("parts", "tuple[VersionRange, ...]", VersionRange.parts.__doc__ or ""),
-}
+CLASSES = {element.__name__: element for element in (*KINDS.values(), Container, *CHANGES.values(), VersionRange)}
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = "https://github.com/kiplint/kiplint/blob/main"
 
@@ -38,9 +32,11 @@ and combined (`&` in both, `|` in either, `-` in the first only); an empty one i
 OTHERS = "What messages and structs have in common: the type of `owner`."
 
 
-def facts(class_name: str) -> dict[str, Fact]:
+def facts(class_name: str) -> dict[str, Attribute]:
     """The facts of a class of elements, by name; for `VersionRange` its members."""
-    return RANGE_FACTS if class_name == "VersionRange" else facts_of(CLASSES[class_name])
+    kind = CLASSES[class_name]
+    names = RANGE_FACTS if kind is VersionRange else facts_of(kind)
+    return {name: member for name, member in attributes(kind).items() if name in names and member.about}
 
 
 def make() -> str:
@@ -71,7 +67,7 @@ def _headings() -> dict[str, str]:
 def _changes() -> str:
     """The kinds of changes, each with the facts that it has beside those of all changes, and these facts."""
     common = facts(Change.__name__)
-    own: dict[str, Fact] = {}
+    own: dict[str, Attribute] = {}
     rows = []
     for name, change in CHANGES.items():
         more = {key: fact for key, fact in facts(change.__name__).items() if common.get(key) != fact}

@@ -114,7 +114,7 @@ def test_what_expressions_mean(expression: str, result: object) -> None:
         ("rpc", "request.valid == response.valid", True),
         ("rpc", "lagging.name", "AResponse"),
         ("set", "len(rpcs)", 1),
-        ("header_range", "previous is None and is_first", True),
+        ("header_range", "previous is None and is_last", True),
     ],
 )
 def test_every_kind_of_element(kind: str, expression: str, result: object) -> None:

@@ -94,14 +94,13 @@ def test_blame_among_fields_and_structs_goes_by_age() -> None:
         return message(*fields, *structs)
 
     base, head = make_message("Old"), make_message("New", "Old")
-    assert [x.tag_twin for x in head.fields] == ["", "New", "", ""]
-    assert [x.twin is not None for x in head.structs] == [True, True]
+    assert head.duplicate_tags == {1: "New"}
+    assert set(head.duplicate_structs) == {"/fields/2", "/fields/3"}
     SchemaSet((head,), base=SchemaSet((base,)))
     head = make_message("New", "Old")
     SchemaSet((head,), base=SchemaSet((base,)))
-    assert [x.tag_twin for x in head.fields] == ["Old", "", "", ""]
-    assert [x.tag_twin for x in head.structs[0].fields] == ["Old", ""]
-    assert [(x.path, x.twin.path if x.twin else None) for x in head.structs] == [("InNew", "InOld"), ("InOld", None)]
+    assert head.duplicate_tags == head.structs[0].duplicate_tags == {0: "Old"}
+    assert {pointer: other.path for pointer, other in head.duplicate_structs.items()} == {"/fields/2": "InOld"}
 
 
 @pytest.mark.parametrize(("index", "name"), [(0, "XRequest"), (1, "XResponse")])

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
-from kiplint.model.fields import Field
+from kiplint.model.fields import Container
+from kiplint.model.message import Message
 from tools import field, message
 
 
-def fact_values(fields: tuple[Field, ...], fact: str) -> dict[str, object]:
-    """What a fact is, by position and name of the fields for which it is anything."""
-    return {
-        f"{item.position}:{item.name}": getattr(item, fact) for item in fields if getattr(item, fact) not in ("", None)
-    }
+def by_field(container: Container, values: Mapping[int, object]) -> dict[str, object]:
+    """The same values, by position and name of the field."""
+    return {f"{index}:{container.fields[index].name}": value for index, value in values.items()}
 
 
-def tags(*numbers: int | None) -> tuple[Field, ...]:
-    """Fields A, B, C... with these tags."""
-    return message(*(field(chr(65 + n), tag=tag, taggedVersions="3+") for n, tag in enumerate(numbers))).fields
+def tags(*numbers: int | None) -> Message:
+    """A message with fields A, B, C... with these tags."""
+    return message(*(field(chr(65 + n), tag=tag, taggedVersions="3+") for n, tag in enumerate(numbers)))
 
 
 @pytest.mark.parametrize(
-    ("names", "twins"),
+    ("names", "others"),
     [
         (["A", "B", "C"], {}),
         (["A", "B", "A"], {"0:A": "A", "2:A": "A"}),
@@ -31,18 +32,19 @@ def tags(*numbers: int | None) -> tuple[Field, ...]:
         (["A", "a", "A", "B", "b"], {"0:A": "a", "1:a": "A", "2:A": "A", "3:B": "b", "4:b": "B"}),
     ],
 )
-def test_name_twins(names: list[str], twins: dict[str, str]) -> None:
-    assert fact_values(message(*map(field, names)).fields, "name_twin") == twins
+def test_duplicate_names(names: list[str], others: dict[str, str]) -> None:
+    whole = message(*map(field, names))
+    assert by_field(whole, whole.duplicate_names) == others
 
 
-def test_twins_are_of_one_struct() -> None:
-    twin = field("A", about="Same.", tag=0, taggedVersions="3+")
-    whole = message(twin, field("B", "S", fields=[twin]), field("C", "T", fields=[twin]))
-    assert [(x.name_twin, x.tag_twin) for x in whole.all_fields] == [("", "")] * 5
+def test_duplicates_are_of_one_struct() -> None:
+    same = field("A", about="Same.", tag=0, taggedVersions="3+")
+    whole = message(same, field("B", "S", fields=[same]), field("C", "T", fields=[same]))
+    assert [(x.duplicate_names, x.duplicate_tags) for x in (whole, *whole.structs)] == [({}, {})] * 3
 
 
 @pytest.mark.parametrize(
-    ("numbers", "twins"),
+    ("numbers", "others"),
     [
         ([0, 1, 2], {}),
         ([0, 0], {"1:B": "A"}),
@@ -50,8 +52,9 @@ def test_twins_are_of_one_struct() -> None:
         ([None, None], {}),
     ],
 )
-def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
-    assert fact_values(tags(*numbers), "tag_twin") == twins
+def test_duplicate_tags(numbers: list[int | None], others: dict[str, str]) -> None:
+    whole = tags(*numbers)
+    assert by_field(whole, whole.duplicate_tags) == others
 
 
 @pytest.mark.parametrize(
@@ -75,13 +78,14 @@ def test_tag_twins(numbers: list[int | None], twins: dict[str, str]) -> None:
     ],
 )
 def test_skipped_tags(numbers: list[int | None], gaps: dict[str, int]) -> None:
-    assert fact_values(tags(*numbers), "skipped_tag") == gaps
+    whole = tags(*numbers)
+    assert by_field(whole, whole.skipped_tags) == gaps
 
 
 def test_tags_count_in_each_struct() -> None:
     inner = [field("C", tag=0, taggedVersions="3+"), field("D", tag=2, taggedVersions="3+")]
     whole = message(field("A", tag=0, taggedVersions="3+"), field("B", "S", fields=inner))
-    assert fact_values(whole.all_fields, "skipped_tag") == {"1:D": 1}
+    assert [x.skipped_tags for x in (whole, *whole.structs)] == [{}, {1: 1}]
 
 
 def test_fields_by_name() -> None:
@@ -102,4 +106,4 @@ def test_map_keys() -> None:
 
 def test_no_fields_at_all() -> None:
     for whole in (message(), message(fields=None)):
-        assert (whole.fields, whole.by_name, whole.tagged_fields, whole.name_twins) == ((), {}, (), {})
+        assert (whole.fields, whole.by_name, whole.tagged_fields, whole.duplicate_names) == ((), {}, (), {})

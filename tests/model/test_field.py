@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from kiplint.engine.language import facts_of
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.ruleset import RuleSet
-from kiplint.model.element import facts_of
 from kiplint.model.fields import Field
 from kiplint.model.load import load
 from kiplint.model.message import Message
@@ -55,7 +55,7 @@ def test_a_plain_field() -> None:
     assert (item.ignorable, item.map_key, item.zero_copy) == (False, False, False)
     assert (item.has_children, item.definition, item.struct) == (False, None, None)
     assert (item.pointer, item.path, item.position, item.top_level) == ("/fields/0", "TopicName", 0, True)
-    assert (item.java_name, item.name_is_upper, item.name_is_valid) == ("topicName", True, True)
+    assert (item.java_name, item.name_is_valid) == ("topicName", True)
     assert item.message is item.owner
 
 
@@ -80,7 +80,7 @@ def test_null_is_the_same_as_left_out() -> None:
 
 def test_every_fact_of_every_field_can_be_computed() -> None:
     whole = message(field("A", "[]S", fields=[field("B")]), field("C", "T"), field("D", "[]nothing", default="0"))
-    assert len(facts_of(Field)) > 50
+    assert len(facts_of(Field)) > 40
     for item in whole.all_fields:
         for name in facts_of(Field):
             getattr(item, name)
@@ -114,7 +114,7 @@ def test_present_at_depth(parent: str, child: str, valid: str, present: str) -> 
 def test_place_at_depth() -> None:
     item = inner("0+", "0+")
     assert (item.pointer, item.path) == ("/fields/0/fields/0/fields/0", "A.B.C")
-    assert (item.top_level, item.in_common_struct, item.owner.name) == (False, False, "B1")
+    assert (item.top_level, item.owner.common, item.owner.name) == (False, False, "B1")
 
 
 def test_place_in_a_common_struct() -> None:
@@ -122,7 +122,7 @@ def test_place_in_a_common_struct() -> None:
     fields = {item.name: item for item in message(commonStructs=[common]).all_fields}
     assert fields["C"].pointer == "/commonStructs/0/fields/1/fields/0"
     assert fields["C"].path == "S.B.C"
-    assert {name: item.in_common_struct for name, item in fields.items()} == {"A": True, "B": True, "C": True}
+    assert {name: item.owner.common for name, item in fields.items()} == {"A": True, "B": True, "C": True}
 
 
 @pytest.mark.parametrize("name", ["nullable", "tagged", "flexible"])
@@ -190,21 +190,21 @@ def test_default(kind: str, default: object, mistake: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "valid", "upper", "java"),
+    ("name", "valid", "java"),
     [
-        ("Topic", True, True, "topic"),
-        ("topicId2", True, False, "topicId2"),
-        ("URL", True, True, "uRL"),
-        ("2nd", False, False, "2nd"),
-        ("a_b", False, False, "a_b"),
-        ("Größe", False, True, "größe"),
-        ("", False, False, ""),
-        ("A b", False, True, "a b"),
+        ("Topic", True, "topic"),
+        ("topicId2", True, "topicId2"),
+        ("URL", True, "uRL"),
+        ("2nd", False, "2nd"),
+        ("a_b", False, "a_b"),
+        ("Größe", False, "größe"),
+        ("", False, ""),
+        ("A b", False, "a b"),
     ],
 )
-def test_names(name: str, valid: bool, upper: bool, java: str) -> None:
+def test_names(name: str, valid: bool, java: str) -> None:
     item = only(name=name)
-    assert (item.name_is_valid, item.name_is_upper, item.java_name) == (valid, upper, java)
+    assert (item.name_is_valid, item.java_name) == (valid, java)
 
 
 def test_structs_of_fields() -> None:
@@ -222,20 +222,20 @@ def test_structs_of_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "children", "lowercase", "hint"),
+    ("kind", "children", "unknown", "hint"),
     [
-        ("topic", True, True, ""),
-        ("topic", False, False, ""),
-        ("[]topic", True, True, ""),
-        ("int", True, True, "int32"),
+        ("topic", True, False, ""),
+        ("topic", False, True, ""),
+        ("[]topic", True, False, ""),
+        ("int", True, False, "int32"),
         ("int32", True, False, ""),
         ("Topic", True, False, ""),
-        ("Strin", False, False, "string"),
+        ("Strin", False, True, "string"),
     ],
 )
-def test_misspelt_types(kind: str, children: bool, lowercase: bool, hint: str) -> None:
-    item = only(kind=kind, fields=[field("A")] if children else None)
-    assert (item.defines_lowercase_struct, item.type_hint) == (lowercase, hint)
+def test_misspelt_types(kind: str, children: bool, unknown: bool, hint: str) -> None:
+    whole = message(field(kind=kind, fields=[field("A")] if children else None))
+    assert (breaks("fields/unknown-type", whole), whole.fields[0].type_hint) == (unknown, hint)
 
 
 def test_about_that_java_cannot_hold() -> None:

@@ -23,7 +23,6 @@ def test_entries_come_in_the_order_of_versions() -> None:
     assert [(entry.key, entry.value, entry.index) for entry in result] == [
         ("x", "9", 0), ("0-1", "1", 1), ("2-4", "2", 2), ("5+", "3", 3),
     ]  # fmt: skip
-    assert [entry.is_first for entry in result] == [True, False, False, False]
     assert [entry.is_last for entry in result] == [False, False, False, True]
     assert [entry.previous.key if entry.previous else None for entry in result] == [None, "x", "0-1", "2-4"]
     assert [finding.pointer for finding in result][:2] == ["/headerVersions/x", "/headerVersions/0-1"]

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from kiplint.model.element import facts_of
+from kiplint.engine.language import facts_of
 from kiplint.model.load import load, range_problems
 from kiplint.model.message import Message
 from tools import definition, document, message
@@ -143,9 +143,8 @@ def test_a_message_alone_is_a_set_of_its_own() -> None:
 def test_every_fact_can_be_computed() -> None:
     request = message(headerVersions={"0+": "1"})
     assert len(facts_of(Message)) > 40
-    for name, fact in facts_of(Message).items():
+    for name in facts_of(Message):
         getattr(request, name)
-        assert fact.about.endswith((".", ";"))
 
 
 def test_ranges_that_cannot_be_read() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.model.element import facts_of
-from kiplint.model.fields import Field
 from kiplint.model.layout import layout
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -162,19 +160,3 @@ def test_an_element_is_shown_on_one_line() -> None:
 
 def test_an_escape_is_shown_as_text() -> None:
     assert repr(message(name="A\nRequest")) == "<Message A\\u000aRequest 0-5>"
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "public"),
-    [
-        (Message, "valid", True),
-        (Message, "schemas", True),
-        (Message, "spoils_headers", False),
-        (Message, "leads_headerless", False),
-        (Field, "java_name", True),
-        (Field, "first_word", False),
-        (SchemaSet, "rpcs", True),
-    ],
-)
-def test_facts_for_rules_only_are_not_public(kind: type, name: str, public: bool) -> None:
-    assert facts_of(kind)[name].public is public

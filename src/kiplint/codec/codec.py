@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 from kiplint.codec.build import build
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, join_path, key_of, smallest_element
 from kiplint.codec.wire import ByteProblem, DecodedBody, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.limits import EMPTY_ELEMENTS, UNFOLDED_FIELDS, UNFOLDED_LEVELS
-from kiplint.model.element import fact
 from kiplint.model.layout import Layout, Slot, describe, layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, WIDTHS
@@ -37,7 +37,7 @@ class Codec:
         self.message = message
         self.version = version
 
-    @fact
+    @cached_property
     def unusable(self) -> str:
         """Why the definition has no layout that bytes could have, or empty."""
         fields, depth = unfolded_size(self.message, UNFOLDED_FIELDS)
@@ -49,14 +49,14 @@ class Codec:
         reason = next(_unusable(self._layout), "")
         return f"{self.message.name} has the field {reason}" if reason else ""
 
-    @fact
+    @cached_property
     def body(self) -> Layout:
         """The layout. Raises UnusableLayout."""
         if self.unusable:
             raise UnusableLayout(self.unusable)
         return self._layout
 
-    @fact
+    @cached_property
     def _layout(self) -> Layout:
         return layout(self.message, self.version)
 

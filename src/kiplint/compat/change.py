@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, to_builtins
 
 from kiplint.compat.standing import Standing
-from kiplint.model.element import fact, value_or
+from kiplint.model.element import value_or
 from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot, describe
 from kiplint.model.message import Message
@@ -288,60 +288,60 @@ class Change(_Standing, frozen=True, dict=True):
     attribute: ClassVar[str] = ""
     """The attribute with the value of the property `key`, for a change of that property alone."""
 
-    @fact
+    @cached_property
     def name(self) -> str:
         """The change in the words of the compat pack, such as `layout-changed`."""
         return name_of(type(self))
 
-    @fact
+    @cached_property
     def kind(self) -> str:
         """The change more closely, such as `field-removed`."""
         return self.detail or self.name
 
-    @fact
+    @cached_property
     def message(self) -> Message:
         """The message in the new set; in the old one where it was removed."""
         message = self.messages[1] or self.messages[0]
         assert message is not None
         return message
 
-    @fact
+    @cached_property
     def former(self) -> Message | None:
         """The message in the old set; None where it is new."""
         return self.messages[0]
 
-    @fact
+    @cached_property
     def message_name(self) -> str:
         """The message's name."""
         return self.message.name
 
-    @fact
+    @cached_property
     def message_type(self) -> str:
         """The message's type."""
         return self.message.type
 
-    @fact
+    @cached_property
     def is_record(self) -> bool:
         """Whether the message is kept on disk, so that what breaks bytes breaks storage."""
         return self.message.type in RECORDS
 
-    @fact
+    @cached_property
     def is_early(self) -> bool:
         """Whether a comment of the old file says that the message may still change incompatibly."""
         return self.former is not None and self.former.is_in_flux
 
-    @fact
+    @cached_property
     def field(self) -> str:
         """The field's path, names joined by dots; empty for a change of the whole message."""
         return ""
 
-    @fact
+    @cached_property
     def next_version(self) -> int:
         """The first version that may change: the highest of the new set if the old one lacks it, else the next."""
         highest = self.message.valid.highest
         return highest if self.former and highest > self.former.valid.highest else highest + 1
 
-    @fact
+    @cached_property
     def bump(self) -> str:
         """How to add `next_version`, followed by `, then `, to begin a help text; empty if the new set has it."""
         message = self.message
@@ -351,13 +351,13 @@ class Change(_Standing, frozen=True, dict=True):
             return f"run `kiplint migrate bump {message.base_name}`, then "
         return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
 
-    @fact
+    @cached_property
     def header(self) -> int:
         """For a change of headers: the header version now; else -1."""
         header = self.new.get("header")
         return header if isinstance(header, int) else -1
 
-    @fact
+    @cached_property
     def default(self) -> str:
         """The field's default in the new set, as written, or empty."""
         return str(value_or(self.new.get("default"), ""))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Annotated, ClassVar
 
 from kiplint.compat.change import Change, FieldPair, Properties, Spot, name_of, partner, shown_layout
 from kiplint.engine.language import register
-from kiplint.model.element import fact
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_map, header_of
 from kiplint.model.layout import known_layout, layout
@@ -28,12 +28,12 @@ class NewMessage(Change, frozen=True, dict=True):
 class PropertyChange(Change, frozen=True, dict=True):
     """A property of a message changed its value."""
 
-    @fact
+    @cached_property
     def was(self) -> str:
         """The property in the old set."""
         return _text(self.messages[0], self.attribute)
 
-    @fact
+    @cached_property
     def now(self) -> str:
         """The property in the new set; empty where it is gone."""
         return _text(self.messages[1], self.attribute)
@@ -64,7 +64,7 @@ class ApiKeyReused(Change, frozen=True, dict=True):
     holder: Annotated[str, "The message that has the key in the old set, without Request or Response."] = ""
     place: Annotated[str, "The old set or the release that has it, as the user wrote it."] = ""
 
-    @fact
+    @cached_property
     def free_key(self) -> int:
         """The first API key above all keys that messages of the type have in both sets."""
         sides = [message for message in self.messages if message]
@@ -91,7 +91,7 @@ class ValidVersionsChange(Change, frozen=True, dict=True):
 
     key, attribute = "validVersions", "valid"
 
-    @fact
+    @cached_property
     def span(self) -> VersionRange:
         """From the lowest to the highest version that is valid in one of the sets."""
         both = self.message.valid | (self.former.valid if self.former else NONE)
@@ -103,7 +103,7 @@ class VersionDropped(ValidVersionsChange, frozen=True, dict=True):
 
     held: Annotated[VersionRange, "Those of them that the other half of the RPC still has."] = NONE
 
-    @fact
+    @cached_property
     def other(self) -> str:
         """The other half of the RPC: request or response."""
         return "request" if self.message.type == "response" else "response"
@@ -114,12 +114,12 @@ class NewVersion(ValidVersionsChange, frozen=True, dict=True):
 
     again: Annotated[bool, "Whether they are lower than the highest that was valid, and so come back."] = False
 
-    @fact
+    @cached_property
     def new_header(self) -> int:
         """The header version of the highest of these versions if the previous version has another header, else -1."""
         return header_of(self.message, self.versions.highest) if self.header_from >= 0 else -1
 
-    @fact
+    @cached_property
     def header_from(self) -> int:
         """The lowest of these versions from which the header differs from the previous header; -1 if none does."""
         if not self._before or not self.message.is_rpc:
@@ -129,13 +129,13 @@ class NewVersion(ValidVersionsChange, frozen=True, dict=True):
             return -1
         return next(versions.lowest for versions, header in header_map(self.message) if header == highest)
 
-    @fact
+    @cached_property
     def first_flexible(self) -> int:
         """The first flexible version, where it is one of them and not the first of all; else -1."""
         lowest = self.message.flexible.lowest if self._before and self.message.flexible else -1
         return lowest if lowest in self.versions else -1
 
-    @fact
+    @cached_property
     def ended(self) -> tuple[str, ...]:
         """The outermost fields of the previous version that the highest of these versions no longer has."""
         before, now = self.versions.lowest - 1, self.versions.highest
@@ -199,7 +199,7 @@ class ResponseNotBumped(Change, frozen=True, dict=True):
 
     key = "validVersions"
 
-    @fact
+    @cached_property
     def other(self) -> str:
         """The half that was bumped: request or response."""
         return "request" if self.message.type == "response" else "response"
@@ -237,7 +237,7 @@ class HeaderChanged(Change, frozen=True, dict=True):
     old_headers: Annotated[tuple[int, ...], "The header versions in the old set, from the lowest version on."] = ()
     new_header: Annotated[int, "The header version in the new set."] = -1
 
-    @fact
+    @cached_property
     def old_header(self) -> int:
         """The header version of the lowest version in the old set."""
         return self.old_headers[0]
@@ -273,39 +273,39 @@ class FieldChange(Change, frozen=True, dict=True):
     whole: ClassVar[str] = ""
     """The property of the message to point to where no field is the cause."""
 
-    @fact
+    @cached_property
     def subject(self) -> str:
         """The field's name in the new set; in the old one where it is gone; empty without a field."""
         field = self.fields[1] or self.fields[0]
         return field.name if field else ""
 
-    @fact
+    @cached_property
     def field(self) -> str:
         """The field's path, names joined by dots."""
         field = self.fields[1] or self.fields[0]
         return field.path if field else ""
 
-    @fact
+    @cached_property
     def old_field(self) -> Field | None:
         """The field in the old set; None where it is new."""
         return self.fields[0]
 
-    @fact
+    @cached_property
     def old_name(self) -> str:
         """The field's name in the old set; empty where it is new."""
         return self.fields[0].name if self.fields[0] else ""
 
-    @fact
+    @cached_property
     def new_name(self) -> str:
         """The field's name in the new set; empty where it is gone."""
         return self.fields[1].name if self.fields[1] else ""
 
-    @fact
+    @cached_property
     def old_tag(self) -> int:
         """The field's tag in the old set, or -1."""
         return _tag(self.fields[0])
 
-    @fact
+    @cached_property
     def new_tag(self) -> int:
         """The field's tag in the new set, or -1."""
         return _tag(self.fields[1])
@@ -426,12 +426,12 @@ class FieldsReordered(FieldChange, frozen=True, dict=True):
 class AttributeChanged(FieldChange, frozen=True, dict=True):
     """A property of a field that no byte shows changed its value."""
 
-    @fact
+    @cached_property
     def was(self) -> str:
         """The property in the old set, in words."""
         return self._words(0)
 
-    @fact
+    @cached_property
     def now(self) -> str:
         """The property in the new set, in words."""
         return self._words(1)
@@ -473,7 +473,7 @@ class DefaultChanged(AttributeChanged, frozen=True, dict=True):
 
     key, old_key, attribute = "default", "default", "default"
 
-    @fact
+    @cached_property
     def is_tagged(self) -> bool:
         """Whether the field is tagged in one of the versions: the absence of its tag then means the default."""
         return any(field.tagged & self.versions for field in self.fields if field)
@@ -503,7 +503,7 @@ class IgnorableChanged(AttributeChanged, frozen=True, dict=True):
 class FieldAddition(FieldChange, frozen=True, dict=True):
     """A field that only versions not yet released have."""
 
-    @fact
+    @cached_property
     def type(self) -> str:
         """The field's type."""
         return self.fields[1].type if self.fields[1] else ""
@@ -569,12 +569,12 @@ class TagReused(FieldChange, frozen=True, dict=True):
 
     key, old_key = "tag", "tag"
 
-    @fact
+    @cached_property
     def free_tag(self) -> int:
         """The first number above all tags of the struct, in both sets."""
         return 1 + max(_tag(other) for field in self.fields if field for other in field.owner.fields)
 
-    @fact
+    @cached_property
     def old_type(self) -> str:
         """The type of the field that had the number."""
         return self.fields[0].type if self.fields[0] else ""

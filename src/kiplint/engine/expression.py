@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import keyword
-import warnings
 from collections.abc import Callable, Collection, Iterable, Sequence
 from string import Formatter
 from typing import Any, Final, NamedTuple
@@ -197,8 +196,7 @@ class Expressions:
 def parse(text: str) -> ast.expr:
     """The syntax tree of a text. Raises ExpressionError."""
     try:
-        with warnings.catch_warnings(action="error"):
-            return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = error.msg if isinstance(error, SyntaxError) else "it nests too deeply or holds a NUL"
         raise ExpressionError(f"cannot read {short(text)}: {reason}") from None

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kiplint.model.element import fact
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import HeaderRange
 from kiplint.model.load import ProblemElement
@@ -84,7 +83,7 @@ def facts_of(element_class: type) -> frozenset[str]:
     names: set[str] = set()
     for base in element_class.__mro__:
         names.update(getattr(base, "__annotations__", ()))
-        names.update(name for name, value in vars(base).items() if isinstance(value, (cached_property, fact)))
+        names.update(name for name, value in vars(base).items() if isinstance(value, cached_property))
     return frozenset(name for name in names if not name.startswith("_"))
 
 

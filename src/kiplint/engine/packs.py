@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 import msgspec
@@ -68,7 +69,10 @@ def check_rules(pack: str, rules: list[Rule], file: str, text: str) -> None:
         if rule.id in rule_ids:
             raise UsageError(f"{file}:{line_of(text, rule.spec.id)}: there are two rules {rule.id}")
         rule_ids.add(rule.id)
-        for part, expression, problem in mistakes(rule):
+        with warnings.catch_warnings(action="error"):  # a backslash that Python warns of is a mistake
+            mistake = next(mistakes(rule), None)
+        if mistake:
+            part, expression, problem = mistake
             line = line_of(text, rule.spec.id, expression)
             raise UsageError(f"{file}:{line}: {rule.id}: {part}: {problem}")
 

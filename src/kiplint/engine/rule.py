@@ -1,9 +1,8 @@
 """Rules and packs as they are written: data, typed once for decoding and for the published schema.
 
-Pack files are decoded by msgspec; the descriptions become the published JSON Schema.
+Pack files are decoded by msgspec; the descriptions become the published JSON Schema. The annotations are not strings:
+to evaluate those takes time at each start.
 """
-
-from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
@@ -67,7 +66,7 @@ class FieldRequirement(_RuleObject):
     first: Annotated[bool, Meta(description="Whether it comes before all other fields of its versions.")] = False
     after: Annotated[str, Meta(description="The field that comes right before it in its versions.")] = ""
     fields: Annotated[
-        dict[str, FieldRequirement] | list[FieldRequirement],
+        "dict[str, FieldRequirement] | list[FieldRequirement]",
         Meta(description="The fields of its struct: by name, or a list in order where names do not matter."),
     ] = {}
 

@@ -137,8 +137,8 @@ class CompiledRule:
         self._expressions = Expressions(rule.each, rule.params)
         for name, text in spec.let.items():
             self._expressions.let(name, text)
-        self._value = cache(self._expressions.value)
-        self._template = cache(self._expressions.template)
+        self._values: dict[str, Callable[[Any, Any], Any]] = {}
+        self._templates: dict[str, Callable[[Any, Any], str]] = {}
         tree = self._expressions.tree
         when = [tree(spec.when)] if spec.when else []
         if spec.expect:
@@ -160,12 +160,12 @@ class CompiledRule:
                 yield self._describe(element)
 
     def _describe(self, element: Any) -> Violation:
-        spec, params = self.rule.spec, self.params
+        spec = self.rule.spec
         cases = (*spec.says, Case(message=spec.message))
-        case = next(case for case in cases if not case.when or self._value(case.when)(element, params))
-        levels = (level.severity for level in spec.levels if self._value(level.when)(element, params))
+        case = next(case for case in cases if not case.when or self._value(case.when, element))
+        levels = (level.severity for level in spec.levels if self._value(level.when, element))
         path, name = split_location(case.at or spec.at)
-        owner = self._value(path)(element, params) if path else element
+        owner = self._value(path, element) if path else element
         return self._violation(
             element,
             self._fill(case.message, element),
@@ -175,8 +175,17 @@ class CompiledRule:
             next(levels, case.severity),
         )
 
+    def _value(self, expression: str, element: Any) -> Any:
+        if expression not in self._values:
+            self._values[expression] = self._expressions.value(expression)
+        return self._values[expression](element, self.params)
+
     def _fill(self, template: str, element: Any) -> str:
-        return self._template(template)(element, self.params) if "{" in template or "}" in template else template
+        if "{" not in template and "}" not in template:
+            return template
+        if template not in self._templates:
+            self._templates[template] = self._expressions.template(template)
+        return self._templates[template](element, self.params)
 
     def _violation(
         self,

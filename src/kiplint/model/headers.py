@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from kiplint.model.element import ParsedRange, escape, fact, range_fact, required_range, set_fact
+from kiplint.model.element import escape, required_range
 from kiplint.versions import ALL, NONE, VersionRange, boundaries
 
 if TYPE_CHECKING:
@@ -23,9 +24,12 @@ class HeaderRange:
     `index` counts the entries in the order of their ranges, not as written.
     """
 
-    key: Annotated[str, "The range as written."]
-    value: Annotated[str, "The header version as written."]
-    message: Annotated[Message, "The request or response."]
+    key: str
+    """The range as written."""
+    value: str
+    """The header version as written."""
+    message: Message
+    """The request or response."""
 
     def __init__(self, key: str, value: str, message: Message, index: int = 0) -> None:
         self.index = index
@@ -33,74 +37,69 @@ class HeaderRange:
         self.value = value
         self.message = message
 
-    @fact
+    @cached_property
     def pointer(self) -> str:
         """The JSON pointer of the entry."""
         return f"/headerVersions/{escape(self.key)}"
 
-    @range_fact
-    def versions(self) -> ParsedRange:
+    @cached_property
+    def versions(self) -> VersionRange:
         """The message versions that the entry covers; none when the key cannot be read."""
-        return required_range(self.key, NONE)
+        return required_range(self.key, NONE).value
 
-    @fact
+    @cached_property
     def key_problem(self) -> str:
         """What is wrong with the key, or empty."""
         parsed_range = required_range(self.key, NONE)
         problem = parsed_range.problem.replace(', "N+" or "none"', ' or "N+"')
         return problem if parsed_range.value or problem not in ("", 'is written "none"') else "names no version"
 
-    @fact
+    @cached_property
     def header(self) -> int:
         """The header version, -1 when the value cannot be read."""
         number = int(self.value) if re.fullmatch(_NUMBER, self.value) else -1
         return number if number <= 32767 else -1
 
-    @fact
+    @cached_property
     def version_of_header(self) -> VersionRange:
         """The header version as a range of a single version; none when the value is invalid."""
         return VersionRange.of(self.header, self.header) if self.header >= 0 else NONE
 
-    @fact
+    @cached_property
     def live(self) -> VersionRange:
         """The valid versions of the message that the entry covers."""
         return self.versions & self.message.valid
 
-    @fact
+    @cached_property
     def sole(self) -> VersionRange:
         """The valid versions that it covers before the next entry starts and that no earlier entry covers."""
         row = self.message.header_ranges
         upto = self.closed if self.index + 1 < len(row) else self.versions
         return (self.live & upto) - self.overlap
 
-    @fact
+    @cached_property
     def previous(self) -> HeaderRange | None:
         """The entry before this one in the order of versions, or None."""
         return self.message.header_ranges[self.index - 1] if self.index else None
 
-    @fact
+    @cached_property
     def furthest(self) -> HeaderRange | None:
         """The entry before this one that reaches furthest, or None."""
         return self.message.furthest_headers[self.index]
 
-    @fact
-    def is_first(self) -> bool:
-        """Whether the entry has the lowest versions."""
-        return self.index == 0
-
-    @fact
+    @cached_property
     def is_last(self) -> bool:
         """Whether the entry has the highest versions."""
         return self.index == len(self.message.header_ranges) - 1
 
-    @fact
+    @cached_property
     def closed(self) -> VersionRange:
         """The versions from the entry's lowest up to where the next entry starts; none when it starts there too."""
         later = self.message.header_ranges[self.index + 1 : self.index + 2]
         start = later[0].versions.lowest if later and later[0].versions else 0
         return VersionRange.of(self.versions.lowest, start - 1) if self.versions.lowest < start else NONE
 
-    @fact
+    @cached_property
     def gap(self) -> VersionRange:
         """The versions right before this entry that no entry covers, though an earlier entry has lower versions."""
         before = self.furthest
@@ -108,7 +107,7 @@ class HeaderRange:
             return NONE
         return VersionRange.of(before.versions.highest + 1, self.versions.lowest - 1)
 
-    @fact
+    @cached_property
     def overlap(self) -> VersionRange:
         """The versions that an earlier entry covers too."""
         before = self.furthest
@@ -116,12 +115,7 @@ class HeaderRange:
             return NONE
         return self.versions & VersionRange.of(self.versions.lowest, before.versions.highest)
 
-    @set_fact
-    def users(self) -> int:
-        """How many messages of the set use the same header version; 0 when the value cannot be read."""
-        return self.message.schemas.header_users.get((self.message.type, self.header), 0)
-
-    @set_fact
+    @cached_property
     def header_message(self) -> Message | None:
         """RequestHeader or ResponseHeader of the same set, whichever the message uses; None if absent or unreadable."""
         schemas = self.message.schemas
@@ -145,9 +139,9 @@ def header_of(message: Message, version: int) -> int:
     they are flexible, else 0, and responses of ApiVersions always use 0 (KIP-511).
     """
     if message.declares_headers:
-        stretches = _stretches(message)
-        at = bisect_right(stretches, version, key=lambda stretch: stretch[0]) - 1
-        start, end, header = stretches[at] if at >= 0 else (0, -1, -1)
+        ranges = message.header_bounds
+        at = bisect_right(ranges, version, key=lambda bounds: bounds[0]) - 1
+        start, end, header = ranges[at] if at >= 0 else (0, -1, -1)
         return header if start <= version <= end else -1
     return derived_header(message, version)
 
@@ -159,19 +153,6 @@ def derived_header(message: Message, version: int, flexible: VersionRange | None
         oldest = message.api_key == CONTROLLED_SHUTDOWN and version == 0
         return 2 if version in flexible else 0 if oldest else 1
     return 1 if version in flexible and message.api_key != API_VERSIONS else 0
-
-
-def _stretches(message: Message) -> list[tuple[int, int, int]]:
-    """First and last version and header of each stretch, lowest first; where entries overlap, the first counts."""
-    stretches: list[tuple[int, int, int]] | None = vars(message).get("_stretches")
-    if stretches is None:
-        stretches = vars(message)["_stretches"] = []
-        next_version = 0
-        for entry in message.header_ranges:
-            if entry.versions and entry.versions.highest >= next_version:
-                stretches.append((max(entry.versions.lowest, next_version), entry.versions.highest, entry.header))
-                next_version = entry.versions.highest + 1
-    return stretches
 
 
 def header_map(message: Message) -> HeaderMap:

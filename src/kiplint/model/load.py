@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from kiplint.limits import SUGGESTIONS, UNFOLDED_LEVELS
-from kiplint.model.element import set_fact
 from kiplint.model.fields import Field, Struct
 from kiplint.model.layout import exceeded_limit
 from kiplint.model.message import Message
@@ -23,13 +22,18 @@ from kiplint.text.show import printable
 class ProblemElement:
     """A problem of text or shape that the reader noted about a file."""
 
-    kind: Annotated[str, "The kind of problem, such as `trailing-comma`."]
-    detail: Annotated[str, "What exactly is wrong, as a fragment of a sentence."]
-    word: Annotated[str, "The word that is not allowed, where the problem is about a word; else empty."]
-    is_harmless: Annotated[
-        bool, "Whether all readers understand the definition: a duplicate property has the same value each time."
-    ]
-    pointer: Annotated[str, "The JSON pointer of the mistake, or of the value around it."]
+    kind: str
+    """The kind of problem, such as `trailing-comma`."""
+    detail: str
+    """What exactly is wrong, as a fragment of a sentence."""
+    word: str
+    """The word that is not allowed, where the problem is about a word; else empty."""
+    is_harmless: bool
+    """Whether all readers understand the definition: a duplicate property has the same value each time."""
+    pointer: str
+    """The JSON pointer of the mistake, or of the value around it."""
+    message: Message | None
+    """The message of the file; None where none can be made of it."""
 
     def __init__(self, problem: Problem, file: str, message: Message | None = None) -> None:
         self.problem = problem
@@ -37,12 +41,7 @@ class ProblemElement:
         self.is_harmless, self.pointer = problem.harmless, problem.pointer
         self.file, self.start, self.end = file, problem.start, problem.end
         self.message_name = message.name if message else ""
-        self._message = message
-
-    @set_fact
-    def set_words(self) -> int:
-        """How many fields of the set have an entity type that Kafka does not know; forks may have some."""
-        return self._message.schemas.own_words if self._message else 0
+        self.message = message
 
 
 ENTITY_KIND = "unknown-enum-value"

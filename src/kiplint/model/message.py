@@ -5,23 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Final
+from typing import Final
 
 from kiplint.model import notes
-from kiplint.model.element import (
-    ParsedRange,
-    fact,
-    optional_range,
-    range_fact,
-    range_problem,
-    required_range,
-    rule_fact,
-    set_fact,
-    set_rule_fact,
-    to_blame,
-    value_or,
-)
+from kiplint.model.element import optional_range, required_range, to_blame, value_or
 from kiplint.model.fields import Container, Field, Struct
 from kiplint.model.headers import API_VERSIONS, HeaderRange, header_map, to_declare
 from kiplint.model.notes import Note, Paragraph, notes_of
@@ -57,15 +46,16 @@ class Message(Container):
     """The path of the file; empty where there is none."""
     data: bytes
     """The bytes of the file."""
-    pointer: Annotated[str, "The JSON pointer of the message: the whole document."] = ""
-    former: Annotated[
-        Message | None, "The message in the base of a comparison; None without a base, or if it is new."
-    ] = None
+    pointer: str = ""
+    """The JSON pointer of the message: the whole document."""
+    former: Message | None = None
+    """The message in the base of a comparison; None without a base, or if it is new."""
 
     def __init__(
         self, spec: MessageSpec, file: str = "", data: bytes = b"", problems: tuple[Problem, ...] = ()
     ) -> None:
         self.spec = spec
+        self.name = spec.name
         self.problems = problems
         self.file = file
         self.data = data
@@ -75,47 +65,42 @@ class Message(Container):
 
     # Identity
 
-    @fact
-    def name(self) -> str:
-        """The message's name."""
-        return self.spec.name
-
-    @rule_fact
+    @cached_property
     def name_is_valid(self) -> bool:
         """Whether the name can be the name of a Java class."""
         return self.name.isidentifier()
 
-    @fact
+    @cached_property
     def suffix(self) -> str:
         """The suffix that the type requires (Request, Response, Key, Value), or empty."""
         return _SUFFIXES.get(self.spec.type, "")
 
-    @fact
+    @cached_property
     def base_name(self) -> str:
         """The name without the suffix that its type requires."""
         return self.name.removesuffix(self.suffix)
 
-    @fact
+    @cached_property
     def type(self) -> str:
         """request, response, header, metadata, data, coordinator-key or coordinator-value."""
         return self.spec.type
 
-    @fact
+    @cached_property
     def is_rpc(self) -> bool:
         """Whether the message is a request or a response."""
         return self.spec.type in ("request", "response")
 
-    @fact
+    @cached_property
     def is_record(self) -> bool:
         """Whether the message is kept on disk: metadata, data, coordinator key or value."""
         return self.spec.type not in ("request", "response", "header")
 
-    @set_rule_fact
+    @cached_property
     def kafka_name(self) -> str:
         """The name that Kafka gives the RPC with this API key, where rules protect that RPC; else empty."""
         return PROTECTED[self.api_key] if self.api_key is not None and self._is_protected(self.api_key) else ""
 
-    @set_rule_fact
+    @cached_property
     def kafka_key(self) -> int:
         """The API key that Kafka gives the RPC of this name, where rules protect that RPC; else -1."""
         key = _PROTECTED_KEYS.get(self.base_name, -1)
@@ -127,50 +112,50 @@ class Message(Container):
             return False
         return key in ALWAYS_PROTECTED or ("request", API_VERSIONS) in self.schemas.key_owners
 
-    @set_fact
+    @cached_property
     def rpc_name(self) -> str:
         """The RPC by its API key: Kafka's name where rules protect that RPC, else its own without the suffix."""
         return self.kafka_name or self.base_name
 
-    @set_rule_fact
+    @cached_property
     def kafka_title(self) -> str:
         """The name by the RPC's API key: `ApiVersionsRequest` for a request with key 18, whatever it is called."""
         return self.kafka_name + self.suffix if self.kafka_name else self.name
 
-    @rule_fact
+    @cached_property
     def is_mistyped(self) -> bool:
         """Whether the name ends in Request and the type is response, or the reverse."""
         other = {"request": "Response", "response": "Request"}.get(self.spec.type, "")
         return bool(other) and self.name.endswith(other)
 
-    @fact
+    @cached_property
     def api_key(self) -> int | None:
         """The number of the RPC or record type, or None."""
         return value_or(self.spec.api_key, None)
 
-    @fact
+    @cached_property
     def listeners(self) -> tuple[str, ...]:
         """The listeners that serve the request."""
         return tuple(value_or(self.spec.listeners, []))
 
-    @fact
+    @cached_property
     def declares_listeners(self) -> bool:
         """Whether `listeners` is present, even empty."""
         return isinstance(self.spec.listeners, list)
 
-    @fact
+    @cached_property
     def properties(self) -> tuple[str, ...]:
         """The properties that are present and not null, by their JSON names."""
         spec = self.spec
         names = zip(spec.__struct_encode_fields__, spec.__struct_fields__, strict=True)
         return tuple(name for name, attribute in names if value_or(getattr(spec, attribute), None) is not None)
 
-    @rule_fact
+    @cached_property
     def misspelt(self) -> frozenset[str]:
         """The properties that the message lacks because their names are probably misspelt."""
         return self.misspelt_by_owner.get("", frozenset())
 
-    @fact
+    @cached_property
     def misspelt_by_owner(self) -> dict[str, frozenset[str]]:
         """By pointer of an object: the properties that it lacks because their names are probably misspelt."""
         names: dict[str, frozenset[str]] = {}
@@ -182,30 +167,30 @@ class Message(Container):
 
     # The schema set
 
-    @set_fact
+    @cached_property
     def schemas(self) -> SchemaSet:
         """The schema set that the message belongs to; one of its own until it is put into another."""
         return SchemaSet((self,))
 
-    @set_rule_fact
+    @cached_property
     def name_owner(self) -> str:
         """The file of another message of the set with the same name, of an older one if the base is known; or empty."""
-        twin = self.schemas.name_twins.get(self)
-        return twin.file_name if twin else ""
+        other = self.schemas.duplicate_names.get(self)
+        return other.file_name if other else ""
 
-    @set_rule_fact
+    @cached_property
     def api_key_owner(self) -> str:
         """The name of another message with the same type and API key, an older one if the base is known; or empty."""
-        twin = self.schemas.key_twins.get(self)
-        return twin.name if twin else ""
+        other = self.schemas.duplicate_keys.get(self)
+        return other.name if other else ""
 
-    @set_rule_fact
+    @cached_property
     def is_newcomer(self) -> bool:
         """Whether its API key belongs to another message in the base of a comparison."""
-        twin = self.schemas.key_twins.get(self)
-        return twin is not None and twin.former is not None and twin not in self.schemas.key_twins
+        other = self.schemas.duplicate_keys.get(self)
+        return other is not None and other.former is not None and other not in self.schemas.duplicate_keys
 
-    @set_rule_fact
+    @cached_property
     def is_doubtful(self) -> bool:
         """Whether API key or type are missing, impossible, taken or duplicate, so that they identify no half."""
         if self.api_key is None or self.api_key < 0 or self.is_mistyped:
@@ -216,14 +201,14 @@ class Message(Container):
             problem.pointer in ("/apiKey", "/type") and problem.kind == "duplicate-key" for problem in self.problems
         )
 
-    @set_rule_fact
+    @cached_property
     def free_api_key(self) -> int:
         """The API key to take: the key of the other half if no other message has it, else the next free key."""
         key = self.schemas.key_of_partner(self)
         is_taken = key in (None, self.api_key) or (self.type, key) in self.schemas.key_owners
         return self.schemas.next_api_key if key is None or is_taken else key
 
-    @set_rule_fact
+    @cached_property
     def fields_of_both_halves(self) -> dict[str, list[Field]]:
         """By name in lower case: the fields of the message, and of the other half of its RPC."""
         other = self.schemas.partner_of(self)
@@ -232,67 +217,71 @@ class Message(Container):
             fields.setdefault(field.name.lower(), []).append(field)
         return fields
 
-    @set_rule_fact
-    def types_of_both_halves(self) -> frozenset[str]:
-        """The element types of these fields."""
-        return frozenset(field.element_type for fields in self.fields_of_both_halves.values() for field in fields)
-
     # Versions
 
-    @range_fact
-    def valid(self) -> ParsedRange:
+    @cached_property
+    def valid(self) -> VersionRange:
         """The versions that exist; none for a dead message, or when they are invalid."""
-        return required_range(self.spec.valid_versions, NONE)
+        return required_range(self.spec.valid_versions, NONE).value
 
-    valid_problem = range_problem(valid, "`validVersions`")
+    @cached_property
+    def valid_problem(self) -> str:
+        """What is wrong with the text of `validVersions`, or empty."""
+        return required_range(self.spec.valid_versions, NONE).problem
 
-    @fact
+    @cached_property
     def versions(self) -> VersionRange:
         """The same as `valid`: the versions in which top-level fields may exist."""
         return self.valid
 
-    @fact
+    @cached_property
     def present(self) -> VersionRange:
         """The same as `valid`."""
         return self.valid
 
-    @fact
+    @cached_property
     def is_dead(self) -> bool:
         """Whether the message has no valid versions any more (`"validVersions": "none"`)."""
         return not self.valid and not self.valid_problem
 
-    @range_fact
-    def flexible(self) -> ParsedRange:
+    @cached_property
+    def flexible(self) -> VersionRange:
         """The versions with compact encodings and tagged fields (KIP-482)."""
-        return optional_range(self.spec.flexible_versions)
+        return optional_range(self.spec.flexible_versions).value
 
-    flexible_problem = range_problem(flexible, "`flexibleVersions`")
+    @cached_property
+    def flexible_problem(self) -> str:
+        """What is wrong with the text of `flexibleVersions`, or empty."""
+        return optional_range(self.spec.flexible_versions).problem
 
-    @fact
+    @cached_property
     def declares_flexible(self) -> bool:
         """Whether `flexibleVersions` is present."""
         return isinstance(self.spec.flexible_versions, str)
 
-    @range_fact
-    def deprecated(self) -> ParsedRange:
+    @cached_property
+    def deprecated(self) -> VersionRange:
         """The versions that clients should stop using."""
-        return optional_range(self.spec.deprecated_versions)
+        return optional_range(self.spec.deprecated_versions).value
 
-    deprecated_problem = range_problem(deprecated, "`deprecatedVersions`")
+    @cached_property
+    def deprecated_problem(self) -> str:
+        """What is wrong with the text of `deprecatedVersions`, or empty."""
+        return optional_range(self.spec.deprecated_versions).problem
 
-    @fact
+    @cached_property
     def unstable(self) -> bool:
         """Whether the highest version may still change."""
         return value_or(self.spec.latest_version_unstable, False)
 
     # Headers (KIP-1313)
 
-    @fact
+    @cached_property
     def declares_headers(self) -> bool:
         """Whether `headerVersions` is present, even empty."""
         return isinstance(self.spec.header_versions, dict)
 
-    @fact
+    @cached_property
     def header_ranges(self) -> tuple[HeaderRange, ...]:
         """The entries of `headerVersions`, lowest versions first."""
         entries = [HeaderRange(key, value, self) for key, value in value_or(self.spec.header_versions, {}).items()]
@@ -301,7 +290,7 @@ class Message(Container):
             entry.index = index
         return tuple(entries)
 
-    @rule_fact
+    @cached_property
     def spoils_headers(self) -> bool:
         """Whether `headerVersions` has an entry of a wrong type or a duplicate key, so that readers lose entries."""
         return any(
@@ -311,12 +300,12 @@ class Message(Container):
             for problem in self.problems
         )
 
-    @rule_fact
+    @cached_property
     def reads_headers(self) -> bool:
         """Whether every entry of `headerVersions` is usable: each key is a range, and no key is a duplicate."""
         return not self.spoils_headers and not any(entry.key_problem for entry in self.header_ranges)
 
-    @rule_fact
+    @cached_property
     def furthest_headers(self) -> tuple[HeaderRange | None, ...]:
         """For each entry of `headerVersions`: of those before it the entry that reaches furthest, or None."""
         entries: list[HeaderRange | None] = []
@@ -327,23 +316,34 @@ class Message(Container):
                 furthest = entry
         return tuple(entries)
 
-    @rule_fact
+    @cached_property
+    def header_bounds(self) -> list[tuple[int, int, int]]:
+        """First and last version and header of each declared range, lowest first; in an overlap the first counts."""
+        bounds: list[tuple[int, int, int]] = []
+        next_version = 0
+        for entry in self.header_ranges:
+            if entry.versions and entry.versions.highest >= next_version:
+                bounds.append((max(entry.versions.lowest, next_version), entry.versions.highest, entry.header))
+                next_version = entry.versions.highest + 1
+        return bounds
+
+    @cached_property
     def highest_header(self) -> int:
         """The header version that the highest valid version uses, -1 when not declared."""
         matching = [entry.header for entry in self.header_ranges if self.valid.highest in entry.versions]
         return matching[-1] if matching and self.valid else -1
 
-    @rule_fact
+    @cached_property
     def headers(self) -> tuple[int, ...]:
         """The header versions that its valid versions use, declared or derived."""
         return tuple(header for _, header in header_map(self))
 
-    @rule_fact
+    @cached_property
     def headers_to_declare(self) -> str:
         """The `headerVersions` that declare what Kafka derives without them, as JSON."""
         return to_declare(self)
 
-    @set_rule_fact
+    @cached_property
     def missing_headers(self) -> dict[int, int]:
         """For the header messages: each version that is missing and that several messages use, with their number."""
         sender = {"RequestHeader": "request", "ResponseHeader": "response"}.get(self.name)
@@ -355,47 +355,47 @@ class Message(Container):
             if kind == sender and number > 1 and header not in self.valid
         }
 
-    @set_rule_fact
+    @cached_property
     def leads_headerless(self) -> bool:
         """Whether it is the first of the set's live requests and responses without a header map."""
         return self.schemas.headerless[:1] == (self,)
 
     # Fields and structs
 
-    @fact
+    @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The top-level fields, in order."""
         return tuple(Field(spec, self, self, index) for index, spec in enumerate(value_or(self.spec.fields, [])))
 
-    @fact
+    @cached_property
     def common_structs(self) -> tuple[Struct, ...]:
         """The structs under `commonStructs`, in order."""
         return tuple(
             Struct(spec, self, None, index) for index, spec in enumerate(value_or(self.spec.common_structs, []))
         )
 
-    @fact
+    @cached_property
     def common_names(self) -> frozenset[str]:
         """The names of the common structs."""
         return frozenset(struct.name for struct in self.common_structs)
 
-    @fact
+    @cached_property
     def structs(self) -> tuple[Struct, ...]:
         """All structs of the file: the common structs first, each followed by those defined inside it."""
         return tuple(_nested(self.common_structs, self.fields))
 
-    @fact
+    @cached_property
     def structs_by_name(self) -> dict[str, Struct]:
         """The structs by name; the first of several with the same name."""
         return {struct.name: struct for struct in reversed(self.structs)}
 
-    @fact
+    @cached_property
     def all_fields(self) -> tuple[Field, ...]:
         """Every field at every depth: the top-level fields first, then struct by struct."""
         return (*self.fields, *(field for struct in self.structs for field in struct.fields))
 
-    @rule_fact
-    def struct_twins(self) -> dict[str, Struct]:
+    @cached_property
+    def duplicate_structs(self) -> dict[str, Struct]:
         """By pointer of a struct: another struct of the same name, an older one if the base is known."""
         if len(self.structs) == len(self.structs_by_name):
             return {}
@@ -405,18 +405,18 @@ class Message(Container):
                 groups.setdefault(struct.name, []).append(struct)
         former_paths = {struct.path for struct in self.former.structs} if self.former else frozenset()
         return {
-            group[index].pointer: twin
+            group[index].pointer: other
             for group in groups.values()
             if len(group) > 1
-            for index, twin in to_blame(group, lambda struct: struct.path in former_paths).items()
+            for index, other in to_blame(group, lambda struct: struct.path in former_paths).items()
         }
 
-    @fact
+    @cached_property
     def cycles(self) -> dict[str, str]:
         """By name of a struct that contains itself: the cycle, as `A -> B -> A`."""
         return _cycles(self.structs)
 
-    @rule_fact
+    @cached_property
     def used_structs(self) -> dict[str, VersionRange]:
         """By name of a common struct: the valid versions in which some field has it as its type."""
         uses: dict[str, list[Interval]] = {name: [] for name in self.common_names}
@@ -427,42 +427,37 @@ class Message(Container):
 
     # The file and its comments
 
-    @fact
+    @cached_property
     def file_name(self) -> str:
         """The name of the file without its directory."""
         return re.split(_DIRECTORIES, self.file)[-1]
 
-    @fact
+    @cached_property
     def file_stem(self) -> str:
         """The file's name without directory and `.json`."""
         return self.file_name.removesuffix(".json")
 
-    @rule_fact
-    def has_escapes(self) -> bool:
-        """Whether the file has a backslash, without which no text in it can hold a quote."""
-        return b"\\" in self.data or not self.data
-
-    @fact
+    @cached_property
     def paragraphs(self) -> tuple[Paragraph, ...]:
         """The comments behind the heading; comments on consecutive lines are one paragraph."""
         return tuple(notes.paragraphs(self.data))
 
-    @fact
+    @cached_property
     def notes(self) -> tuple[Note, ...]:
         """The notes in comments about the message's versions."""
         return tuple(notes_of(self))
 
-    @fact
+    @cached_property
     def documented_versions(self) -> VersionRange:
         """The versions that some comment mentions."""
         return notes.documented_versions(self.data)
 
-    @fact
+    @cached_property
     def is_in_flux(self) -> bool:
         """Whether a comment states that the message may still change incompatibly."""
         return notes.is_in_flux(self.data)
 
-    @rule_fact
+    @cached_property
     def undocumented_version(self) -> int | None:
         """The highest valid version, above 0, when no comment mentions it and the base lacks it; else None."""
         highest = self.valid.highest

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, AnyStr, Final, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
 
-from kiplint.model.element import fact, set_fact
 from kiplint.text.lines import line_of, without_blanks
 from kiplint.versions import MAX_VERSION, VersionRange
 
@@ -253,47 +253,48 @@ def is_in_flux(data: bytes) -> bool:
 class Note:
     """One sentence about versions; `place_in_file` are the offsets of its first byte and behind its last."""
 
-    message: Annotated[Message, "The message in whose file it stands."]
+    message: Message
+    """The message in whose file it stands."""
 
     def __init__(self, statement: Statement, message: Message) -> None:
         self.message = message
         self.place_in_file = statement.start, statement.end
         self._statement = statement
 
-    @fact
+    @cached_property
     def versions(self) -> VersionRange:
         """The versions that the note is about."""
         return read_versions(self._statement.versions)
 
-    @fact
+    @cached_property
     def _additions(self) -> tuple[FieldMention, ...]:
         return names_of(self._statement.rest)
 
-    @fact
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names that it adds."""
         return tuple(addition.name for addition in self._additions)
 
-    @fact
+    @cached_property
     def text(self) -> str:
         """The text, with single blanks."""
         return " ".join(self._statement.text.split())
 
-    @fact
+    @cached_property
     def place(self) -> int:
         """The line of the file that it begins on."""
         return line_of(self.message.data, self._statement.start)
 
-    @fact
+    @cached_property
     def like(self) -> int:
         """The version that it calls the same as its own, or -1."""
         return like_of(self._statement.rest)
 
-    @set_fact
+    @cached_property
     def _by_name(self) -> dict[str, list[Field]]:
         return self.message.fields_of_both_halves
 
-    @set_fact
+    @cached_property
     def stray_names(self) -> tuple[str, ...]:
         """The fields that it adds, and that neither the message nor the other half of its RPC has."""
         if not self._additions:
@@ -302,15 +303,14 @@ class Note:
         messages = self.message.schemas.by_name
         if any(word in messages and word != self.message.name for word in re.findall(r"\w+", self._statement.text)):
             return ()  # it may well be a field of that message
+        types = {field.element_type for fields in fields_by_name.values() for field in fields}
         return tuple(
             addition.name
             for addition in self._additions
-            if addition.sure
-            and addition.name.lower() not in fields_by_name
-            and addition.name not in self.message.types_of_both_halves
+            if addition.sure and addition.name.lower() not in fields_by_name and addition.name not in types
         )
 
-    @set_fact
+    @cached_property
     def misplaced(self) -> tuple[Field, ...]:
         """The fields that it adds, but that begin in other valid versions, in the message and in the other half."""
         misplaced_fields = []

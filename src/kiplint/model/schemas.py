@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Sequence
-from typing import TYPE_CHECKING, Annotated, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
-from kiplint.model.element import FOR_RULES, fact, rule_fact, to_blame
+from kiplint.model.element import to_blame
 from kiplint.model.spec import ENTITY_TYPES
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -26,14 +27,14 @@ class Rpc:
     Coordinator keys and values pair in the same way.
     """
 
-    api_key: Annotated[int, "The API key."]
-    request: Annotated[Message | None, "The request (or coordinator key), None when the set has none."]
-    response: Annotated[Message | None, "The response (or coordinator value), None when the set has none."]
-    may_be_partial: Annotated[
-        bool,
-        "Whether a missing half means nothing: the set is a single file, or the half may be in an unreadable file.",
-        FOR_RULES,
-    ]
+    api_key: int
+    """The API key."""
+    request: Message | None
+    """The request (or coordinator key), None when the set has none."""
+    response: Message | None
+    """The response (or coordinator value), None when the set has none."""
+    may_be_partial: bool
+    """Whether a missing half means nothing: the set is a single file, or the half may be in an unreadable file."""
 
     def __init__(self, api_key: int, request: Message | None, response: Message | None, *, partial: bool) -> None:
         self.api_key = api_key
@@ -45,54 +46,54 @@ class Rpc:
     def __repr__(self) -> str:
         return f"<Rpc {printable(self.name)}: API key {self.api_key}>"
 
-    @fact
+    @cached_property
     def name(self) -> str:
         """The name without Request or Response (Key or Value)."""
         return self._halves[0].base_name if self._halves else ""
 
-    @fact
+    @cached_property
     def rpc_name(self) -> str:
         """The RPC by its API key: Kafka's name where rules protect that RPC, else its own."""
         return self._halves[0].rpc_name if self._halves else ""
 
-    @fact
+    @cached_property
     def is_pair(self) -> bool:
         """Whether both halves exist."""
         return len(self._halves) == 2
 
-    @fact
+    @cached_property
     def is_coordinator(self) -> bool:
         """Whether the pair is a coordinator record's key and value, not an RPC."""
         return any(half.type.startswith("coordinator") for half in self._halves[:1])
 
-    @fact
+    @cached_property
     def is_dead(self) -> bool:
         """Whether neither half has valid versions any more."""
         return not any(half.valid for half in self._halves)
 
-    @fact
+    @cached_property
     def common(self) -> VersionRange:
         """The versions that are valid in both halves."""
         return self.request.valid & self.response.valid if self.request and self.response else NONE
 
-    @rule_fact
+    @cached_property
     def lagging(self) -> Message | None:
         """The half whose versions end lower; the response when both end alike; None unless both exist."""
         if self.request is None or self.response is None:
             return None
         return self.request if self.request.valid.highest < self.response.valid.highest else self.response
 
-    @rule_fact
+    @cached_property
     def bumped(self) -> Message | None:
         """The half whose versions alone differ from the base; without such a half the lagging one."""
         return self._changed_half("valid") or self.lagging
 
-    @rule_fact
+    @cached_property
     def flexed(self) -> Message | None:
         """The half whose flexible versions alone differ from the base; without such a half the response."""
         return self._changed_half("flexible") or self.response
 
-    @rule_fact
+    @cached_property
     def renamed(self) -> Message | None:
         """The half whose name alone differs from the base; without such a half the request."""
         return self._changed_half("name") or self.request
@@ -105,13 +106,13 @@ class Rpc:
         ]
         return halves[0] if len(halves) == 1 and self.is_pair else None
 
-    @rule_fact
+    @cached_property
     def namesake(self) -> Message | None:
         """For a single half: the other half by name, where it has another API key; else None."""
         half = self._halves[0] if len(self._halves) == 1 else None
         return half.schemas.partner_of(half) if half else None
 
-    @rule_fact
+    @cached_property
     def declares_flexible(self) -> bool:
         """Whether both halves exist and have valid `flexibleVersions`."""
         return self.is_pair and all(half.declares_flexible and not half.flexible_problem for half in self._halves)
@@ -154,7 +155,7 @@ class SchemaSet:
         self.unread = unread
         self.selected = selected
         for message in messages:
-            vars(message)["schemas"] = self
+            message.schemas = self
         if base is not None:
             names = {message.name for message in messages}
             for message in messages:
@@ -167,12 +168,12 @@ class SchemaSet:
 
     # Messages
 
-    @fact
+    @cached_property
     def messages(self) -> tuple[Message, ...]:
         """The messages, in the order of their files."""
         return self._messages
 
-    @fact
+    @cached_property
     def by_name(self) -> dict[str, Message]:
         """The messages by name; of several with the same name, the probable original."""
         if len({message.name for message in self._messages}) == len(self._messages):
@@ -187,48 +188,48 @@ class SchemaSet:
             former = None if former and former.name in names else former
         return former if former and former.type == message.type else None
 
-    @rule_fact
-    def name_twins(self) -> dict[Message, Message]:
+    @cached_property
+    def duplicate_names(self) -> dict[Message, Message]:
         """For messages whose name another has: the other, an older one if the base is known."""
-        return _twins(self._messages, lambda message: message.name)
+        return _duplicates(self._messages, lambda message: message.name)
 
-    @rule_fact
-    def key_twins(self) -> dict[Message, Message]:
+    @cached_property
+    def duplicate_keys(self) -> dict[Message, Message]:
         """For messages whose type and API key another has: the other, an older one if the base is known."""
-        return _twins(self._keyed, lambda message: (message.type, message.api_key))
+        return _duplicates(self._keyed, lambda message: (message.type, message.api_key))
 
-    @fact
+    @cached_property
     def _keyed(self) -> list[Message]:
         return [message for message in self._messages if message.api_key is not None and not message.is_mistyped]
 
-    @rule_fact
+    @cached_property
     def requests(self) -> dict[str, Message]:
         """The requests by RPC: by Kafka's name for the API key where rules protect it, else by their own."""
         return {message.rpc_name: message for message in reversed(self._messages) if message.type == "request"}
 
-    @rule_fact
+    @cached_property
     def unread_names(self) -> frozenset[str]:
         """The likely names of the messages in files that cannot be read."""
         return self.unread
 
-    @fact
+    @cached_property
     def request_header(self) -> Message | None:
         """The message RequestHeader, or None."""
         return self.by_name.get("RequestHeader")
 
-    @fact
+    @cached_property
     def response_header(self) -> Message | None:
         """The message ResponseHeader, or None."""
         return self.by_name.get("ResponseHeader")
 
-    @fact
+    @cached_property
     def is_lone(self) -> bool:
         """Whether the set is a single file whose siblings are not known."""
         return self.partial
 
     # RPCs and API keys
 
-    @fact
+    @cached_property
     def rpcs(self) -> tuple[Rpc, ...]:
         """The RPCs and the coordinator records, by API key."""
         halves: dict[tuple[str, int], list[Message | None]] = {}
@@ -251,7 +252,7 @@ class SchemaSet:
         doubtful = self.unread | self.doubtful
         return half.name in doubtful or any(half.base_name + suffix in doubtful for suffix in _SUFFIXES)
 
-    @rule_fact
+    @cached_property
     def doubtful(self) -> frozenset[str]:
         """The names of the messages that their API key does not identify."""
         return frozenset(
@@ -269,7 +270,7 @@ class SchemaSet:
         partner = self.partner_of(message)
         return partner.api_key if partner else None
 
-    @rule_fact
+    @cached_property
     def key_owners(self) -> dict[tuple[str, int], Message]:
         """The message of each message type and API key; of several, the probable original."""
         owners = self._keyed
@@ -279,19 +280,19 @@ class SchemaSet:
             owners.sort(key=lambda message: message.former is not None and message.former.api_key == message.api_key)
         return {(message.type, message.api_key): message for message in owners if message.api_key is not None}
 
-    @fact
+    @cached_property
     def next_api_key(self) -> int:
         """The API key after the highest one of the requests and responses."""
         return max((key for kind, key in self.key_owners if kind in ("request", "response")), default=-1) + 1
 
     # What is usual in the set
 
-    @fact
+    @cached_property
     def declares_headers(self) -> bool:
         """Whether any message of the set has `headerVersions` (KIP-1313)."""
         return any(message.declares_headers for message in self._messages)
 
-    @rule_fact
+    @cached_property
     def header_users(self) -> dict[tuple[str, int], int]:
         """By message type and header version: how many live messages declare that header for a valid version."""
         return Counter(
@@ -301,7 +302,7 @@ class SchemaSet:
             for header in {entry.header for entry in message.header_ranges if entry.live and entry.header >= 0}
         )
 
-    @rule_fact
+    @cached_property
     def headerless(self) -> tuple[Message, ...]:
         """The live requests and responses without a header map; those whose findings are reported come first."""
         live = (message for message in self._messages if message.is_rpc and message.valid)
@@ -313,23 +314,23 @@ class SchemaSet:
     def _selects(self, message: Message) -> bool:
         return self.selected is None or message.file in self.selected
 
-    @fact
+    @cached_property
     def declares_listeners(self) -> bool:
         """Whether requests of the set state their listeners, as Kafka's do since 2.8; true for a single file."""
         return self.partial or any(message.declares_listeners for message in self._messages)
 
-    @rule_fact
+    @cached_property
     def live_requests(self) -> int:
         """How many requests have valid versions."""
         return sum(message.type == "request" and bool(message.valid) for message in self._messages)
 
-    @rule_fact
+    @cached_property
     def throttled_responses(self) -> int:
         """How many of the live responses have ThrottleTimeMs."""
         live = (message for message in self._messages if message.type == "response" and message.valid)
         return sum("ThrottleTimeMs" in message.by_name for message in live)
 
-    @rule_fact
+    @cached_property
     def listening_requests(self) -> int:
         """How many of the live requests state their listeners, as all of Kafka's do since 2.8."""
         return sum(
@@ -337,17 +338,17 @@ class SchemaSet:
             for message in self._messages
         )
 
-    @rule_fact
+    @cached_property
     def live_messages(self) -> int:
         """How many messages have valid versions."""
         return sum(bool(message.valid) for message in self._messages)
 
-    @rule_fact
+    @cached_property
     def flexible_messages(self) -> int:
         """How many of the live messages have `flexibleVersions`, as all of Kafka's do since 3.0."""
         return sum(message.declares_flexible and bool(message.valid) for message in self._messages)
 
-    @fact
+    @cached_property
     def has_zookeeper(self) -> bool:
         """Whether the set is of Kafka before 4.0.
 
@@ -361,7 +362,7 @@ class SchemaSet:
         count = sum("zkBroker" in message.listeners for message in self._messages)
         return count > 1 and 4 * count >= sum(bool(message.listeners) for message in self._messages)
 
-    @rule_fact
+    @cached_property
     def own_words(self) -> int:
         """How many fields have an entity type that Kafka does not know."""
         return sum(
@@ -370,7 +371,7 @@ class SchemaSet:
 
     # What is usual for the name of a field
 
-    @fact
+    @cached_property
     def fields_by_name(self) -> dict[tuple[bool, str], list[Field]]:
         """By whether the message is a request or response, and by name: the fields of the live messages."""
         fields: dict[tuple[bool, str], list[Field]] = {}
@@ -400,9 +401,9 @@ def _right(message: Message) -> tuple[int, bool]:
     return similarity, message.file_stem == message.name
 
 
-def _twins(messages: Sequence[Message], key: Callable[[Message], Hashable]) -> dict[Message, Message]:
+def _duplicates(messages: Sequence[Message], key: Callable[[Message], Hashable]) -> dict[Message, Message]:
     groups: dict[Hashable, list[Message]] = {}
     for message in messages:
         groups.setdefault(key(message), []).append(message)
-    twin_groups = [group for group in groups.values() if len(group) > 1]
-    return {group[index]: twin for group in twin_groups for index, twin in to_blame(group, _right).items()}
+    duplicates = [group for group in groups.values() if len(group) > 1]
+    return {group[index]: other for group in duplicates for index, other in to_blame(group, _right).items()}
