@@ -40,7 +40,6 @@ from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
 from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError as UsageError
-from kiplint.engine.finding import FileEdit as FileEdit
 from kiplint.engine.finding import Finding as Finding
 from kiplint.engine.finding import Fix as Fix
 from kiplint.engine.finding import Span as Span

@@ -16,13 +16,14 @@ from fixes.mutations import mutate
 from fixes.support import Files, comment_words, comments_of, folder, is_within, wire
 from kiplint.compat.released import Releases
 from kiplint.engine.config import Config
-from kiplint.engine.finding import FileEdit, Finding, Fix
+from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import fix_set
 from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.sets import tree_of
 from kiplint.model.load import load
+from kiplint.text.edit import Edit
 from tools import definition, field, sample_finding
 
 MUTATIONS = int(os.environ.get("KIPLINT_MUTATIONS", "25"))
@@ -211,7 +212,7 @@ def test_a_fix_that_makes_something_worse_holds_no_other_back() -> None:
 
     def check(files: Mapping[str, bytes]) -> list[Finding]:
         wrong = [path for path, data in files.items() if data == b"a"]
-        edits = {path: Fix("safe", (FileEdit(path, 0, 1, "b"),)) for path in wrong}
+        edits = {path: Fix("safe", (Edit(path, 0, 1, "b"),)) for path in wrong}
         rows = [("old", path, edits[path]) for path in wrong] + [("many", "0", None)] * (len(wrong) < 2)
         return [
             sample_finding(rule, "error", rule, path, fingerprint=f"{rule} {path}", fix=fix) for rule, path, fix in rows
@@ -232,7 +233,7 @@ def test_refused_fixes_are_not_tried_one_by_one_where_that_is_much(files: int) -
         calls += 1
         return [
             sample_finding(
-                "old" if data == b"a" else "new", "error", path, path, fingerprint=f"{data!r} {path}", fix=Fix("safe", (FileEdit(path, 0, 1, "b"),)) if data == b"a" else None,
+                "old" if data == b"a" else "new", "error", path, path, fingerprint=f"{data!r} {path}", fix=Fix("safe", (Edit(path, 0, 1, "b"),)) if data == b"a" else None,
             )
             for path, data in files.items() if data == b"a" or path != "7"
         ]  # fmt: skip

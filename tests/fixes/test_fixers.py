@@ -29,7 +29,7 @@ from kiplint.fixes.apply import FixedSet, fix_set
 from kiplint.fixes.fixers import FIXERS, make_fixes
 from kiplint.fixes.sets import Check, new_findings, unreadable
 from kiplint.fixes.write import patch
-from kiplint.text.edit import Edit, apply_edits
+from kiplint.text.edit import apply_edits
 from test_rules import OneFileEach
 from tools import definition, field, rules_of
 
@@ -115,7 +115,7 @@ def test_each_fix_is_what_the_rule_says_and_keeps_comments(rule: Rule) -> None:
             continue
         assert bool(finding.fix.changes) == (finding.fix.applicability == "unsafe")
         for path in {edit.path for edit in finding.fix.edits}:
-            edits = [Edit(edit.start, edit.end, edit.text) for edit in finding.fix.edits if edit.path == path]
+            edits = [edit for edit in finding.fix.edits if edit.path == path]
             after = apply_edits(files[path], edits)
             assert rule.id in ABOUT_COMMENTS or is_within(comments_of(files[path]), comments_of(after))
             if finding.instead and not finding.instead.startswith("{"):

@@ -37,7 +37,7 @@ from kiplint.model.load import load
 from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
-from kiplint.text.edit import NotEditable
+from kiplint.text.source import NotEditable
 from tools import definition, field
 
 TAGS = int(os.environ.get("KIPLINT_TAGS", "1"))

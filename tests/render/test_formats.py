@@ -7,17 +7,18 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from kiplint import __version__
-from kiplint.engine.finding import FileEdit, Fix
+from kiplint.engine.finding import Fix
 from kiplint.render.formats import format_names
 from kiplint.render.report import RuleInfo
+from kiplint.text.edit import Edit
 
 from .findings import HOSTILE, finding, format_report, report
 
 DEFINITION = '{\n  "name": "Tags", "é": "ü", "tag": 1,\n  "validVersions": "0"\n}\n'.encode()
 TAG = DEFINITION.index(b"1,")
 NAME = HOSTILE.replace("\ud800", "")  # which JSON cannot have
-SAFE = Fix("safe", (FileEdit("set/Tags.json", TAG, TAG + 1, "0"),))
-UNSAFE = Fix("unsafe", (*SAFE.edits, FileEdit("set/Other.json", 0, 0, "x")))
+SAFE = Fix("safe", (Edit("set/Tags.json", TAG, TAG + 1, "0"),))
+UNSAFE = Fix("unsafe", (*SAFE.edits, Edit("set/Other.json", 0, 0, "x")))
 GAP = RuleInfo("A gap in the tags", "Tags <count> up.", "KIP-482", "error", "See `kiplint explain tags/gap`.")
 REPORT = report(
     finding(span=(2, 29, 2, 37), fix=SAFE, instead="0"),

@@ -10,14 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kiplint.text.decode import blank_comments, comments
-from kiplint.text.edit import (
+from kiplint.text.edit import Edit, Edits, Overlap, apply_edits, collide
+from kiplint.text.source import (
     Document,
-    Edit,
-    Edits,
     NotEditable,
-    Overlap,
-    apply_edits,
-    collide,
     delete_items,
     insert_comment,
     insert_item,
@@ -123,25 +119,28 @@ def test_values_and_keys_are_replaced() -> None:
 
 
 def test_edits_that_overlap_are_refused_and_insertions_keep_their_order() -> None:
-    assert apply_edits(b"abcd", [Edit(2, 3, "C"), Edit(1, 1, "1"), Edit(1, 1, "2"), Edit(1, 2, "B")]) == b"a12BCd"
+    assert (
+        apply_edits(b"abcd", [Edit("", 2, 3, "C"), Edit("", 1, 1, "1"), Edit("", 1, 1, "2"), Edit("", 1, 2, "B")])
+        == b"a12BCd"
+    )
     with pytest.raises(Overlap, match="an edit of bytes 2 to 3 overlaps one of bytes 1 to 3"):
-        apply_edits(b"abcd", [Edit(2, 3, ""), Edit(1, 3, "")])
+        apply_edits(b"abcd", [Edit("", 2, 3, ""), Edit("", 1, 3, "")])
     with pytest.raises(Overlap):
-        apply_edits(b"abcd", [Edit(2, 2, ""), Edit(1, 3, "")])
+        apply_edits(b"abcd", [Edit("", 2, 2, ""), Edit("", 1, 3, "")])
     with pytest.raises(ValueError, match="where there are 4"):
-        apply_edits(b"abcd", [Edit(2, 5, "")])
+        apply_edits(b"abcd", [Edit("", 2, 5, "")])
 
 
 @pytest.mark.parametrize(
     ("left", "other", "answer"),
     [
-        (Edit(0, 2, ""), Edit(2, 3, ""), False),
-        (Edit(0, 2, ""), Edit(1, 3, ""), True),
-        (Edit(0, 2, "x"), Edit(0, 2, "x"), False),
-        (Edit(0, 2, "x"), Edit(0, 2, "y"), True),
-        (Edit(1, 1, "x"), Edit(1, 1, "x"), True),
-        (Edit(1, 1, "x"), Edit(1, 2, "y"), True),
-        (Edit(1, 1, "x"), Edit(0, 1, "y"), False),
+        (Edit("", 0, 2, ""), Edit("", 2, 3, ""), False),
+        (Edit("", 0, 2, ""), Edit("", 1, 3, ""), True),
+        (Edit("", 0, 2, "x"), Edit("", 0, 2, "x"), False),
+        (Edit("", 0, 2, "x"), Edit("", 0, 2, "y"), True),
+        (Edit("", 1, 1, "x"), Edit("", 1, 1, "x"), True),
+        (Edit("", 1, 1, "x"), Edit("", 1, 2, "y"), True),
+        (Edit("", 1, 1, "x"), Edit("", 0, 1, "y"), False),
     ],
 )
 def test_edits_of_strangers_collide(left: Edit, other: Edit, *, answer: bool) -> None:
@@ -154,7 +153,7 @@ def test_edits_collide_with_any_of_several(rows: list[tuple[int, int, str]]) -> 
     several = Edits()
     edits: list[Edit] = []
     for start, length, text in rows:
-        edit = Edit(start, start + length, text)
+        edit = Edit("", start, start + length, text)
         collides = any(collide(edit, other) for other in edits)
         assert several.collides(edit) is collides
         if not collides:
@@ -259,7 +258,7 @@ def _is_only_edited(document: Document, result: bytes, edits: list[Edit]) -> Non
 
 @given(st.binary(max_size=30), st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), st.text(max_size=3))))
 def test_untouched_bytes_stay(data: bytes, rows: list[tuple[int, int, str]]) -> None:
-    edits = [Edit(start, start + length, text) for start, length, text in rows if start + length <= len(data)]
+    edits = [Edit("", start, start + length, text) for start, length, text in rows if start + length <= len(data)]
     try:
         result = apply_edits(data, edits)
     except Overlap:

@@ -16,6 +16,7 @@ from kiplint.model.load import ProblemElement
 from kiplint.model.message import Message
 from kiplint.model.notes import Note
 from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of
 
 Severity = Literal["error", "warning", "info"]
@@ -34,22 +35,13 @@ class Span(msgspec.Struct, frozen=True):
 Line = Annotated[int, Meta(ge=1, description="1-based; columns count characters.")]
 
 
-class FileEdit(msgspec.Struct, frozen=True):
-    """The bytes of a file from `start` up to `end` give way to `text`, as UTF-8."""
-
-    path: str
-    start: Annotated[int, Meta(ge=0, description="In bytes of the file as it is.")]
-    end: Annotated[int, Meta(ge=0, description="Exclusive; the same as `start` for an insertion.")]
-    text: str
-
-
 class Fix(msgspec.Struct, frozen=True, omit_defaults=True):
     """The edits that resolve a finding, all together."""
 
     applicability: Annotated[
         Literal["safe", "unsafe"], Meta(description="`unsafe` fixes are most likely right: review them.")
     ]
-    edits: tuple[FileEdit, ...]
+    edits: tuple[Edit, ...]
     changes: Annotated[
         str, Meta(description="What an `unsafe` fix changes beside the text, such as the Java class; else left out.")
     ] = ""

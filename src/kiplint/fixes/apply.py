@@ -185,7 +185,7 @@ def _fixed_findings(before: Sequence[Finding], after: Sequence[Finding]) -> tupl
 
 
 def _edits(fix: Fix | None) -> list[tuple[str, Edit]]:
-    return [(edit.path, Edit(edit.start, edit.end, edit.text)) for edit in fix.edits] if fix else []
+    return [(edit.path, edit) for edit in fix.edits] if fix else []
 
 
 def _apply_fixes(files: Mapping[str, bytes], findings: Iterable[Finding]) -> dict[str, bytes]:

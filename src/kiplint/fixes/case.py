@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from kiplint.engine.finding import FileEdit, Fix
+from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
 from kiplint.model.message import Message
-from kiplint.text.edit import Document, Edit, replace_value
+from kiplint.text.edit import Edit
+from kiplint.text.source import Document, replace_value
 from kiplint.text.tree import Node
 
 Applicability = Literal["safe", "unsafe"]
@@ -20,8 +21,8 @@ Fixes = tuple[Fix, ...]
 
 
 @lru_cache(maxsize=8)
-def _document(data: bytes) -> Document:
-    return Document(data)
+def _document(data: bytes, path: str) -> Document:
+    return Document(data, path)
 
 
 class NotFixable(ValueError):  # noqa: N818
@@ -49,11 +50,11 @@ class FixerCase:
     @cached_property
     def document(self) -> Document:
         """That file."""
-        return _document(self._files[self.file])
+        return _document(self._files[self.file], self.file)
 
     def document_of(self, message: Message) -> Document | None:
         """The file of a message of the set, None when it is not among those that may be changed."""
-        return _document(self._files[message.file]) if message.file in self._files else None
+        return _document(self._files[message.file], message.file) if message.file in self._files else None
 
     @property
     def node(self) -> Node | None:
@@ -80,20 +81,20 @@ class FixerCase:
 
     def safe(self, edits: Iterable[Edit]) -> Fixes:
         """A fix of the file that certainly does what is meant."""
-        return fix("safe", ((self.file, edit) for edit in edits))
+        return fix("safe", edits)
 
     def unsafe(self, *choices: Iterable[Edit]) -> Fixes:
         """Fixes of the file of which one most likely does what is meant; a person has to review it."""
-        return tuple(item for edits in choices for item in fix("unsafe", ((self.file, edit) for edit in edits)))
+        return tuple(item for edits in choices for item in fix("unsafe", edits))
 
 
 Fixer = Callable[[FixerCase], Fixes]
 
 
-def fix(applicability: Applicability, edits: Iterable[tuple[str, Edit]]) -> Fixes:
-    """A fix from pairs of path and edit; none without edits."""
-    file_edits = tuple(FileEdit(path, edit.start, edit.end, edit.text) for path, edit in edits)
-    return (Fix(applicability, file_edits),) if file_edits else ()
+def fix(applicability: Applicability, edits: Iterable[Edit]) -> Fixes:
+    """A fix of these edits; none without edits."""
+    fixes = (Fix(applicability, tuple(edits)),)
+    return fixes if fixes[0].edits else ()
 
 
 def as_json(value: object) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from kiplint.model.message import Message
-from kiplint.text.edit import Document, Edit, apply_edits, insert_item, insert_property, rename_key, replace_value
+from kiplint.text.edit import Edit, apply_edits
+from kiplint.text.source import Document, insert_item, insert_property, rename_key, replace_value
 from kiplint.text.tree import Node
 
 MESSAGE: Final = (
@@ -25,7 +26,7 @@ class Draft:
 
     def __init__(self, message: Message) -> None:
         self.message = message
-        self.document = Document(message.data)
+        self.document = Document(message.data, message.file)
         self._edits: list[Edit] = []
         self._new: dict[str, str] = {}
 

@@ -23,9 +23,10 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.types import NO_VALUE, PRIMITIVES, coerce
-from kiplint.text.edit import (
+from kiplint.text.edit import Edit
+from kiplint.text.literals import is_identifier, read_string
+from kiplint.text.source import (
     Document,
-    Edit,
     NotEditable,
     delete_items,
     insert_item,
@@ -33,7 +34,6 @@ from kiplint.text.edit import (
     rename_key,
     replace_value,
 )
-from kiplint.text.literals import is_identifier, read_string
 from kiplint.text.tree import Node
 from kiplint.text.words import nearest
 from kiplint.versions import ALL, NONE, VersionRange
@@ -42,7 +42,7 @@ from kiplint.versions import ALL, NONE, VersionRange
 def header_map(case: FixerCase) -> Fixes:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     messages: Iterable[Message] = case.element.schemas.headerless
-    return fix("safe", ((message.file, edit) for message in messages for edit in _declare_headers(case, message)))
+    return fix("safe", (edit for message in messages for edit in _declare_headers(case, message)))
 
 
 def header_start(case: FixerCase) -> Fixes:
@@ -140,7 +140,7 @@ def lagging_half(case: FixerCase) -> Fixes:
     missing = VersionRange.of(half.valid.highest + 1, highest)
     words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
     note = note_edit(document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
-    return fix("unsafe", ((half.file, edit) for edit in (versions, *note)))
+    return fix("unsafe", (versions, *note))
 
 
 def frozen(case: FixerCase) -> Fixes:

@@ -13,7 +13,8 @@ from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc
-from kiplint.text.edit import Document, Edit, insert_comment, start_of
+from kiplint.text.edit import Edit
+from kiplint.text.source import Document, insert_comment, start_of
 from kiplint.text.tree import Node
 from kiplint.versions import VersionRange
 

@@ -10,8 +10,9 @@ from typing import Final
 
 from kiplint.fixes.case import FixerCase, Fixes
 from kiplint.model.notes import SAME, Note
-from kiplint.text.edit import Document, Edit
+from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of, without_blanks
+from kiplint.text.source import Document
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")

@@ -11,9 +11,10 @@ from lsprotocol import types
 from pygls.uris import from_fs_path
 from pygls.workspace import PositionCodec, ServerTextPosition
 
-from kiplint.engine.finding import FileEdit, Finding, Span
+from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Rule
 from kiplint.fixes.apply import without_collisions
+from kiplint.text.edit import Edit
 from kiplint.text.lines import Lines, character_of, decode_text
 
 SOURCE: Final = "kiplint"
@@ -36,7 +37,7 @@ class Positions:
         """The range of a finding."""
         return types.Range(self._position(span.line, span.column), self._position(span.end_line, span.end_column))
 
-    def range_of_edit(self, edit: FileEdit, data: bytes) -> types.Range:
+    def range_of_edit(self, edit: Edit, data: bytes) -> types.Range:
         """The range that an edit replaces; `data` are the bytes of the text."""
         lines = Lines(self.text)
         start, end = (lines.position(character_of(data, offset)) for offset in (edit.start, edit.end))
@@ -113,7 +114,7 @@ class Actions:
         if edits:
             yield types.CodeAction("Fix all that is certain", FIX_ALL, edit=self._workspace_edit(edits))
 
-    def _workspace_edit(self, edits: Iterable[FileEdit]) -> types.WorkspaceEdit:
+    def _workspace_edit(self, edits: Iterable[Edit]) -> types.WorkspaceEdit:
         changes: dict[str, list[types.TextEdit]] = {}
         for edit in edits:
             data = self._sources[edit.path]

@@ -10,10 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.compat.rollout import RolloutRow
-from kiplint.engine.finding import FileEdit
 from kiplint.fixes.sets import FileEdits, MigrationRow, State
 from kiplint.fixes.write import FileChanges
 from kiplint.render.report import RunResult, written_by
+from kiplint.text.edit import Edit
 from kiplint.text.show import encodable
 
 
@@ -34,7 +34,7 @@ class MigrationDocument(msgspec.Struct, frozen=True):
 
     version: Literal[1]
     rpcs: tuple[MigrationRow, ...]
-    edits: Annotated[tuple[FileEdit, ...], Meta(description="Offsets are in bytes of the files before the migration.")]
+    edits: Annotated[tuple[Edit, ...], Meta(description="Offsets are in bytes of the files before the migration.")]
     summary: MigrationSummary
 
 
@@ -78,9 +78,7 @@ class MigrationResult(RunResult, frozen=True):
         """The JSON document."""
         counts = Counter[str](row.state for row in self.rows)
         edits = (
-            FileEdit(encodable(file.path), edit.start, edit.end, edit.text)
-            for file in self.files
-            for edit in file.edits
+            Edit(encodable(file.path), edit.start, edit.end, edit.text) for file in self.files for edit in file.edits
         )
         return MigrationDocument(
             version=1,

@@ -7,10 +7,11 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from kiplint import __version__
-from kiplint.engine.finding import SEVERITIES, FileEdit, Finding, Severity, Span
+from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.render.findings.json import as_json, write_rows
 from kiplint.render.markdown import inline
 from kiplint.render.report import Report, RuleInfo, fingerprints
+from kiplint.text.edit import Edit
 from kiplint.text.lines import Places
 from kiplint.text.show import printable
 from kiplint.text.words import plural
@@ -137,7 +138,7 @@ def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
     return {"fixes": items} if items else {}
 
 
-def _replacement(edit: FileEdit, places: Places) -> dict[str, Any]:
+def _replacement(edit: Edit, places: Places) -> dict[str, Any]:
     line, column = places.position(edit.path, edit.start)
     end_line, end_column = places.position(edit.path, edit.end)
     region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
