@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import kiplint.commands
+from kiplint.pipeline.commits import branch, commits_with_json, folders_of, inner_commit, tags
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import own_repository
-from kiplint.sources.history import branch, commits_with_json, folders_of, inner_commit, tags
 from sources.support import git
 from tools import definition, environment, field
 from tools import kiplint as run_kiplint

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kiplint.limits import Limit
+from kiplint.pipeline.commits import folders_of
 from kiplint.sources import cleanup
 from kiplint.sources import git as sources_git
 from kiplint.sources.git import Objects, open_repository
-from kiplint.sources.history import folders_of
 from kiplint.sources.open import open_sets
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from sources.support import (

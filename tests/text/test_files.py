@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import stat
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +12,7 @@ import pytest
 
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.write import FileChanges
-from kiplint.text.files import module_names, open_file, open_to_write, read_file, read_text, replace_file
+from kiplint.text.files import open_file, open_to_write, read_file, read_text, replace_file
 
 STRANGE = ["directory", "pipe", "socket", "loop", "dangling", "device"]
 
@@ -185,53 +182,3 @@ def test_nothing_is_written_below_git(tmp_path: Path, place: str) -> None:
         FileChanges({str(file): b"a"}, {str(file): b"b"}).write()
     assert file.read_bytes() == b"a"
     replace_file(str(tmp_path / ".gitignore"), b"")
-
-
-def test_a_folder_where_only_bytecode_is_left_is_no_package(tmp_path: Path) -> None:
-    """As after a change of the branch."""
-    for place in ("room/__init__.py", "room/run.py", "tally/__pycache__/run.cpython-313.pyc", "module.py", "notes.txt"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / place).touch()
-    assert sorted(module_names(str(tmp_path))) == ["module", "room"]
-
-
-KILL_SCRIPT = """
-import os, signal
-from kiplint.text.files import replace_file
-os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)
-replace_file("X.json", b"new")
-"""
-
-
-def test_what_a_killed_write_leaves_is_removed_by_the_next(tmp_path: Path) -> None:
-    users = {".X.json.0123456789abcdef", ".X.json.kiplint", "X.json.0123456789abcdef.kiplint"}
-    for name in users:
-        (tmp_path / name).write_bytes(b"")
-    process = subprocess.run([sys.executable, "-c", KILL_SCRIPT], cwd=tmp_path, check=False)
-    assert process.returncode == -signal.SIGKILL
-    (leftover,) = {path.name for path in tmp_path.iterdir()} - users
-    replace_file(str(tmp_path / "Y.json"), b"other")
-    assert {path.name for path in tmp_path.iterdir()} == users | {"Y.json"}
-    assert leftover.startswith(".X.json.")
-
-
-def test_what_another_process_writes_is_not_removed(tmp_path: Path) -> None:
-    fcntl = pytest.importorskip("fcntl")
-    path = tmp_path / ".X.json.0123456789abcdef.kiplint"
-    with path.open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        replace_file(str(tmp_path / "Y.json"), b"other")
-    assert path.exists()
-
-
-def test_a_folder_is_searched_once_for_what_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folders: list[str] = []
-
-    def search(folder: str) -> list[str]:
-        folders.append(folder)
-        return []
-
-    monkeypatch.setattr(os, "listdir", search)
-    for number in range(100):
-        replace_file(str(tmp_path / f"{number}.json"), b"")
-    assert folders == [str(tmp_path)]

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import networkx as nx
 import pyarrow as pa
 
+from kiplint.pipeline.commits import TAGS, inner_commit
 from kiplint.pipeline.history import GIT
 from kiplint.pipeline.rows import Row, table, text
 from kiplint.sources.git import close_repositories, open_repository
-from kiplint.sources.history import TAGS, inner_commit
 from kiplint.sources.schema_files import SourceError
 
 DESCENDS, PICKED, ELSE = 1, 2, 3

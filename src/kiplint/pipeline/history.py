@@ -14,10 +14,11 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
+from kiplint.pipeline.commits import TAGS, Folder, Revision, branch, commits_with_json, folders_of, tags
 from kiplint.pipeline.rows import Row, batches, rows_of, text
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import Objects, is_repository, open_repository, own_repository
-from kiplint.sources.history import TAGS, Folder, Revision, branch, commits_with_json, folders_of, is_candidate, tags
+from kiplint.sources.history import is_candidate
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import SourceError, kind_of
 from kiplint.text.show import printable

@@ -154,7 +154,6 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     """
     require_outside_git(path)
     folder, name = os.path.split(path)
-    _remove_leftovers(os.path.realpath(folder))
     fresh = os.path.join(folder, f".{name[:100]}.{os.urandom(8).hex()}.kiplint")
     try:
         former: os.stat_result | None = os.lstat(path)
@@ -165,7 +164,6 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     file = os.open(fresh, _WRITING, mode)
     try:
         with os.fdopen(file, "wb") as out:
-            _lock(file)
             if former and stat.S_ISREG(former.st_mode) and hasattr(os, "fchmod"):
                 with suppress(OSError, AttributeError):  # only the administrator may give files away
                     os.fchown(file, former.st_uid, former.st_gid)
@@ -177,35 +175,6 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     except BaseException:
         os.unlink(fresh)
         raise
-
-
-_LEFTOVER: Final = re.compile(r"\..+\.[0-9a-f]{16}\.kiplint", re.DOTALL)
-
-
-@lru_cache(maxsize=20_000)  # once for each folder of a run, however many files it writes there
-def _remove_leftovers(folder: str) -> None:
-    """Remove the files that `replace_file` makes and that no process has locked: their process was killed."""
-    with suppress(OSError):
-        for name in filter(_LEFTOVER.fullmatch, os.listdir(folder)):
-            with suppress(OSError):
-                path = os.path.join(folder, name)
-                with open_file(path, links=False) as file:
-                    is_leftover = _lock(file.fileno())
-                if is_leftover:
-                    os.unlink(path)
-
-
-def _lock(file: int) -> bool:
-    """Lock a file until it is closed; whether that succeeded. Windows, which removes no open file, needs no lock."""
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another process has it, or the file system has no locks
-        return False
-    return True
 
 
 IS_LINK: Final = (errno.ELOOP, errno.EMLINK)
@@ -249,22 +218,3 @@ def fits(text: str, glob: str) -> bool:
 @lru_cache(maxsize=20_000)
 def _matcher(glob: str) -> Callable[[str], object]:
     return re.compile(translate(glob)).match
-
-
-def module_names(folder: str) -> list[str]:
-    """The names of the modules and packages in the folder of a package, also inside a zip file, in no order.
-
-    A folder whose package is gone, where only its bytecode is left, is none.
-    """
-    try:
-        entries = os.listdir(folder)
-        names = [name.removesuffix(".py") for name in entries if name.endswith(".py") or _is_package(folder, name)]
-    except NotADirectoryError:
-        import pkgutil
-
-        names = [module.name for module in pkgutil.iter_modules([folder])]
-    return [name for name in names if name.isidentifier() and not name.startswith("_")]
-
-
-def _is_package(folder: str, name: str) -> bool:
-    return os.path.exists(f"{folder}/{name}/__init__.py")
