@@ -280,10 +280,10 @@ def test_it_says_what_to_install(missing: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else result(name))
     if missing != "duckdb":
         with pytest.raises(UsageError, match=MESSAGE):
-            run.RunCommand(sources=("a=b",), out=str(tmp_path / "lake")).run()
+            run.command(["a=b"], str(tmp_path / "lake"))
     if missing != "pyspark":
         with pytest.raises(UsageError, match=MESSAGE):
-            report.ReportCommand(str(tmp_path)).run()
+            report.command(str(tmp_path))
 
 
 def test_help_needs_no_spark(tmp_path: Path) -> None:

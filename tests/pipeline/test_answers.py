@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from kiplint.commands.pipeline.blame import BlameCommand
-from kiplint.commands.pipeline.forks import ForksCommand
-from kiplint.commands.pipeline.matrix import MatrixCommand
-from kiplint.commands.pipeline.query import QueryCommand
-from kiplint.commands.pipeline.report import ReportCommand
+from kiplint.commands.pipeline import blame, forks, matrix, query, report
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.answers import Answers, questions
 from tools import kiplint
@@ -77,15 +73,15 @@ def test_a_view_answers_its_question(view: str, answers: Answers) -> None:
     assert answers.rows(f"SELECT * FROM {view}").columns
 
 
-COMMANDS: dict[str, tuple[type[Any], dict[str, str]]] = {
-    "report": (ReportCommand, {}),
-    "blame a message": (BlameCommand, {"subject": "SaslHandshake"}),
-    "blame a rule": (BlameCommand, {"subject": "compat"}),
-    "forks": (ForksCommand, {}),
-    "one fork": (ForksCommand, {"fork": "fork"}),
-    "matrix": (MatrixCommand, {}),
-    "pair": (MatrixCommand, {"client": "1.0.0", "broker": "2.0.0"}),
-    "query": (QueryCommand, {"sql": "SELECT source, count(*) AS commits FROM revisions GROUP BY ALL ORDER BY ALL"}),
+COMMANDS: dict[str, tuple[Callable[..., int], dict[str, str]]] = {
+    "report": (report.command, {}),
+    "blame a message": (blame.command, {"subject": "SaslHandshake"}),
+    "blame a rule": (blame.command, {"subject": "compat"}),
+    "forks": (forks.command, {}),
+    "one fork": (forks.command, {"fork": "fork"}),
+    "matrix": (matrix.command, {}),
+    "pair": (matrix.command, {"client": "1.0.0", "broker": "2.0.0"}),
+    "query": (query.command, {"sql": "SELECT source, count(*) AS commits FROM revisions GROUP BY ALL ORDER BY ALL"}),
 }
 
 
@@ -95,7 +91,7 @@ def ask(lake: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
 
     def run(name: str, **others: str) -> str:
         command, options = COMMANDS[name]
-        assert command(lake=str(lake), **options, **others).run() == 0
+        assert command(lake=str(lake), **options, **others) == 0
         return capsys.readouterr().out
 
     return run
@@ -116,18 +112,18 @@ def test_the_page_of_the_report(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        ((BlameCommand, {"subject": "Nothing"}), "no message and no rule is called Nothing"),
-        ((ForksCommand, {"fork": "nothing"}), "the lake has no fork nothing"),
-        ((MatrixCommand, {"client": "1.0.0"}), "matrix takes no release, or two"),
-        ((MatrixCommand, {"client": "1.0.0", "broker": "9"}), "the lake has no release 9"),
-        ((QueryCommand, {"sql": "DROP TABLE spans"}), "a query is one SELECT"),
-        ((QueryCommand, {"sql": "SELECT nothing FROM spans"}), "the query fails: "),
-        ((QueryCommand, {"sql": "SELECT * FROM read_csv('/etc/passwd')"}), "the query fails: "),
+        ((blame.command, {"subject": "Nothing"}), "no message and no rule is called Nothing"),
+        ((forks.command, {"fork": "nothing"}), "the lake has no fork nothing"),
+        ((matrix.command, {"client": "1.0.0"}), "matrix takes no release, or two"),
+        ((matrix.command, {"client": "1.0.0", "broker": "9"}), "the lake has no release 9"),
+        ((query.command, {"sql": "DROP TABLE spans"}), "a query is one SELECT"),
+        ((query.command, {"sql": "SELECT nothing FROM spans"}), "the query fails: "),
+        ((query.command, {"sql": "SELECT * FROM read_csv('/etc/passwd')"}), "the query fails: "),
     ],
 )
-def test_mistakes(command: tuple[type[Any], dict[str, str]], message: str, lake: Path) -> None:
+def test_mistakes(command: tuple[Callable[..., int], dict[str, str]], message: str, lake: Path) -> None:
     with pytest.raises(UsageError, match=f"^{message}") as error:
-        command[0](lake=str(lake), **command[1]).run()
+        command[0](lake=str(lake), **command[1])
     assert "\n" not in str(error.value)
 
 
@@ -138,6 +134,6 @@ def test_no_lake(tmp_path: Path) -> None:
 
 def test_the_readme_shows_what_blame_prints(lake: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The README names the lake of `make pipeline-demo`, which is of the same commits."""
-    BlameCommand(lake=str(lake), subject="SaslHandshakeRequest").run()
+    blame.command(lake=str(lake), subject="SaslHandshakeRequest")
     command = "$ kiplint pipeline blame build/pipeline-demo/sample-lake SaslHandshakeRequest"
     assert f"{command}\n{capsys.readouterr().out.rstrip()}\n```\n" in (ROOT / "README.md").read_text("utf-8")

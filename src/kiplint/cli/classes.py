@@ -281,7 +281,6 @@ ReleasedOption = Annotated[
         panel=WHAT_TO_CHECK,
     ),
 ]
-LakeArgument = Annotated[str, Argument("The directory that `pipeline run` wrote to.", "LAKE")]
 
 
 class Choosing(Group, frozen=True):
@@ -364,20 +363,6 @@ class PageReporting(Reporting, frozen=True):
     FORMATS = (*Reporting.FORMATS, PAGE)
 
     output_format: Annotated[tuple[str, ...], _format_option(FORMATS, completion.page_formats)] = ()
-
-
-class Cluster(Group, frozen=True):
-    """The Spark that runs the jobs."""
-
-    master: Annotated[
-        str | None,
-        Option("Where Spark runs: local[4], spark://host:7077, yarn, k8s://...", "URL", usual="this machine"),
-    ] = None
-    remote: Annotated[str | None, Option("A Spark Connect server, such as sc://host:15002.", "URL")] = None
-    conf: Annotated[
-        tuple[str, ...],
-        Option("A setting of Spark, such as spark.driver.memory=8g. Repeatable.", "NAME=VALUE"),
-    ] = ()
 
 
 def _severity(text: str) -> tuple[str, str]:

@@ -3,7 +3,14 @@
 from itertools import groupby
 from typing import Annotated, Any, TextIO
 
-from kiplint.cli.classes import Argument, Command, FormOption, LakeArgument
+import typer
+
+from kiplint.cli.options import FormOption, LakeArgument
+from kiplint.commands.pipeline.text import open_lake, present, write_table
+from kiplint.engine.config import configure
+from kiplint.engine.errors import UsageError
+from kiplint.engine.ruleset import matches
+from kiplint.text.words import did_you_mean
 
 EVENTS = """
 SELECT *, coalesce(release, if(before_first_release, 'before the first', if(source IN (SELECT source FROM releases),
@@ -12,37 +19,31 @@ ORDER BY source, lineage, position, event <> 'fixed', rule, message_name, path, 
 """
 
 
-class BlameCommand(Command, frozen=True):
-    """The options of `kiplint pipeline blame`."""
+EPILOG = """\b
+Examples:
+  kiplint pipeline blame lake SaslHandshake
+  kiplint pipeline blame lake compat/layout-changed"""
 
-    EPILOG = (
-        "Examples:  kiplint pipeline blame lake SaslHandshake   |   kiplint pipeline blame lake compat/layout-changed"
-    )
 
-    lake: LakeArgument
-    subject: Annotated[str, Argument("A message, an RPC, a rule, a pack or a glob of rules.", "MESSAGE|RULE")]
-    output_format: FormOption = "text"
+def command(
+    lake: LakeArgument,
+    subject: Annotated[
+        str, typer.Argument(metavar="MESSAGE|RULE", help="A message, an RPC, a rule, a pack or a glob of rules.")
+    ],
+    output_format: FormOption = "text",
+) -> int:
+    """Show what happened to a message, or because of a rule, in order.
 
-    def run(self) -> int:
-        """Show what happened to a message, or because of a rule, in order.
-
-        Findings that were introduced and fixed, and changes, each with its commit and the first release that has it.
-        """
-        from kiplint.commands.pipeline.text import open_lake, present
-
-        lake = open_lake(self.lake)
-        column, names = subjects(lake, self.subject)
-        events = lake.rows(EVENTS.format(column), [names]).records
-        return present(self.output_format, {"events": events}, lambda out: write(out, self.subject, events))
+    Findings that were introduced and fixed, and changes, each with its commit and the first release that has it.
+    """
+    tables = open_lake(lake)
+    column, names = subjects(tables, subject)
+    events = tables.rows(EVENTS.format(column), [names]).records
+    return present(output_format, {"events": events}, lambda out: write(out, subject, events))
 
 
 def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
     """The column of `events` that a subject is about, and what it means there. Raises UsageError for an unknown one."""
-    from kiplint.engine.config import configure
-    from kiplint.engine.errors import UsageError
-    from kiplint.engine.ruleset import matches
-    from kiplint.text.words import did_you_mean
-
     rules = [rule.id for rule in configure(config={}).all_rules()]
     if rules_meant := [rule for rule in rules if matches(subject, rule)]:
         return "rule", rules_meant
@@ -56,8 +57,6 @@ def subjects(lake: Any, subject: str) -> tuple[str, list[str]]:
 
 def write(out: TextIO, subject: str, events: list[dict[str, Any]]) -> None:
     """Write a table for each line of history."""
-    from kiplint.commands.pipeline.text import write_table
-
     columns = ("when", "commit", "by", "release", "what", "rule", "message", "")
     for line, some in groupby(events, key=lambda event: (event["source"], event["lineage"])):
         rows = [

@@ -3,7 +3,14 @@
 from itertools import groupby
 from typing import Annotated, Any, TextIO
 
-from kiplint.cli.classes import Argument, Command, FormOption, LakeArgument
+import typer
+
+from kiplint.cli.options import FormOption, LakeArgument
+from kiplint.commands.pipeline.text import open_lake, present, write_table
+from kiplint.compat.negotiation.result import TROUBLE
+from kiplint.compat.roles import is_between_nodes
+from kiplint.engine.errors import UsageError
+from kiplint.text.words import did_you_mean
 
 PAIRS = """
 SELECT source, client, broker, list({api_key: api_key, name: name, status: status} ORDER BY name)
@@ -12,45 +19,40 @@ SELECT source, client, broker, list({api_key: api_key, name: name, status: statu
 CELLS = "SELECT * FROM release_matrix WHERE client = $1 AND broker = $2 ORDER BY source, api_key"
 
 
-class MatrixCommand(Command, frozen=True):
-    """The options of `kiplint pipeline matrix`."""
+EPILOG = """\b
+Examples:
+  kiplint pipeline matrix lake
+  kiplint pipeline matrix lake 2.4.0 3.9.0"""
+COLUMNS = ("source", "api_key", "name", "lowest", "highest", "chosen", "request_header", "status", "reason")
 
-    EPILOG = "Examples:  kiplint pipeline matrix lake   |   kiplint pipeline matrix lake 2.4.0 3.9.0"
 
-    lake: LakeArgument
-    client: Annotated[str | None, Argument("The client's release.", "CLIENT")] = None
-    broker: Annotated[str | None, Argument("The broker's release.", "BROKER")] = None
-    output_format: FormOption = "text"
+def command(
+    lake: LakeArgument,
+    client: Annotated[str | None, typer.Argument(metavar="CLIENT", help="The client's release.")] = None,
+    broker: Annotated[str | None, typer.Argument(metavar="BROKER", help="The broker's release.")] = None,
+    output_format: FormOption = "text",
+) -> int:
+    """Show which releases interoperate as client and broker, or which version of each RPC a pair uses.
 
-    def run(self) -> int:
-        """Show which releases interoperate as client and broker, or which version of each RPC a pair uses.
-
-        The same as `kiplint negotiate` says of two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases.
-        """
-        from kiplint.commands.pipeline.text import open_lake, present, write_table
-        from kiplint.engine.errors import UsageError
-
-        if self.client and not self.broker:
-            raise UsageError(f"matrix takes no release, or two: the client {self.client} and a broker")
-        lake = open_lake(self.lake)
-        if not (self.client and self.broker):
-            pairs = in_trouble(lake)
-            return present(self.output_format, {"pairs": pairs}, lambda out: write_pairs(out, pairs))
-        for release in (self.client, self.broker):
-            require_release(lake, release)
-        cells = lake.rows(CELLS, [self.client, self.broker])
-        title = f"{self.client} as client, {self.broker} as broker"
-        names = ("source", "api_key", "name", "lowest", "highest", "chosen", "request_header", "status", "reason")
-        rows = [[row[name] for name in names] for row in cells.records]
-        columns = [name.replace("_", " ") for name in names]
-        return present(self.output_format, {"rpcs": cells.records}, lambda out: write_table(out, title, columns, rows))
+    The same as `kiplint negotiate` says of two sets (KIP-35, KIP-511, KIP-1313), for every pair of releases.
+    """
+    if client and not broker:
+        raise UsageError(f"matrix takes no release, or two: the client {client} and a broker")
+    tables = open_lake(lake)
+    if not (client and broker):
+        pairs = in_trouble(tables)
+        return present(output_format, {"pairs": pairs}, lambda out: write_pairs(out, pairs))
+    for release in (client, broker):
+        require_release(tables, release)
+    cells = tables.rows(CELLS, [client, broker])
+    title = f"{client} as client, {broker} as broker"
+    rows = [[row[name] for name in COLUMNS] for row in cells.records]
+    heads = [name.replace("_", " ") for name in COLUMNS]
+    return present(output_format, {"rpcs": cells.records}, lambda out: write_table(out, title, heads, rows))
 
 
 def in_trouble(lake: Any) -> list[dict[str, Any]]:
     """Every pair of releases, with the RPCs of clients that both have and cannot use; in the order of releases."""
-    from kiplint.compat.negotiation.result import TROUBLE
-    from kiplint.compat.roles import is_between_nodes
-
     releases = lake.rows("SELECT source, release FROM releases ORDER BY source, position").values
     order = {release: at for at, release in enumerate(releases)}
     pairs = lake.rows(PAIRS, [list(TROUBLE)]).records
@@ -67,8 +69,6 @@ def in_trouble(lake: Any) -> list[dict[str, Any]]:
 
 def write_pairs(out: TextIO, pairs: list[dict[str, Any]]) -> None:
     """Write the pairs in trouble; brokers in a row with the same trouble for a client are one line."""
-    from kiplint.commands.pipeline.text import write_table
-
     rows = []
     for (source, client, trouble), some in groupby(pairs, key=lambda p: (p["source"], p["client"], p["trouble"])):
         brokers = [pair["broker"] for pair in some]
@@ -83,9 +83,6 @@ def write_pairs(out: TextIO, pairs: list[dict[str, Any]]) -> None:
 
 def require_release(lake: Any, release: str) -> None:
     """Raise UsageError for a release that the lake has not."""
-    from kiplint.engine.errors import UsageError
-    from kiplint.text.words import did_you_mean
-
     names = [name for (name,) in lake.rows("SELECT DISTINCT release FROM releases").values]
     if release not in names:
         raise UsageError(f"the lake has no release {release}{did_you_mean(release, names, numbered=False)}")

@@ -1,8 +1,13 @@
 """`kiplint pipeline report`."""
 
-from typing import Annotated, Any, Literal, TextIO
+from typing import Annotated, Literal, TextIO
 
-from kiplint.cli.classes import Command, LakeArgument, Option
+import typer
+
+from kiplint.cli.options import LakeArgument
+from kiplint.commands.pipeline.matrix import in_trouble
+from kiplint.commands.pipeline.page import write_report
+from kiplint.commands.pipeline.text import open_lake, present, write_rows
 
 QUERIES = {
     "sources": """SELECT s.source, s.lineage, s.kind, count(r.source) AS revisions, s.problem
@@ -40,42 +45,29 @@ TITLES = {
 """The titles of the tables, in their order."""
 
 
-class ReportCommand(Command, frozen=True):
-    """The options of `kiplint pipeline report`."""
-
-    EPILOG = (
-        "Examples:  kiplint pipeline report lake   |   kiplint pipeline report lake --output-format html > report.html"
-    )
-
-    lake: LakeArgument
-    output_format: Annotated[Literal["text", "json", "html"], Option("How to write the report.")] = "text"
-
-    def run(self) -> int:
-        """Show what a lake holds: sources, findings in time, what broke, who interoperates, how far forks are.
-
-        The page also has plots over time, and each release as client and broker.
-        """
-        from kiplint.commands.pipeline.text import open_lake, present
-
-        lake = open_lake(self.lake)
-        answers = {name: lake.rows(sql) for name, sql in QUERIES.items()}
-
-        def write(out: TextIO) -> None:
-            if self.output_format == "html":
-                from kiplint.commands.pipeline.matrix import in_trouble
-                from kiplint.commands.pipeline.page import write_report
-
-                write_report(out, TITLES, answers, in_trouble(lake))
-            else:
-                write_text(out, answers)
-
-        return present(self.output_format, {name: rows.records for name, rows in answers.items()}, write)
+EPILOG = """\b
+Examples:
+  kiplint pipeline report lake
+  kiplint pipeline report lake --output-format html > report.html"""
 
 
-def write_text(out: TextIO, answers: dict[str, Any]) -> None:
-    """Write a table for each answer that has rows."""
-    from kiplint.commands.pipeline.text import write_rows
+def command(
+    lake: LakeArgument,
+    output_format: Annotated[Literal["text", "json", "html"], typer.Option(help="How to write the report.")] = "text",
+) -> int:
+    """Show what a lake holds: sources, findings in time, what broke, who interoperates, how far forks are.
 
-    for name, title in TITLES.items():
-        if answers[name].values:
-            write_rows(out, title, answers[name])
+    The page also has plots over time, and each release as client and broker.
+    """
+    tables = open_lake(lake)
+    answers = {name: tables.rows(sql) for name, sql in QUERIES.items()}
+
+    def write(out: TextIO) -> None:
+        if output_format == "html":
+            write_report(out, TITLES, answers, in_trouble(tables))
+            return
+        for name, title in TITLES.items():
+            if answers[name].values:
+                write_rows(out, title, answers[name])
+
+    return present(output_format, {name: rows.records for name, rows in answers.items()}, write)
