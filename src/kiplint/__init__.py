@@ -9,7 +9,6 @@ __version__ = "0.1.0"
 
 _COMMANDS = {
     "check": "check.CheckCommand",
-    "diff": "diff.DiffCommand",
     "kip": "kip.KipCommand",
     "migrate_bump": "migrate.BumpCommand",
     "migrate_kip_1313": "migrate.Kip1313Command",

@@ -10,6 +10,7 @@ from kiplint.commands.decode.run import DecodedMessage as DecodedMessage
 from kiplint.commands.decode.run import DecodeResult as DecodeResult
 from kiplint.commands.decode.run import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
+from kiplint.commands.diff.run import diff as diff
 from kiplint.commands.kip.result import DefinitionObject as DefinitionObject
 from kiplint.commands.kip.result import KipReport as KipReport
 from kiplint.commands.kip.result import KipResult as KipResult
@@ -85,22 +86,6 @@ def check(
     isolated: bool = ...,
     repository: Path | None = ...,
 ) -> CheckResult: ...
-def diff(
-    old: Path,
-    new: Path,
-    *,
-    also: Sequence[Path] = ...,
-    messages: Sequence[str] = ...,
-    role: Literal["client", "broker", "storage"] | None = ...,
-    released: Sequence[Path] = ...,
-    repository: Path | None = ...,
-    fail_on_breaks: Sequence[str] = ...,
-    select: Sequence[str] = ...,
-    ignore: Sequence[str] = ...,
-    severity: Sequence[str] | Mapping[str, object] = ...,
-    config: Path | Mapping[str, Any] | None = ...,
-    isolated: bool = ...,
-) -> DiffResult: ...
 def kip(
     *files: Path,
     against: Path | None = ...,

@@ -10,7 +10,6 @@ import pytest
 
 from kiplint.cli.classes import Choosing, Configuring
 from kiplint.commands.check.options import CheckCommand
-from kiplint.commands.diff.options import DiffCommand
 from kiplint.commands.rollout.options import RolloutCommand
 from kiplint.engine.errors import UsageError
 
@@ -22,7 +21,6 @@ def test_arguments_come_by_position_and_options_by_name() -> None:
     assert command == CheckCommand(
         sets=("a", "b"), choosing=Choosing(("tags",), (), ("style=off",)), fix=True, repository="c"
     )
-    assert DiffCommand.of("old", new="new") == DiffCommand("old", "new")
     assert CheckCommand.of(config={"ignore": ["rpc"]}, baseline=None) == CheckCommand(
         configuring=Configuring({"ignore": ["rpc"]})
     )
@@ -31,8 +29,6 @@ def test_arguments_come_by_position_and_options_by_name() -> None:
 @pytest.mark.parametrize(
     ("command", "arguments", "options", "problem"),
     [
-        (DiffCommand, ["a", "b", "c"], {}, "2 arguments expected, got 3"),
-        (DiffCommand, ["a"], {}, "missing argument 'new'"),
         (CheckCommand, [], {"selct": []}, "unexpected keyword argument 'selct'; did you mean select?"),
         (CheckCommand, [], {"quiet": True}, "unexpected keyword argument 'quiet'"),
         (CheckCommand, [], {"select": "tags"}, "select: expected a list, got str"),

@@ -39,5 +39,7 @@ def test_a_diff_of_some_messages_only(tmp_path: Path) -> None:
     assert message_names("*Response") == ["XResponse"]
     assert message_names("*Response", "Y*") == ["XResponse", "YRecord"]
     assert diff(old, new, messages=["Y*"]).messages == 1
-    with pytest.raises(UsageError, match=r"^YRecrd: neither of the two has such a message; did you mean YRecord\?$"):
+    with pytest.raises(
+        UsageError, match=r"^--message YRecrd: neither of the two has such a message; did you mean YRecord\?$"
+    ):
         diff(old, new, messages=["YRecrd"])

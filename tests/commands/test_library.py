@@ -6,9 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -70,15 +68,6 @@ def test_mistakes_are_reported(repo: Path) -> None:
         kiplint.check(repo / "fixtures/kip-1313", select=["rcp"])
     with pytest.raises(kiplint.SourceError, match="no such file or directory"):
         kiplint.diff(repo / "fixtures/kip-1313", "nowhere")
-
-
-def test_a_misspelt_argument_is_refused(repo: Path) -> None:
-    """What is passed on to the configuration counts too: nothing that does nothing is taken."""
-    calls: list[tuple[Callable[..., Any], int]] = [(kiplint.check, 1), (kiplint.diff, 2)]
-    for call, count in calls:
-        sets = [repo / "fixtures/kip-1313"] * count
-        with pytest.raises(TypeError, match="unexpected keyword argument 'ignor'; did you mean ignore"):
-            call(*sets, ignor=["rpc"])
 
 
 def test_the_other_results_can_be_read(repo: Path) -> None:

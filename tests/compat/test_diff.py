@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kiplint.commands.diff.result import diff_document
+from kiplint.commands.diff.run import DiffResult
 from kiplint.compat.judge import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
@@ -592,7 +592,7 @@ def test_places_are_in_the_new_file_and_what_was_before_is_related() -> None:
 
 def test_the_json_document() -> None:
     findings = changes(definition(A, C), definition(A, field("C", "string", nullableVersions="0+")))
-    document = json.loads(msgspec.json.encode(diff_document(findings, 1)))
+    document = json.loads(msgspec.json.encode(DiffResult(findings=tuple(findings), messages=1).document))
     (proof,) = document["changes"][0].pop("proof")
     assert (proof["writer"], proof["outcome"], proof["hex"]) == ("new", "refused", "00000000ffff")
     assert document == {

@@ -122,9 +122,9 @@ def test_a_glob_names_the_tags_with_a_version(sets: Path) -> None:
     assert run("diff", "trunk", "new", "--released", "[0-9]*", cwd=sets).code == 0
     assert find_releases(["[0-9]*"]).names == ("1.0.0",)
     assert find_releases(["1.0.0"]).names == ("1.0.0",)
-    assert complaint(lambda: find_releases(["v*"])) == "v*: no tag with a version number matches"
+    assert complaint(lambda: find_releases(["v*"])) == "--released v*: no tag with a version number matches"
     assert complaint(lambda: find_releases(["none"])) == (
-        "none: neither a schema set, nor a revision, nor a glob of tags"
+        "--released none: neither a schema set, nor a revision, nor a glob of tags"
     )
 
 

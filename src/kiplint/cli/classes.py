@@ -331,10 +331,11 @@ class Configuring(Group, frozen=True):
         return configure(
             start,
             files or DISK,
-            select=comma_parts(choosing.select),
-            ignore=comma_parts(choosing.ignore),
+            select=choosing.select,
+            ignore=choosing.ignore,
             severity=dict(map(_severity, comma_parts(choosing.severity))),
-            config={} if self.isolated and self.config is None else self.config,
+            config=self.config,
+            isolated=self.isolated,
         )
 
 

@@ -59,7 +59,7 @@ READ: Final[Mapping[str, Callable[[], JsonSchema]]] = {
 DOCUMENTS: Final[Mapping[str, str]] = {
     "check": "check.result",
     "decode": "decode.run",
-    "diff": "diff.result",
+    "diff": "diff.run",
     "kip": "kip.result",
     "migrate": "migrate.result",
     "negotiate": "negotiate.run",

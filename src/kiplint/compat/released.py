@@ -129,7 +129,8 @@ def releases_of(
     keeps, place = configuration.keeps, os.fspath(repository) if repository else None
     patterns = released or configuration.config.released
     is_tagged = not patterns
-    names = _names(patterns, place) if patterns else _release_tags(place) if _revision(base) else []
+    option = "--released" if released else "the configuration's released:"
+    names = _names(patterns, place, option) if patterns else _release_tags(place) if _revision(base) else []
     later = _later_releases(head, base, place) - set(released)
     names = [name for name in names if name.removesuffix(":") not in later]
     if not names:
@@ -204,7 +205,7 @@ def _release_tags(repository: str | None) -> list[str]:
     return [f"{tag}:" for tag in reversed(tags) if is_release(tag, ())]
 
 
-def _names(patterns: Iterable[str], repository: str | None) -> list[str]:
+def _names(patterns: Iterable[str], repository: str | None, option: str) -> list[str]:
     """The sets and revisions that patterns name, the newest first; those without a version number come before.
 
     Raises UsageError for a pattern that names nothing.
@@ -217,11 +218,11 @@ def _names(patterns: Iterable[str], repository: str | None) -> list[str]:
             tags = [f"{tag}:" for tag in version_tags(repository) if fnmatchcase(tag, pattern)]
             names += tags
             if not tags:
-                raise UsageError(f"{pattern}: no tag with a version number matches", kind="released")
+                raise UsageError(f"{option} {pattern}: no tag with a version number matches")
         elif is_revision(pattern, repository):
             names.append(f"{pattern}:")
         else:
-            raise UsageError(f"{pattern}: neither a schema set, nor a revision, nor a glob of tags", kind="released")
+            raise UsageError(f"{option} {pattern}: neither a schema set, nor a revision, nor a glob of tags")
     others = [name for name in dict.fromkeys(names) if not version_key(name)[0]]
     numbered_names = {name for name in names if version_key(name)[0]}
     return [*others, *sorted(numbered_names, key=lambda name: version_key(name.removesuffix(":")), reverse=True)]

@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Final, Literal, TypedDict, Unpack, get_args
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -18,7 +19,7 @@ from kiplint.engine.ruleset import Ignores, RuleSet, check_selector, load_rules,
 from kiplint.limits import CONFIGURATIONS, DEFINITION_LEVELS
 from kiplint.text.files import DISK, Disk, fits
 from kiplint.text.show import printable
-from kiplint.text.words import did_you_mean
+from kiplint.text.words import comma_parts, did_you_mean
 
 FILES = ("kiplint.toml", ".kiplint.toml", "pyproject.toml")
 
@@ -73,43 +74,38 @@ Path = str | os.PathLike[str]
 """A file, a directory or a set, as an argument."""
 
 
-class Chosen(TypedDict, total=False):
-    """Which rules run, and how bad it is to break them.
-
-    `select` and `ignore` are selectors: a rule, a pack, a glob; `severity` is by rule. They go over `config`: the path
-    of a configuration, or what would stand in one; without it the one that is found upwards from the set counts.
-    """
-
-    select: Sequence[str]
-    ignore: Sequence[str]
-    severity: Mapping[str, str]
-    config: Path | Mapping[str, Any] | None
-
-
-def configure(start: str = ".", files: Disk = DISK, **overrides: Unpack[Chosen]) -> Configuration:
+def configure(
+    start: str = ".",
+    files: Disk = DISK,
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severity: Mapping[str, str] = MappingProxyType({}),
+    config: Path | Mapping[str, Any] | None = None,
+    isolated: bool = False,
+) -> Configuration:
     """The configuration of a run that looks at `start`, a path, as the `files` have it.
 
-    Raises UsageError where it cannot be read.
+    `select` and `ignore` are selectors: rules, packs, globs, or lists of them with commas; `severity` is by selector.
+    They go over `config`: the path of a configuration, or what would stand in one. Without it the configuration that is
+    found upwards from `start` counts, unless the run is `isolated`. Raises UsageError where it cannot be read.
     """
-    for name in overrides.keys() - Chosen.__annotations__.keys():
-        raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, [*Chosen.__annotations__])}")
-    for name in ("select", "ignore"):
-        if isinstance(overrides.get(name), str):
+    for name, selectors in (("select", select), ("ignore", ignore)):
+        if isinstance(selectors, str):
             raise TypeError(f"{name}: expected a list of selectors, got str")
-    values = overrides.get("config")
+    select, ignore = comma_parts(select), comma_parts(ignore)
     file = None
-    if isinstance(values, Mapping):
-        config = _convert(values, files)
+    if isinstance(config, Mapping):
+        values = _convert(config, files)
     else:
         folder = start if os.path.isdir(start) else os.path.dirname(start)
-        file = os.fspath(values) if values else find_config(folder, files)
-        config = read_config(file, files) if file else Config()
-    select, ignore, severity = overrides.get("select", ()), overrides.get("ignore", ()), overrides.get("severity", {})
-    config.select = list(select) or config.select
-    config.ignore = [*config.ignore, *ignore]
-    config.severity = {**config.severity, **severity}  # type: ignore[dict-item]
+        file = os.fspath(config) if config else None if isolated else find_config(folder, files)
+        values = read_config(file, files) if file else Config()
+    values.select = select or values.select
+    values.ignore = [*values.ignore, *ignore]
+    values.severity = {**values.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real(file)) if file else os.getcwd()
-    return Configuration(config, base, file, frozenset((*select, *ignore, *severity)), files)
+    return Configuration(values, base, file, frozenset((*select, *ignore, *severity)), files)
 
 
 def _convert(values: Mapping[str, Any], files: Disk) -> Config:
