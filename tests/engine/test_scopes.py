@@ -12,8 +12,7 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import PackSpec
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.engine.run import Input, check_set
-from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together, scopes_of
+from kiplint.engine.run import Input, Scopes, check_alone, check_both, check_set, check_together, scopes_of
 from kiplint.text.decode import blank_comments
 from tools import definition, field
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.engine.finding import Finding, anchor
+from kiplint.engine.rule import Rule, Scope
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems, size_problems
 from kiplint.model.schemas import Rpc, SchemaSet
@@ -53,7 +54,7 @@ def check_set(
 ) -> Result:
     """Check the files of one schema set against all rules.
 
-    `partial`: the rest of the set is unknown, so a missing half of an RPC is not a violation. With a `fixer` the
+    `partial`: the rest of the set is unknown, so a missing request or response is not a violation. With a `fixer` the
     findings carry their fixes. With a `base`, what it has is not to blame for what the set adds.
     """
     definitions: list[Definition] = []
@@ -66,15 +67,20 @@ def check_set(
     unread = unread_names(definitions)
     schemas = SchemaSet(messages, directory, partial, unread, frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
-    violations = [at_reported_half(violation, paths) for violation in violations]
-    result = Result(files=len(paths), messages=sum(message.file in paths for message in messages))
-    result.names = unread.union(message.name for message in messages)
-    _place(result, [definition for definition in definitions if definition.file in paths], violations, rules, fixer)
+    violations = [_at_reported_message(violation, paths) for violation in violations]
+    reported = [definition for definition in definitions if definition.file in paths]
+    findings = [*_of_whole_set(violations), *_locate(reported, violations, rules, fixer)] if reported else []
     if rules.ignores:
-        result.findings = [finding for finding in result.findings if not rules.ignores(finding.path, finding.rule)]
-    edit_paths = {edit.path for finding in result.findings if finding.fix for edit in finding.fix.edits}
-    result.sources |= {definition.file: definition.data for definition in definitions if definition.file in edit_paths}
-    return result
+        findings = [finding for finding in findings if not rules.ignores(finding.path, finding.rule)]
+    touched = {finding.path for finding in findings}
+    touched.update(edit.path for finding in findings if finding.fix for edit in finding.fix.edits)
+    return Result(
+        findings=findings,
+        files=len(paths),
+        messages=sum(message.file in paths for message in messages),
+        sources={definition.file: definition.data for definition in definitions if definition.file in touched},
+        names=unread.union(message.name for message in messages),
+    )
 
 
 def unread_names(definitions: Iterable[Definition]) -> frozenset[str]:
@@ -83,40 +89,38 @@ def unread_names(definitions: Iterable[Definition]) -> frozenset[str]:
     return frozenset(name for definition in unread for name in definition.likely_names)
 
 
-def _place(
-    result: Result,
-    definitions: list[Definition],
-    violations: list[Violation],
-    rules: RuleSet,
-    fixer: FixFunction | None,
-) -> None:
-    """Add the findings: of the set as a whole, then file by file. Only files with findings need positions."""
-    files = {definition.file: definition.data for definition in definitions}
-    by_file: dict[str, list[Violation]] = {}
+def _of_whole_set(violations: Iterable[Violation]) -> Iterator[Finding]:
+    """The findings that no single file causes, at the directory."""
     for violation in violations:
-        if violation.anchor.file in files:
-            by_file.setdefault(violation.anchor.file, []).append(violation)
-        elif isinstance(violation.element, SchemaSet) and files and violation.severity != "off":
+        if isinstance(violation.element, SchemaSet) and violation.severity != "off":
             from kiplint.engine.place import place_whole
 
-            directory = os.path.basename(violation.anchor.file.rstrip("/"))  # no single file causes it
-            result.findings.append(place_whole(violation, directory))
+            yield place_whole(violation, os.path.basename(violation.anchor.file.rstrip("/")))
+
+
+def _locate(
+    definitions: Sequence[Definition], violations: Iterable[Violation], rules: RuleSet, fixer: FixFunction | None
+) -> Iterator[Finding]:
+    """The findings file by file. Only files with violations or ignore comments need positions."""
+    by_file: dict[str, list[Violation]] = {}
+    for violation in violations:
+        by_file.setdefault(violation.anchor.file, []).append(violation)
+    files = {definition.file: definition.data for definition in definitions}
     for definition in definitions:
         if definition.file in by_file or IGNORE_MARK in definition.data:
             from kiplint.engine.place import place
 
-            result.findings += place(definition, by_file.get(definition.file, []), rules, fixer, files)
-            result.sources[definition.file] = definition.data
+            yield from place(definition, by_file.get(definition.file, []), rules, fixer, files)
 
 
-def at_reported_half(violation: Violation, paths: set[str]) -> Violation:
-    """A violation of an RPC, moved to the half that is reported (one of the `paths`), because it belongs to both."""
+def _at_reported_message(violation: Violation, paths: set[str]) -> Violation:
+    """A violation of an RPC, moved to its message that is reported (one of the `paths`), because it belongs to both."""
     if violation.anchor.file in paths or not isinstance(violation.element, Rpc):
         return violation
-    for half in (violation.element.request, violation.element.response):
-        if half and half.file in paths:
-            name = violation.anchor.name if violation.anchor.name in half.properties else "name"
-            return replace(violation, anchor=anchor(half, name), instead="")
+    for message in (violation.element.request, violation.element.response):
+        if message and message.file in paths:
+            name = violation.anchor.name if violation.anchor.name in message.properties else "name"
+            return replace(violation, anchor=anchor(message, name), instead="")
     return violation
 
 
@@ -144,9 +148,89 @@ def _problems(definitions: list[Definition]) -> Iterator[ProblemElement]:
 
 
 def set_violations(schemas: SchemaSet, rules: RuleSet, paths: set[str] | None = None) -> Iterator[Violation]:
-    """The violations of rules about RPCs with a half in one of the `paths`, and about the set as a whole."""
-    rpcs = schemas.rpcs
-    if paths is not None:
-        rpcs = tuple(rpc for rpc in rpcs if any(half and half.file in paths for half in (rpc.request, rpc.response)))
+    """The violations of rules about RPCs with a message in one of the `paths`, and about the set as a whole."""
+    pairs = ((rpc, (rpc.request, rpc.response)) for rpc in schemas.rpcs)
+    rpcs = (rpc for rpc, pair in pairs if paths is None or any(message and message.file in paths for message in pair))
     yield from rules.violations("rpc", rpcs)
     yield from rules.violations("set", (schemas,))
+
+
+# Checking in two steps: over many sets that share files, each distinct file is checked alone once, and each distinct
+# set for the rest. The two steps together find what `check_set` finds.
+
+
+class Scopes(NamedTuple):
+    """The rules of a run: all of them, those that need one definition only (their ids: `narrow`), and the others."""
+
+    whole: RuleSet
+    alone: RuleSet
+    together: RuleSet
+    narrow: frozenset[str]
+
+
+def scopes_of(rules: RuleSet) -> Scopes:
+    """The rules, parted by their scope."""
+    scopes: dict[Scope | None, list[Rule]] = {"file": [], "set": []}
+    for rule in rules.rules:
+        if rule.each != "change":
+            scopes[rule.spec.scope].append(rule)
+    alone, together = (RuleSet(members, rules.all_rules) for members in (scopes["file"], scopes["set"]))
+    return Scopes(rules, alone, together, frozenset(rule.id for rule in alone.rules))
+
+
+def check_alone(file: str, data: bytes, rules: Scopes, fixer: FixFunction | None = None) -> list[Finding]:
+    """The findings of one definition by itself.
+
+    A definition with ignore comments has none here: the comments also apply to rules of the set, so `check_together`
+    checks it against all rules.
+    """
+    if IGNORE_MARK in data:
+        return []
+    definition = load(file, data)
+    violations = file_violations([definition], {file}, rules.alone)
+    return list(_locate([definition], violations, rules.whole, fixer))
+
+
+def check_together(
+    files: Iterable[tuple[str, bytes]], rules: Scopes, fixer: FixFunction | None = None
+) -> Iterator[Finding]:
+    """The findings in one set, as pairs of path and bytes, that `check_alone` does not report."""
+    yield from check_both(files, set(), rules, fixer).together
+
+
+class ScopeFindings(NamedTuple):
+    """The findings of `check_alone` for some files of a set, and of `check_together` for the set."""
+
+    alone: list[Finding]
+    together: list[Finding]
+
+
+def check_both(
+    files: Iterable[tuple[str, bytes]], fresh: set[str], rules: Scopes, fixer: FixFunction | None = None
+) -> ScopeFindings:
+    """The two steps over one set, each definition read and walked once; `fresh` are the files to be checked alone too.
+
+    Files with ignore comments are always checked with the set, and their findings count as those of the set.
+    """
+    definitions = [load(file, data) for file, data in files]
+    messages = tuple(definition.message for definition in definitions if definition.message)
+    schemas = SchemaSet(messages, unread=unread_names(definitions))
+    ignoring = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
+    whole = fresh | ignoring
+    violations = [
+        *file_violations(definitions, whole, rules.whole),
+        *file_violations(definitions, {definition.file for definition in definitions} - whole, rules.together),
+        *(_at_a_file(violation, schemas) for violation in set_violations(schemas, rules.together)),
+    ]
+    result = ScopeFindings([], [])
+    for finding in _locate(definitions, violations, rules.whole, fixer):
+        alone = finding.rule in rules.narrow and finding.path not in ignoring
+        (result.alone if alone else result.together).append(finding)
+    return result
+
+
+def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
+    """A violation of the whole set, moved to its first file, because findings in a lake have a file."""
+    if violation.element is not schemas or not schemas.messages:
+        return violation
+    return replace(violation, anchor=anchor(schemas.messages[0], ""))

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import HALF
-from kiplint.engine.scopes import Scopes, check_alone, check_both, check_together
+from kiplint.engine.run import Scopes, check_alone, check_both, check_together
 from kiplint.fixes.fixers import make_fixes
 from kiplint.pipeline.rows import Row, arrow, spread, table
 

@@ -12,7 +12,7 @@ import msgspec
 import kiplint
 from kiplint.engine.config import configure
 from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.scopes import Scopes, scopes_of
+from kiplint.engine.run import Scopes, scopes_of
 
 
 class Rules(NamedTuple):
