@@ -432,5 +432,5 @@ def test_no_protocol_is_spoken_whatever_the_configuration_allows(kafka: Path, tm
     marker = tmp_path / "planted"
     git(kafka, "config", "protocol.ext.allow", "always")
     with pytest.raises(SourceError, match="transport 'ext' not allowed"):
-        sources_git.unpack("b", f"ext::sh -c touch% {marker}", str(tmp_path / "clone"))
+        sources_git._unpack("b", f"ext::sh -c touch% {marker}")
     assert not marker.exists()

@@ -159,7 +159,7 @@ def home_of(directory: str) -> str:
     return os.path.join(here, "")
 
 
-_REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
+REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
 _PLATFORMS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 """The variables in which platforms name the top of the repository."""
 
@@ -198,12 +198,12 @@ def in_patch(path: str, names: tuple[str, ...]) -> str:
 
 @cache
 def _revisions(names: tuple[str, ...]) -> tuple[str, ...]:
-    matches = ((name, _REVISION.match(name)) for name in names if ":" in name and "!/" not in name)
+    matches = ((name, REVISION.match(name)) for name in names if ":" in name and "!/" not in name)
     return tuple(revision[0] for name, revision in matches if revision and not os.path.lexists(name))
 
 
 @cache
-def _tops(here: str, *places: str) -> tuple[str, ...]:
+def _tops(here: str, *platform_tops: str) -> tuple[str, ...]:
     """The possible tops of the repository: the platform's variables, git's work tree, and the working directory."""
-    tops = (*filter(None, places), home_of(here) or here, here)
+    tops = (*filter(None, platform_tops), home_of(here) or here, here)
     return tuple(dict.fromkeys(path for top in tops for path in (os.path.normpath(top), os.path.realpath(top))))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS, TEXT_BYTES
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.disk import home_of
+from kiplint.sources.disk import REVISION, home_of
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from kiplint.sources.tree import FileTree, by_folder
 from kiplint.text.files import Disk, read_file
@@ -234,7 +234,6 @@ class Objects:
 
 
 _repositories: dict[tuple[str, str], Objects] = {}
-_directories: dict[tuple[str, int, int], str] = {}
 
 
 def open_repository(repository: str | None) -> Objects:
@@ -278,7 +277,7 @@ def own_repository(path: str, name: str) -> Objects:
     if beginning.startswith(b"gitdir:") and os.path.basename(path) == ".git":
         return Objects(name, ("-C", os.path.dirname(path)), elsewhere=True)
     if beginning.startswith(b"# v") and beginning.endswith(b" git bundle\n"):
-        return Objects(name, (f"--git-dir={_unpacked(name, path)}",), elsewhere=True)
+        return Objects(name, (f"--git-dir={_unpack(name, path)}",), elsewhere=True)
     raise NoRepositoryError(f"neither a git repository nor a bundle: {name}")
 
 
@@ -291,28 +290,19 @@ def _is_bare(path: str) -> bool:
     return os.path.isfile(os.path.join(path, "HEAD")) and os.path.isdir(os.path.join(path, "objects"))
 
 
-def unpack(repository: str, bundle: str, directory: str) -> None:
-    """Clone a bundle into an empty directory, as a bare repository; raises SourceError for a broken bundle."""
+def _unpack(name: str, bundle: str) -> str:
+    """Clone a bundle as a bare repository, removed when this process ends; raises SourceError for a broken bundle."""
+    from shutil import rmtree
+    from tempfile import mkdtemp
+
+    directory = mkdtemp(prefix="kiplint-")
+    at_end(lambda: rmtree(directory, ignore_errors=True))
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
     process = start((), command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
     _, stderr = finish(process, GIT_OBJECTS, 60 * SECONDS)
     if process.returncode:
-        raise SourceError(f"cannot read the bundle {repository}: {complaint(stderr)}")
-
-
-def _unpacked(repository: str, bundle: str) -> str:
-    """A bundle as a bare repository, removed when this process ends; raises SourceError for a broken bundle."""
-    from shutil import rmtree
-    from tempfile import mkdtemp
-
-    stat = os.stat(bundle)
-    key = bundle, stat.st_size, stat.st_mtime_ns
-    if not os.path.isdir(_directories.get(key, "")):
-        directory = mkdtemp(prefix="kiplint-")
-        at_end(lambda: rmtree(directory, ignore_errors=True))
-        unpack(repository, bundle, directory)
-        _directories[key] = directory
-    return _directories[key]
+        raise SourceError(f"cannot read the bundle {name}: {complaint(stderr)}")
+    return directory
 
 
 def work_tree_files(directory: str) -> list[str]:
@@ -383,18 +373,14 @@ def is_unborn(revision: str, repository: str | None = None) -> bool:
 
 def _split(name: str) -> tuple[str, str]:
     """The parts before and after the first colon outside of braces."""
-    depth = at = 0
-    while at < len(name) and (depth or name[at] != ":"):
-        depth += {"{": 1, "}": -1 if depth else 0}.get(name[at], 0)
-        at += 1
-    revision, path = name[:at], name[at + 1 :]
-    if at == len(name) or (at == 1 and path[:1] in ("/", "\\")):  # the latter being C:\
-        raise SourceError(f"no such file or directory: {name}")
-    if not revision:
+    match = REVISION.match(name)
+    if name.startswith(":"):
         raise SourceError(f"{name} names no revision before the colon, as HEAD:path does")
-    if revision.startswith("-"):
+    if not match or re.match(r"[^:]:[/\\]", name):  # the latter being C:\
+        raise SourceError(f"no such file or directory: {name}")
+    if name.startswith("-"):
         raise SourceError(f"a revision cannot begin with a hyphen: {name}")
-    return revision, path
+    return match[0][:-1], name[match.end() :]
 
 
 def _from_top(name: str, path: str, objects: Objects) -> str:

@@ -21,15 +21,7 @@ _QUOTES: Final = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb"),
 _ODD_CHARACTERS: Final = re.compile("[" + "".join(map(chr, (*_SPACES, *_QUOTES))) + "]")
 
 
-def mishap(text: str, first: int) -> Problem | None:
-    """The problem behind all others of invalid JSON, or None: an unresolved merge, or text pasted from a web page.
-
-    `first` is the offset of the first problem.
-    """
-    return _conflict(text) or _odd_characters(text, first)
-
-
-def merge_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
+def _merge_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
     """The problems, with a single problem for all characters that look like spaces and are not white space in JSON."""
     json5 = [problem for problem in problems if problem.kind == "json5-only"]
     odd = [problem for problem in json5 if not text[problem.start : problem.end].strip()]
@@ -42,7 +34,7 @@ def merge_odd_spaces(problems: list[Problem], text: str) -> list[Problem]:
 
 
 def _conflict(text: str) -> Problem | None:
-    """Markers of git at the beginning of lines, from `<<<<<<<` to `>>>>>>>`."""
+    """An unresolved merge, behind all other problems: markers of git at the beginning of lines."""
     marks = list(_CONFLICT.finditer(text))
     starts = [mark for mark in marks if mark[0].startswith("<")]
     if not starts or not any(mark[0].startswith(">") and mark.start() > starts[0].start() for mark in marks):
@@ -53,7 +45,7 @@ def _conflict(text: str) -> Problem | None:
 
 
 def _odd_characters(text: str, first: int) -> Problem | None:
-    """Spaces and quotes from a word processor or web page, if plain ones make the text valid."""
+    """Spaces and quotes from a word processor or web page, from the first problem on, if plain ones make JSON."""
     characters = list(_ODD_CHARACTERS.finditer(text))
     odd = next((character for character in characters if character.start() >= first), None)
     if odd is None or not any(_is_sound(text.translate(table)) for table in (_SPACES, _SPACES | _QUOTES)):
@@ -112,10 +104,10 @@ def diagnose(data: bytes) -> Diagnosis:
     if result.root is None and not any(problem.kind in _HOPELESS for problem in result.problems):
         detail = "the file has nothing but comments" if text.replace(BOM, "").strip() else "the file is empty"
         return Diagnosis((Problem("empty-file", detail, "", 0, min(1, len(text))),), MISSING, text)
-    problems = merge_odd_spaces(list(result.problems), text)
-    unread = next((problem for problem in problems if problem.kind == "invalid-json"), None)
-    if unread and (whole := mishap(text, unread.start)):
-        return Diagnosis((whole,), MISSING, text)
+    problems = _merge_odd_spaces(list(result.problems), text)
+    invalid = next((problem for problem in problems if problem.kind == "invalid-json"), None)
+    if invalid and (cause := _conflict(text) or _odd_characters(text, invalid.start)):
+        return Diagnosis((cause,), MISSING, text)
     if text.startswith(BOM):
         detail = "a byte order mark; save the file as UTF-8 without it"
         problems.insert(0, Problem("byte-order-mark", detail, "", 0, 1))

@@ -1,6 +1,6 @@
 """Documents with definitions in them: plain text, Markdown, or the HTML of a wiki, as a reader sees them.
 
-Pasted quotes and blanks are replaced character by character, so that every place keeps its line and column.
+Pasted quotes and blanks are replaced character by character, so that everything keeps its line and column.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Block(msgspec.Struct, frozen=True, dict=True):
         return Lines(self.text)
 
     def offset(self, line: int, column: int) -> int:
-        """The offset in the document of a place in the definition."""
+        """The offset in the document of a line and column of the definition."""
         starts = self._lines.starts
         return self.start + min(starts[min(line, len(starts)) - 1] + column - 1, len(self.text))
 
@@ -193,7 +193,7 @@ class ShownDocument(msgspec.Struct, frozen=True, dict=True):
         return Lines(self.text)
 
     def span(self, start: int, end: int) -> tuple[int, int, int, int]:
-        """The line, column, end line and end column, in the text, of a stretch of `plain`."""
+        """The line, column, end line and end column, in the text, of a part of `plain`."""
         lines = self.lines
         first = self.offsets[start]
         if end <= start:
@@ -206,22 +206,22 @@ def read_document(text: str) -> ShownDocument:
     """A document out of its text, whatever it is; linear in its length."""
     if not _HTML.search(text):
         return ShownDocument(text, _plain(text), range(len(text) + 1))
-    pieces: list[str] = []
+    parts: list[str] = []
     offsets = array("q")
     sizes: dict[int, int] = {}
-    for piece, start, size in _pieces(text):
+    for part, start, size in _parts(text):
         if size >= 0:  # one character for many
             sizes[len(offsets)] = size
             offsets.append(start)
         else:
-            offsets.extend(range(start, start + len(piece)))
-        pieces.append(piece)
+            offsets.extend(range(start, start + len(part)))
+        parts.append(part)
     offsets.append(len(text))
-    return ShownDocument(text, _plain("".join(pieces)), offsets, sizes)
+    return ShownDocument(text, _plain("".join(parts)), offsets, sizes)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """What HTML shows: pieces, where they stand, and the length of what a single character stands for, else -1."""
+def _parts(text: str) -> Iterator[tuple[str, int, int]]:
+    """What HTML shows: parts, where they stand, and the length of what a single character stands for, else -1."""
     end_of_last = 0
     in_cell = False
     for match in _MARKUP.finditer(text):

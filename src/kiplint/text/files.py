@@ -53,13 +53,13 @@ def read_file(
     """
     file, size = _open(path, is_regular=listed, links=links)
     try:
-        pieces: list[bytes] = []
+        chunks: list[bytes] = []
         remaining = most if cut else most + 1
         expected = size + 1
-        while remaining > 0 and (piece := os.read(file, min(remaining, max(expected, _LEAST)))):
-            pieces.append(piece)
-            remaining -= len(piece)
-            expected -= len(piece)
+        while remaining > 0 and (chunk := os.read(file, min(remaining, max(expected, _LEAST)))):
+            chunks.append(chunk)
+            remaining -= len(chunk)
+            expected -= len(chunk)
             if size and expected == 1:  # all of it, and one byte more was asked for
                 break
     finally:
@@ -67,7 +67,7 @@ def read_file(
     if remaining <= 0 and not cut:
         limit = most if isinstance(most, Limit) else Limit(most, "bytes", "a file")
         raise OSError(errno.EFBIG, limit.exceeded("it"), path)
-    return b"".join(pieces)
+    return b"".join(chunks)
 
 
 class Disk:

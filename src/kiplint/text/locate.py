@@ -1,4 +1,4 @@
-"""From JSON pointers to places in a file's text."""
+"""From JSON pointers to spans in a file's text."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _BLANK: Final = re.compile(r"\ufeff?(?:[ \t\r\n]++|//[^\r\n]*+)*+")
 
 
 class Locator:
-    """Places in `text` (as `decode_text` gives it). The text is scanned once, at the first question.
+    """Spans in `text` (as `decode_text` gives it). The text is scanned once, at the first question.
 
     Pointers are RFC 6901; of duplicate keys the last counts. A pointer to nothing stands for the nearest thing
-    above it that exists, so every pointer has a place, and so has every broken text.
+    above it that exists, so every pointer has a span, and so has a text that is not JSON.
     """
 
     __slots__ = ("__dict__", "lines", "text")

@@ -43,7 +43,7 @@ def show(text: str) -> str:
 
 
 def show_raw(text: str) -> str:
-    """A piece of the file as it stands, in single quotes: at most 40 characters, everything unprintable escaped."""
+    """A part of the file as it stands, in single quotes: at most 40 characters, everything unprintable escaped."""
     return _quote(text, "'")
 
 
