@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT
 from kiplint import kip
-from kiplint.commands.kip.result import KipResult
+from kiplint.commands.kip import KipResult
 from kiplint.sources.schema_files import NothingThereError
 
 ROW = re.compile(r"^\| KIP-(?P<kip>\d+) \| `(?P<against>\S+)` \| (?P<finds>.+) \|$", re.MULTILINE)

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from conftest import ROOT
-from kiplint import kip, limits
-from kiplint.commands.decode.options import read_body
-from kiplint.commands.kip import run as kip_run
-from kiplint.commands.negotiate import run as negotiate
+from kiplint import kip
+from kiplint.commands import decode, negotiate
+from kiplint.commands import kip as kip_run
+from kiplint.commands.decode import read_body
 from kiplint.engine import baseline
 from kiplint.engine.errors import UsageError
 from kiplint.limits import LIMITS, Limit
@@ -55,7 +55,7 @@ def test_every_limit_has_its_line() -> None:
     [
         (kip_run, "KIP_BYTES", KIP, lambda file: kip(file, config={})),
         (baseline, "BASELINE_BYTES", BASELINE, baseline.read_baseline),
-        (limits, "INPUT_BYTES", "00" * 40, lambda file: read_body(file, "auto")),
+        (decode, "INPUT_BYTES", "00" * 40, lambda file: read_body(file, "auto")),
     ],
     ids=lambda value: value if isinstance(value, str) and value.endswith("_BYTES") else "",
 )
@@ -79,7 +79,7 @@ def test_a_file(
     [
         (kip_run, "KIP_BYTES", KIP, lambda: kip("-", config={})),
         (negotiate, "TEXT_BYTES", OFFERS, lambda: negotiate.negotiate(SET, "-")),
-        (limits, "INPUT_BYTES", "00" * 40, lambda: read_body("-", "auto")),
+        (decode, "INPUT_BYTES", "00" * 40, lambda: read_body("-", "auto")),
     ],
     ids=("kip", "negotiate", "decode"),
 )

@@ -9,11 +9,9 @@ __version__ = "0.1.0"
 
 _COMMANDS = {
     "check": "check.CheckCommand",
-    "kip": "kip.KipCommand",
     "migrate_bump": "migrate.BumpCommand",
     "migrate_kip_1313": "migrate.Kip1313Command",
     "review": "review.ReviewCommand",
-    "rollout": "rollout.RolloutCommand",
 }
 """The functions that take the options of a command as arguments: the command's room, and its class there."""
 

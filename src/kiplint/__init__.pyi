@@ -6,24 +6,33 @@ from typing import Any, Literal
 from kiplint.codec.wire import ByteProblem as ByteProblem
 from kiplint.codec.wire import ValueSpan as ValueSpan
 from kiplint.commands.check.run import CheckResult as CheckResult
-from kiplint.commands.decode.run import DecodedMessage as DecodedMessage
-from kiplint.commands.decode.run import DecodeResult as DecodeResult
-from kiplint.commands.decode.run import decode as decode
+from kiplint.commands.decode import DecodedObject as DecodedObject
+from kiplint.commands.decode import DecodeResult as DecodeResult
+from kiplint.commands.decode import FieldError as FieldError
+from kiplint.commands.decode import Frame as Frame
+from kiplint.commands.decode import decode as decode
 from kiplint.commands.diff.run import DiffResult as DiffResult
 from kiplint.commands.diff.run import diff as diff
-from kiplint.commands.kip.result import DefinitionObject as DefinitionObject
-from kiplint.commands.kip.result import KipReport as KipReport
-from kiplint.commands.kip.result import KipResult as KipResult
+from kiplint.commands.kip import CheckedKip as CheckedKip
+from kiplint.commands.kip import DefinitionObject as DefinitionObject
+from kiplint.commands.kip import KipObject as KipObject
+from kiplint.commands.kip import KipResult as KipResult
+from kiplint.commands.kip import kip as kip
 from kiplint.commands.migrate.result import MigrationResult as MigrationResult
-from kiplint.commands.negotiate.run import NegotiationResult as NegotiationResult
-from kiplint.commands.negotiate.run import negotiate as negotiate
+from kiplint.commands.negotiate import NegotiationResult as NegotiationResult
+from kiplint.commands.negotiate import negotiate as negotiate
 from kiplint.commands.review.result import Also as Also
 from kiplint.commands.review.result import Entry as Entry
 from kiplint.commands.review.result import ReviewResult as ReviewResult
-from kiplint.commands.rollout.run import RolloutResult as RolloutResult
-from kiplint.commands.show.result import LayoutResult as LayoutResult
-from kiplint.commands.show.result import LayoutsResult as LayoutsResult
-from kiplint.commands.show.run import show as show
+from kiplint.commands.rollout import RolloutDocument as RolloutDocument
+from kiplint.commands.rollout import RolloutResult as RolloutResult
+from kiplint.commands.rollout import RolloutSummary as RolloutSummary
+from kiplint.commands.rollout import rollout as rollout
+from kiplint.commands.show import FieldObject as FieldObject
+from kiplint.commands.show import LayoutObject as LayoutObject
+from kiplint.commands.show import MessageObject as MessageObject
+from kiplint.commands.show import ShowResult as ShowResult
+from kiplint.commands.show import show as show
 from kiplint.compat.change import Change as Change
 from kiplint.compat.change import Spot as Spot
 from kiplint.compat.change import Witness as Witness
@@ -86,17 +95,6 @@ def check(
     isolated: bool = ...,
     repository: Path | None = ...,
 ) -> CheckResult: ...
-def kip(
-    *files: Path,
-    against: Path | None = ...,
-    repository: Path | None = ...,
-    select: Sequence[str] = ...,
-    ignore: Sequence[str] = ...,
-    severity: Sequence[str] | Mapping[str, object] = ...,
-    fail_on: Literal["error", "warning", "info", "never"] | None = ...,
-    config: Path | Mapping[str, Any] | None = ...,
-    isolated: bool = ...,
-) -> KipResult: ...
 def migrate_bump(
     *rpcs: str,
     schemas: Path = ...,
@@ -129,9 +127,3 @@ def review(
     fail_on_breaks: Sequence[str] = ...,
     config: Path | Mapping[str, Any] | None = ...,
 ) -> ReviewResult: ...
-def rollout(
-    *sets: Path,
-    header: int = ...,
-    released: Sequence[Path] = ...,
-    repository: Path | None = ...,
-) -> RolloutResult: ...

@@ -10,7 +10,6 @@ import pytest
 
 from kiplint.cli.classes import Choosing, Configuring
 from kiplint.commands.check.options import CheckCommand
-from kiplint.commands.rollout.options import RolloutCommand
 from kiplint.engine.errors import UsageError
 
 
@@ -34,7 +33,6 @@ def test_arguments_come_by_position_and_options_by_name() -> None:
         (CheckCommand, [], {"select": "tags"}, "select: expected a list, got str"),
         (CheckCommand, [], {"fix": 1}, "fix: expected bool, got int"),
         (CheckCommand, [3], {}, "sets: expected str, got int"),
-        (RolloutCommand, [], {"header": True}, "header: expected int, got bool"),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -47,8 +45,6 @@ def test_what_does_not_fit_is_refused(
 def test_values_that_could_not_mean_anything_are_refused() -> None:
     with pytest.raises(UsageError, match="^fail_on: eror is not one of error, warning, info, never$"):
         CheckCommand.of(fail_on="eror")
-    with pytest.raises(UsageError, match="^header: -1 is less than 1$"):
-        RolloutCommand.of(header=-1)
 
 
 def test_rules_and_configuration_are_read_from_the_options() -> None:

@@ -73,9 +73,9 @@ def test_mistakes_are_reported(repo: Path) -> None:
 def test_the_other_results_can_be_read(repo: Path) -> None:
     sides = repo / "fixtures/negotiate/kip-35"
     negotiation = kiplint.negotiate(sides / "client", sides / "B1")
-    assert str(negotiation).splitlines()[0] == f"{sides / 'client'} with {sides / 'B1'}"
+    assert (negotiation.document.client, negotiation.status) == (str(sides / "client"), "ok")
     change = kiplint.diff(repo / "fixtures/compat/layout-changed/old", repo / "fixtures/compat/layout-changed/new")
     assert [finding.breaks for finding in change.changes] == ["wire"]
-    assert kiplint.rollout(repo / "fixtures/kip-1313").rows[0].status == "wrong"
+    assert kiplint.rollout(repo / "fixtures/kip-1313").document.rpcs[0].status == "wrong"
     layout = kiplint.show("DeleteGroupsResponse@0", repo / "fixtures/kip-1313")
     assert str(layout).splitlines()[0] == "DeleteGroupsResponse 0-1, after response header 0"

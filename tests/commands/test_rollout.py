@@ -60,22 +60,6 @@ def statuses(*words: str | Path, cwd: Path) -> dict[str, str]:
 # Outputs
 
 
-def test_text() -> None:
-    assert rollout(HEAD) == (
-        1,
-        "RPC                        key  status  base  versions  request headers\n"
-        f"DeleteGroups               42   wrong         0-3       0-1: 1, 2: 2, 3: 3  {SLIP}\n"
-        "GetTelemetrySubscriptions  71   done          0-1       0: 2, 1: 3          version 1 uses header 3\n"
-        "OffsetDelete               47   done          0-1       0: 1, 1: 3          version 1 uses header 3\n"
-        "PushTelemetry              72   done          0-1       0: 2, 1: 3          version 1 uses header 3\n"
-        "SaslHandshake              17   exempt        0-1       0-1: 1              "
-        "frozen at versions 0-1: it never carries the client instance id\n"
-        "\n"
-        f"Request header 3: 3 done, 1 wrong and 1 exempt.\n  DeleteGroups: {SLIP}\n",
-        "",
-    )
-
-
 def test_text_of_what_is_to_be_done_comes_first(releases: Path) -> None:
     result = rollout("old", "half", cwd=releases)
     assert result == (
@@ -143,26 +127,6 @@ def test_concise_has_the_findings(releases: Path) -> None:
     result = rollout("old", "half", "--output-format", "concise", cwd=releases)
     text = "the latest version of Beta (5) uses header 2; bump it to 6 with header 3"
     assert result.out == f"half/BetaRequest.json:5:3: error kip-1313/v3-missing {text}\n"
-
-
-@pytest.mark.parametrize("form", ["github", "sarif", "junit", "gitlab"])
-def test_findings_in_every_form(releases: Path, form: str) -> None:
-    result = rollout("old", "half", "--output-format", form, cwd=releases)
-    assert (result.code, result.err) == (1, "")
-    assert "kip-1313/v3-missing" in result.out
-    assert "half/BetaRequest.json" in result.out
-    assert rollout("old", "done", "--output-format", form, cwd=releases).code == 0
-
-
-def test_a_report_in_a_file(releases: Path) -> None:
-    result = rollout("old", "half", "--output-format", "json=out.json", cwd=releases)
-    assert result == (1, "", "")
-    assert json.loads((releases / "out.json").read_text("utf-8"))["summary"]["missing"] == 1
-
-
-def test_colours_on_request() -> None:
-    assert "\x1b[" not in rollout(HEAD).out
-    assert "\x1b[1;31mwrong\x1b[0m" in rollout(HEAD, env={"FORCE_COLOR": "1"}).out
 
 
 # What is compared
@@ -254,10 +218,3 @@ def test_one_clear_line(releases: Path, words: tuple[str, ...], problem: str) ->
     result = rollout(*words, cwd=releases)
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
     assert result.err.startswith(f"error: {problem}")
-
-
-@pytest.mark.parametrize("words", [("old", "--header", "0"), ("old", "--header", "three")])
-def test_usage(releases: Path, words: tuple[str, ...]) -> None:
-    result = rollout(*words, cwd=releases)
-    assert (result.code, result.out) == (2, "")
-    assert "Usage: kiplint rollout" in result.err

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kiplint.commands.rollout.result import rollout_document
+from kiplint.commands.rollout import rollout_document
 from kiplint.compat.rollout import STATUSES, RolloutRow, closing, rollout, rollout_of_trees, rollout_rules, summary
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config

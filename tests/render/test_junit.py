@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kiplint.commands.rollout.run import RolloutResult
 from kiplint.render.findings.ci import escape
 from kiplint.render.report import Report
 
@@ -24,7 +23,7 @@ def suites(result: Report) -> list[tuple[str | None, int, int]]:
 
 
 def test_a_clean_run_passes() -> None:
-    assert suites(RolloutResult(())) == [("kiplint rollout", 1, 0)]
+    assert suites(report()) == [("kiplint check", 1, 0)]
 
 
 def test_findings_of_a_file_come_together() -> None:

@@ -58,15 +58,15 @@ READ: Final[Mapping[str, Callable[[], JsonSchema]]] = {
 
 DOCUMENTS: Final[Mapping[str, str]] = {
     "check": "check.result",
-    "decode": "decode.run",
+    "decode": "decode",
     "diff": "diff.run",
-    "kip": "kip.result",
+    "kip": "kip",
     "migrate": "migrate.result",
-    "negotiate": "negotiate.run",
+    "negotiate": "negotiate",
     "output": "check.result",
     "review": "review.result",
-    "rollout": "rollout.result",
-    "show": "show.result",
+    "rollout": "rollout",
+    "show": "show",
 }
 """The JSON documents that commands write, by name, and the module whose `DOCUMENTS` has their types.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TextIO
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from kiplint.render.report import RunResult
@@ -56,13 +56,6 @@ PAGE: Final = "html"
 """The format of results that have a page, those of `diff` and `pipeline report`; their `renderers` name its writer."""
 
 
-class Writer(Protocol):
-    """A function that writes a result in a format."""
-
-    def __call__(self, result: Any, out: TextIO, *, color: bool) -> None:
-        """Write the result; `color` allows escape sequences for colours."""
-
-
 def format_names() -> Sequence[str]:
     """The names of all formats of findings, `text` first."""
     return [*FORMATS]
@@ -71,5 +64,5 @@ def format_names() -> Sequence[str]:
 def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
     """Write a result in a format: by the function of the command's room, else of the format of findings."""
     module, _, function = (result.renderers.get(name) or FORMATS[name].writer).partition(":")
-    writer: Writer = getattr(import_module(module), function)
+    writer = getattr(import_module(module), function)
     writer(result, out, color=color)

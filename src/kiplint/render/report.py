@@ -128,12 +128,6 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         """The content of the JSON output, a frozen Struct."""
         raise NotImplementedError(type(self).__name__)
 
-    @property
-    def items(self) -> Iterable[object]:
-        """The items that JSON Lines has, an item a line."""
-        items: Iterable[object] = getattr(self.document, self.listing)
-        return items
-
 
 class Report(RunResult, frozen=True):
     """The result of a run that reports findings. Every format of findings can write it."""

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Final, TextIO, get_args
 
 from kiplint.commands.migrate.result import MigrationResult
-from kiplint.commands.rollout.text import write_markdown_rows
+from kiplint.commands.rollout import write_markdown_rows
 from kiplint.compat.rollout import closing
 from kiplint.fixes.sets import MigrationRow, State
 from kiplint.model.headers import WITH_INSTANCE_ID

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from kiplint.commands.rollout.result import RolloutSummary, rollout_document
+from kiplint.commands.rollout import RolloutSummary, rollout_document
 from kiplint.compat.judge import BREAKS, ChangeFinding, breaks_of_counts
 from kiplint.compat.rollout import FAILING, RolloutRow
 from kiplint.engine.finding import Finding, Span

@@ -14,7 +14,7 @@ from kiplint.commands.check.run import check_sets
 from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
 from kiplint.commands.review.trust import changed_configuration, new_ignores
-from kiplint.commands.rollout.run import findings_of
+from kiplint.commands.rollout import findings_of
 from kiplint.compat.causes import causes_of
 from kiplint.compat.judge import BREAKS, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of

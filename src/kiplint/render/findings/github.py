@@ -7,7 +7,8 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TextIO, TypeVar, cast
+from itertools import accumulate
+from typing import TextIO, TypeVar
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
@@ -89,36 +90,24 @@ CLOSING = 200
 """How many of them are reserved for the note about left-out lines."""
 
 
-class _Cut(io.TextIOBase):
-    """Passes text on as long as it fits; counts the lines after that."""
-
-    def __init__(self, out: TextIO, size: int) -> None:
-        self._out, self._remaining = out, size
-        self.left_out = 0
-
-    def write(self, text: str) -> int:
-        size = len(text.encode())
-        if self.left_out or size > self._remaining:
-            self.left_out += text.count("\n")
-        else:
-            self._remaining -= size
-            self._out.write(text)
-        return len(text)
-
-
 def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> None:
     """Write the verdict and the table as Markdown, as far as they fit into `most` bytes, and how much is left out."""
     if most < CLOSING:
         return
-    cut = _Cut(out, most - CLOSING)
+    text = io.StringIO()
     problem = "Something could not be read.\n\n" if report.status == "error" else ""
     numbers = "" if report.findings or report.headed else f"{report.headline}.\n\n"
-    cut.write(f"## kiplint {report.command}\n\n{problem}{numbers}")
-    write_in("markdown", report, cast("TextIO", cut))
-    if cut.left_out:
-        out.write(f"\n{plural(cut.left_out, 'more line')} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
+    text.write(f"## kiplint {report.command}\n\n{problem}{numbers}")
+    write_in("markdown", report, text)
+    lines = text.getvalue().splitlines(keepends=True)
+    ends = accumulate(len(line.encode()) for line in lines)
+    count = sum(end <= most - CLOSING for end in ends)
+    out.writelines(lines[:count])
+    if count < len(lines):
+        rest = plural(len(lines) - count, "more line")
+        out.write(f"\n{rest} left out: a job summary holds {SUMMARY_LIMIT >> 20} MiB.\n")
     else:
-        cut.write("\n")
+        out.write("\n")
 
 
 def write_failure(command: str, message: str, out: TextIO) -> None:

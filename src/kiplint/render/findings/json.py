@@ -18,7 +18,7 @@ def write(result: RunResult, out: TextIO, *, color: bool) -> None:
 
 def write_lines(result: RunResult, out: TextIO, *, color: bool) -> None:
     """Write a line for each item of the document's listing, and nothing else."""
-    for item in result.items:
+    for item in getattr(result.document, result.listing):
         out.write(as_json(item) + "\n")
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 from urllib.parse import quote
 
+from msgspec.structs import astuple
+
 from kiplint import __version__
 from kiplint.engine.finding import SEVERITIES, Finding, Severity, Span
 from kiplint.render.findings.json import as_json, write_rows
@@ -139,9 +141,7 @@ def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
 
 
 def _replacement(edit: Edit, places: Places) -> dict[str, Any]:
-    line, column = places.position(edit.path, edit.start)
-    end_line, end_column = places.position(edit.path, edit.end)
-    region = {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
+    region = _region(*places.position(edit.path, edit.start), *places.position(edit.path, edit.end))
     content = {"insertedContent": {"text": edit.text}} if edit.text else {}
     return {"deletedRegion": region, **content}
 
@@ -152,17 +152,12 @@ def _related_location(report: Report, path: str, span: Span) -> dict[str, Any]:
 
 
 def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
-    return {
-        "physicalLocation": {
-            "artifactLocation": {"uri": uri(report.in_repository(path))},
-            "region": {
-                "startLine": span.line,
-                "startColumn": span.column,
-                "endLine": span.end_line,
-                "endColumn": span.end_column,
-            },
-        }
-    }
+    place = {"uri": uri(report.in_repository(path))}
+    return {"physicalLocation": {"artifactLocation": place, "region": _region(*astuple(span))}}
+
+
+def _region(line: int, column: int, end_line: int, end_column: int) -> dict[str, int]:
+    return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
 def uri(path: str) -> str:

@@ -1,11 +1,18 @@
-"""Negotiations for people: how each connection begins, what needs attention, and all RPCs."""
+"""`kiplint negotiate`: which versions a client and its brokers agree on, and how each connection begins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Final, TextIO
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, ClassVar, Final, TextIO
 
-from kiplint.commands.negotiate.run import NegotiationResult
+import typer
+
+from kiplint.cli import completion
+from kiplint.cli.options import ColorOption, FormOption, RepositoryOption
+from kiplint.cli.output import present
+from kiplint.compat.negotiation.broker_versions import offered_set, read_broker_versions
+from kiplint.compat.negotiation.negotiate import negotiate as agree
 from kiplint.compat.negotiation.result import (
     TROUBLE,
     BrokerMode,
@@ -18,7 +25,12 @@ from kiplint.compat.negotiation.result import (
     Telemetry,
 )
 from kiplint.compat.roles import TITLES, Mode
+from kiplint.compat.tree import broken, load_rpcs
+from kiplint.engine.config import Path
+from kiplint.engine.errors import UsageError
+from kiplint.limits import TEXT_BYTES
 from kiplint.model.error_codes import UNSUPPORTED_VERSION
+from kiplint.render.report import RunResult, Status, Verdict, set_titles
 from kiplint.render.table import (
     BOLD,
     DIM,
@@ -33,7 +45,9 @@ from kiplint.render.table import (
     verdict_lines,
     width_of,
 )
-from kiplint.text.words import plural
+from kiplint.sources.disk import STDIN, read_input
+from kiplint.sources.open import ARCHIVES
+from kiplint.text.words import join_words, plural
 
 LABEL_WIDTH: Final = 11
 REFUSALS: Final[dict[Outcome, str]] = {
@@ -51,9 +65,117 @@ ABSENCES: Final[dict[Outcome, str]] = {
 RED, YELLOW = SEVERITY["error"], SEVERITY["warning"]
 
 
+EPILOG = """\b
+Examples:
+  kiplint negotiate 2.8.0: 3.9.0: --repo kafka
+  kiplint negotiate client/ broker1/ broker2/
+  kafka-broker-api-versions.sh --bootstrap-server b1:9092 | kiplint negotiate client/ -
+
+Exit codes: 0 all can be used, 1 an RPC of both sides has no common version or would be refused, 2 something could not \
+be read or understood."""
+
+
+def command(
+    client: Annotated[
+        str,
+        typer.Argument(
+            metavar="CLIENT",
+            help="The client's schema set: a directory, an archive, REV: or REV:path.",
+            autocompletion=completion.sets,
+        ),
+    ],
+    brokers: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="BROKER...",
+            help="The schema set of each broker, or the saved output of kafka-broker-api-versions.sh, - for standard "
+            "input.",
+            autocompletion=completion.sets,
+        ),
+    ],
+    repository: RepositoryOption = None,
+    unstable: Annotated[bool, typer.Option("--unstable", help="Client and brokers use unstable versions too.")] = False,
+    output_format: FormOption = "text",
+    color: ColorOption = "auto",
+) -> int:
+    """Report which versions a client and its brokers agree on.
+
+    First the ApiVersions exchange that begins a connection (KIP-35, KIP-511, KIP-1242), then for each RPC the
+    versions that client and all brokers share in the same bytes, the version chosen, and the headers. Reports which
+    RPCs a KIP-1313 broker would refuse, and which side makes the client instance id.
+
+    A broker in KRaft mode offers the RPCs whose listeners name broker, one in ZooKeeper mode those that name
+    zkBroker; and those without listeners, as before 2.8, as far as the release enables them. The mode of a set with
+    both listeners is KRaft from 3.3 on, else ZooKeeper. RPCs between brokers and controllers are listed apart.
+    Brokers of kafka-broker-api-versions.sh are assumed to have the client's layouts.
+    """
+    result = negotiate(client, *brokers, unstable=unstable, repository=repository)
+    return present(result, output_format, color)
+
+
+class NegotiationResult(RunResult, frozen=True):
+    """A negotiation. `status` is `findings` where an RPC of both sides cannot be used."""
+
+    document: Negotiation
+    """The exchanges and the RPCs."""
+
+    command = "negotiate"
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.negotiate:write"}
+    unread = "not compared"
+
+    @property
+    def verdict(self) -> Verdict:
+        """`2.8.0 clients work with 4.1.0 brokers: 52 of 52 RPCs that both use.`, and the RPCs that do not, with why."""
+        client, *brokers = set_titles(self.document.client, *self.document.brokers)
+        rows = [
+            row
+            for row in self.document.rpcs
+            if row.in_trouble or (not row.between_nodes and row.status in (*TROUBLE, "agreed"))
+        ]
+        bad = [row for row in rows if row.in_trouble]
+        verb = "work" if not bad else "do not work" if len(bad) == len(rows) else "work in part"
+        return Verdict.of(
+            f"{client} clients {verb} with {join_words(brokers)} brokers: "
+            f"{len(rows) - len(bad)} of {plural(len(rows), 'RPC')} that both use.",
+            [f"{row.name}: {row.message}" for row in bad],
+        )
+
+
+DOCUMENTS: Final = {"negotiate": Negotiation}
+
+
+def negotiate(
+    client: Path, *brokers: Path, unstable: bool = False, repository: Path | None = None
+) -> NegotiationResult:
+    """The ApiVersions exchange with each broker, and for each RPC the resulting versions and headers.
+
+    A broker is a schema set, or a file with the output of `kafka-broker-api-versions.sh`, which may have several. With
+    `unstable` the brokers offer unstable versions too. Raises UsageError for mistakes in the arguments and SourceError
+    for what cannot be opened.
+    """
+    if not brokers:
+        raise UsageError("negotiate takes a client and at least one broker")
+    tree = load_rpcs(client, repository)
+    trees, named_sets, notes = [tree], [], []
+    for broker in brokers:
+        name = os.fspath(broker)
+        if name == STDIN or (os.path.isfile(name) and not name.lower().endswith((".json", *ARCHIVES))):
+            text = read_input(name, TEXT_BYTES).decode(errors="replace")
+            offers, errors = read_broker_versions("standard input" if name == STDIN else name, text)
+            named_sets += [(address, offered_set(rows, tree.main)) for address, rows in offers.items()]
+            notes += [f"warning: {address} is left out: {error}" for address, error in errors.items()]
+        else:
+            trees.append(load_rpcs(name, repository))
+            named_sets.append((trees[-1].name, trees[-1].main))
+    negotiation = agree((tree.name, tree.main), named_sets, unstable=unstable)
+    unread = broken(*trees)
+    status: Status = "error" if unread or notes else "findings" if negotiation.in_trouble else "ok"
+    return NegotiationResult(document=negotiation, status=status, broken=unread, notes=tuple(notes))
+
+
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
     """Write the negotiation."""
-    negotiation = result.negotiation
+    negotiation = result.document
     width = width_of(out)
     sections = [verdict_lines(result.verdict, width, color)]
     for parts in zip(negotiation.modes, negotiation.exchanges, negotiation.telemetry, strict=True):

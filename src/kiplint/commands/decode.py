@@ -1,0 +1,422 @@
+"""`kiplint decode`: a body of a message, or JSON lines with bodies and frames, as values with their problems."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TextIO
+
+import msgspec
+import typer
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
+
+from kiplint.cli import completion
+from kiplint.cli.options import RepositoryOption, SetsOption
+from kiplint.cli.output import present
+from kiplint.codec.codec import Codec, UnusableLayout
+from kiplint.codec.wire import ByteProblem, DecodedBody, ValueSpan
+from kiplint.engine.config import Path
+from kiplint.engine.errors import UsageError
+from kiplint.limits import INPUT_BYTES
+from kiplint.model.error_codes import UNSUPPORTED_VERSION, ErrorCode, error_of
+from kiplint.model.headers import API_VERSIONS, header_of
+from kiplint.model.load import load
+from kiplint.model.message import Message
+from kiplint.model.schemas import SchemaSet
+from kiplint.render.report import RunResult, Status
+from kiplint.render.table import BOLD, DIM, SEVERITY, Cell, fold, paint, table, width_of
+from kiplint.sources.disk import STDIN, read_input
+from kiplint.sources.open import open_sets
+from kiplint.text.decode import NOT_JSON
+from kiplint.text.words import did_you_mean, in_bytes
+from kiplint.versions import VersionRange
+
+MOST_ROWS: Final = 10_000
+"""The number of values of a body that text shows."""
+ERROR_FIELDS: Final = ("errorCode", "ErrorCode")
+"""The ends of the names of error codes."""
+Direction = Literal["request", "response"]
+HEADERS: Final = {"request": "RequestHeader", "response": "ResponseHeader"}
+MOST_BYTES, MOST_TEXT = 16, 60
+"""The number of bytes of a value that text shows, and of characters."""
+
+
+EPILOG = """\b
+Examples:
+  kiplint decode MetadataResponse@12 body.bin --set clients/
+  kiplint decode MetadataRequest@12 --set 4.1.0: < body.hex
+  kiplint decode --set . --input-format jsonl lines.jsonl --output-format jsonl"""
+
+
+def command(
+    message: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[MESSAGE@VERSION|FILE]",
+            help="The message of the body and its version; with --input-format jsonl the file with the lines.",
+            autocompletion=completion.messages,
+        ),
+    ] = None,
+    file: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="The file with the bytes, - for standard input.")
+    ] = STDIN,
+    sets: SetsOption = None,
+    input_format: Annotated[
+        Literal["auto", "hex", "binary", "jsonl"],
+        typer.Option(
+            help="The form of the input: a body in hexadecimal digits or in binary, or a JSON object a line, with a "
+            "body or a frame. auto takes hexadecimal digits for such."
+        ),
+    ] = "auto",
+    repository: RepositoryOption = None,
+    output_format: Annotated[Literal["text", "json", "jsonl"], typer.Option(help="The format of the result.")] = "text",
+) -> int:
+    """Decode the bytes of a message, and report what is wrong with them.
+
+    A JSON line has a body, `message`, `version` and `hex`; or a frame without its length, `direction`, `api_key`,
+    `api_version` and `hex`. Exit codes: 0 all decoded, 1 bytes have problems, 2 something could not be read or
+    understood.
+    """
+    if input_format == "jsonl":
+        if file != STDIN:
+            raise UsageError("--input-format jsonl takes a file alone: each line has its message")
+        data = read_input(message or STDIN, INPUT_BYTES)
+        return present(decode_lines(data, sets=sets or (".",), repository=repository), output_format, "auto")
+    if message is None:
+        raise UsageError("decode takes MESSAGE@VERSION, or JSON lines with --input-format jsonl")
+    data = read_body(file, input_format)
+    return present(decode(message, data, sets=sets or (".",), repository=repository), output_format, "auto")
+
+
+def read_body(file: str, form: str) -> bytes:
+    """The bytes of a body in a file, or in standard input for `-`. Raises UsageError and SourceError."""
+    data = read_input(file, INPUT_BYTES)
+    if form == "binary" or (form == "auto" and not re.fullmatch(rb"\s*+(?:0x)?[0-9a-fA-F\s:]*+", data)):
+        return data
+    try:
+        return bytes.fromhex(re.sub(rb"[\s:]", b"", data).removeprefix(b"0x").decode())
+    except ValueError:
+        raise UsageError(f"{file}: not pairs of hexadecimal digits") from None
+
+
+class FieldError(ErrorCode, frozen=True):
+    """An error code in a message."""
+
+    field: Annotated[str, Meta(description="The path of the field.")]
+
+
+class DecodedObject(msgspec.Struct, frozen=True):
+    """A decoded frame or body."""
+
+    message: Annotated[str | None, Meta(description="Null where the message is unknown.")]
+    version: int | None
+    header_version: Annotated[int | None, Meta(description="Null for a body without a header.")]
+    header: dict[str, Any] | None
+    value: Annotated[dict[str, Any] | None, Meta(description="Null where nothing could be decoded.")]
+    length: Annotated[int, Meta(description="In bytes.")]
+    problems: tuple[ByteProblem, ...]
+    errors: Annotated[
+        tuple[FieldError, ...] | UnsetType,
+        Meta(description="The error codes that are not 0; absent if there are none."),
+    ] = UNSET
+
+
+class DecodeSummary(msgspec.Struct, frozen=True):
+    """The numbers of frames and bodies, and of problems in them."""
+
+    frames: int
+    problems: int
+
+
+class DecodeDocument(msgspec.Struct, frozen=True):
+    """What `kiplint decode --output-format json` writes."""
+
+    version: Literal[1]
+    frames: tuple[DecodedObject, ...]
+    summary: DecodeSummary
+
+
+DOCUMENTS: Final = {"decode": DecodeDocument}
+
+
+class Frame(NamedTuple):
+    """A decoded frame or body, its bytes, the places of its values, and its line in the input, 0 for a body alone."""
+
+    decoded: DecodedObject
+    data: bytes
+    spans: tuple[ValueSpan, ...] = ()
+    line: int = 0
+
+
+class DecodeResult(RunResult, frozen=True):
+    """Decoded bodies and frames. `status` is `findings` where bytes have problems."""
+
+    frames: tuple[Frame, ...]
+    """The bodies and frames, in order."""
+
+    command = "decode"
+    listing = "frames"
+    renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.decode:write"}
+
+    @property
+    def document(self) -> DecodeDocument:
+        """The JSON document."""
+        frames = tuple(frame.decoded for frame in self.frames)
+        return DecodeDocument(1, frames, DecodeSummary(len(frames), sum(len(frame.problems) for frame in frames)))
+
+
+class BytesLine(msgspec.Struct, frozen=True):
+    """A line of JSON: a body has `message` and `version`, a frame `direction`, `api_key` and `api_version`.
+
+    Other properties are skipped when it is parsed, so that they take no memory.
+    """
+
+    hex: str = ""
+    direction: Direction | None = None
+    api_key: int | None = None
+    api_version: int | None = None
+    message: str | None = None
+    version: int | None = None
+
+
+class _Undecodable(Exception):  # noqa: N818
+    """Why nothing of a frame or body can be decoded."""
+
+    def __init__(self, rule: str, text: str, name: str | None = None, version: int | None = None, at: int = 0) -> None:
+        self.name, self.version = name, version
+        self.problem = ByteProblem(f"codec/{rule}", at, text)
+
+
+def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
+    """Decode the body of a message (MESSAGE@VERSION); the first set that has the version counts.
+
+    The status is `findings` where the bytes have problems. Raises UsageError for an unknown message or version, and
+    SourceError for a set that cannot be opened.
+    """
+    name, at, version = message.partition("@")
+    if not (name and at and version.isascii() and version.isdecimal() and len(version) < 6):
+        raise UsageError(f"{message} is not MESSAGE@VERSION, such as MetadataRequest@12")
+    messages = _Messages(sets, repository)
+    try:
+        frame = messages.decode(BytesLine(message=name, version=int(version)), data)
+    except _Undecodable as error:
+        raise UsageError(error.problem.message) from None
+    return _result([frame], messages)
+
+
+def decode_lines(data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
+    """Decode each line of JSON, a body or a frame; empty lines are skipped. Raises SourceError."""
+    messages = _Messages(sets, repository)
+    lines = enumerate(io.BytesIO(data), 1)
+    return _result([_decode_line(messages, text)._replace(line=line) for line, text in lines if text.strip()], messages)
+
+
+def _result(frames: Sequence[Frame], messages: _Messages) -> DecodeResult:
+    has_problems = any(frame.decoded.problems for frame in frames)
+    status: Status = "error" if messages.broken else "findings" if has_problems else "ok"
+    return DecodeResult(frames=tuple(frames), status=status, broken=tuple(messages.broken))
+
+
+def _decode_line(messages: _Messages, text: bytes) -> Frame:
+    data = b""
+    try:
+        try:
+            line = msgspec.json.decode(text, type=BytesLine)
+            data = bytes.fromhex(line.hex)
+        except msgspec.ValidationError as error:
+            raise _Undecodable("input-invalid", f"the line is not a body or frame: {error}") from None
+        except NOT_JSON as error:
+            raise _Undecodable("input-invalid", f"the line is not JSON: {error}") from None
+        except ValueError:
+            raise _Undecodable("input-invalid", '"hex" must be pairs of hexadecimal digits') from None
+        return messages.decode(line, data)
+    except _Undecodable as error:
+        if error.problem.rule == "codec/input-invalid":
+            data = b""
+        return Frame(DecodedObject(error.name, error.version, None, None, None, len(data), (error.problem,)), data)
+
+
+class _Messages:
+    """The messages of several sets, those of the first set first, and the codecs of their versions.
+
+    `broken` are the paths of the definitions that cannot be read.
+    """
+
+    def __init__(self, sets: Sequence[Path], repository: Path | None) -> None:
+        self.by_name: dict[str, list[Message]] = {}
+        self.by_key: dict[tuple[str, int | None], list[Message]] = {}
+        self.broken: list[str] = []
+        self.codec = cache(Codec)
+        place = os.fspath(repository) if repository else None
+        for name in sets:
+            for files in open_sets([os.fspath(name)], lambda path: True, repository=place):
+                definitions = [load(file.path, file.data) for file in files.files]
+                self.broken += [definition.file for definition in definitions if definition.message is None]
+                for message in SchemaSet(tuple(item.message for item in definitions if item.message)).messages:
+                    self.by_name.setdefault(message.name, []).append(message)
+                    self.by_key.setdefault((message.type, message.api_key), []).append(message)
+
+    def decode(self, line: BytesLine, data: bytes) -> Frame:
+        """Decode a body or a frame. Raises _Undecodable."""
+        if line.direction == "request":
+            if len(data) < 4:
+                raise _Undecodable("truncated", f"the frame has {in_bytes(len(data))}; API key and version take 4")
+            api_key, version = struct.unpack_from(">hh", data)
+            return self._decode_frame("request", api_key, version, data)
+        if line.direction == "response" and line.api_key is not None and line.api_version is not None:
+            # ApiVersions answers a version that the broker does not have in version 0 (KIP-511)
+            is_fallback = line.api_key == API_VERSIONS and data[4:6] == UNSUPPORTED_VERSION.code.to_bytes(2, "big")
+            return self._decode_frame("response", line.api_key, 0 if is_fallback else line.api_version, data)
+        if line.direction is not None or line.message is None or line.version is None:
+            text = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
+            raise _Undecodable("input-invalid", text)
+        candidates = self.by_name.get(line.message, [])
+        if not candidates:
+            text = f"no set has {line.message}{did_you_mean(line.message, self.by_name)}"
+            raise _Undecodable("unknown-message", text, version=line.version)
+        return self._decode(_having(candidates, line.version), line.version, data)
+
+    def _decode_frame(self, kind: Direction, api_key: int, version: int, data: bytes) -> Frame:
+        candidates = self.by_key.get((kind, api_key), [])
+        if not candidates:
+            raise _Undecodable("unknown-api-key", f"no set has a {kind} with the API key {api_key}", version=version)
+        message = _having(candidates, version, 2 if kind == "request" else 0)
+        number = header_of(message, version)
+        name = HEADERS[kind]
+        headers = [message.schemas.by_name.get(name), *self.by_name.get(name, [])]
+        header = next((item for item in headers if item and item.type == "header" and number in item.valid), None)
+        if header is None:
+            text = f"{message.name} {version} has no header" if number < 0 else f"no set has {kind} header {number}"
+            raise _Undecodable("header-unknown", text, message.name, version)
+        return self._decode(message, version, data, self.codec(header, number))
+
+    def _decode(self, message: Message, version: int, data: bytes, header: Codec | None = None) -> Frame:
+        """Decode the header, if there is one, and the body."""
+        front, problems = _read(header, data, 0, whole=False) if header else (None, [])
+        start = front.end if front else 0
+        body = None
+        if header is None or (front and front.is_complete):
+            body, problems_of_body = _read(self.codec(message, version), data, start, whole=True)
+            if body and problems_of_body:
+                hint = self._hint(message, version, data[start:])
+                problems_of_body[0] = replace(problems_of_body[0], message=problems_of_body[0].message + hint)
+            problems += problems_of_body
+        decoded = DecodedObject(
+            message=message.name,
+            version=version,
+            header_version=header.version if header else None,
+            header=front.value if front else None,
+            value=body.value if body else None,
+            length=len(data),
+            problems=tuple(problems),
+            errors=tuple(_errors(body.value if body else {})) or UNSET,
+        )
+        return Frame(decoded, data, tuple(span for part in (front, body) if part for span in part.spans))
+
+    def _hint(self, message: Message, version: int, data: bytes) -> str:
+        """The nearest other version that reads the bytes without a problem, if one within 7 does."""
+        for other in (version + step for distance in range(1, 8) for step in (-distance, distance)):
+            with suppress(UnusableLayout):
+                if other in message.valid and not self.codec(message, other).decode(data).problems:
+                    return f"; as version {other} the body reads to its last byte"
+        return ""
+
+
+def _read(codec: Codec, data: bytes, start: int, *, whole: bool) -> tuple[DecodedBody | None, list[ByteProblem]]:
+    """What a codec reads, and its problems; nothing for a layout that cannot be used."""
+    try:
+        body = codec.decode(data, start, whole=whole, spans=True)
+    except UnusableLayout as error:
+        return None, [ByteProblem("codec/layout-unusable", start, str(error))]
+    return body, [*body.problems]
+
+
+def _having(candidates: Sequence[Message], version: int, offset: int = 0) -> Message:
+    """The first of the messages that has the version. Raises _Undecodable."""
+    for message in candidates:
+        if version in message.valid:
+            return message
+    name = candidates[0].name
+    versions = VersionRange(pair for message in candidates for pair in message.valid.intervals)
+    text = f"no set has {name} {version}; the versions are {versions}"
+    raise _Undecodable("unknown-version", text, name, version, offset)
+
+
+def _errors(value: Mapping[str, Any], path: str = "") -> Iterator[FieldError]:
+    """The error codes in decoded values but 0, at every depth."""
+    for key, content in value.items():
+        if isinstance(content, int) and content and key.endswith(ERROR_FIELDS):
+            error = error_of(content)
+            yield FieldError(error.code, error.name, error.retriable, f"{path}{key}")
+        elif isinstance(content, dict):
+            yield from _errors(content, f"{path}{key}.")
+        elif isinstance(content, list):
+            for index, element in enumerate(content):
+                if isinstance(element, dict):
+                    yield from _errors(element, f"{path}{key}[{index}].")
+
+
+def write(result: DecodeResult, out: TextIO, *, color: bool) -> None:
+    """Write each body and frame as a table of its values, and its problems."""
+    parts = ["\n".join(_lines(frame, color, width_of(out))) for frame in result.frames]
+    out.write("\n\n".join(parts) + "\n" if parts else "")
+
+
+def _lines(frame: Frame, color: bool, width: int | None) -> Iterator[str]:
+    decoded = frame.decoded
+    name = f"{decoded.message} {decoded.version}" if decoded.message else "unknown frame"
+    header = f", header {decoded.header_version}" if decoded.header_version is not None else ""
+    line = f", line {frame.line}" if frame.line else ""
+    yield from fold(f"{name}{header}, {in_bytes(len(frame.data))}{line}", width, color, BOLD)
+    rows = [*islice(_rows(frame), MOST_ROWS + 1)]
+    yield from table(("offset", "bytes", "field", "encoding", "value"), rows[:MOST_ROWS], color, width)
+    if len(rows) > MOST_ROWS:
+        yield from fold(f"... and more: of these values only the first {MOST_ROWS:,} are shown; JSON has all", width)
+    for problem in decoded.problems:
+        label = f"error[{problem.rule}]"
+        field = f"{problem.field}: " if problem.field else ""
+        first, *more = fold(f"{label} at byte {problem.offset}: {field}{problem.message}", width)
+        yield first.replace(label, paint(label, SEVERITY["error"], color), 1)
+        yield from more
+
+
+def _rows(frame: Frame) -> Iterator[list[Cell]]:
+    """The values in the order of their bytes; where there are problems, the bytes after the last value too."""
+    spans = [span for span in frame.spans if span.length]
+    end = max((span.offset + span.length for span in spans), default=0)
+    offsets = [problem.offset for problem in frame.decoded.problems]
+    if offsets and end < len(frame.data):
+        spans.append(ValueSpan(end, len(frame.data) - end, 0, "", "not read", None))
+    for span in spans:
+        is_wrong = any(span.offset <= offset < span.offset + span.length for offset in offsets)
+        mark = SEVERITY["error"] if is_wrong else ""
+        shown = frame.data[span.offset : span.offset + min(span.length, MOST_BYTES)]
+        yield [
+            (str(span.offset).rjust(6), mark or DIM),
+            (shown.hex(" ") + " ..." * (span.length > MOST_BYTES), mark),
+            ("  " * span.depth + span.path.rpartition(".")[2], mark),
+            (span.type, DIM),
+            (_value(span), mark),
+        ]
+
+
+def _value(span: ValueSpan) -> str:
+    if (span.value is None and span.type == "not read") or span.value == {}:
+        return ""
+    if span.type == "tag section":
+        return str(span.value)
+    if span.type.startswith("tag "):
+        return in_bytes(span.value)
+    if "array" in span.type.split() and span.value is not None:
+        return f"{span.value} element{'s' * (span.value != 1)}"
+    if span.type == "int16" and span.path.endswith(ERROR_FIELDS):
+        return str(error_of(span.value))
+    text = msgspec.json.encode(span.value).decode()
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3] + "..."
