@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.errors import ExpressionError
 from kiplint.engine.expression import MOST_LEVELS, Expressions, Hole, holes, split_location
-from kiplint.engine.finding import anchor
+from kiplint.engine.finding import location_of
 from kiplint.engine.language import FUNCTIONS, as_text
 from kiplint.engine.rule import ConditionalSeverity, Level, Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, Violation
@@ -346,11 +346,11 @@ def test_rules_find_what_breaks_them() -> None:
         rule(expect="name != 'Topic'", message="{versions} {owner.fields[0].versions.parts}", at="owner.{lower(name)}"),
         rule(when="is_array", message="never {{mind}} {params.words}", severity="warning"),
     )
-    found = [(number, item.element, item.message, item.anchor) for number, item in violations(rules, WHOLE.fields)]
+    found = [(number, item.element, item.message, item.location) for number, item in violations(rules, WHOLE.fields)]
     assert found == [
-        (0, COUNT, "Count has 3", anchor(COUNT, "tag")),
-        (1, TOPIC, "1+ 1+", anchor(WHOLE, "topic")),
-        (2, TOPIC, "never {mind} a, b", anchor(TOPIC, "")),
+        (0, COUNT, "Count has 3", location_of(COUNT, "tag")),
+        (1, TOPIC, "1+ 1+", location_of(WHOLE, "topic")),
+        (2, TOPIC, "never {mind} a, b", location_of(TOPIC, "")),
     ]
 
 

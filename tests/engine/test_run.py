@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from kiplint.commands.check.run import CheckResult
 from kiplint.engine.config import Config, RuleTable
-from kiplint.engine.finding import Anchor, Finding, Span, anchor
+from kiplint.engine.finding import Finding, Location, Span, location_of
 from kiplint.engine.rule import Rule, RuleSpec
 from kiplint.engine.ruleset import RuleSet, load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
@@ -111,7 +111,7 @@ def test_a_finding_points_to_the_property_or_else_to_the_element(at: str, pointe
 def test_places_of_elements() -> None:
     whole = message(field("A", "S", fields=[field("B")]), headerVersions={"0+": "1"})
     places = [
-        anchor(element, "x")[:4] for element in (whole, whole.fields[0], whole.structs[0], whole.header_ranges[0])
+        location_of(element, "x")[:4] for element in (whole, whole.fields[0], whole.structs[0], whole.header_ranges[0])
     ]
     assert places == [
         ("XRequest.json", "", "x", "XRequest"),
@@ -121,13 +121,13 @@ def test_places_of_elements() -> None:
     ]
     request, response = rpc("A", 1, "0")
     (pair,) = schema_set(request, response).rpcs
-    assert anchor(pair, "x")[:4] == ("ARequest.json", "", "x", "ARequest")
+    assert location_of(pair, "x")[:4] == ("ARequest.json", "", "x", "ARequest")
     (half,) = schema_set(rpc("B", 2, "0")[1]).rpcs
-    assert anchor(half, "x").file == "BResponse.json"
-    assert anchor(schema_set(), "x") == Anchor(".", "", "", "")
-    assert anchor(SchemaSet((whole,), "a/set"), "x") == Anchor("a/set", "", "", "")
+    assert location_of(half, "x").file == "BResponse.json"
+    assert location_of(schema_set(), "x") == Location(".", "", "", "")
+    assert location_of(SchemaSet((whole,), "a/set"), "x") == Location("a/set", "", "", "")
     problem = Problem("kind", "detail", "/a", 3, 5)
-    assert tuple(anchor(ProblemElement(problem, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
+    assert tuple(location_of(ProblemElement(problem, "f", message(name="M")), "x")) == ("f", "/a", "", "M", 3, 5)
 
 
 def test_spans_are_exact() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kiplint.engine.place import parse_suppressions
+from kiplint.engine.suppression import parse_suppressions
 from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
 from kiplint.text.decode import blank_comments, blank_line_comments, decode
 from kiplint.text.diagnose import MISSING, diagnose

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from kiplint.engine.place import Suppression, Suppressions, parse_suppressions
+from kiplint.engine.suppression import Suppression, Suppressions, parse_suppressions
 from kiplint.text.decode import Problem
 
 from .support import random_texts

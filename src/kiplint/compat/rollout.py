@@ -20,7 +20,7 @@ from kiplint.compat.kinds import MessageRemoved
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
-from kiplint.engine.finding import Anchor, Severity
+from kiplint.engine.finding import Location, Severity
 from kiplint.engine.rule import HALF, Rule
 from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset, matches
 from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
@@ -173,7 +173,7 @@ class _Rollout:
         yield from self.rules.violations("rpc", (rpc for rpc in self.head.rpcs if not rpc.is_coordinator))
         for violation in self.rules.violations("change", self._moves(halves, releases)):
             half = violation.element.message
-            yield replace(violation, element=half, anchor=Anchor(half.file, "", "headerVersions", half.name))
+            yield replace(violation, element=half, location=Location(half.file, "", "headerVersions", half.name))
 
     def _moves(self, halves: Sequence[Message], releases: Releases | None) -> Iterator[Change]:
         """The headers of released versions that changed."""
@@ -281,7 +281,7 @@ class _Rollout:
 
 def _explain(row: RolloutRow, violation: Violation, start: str = "") -> RolloutRow:
     """The row of an RPC that is wrong, as a violation explains."""
-    where = violation.anchor
+    where = violation.location
     return replace(
         row,
         status="wrong",

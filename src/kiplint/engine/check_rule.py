@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, get_args, get_type_hints
+from typing import Final, Literal, get_args
 
 import msgspec
 
@@ -13,12 +13,17 @@ from kiplint.engine.expression import Expressions, split_location
 from kiplint.engine.language import FIXERS, KINDS, NAMED_KINDS, all_properties, properties
 from kiplint.engine.rule import (
     OWN,
+    Breaks,
     Case,
     ConditionalSeverity,
+    Each,
     FieldRequirement,
+    Level,
     PackSpec,
     Rule,
     RuleSpec,
+    Scope,
+    Topic,
     own_condition,
 )
 from kiplint.model.types import nearest_primitive, parse_type, respelt
@@ -157,7 +162,12 @@ def _no_type(text: str) -> str:
     return f'"{printable(text)}" is not a type' + (f"; did you mean {suggestion}?" if suggestion else "")
 
 
-_SHAPES: tuple[type[msgspec.Struct], ...] = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
+_SHAPES: Final = (RuleSpec, PackSpec, Case, ConditionalSeverity, FieldRequirement)
+_CHOICES: Final = {
+    "each": Each, "scope": Scope, "severity": Level, "on": Level, "topics": Topic, "breaks": Breaks,
+    "breaks_on_disk": Breaks, "rollout": Literal["missing", "wrong"],
+}  # fmt: skip
+"""The words that a property takes."""
 
 
 def explain(text: str, error: str) -> str:
@@ -177,52 +187,23 @@ def line_of(text: str, *landmarks: str) -> int:
 
 def _line_of_path(text: str, error: str) -> int:
     """The line that an error such as ``... - at `$.rules[2].each` `` is about, as near as the names lead."""
-    numbers = re.findall(r"\[(\d+)\]", error)
-    names = re.findall(r"\.(\w+)", error.rpartition("`$")[2])
-    unknown = re.findall(r"unknown field `(\w+)`", error)
-    offset = text.find("rules")
-    if numbers and offset >= 0:
-        starts = [match.start() for match in re.finditer(r"\{", text[offset:])]
-        ids = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text[offset:])]
-        places = ids if len(ids) > int(numbers[0]) else starts
-        offset += places[int(numbers[0])] if len(places) > int(numbers[0]) else 0
-    for name in [*names, *unknown]:
-        offset = max(text.find(name, max(offset, 0)), offset)
-    return text.count("\n", 0, max(offset, 0)) + 1
+    number = re.search(r"\[(\d+)\]", error)
+    names = re.findall(r"\.(\w+)", error.rpartition("`$")[2]) + re.findall(r"unknown field `(\w+)`", error)
+    offset = max(text.find("rules"), 0)
+    rules = [match.start() for match in re.finditer(r"[\"']?\bid[\"']?\s*:", text) if match.start() > offset]
+    if number and int(number[1]) < len(rules):
+        offset = rules[int(number[1])]
+    for name in names:
+        offset = max(text.find(name, offset), offset)
+    return text.count("\n", 0, offset) + 1
 
 
 def _plainer(error: str) -> str:
-    names = re.findall(r"\.(\w+)", error.rpartition("`$")[2])
+    name = error.rpartition("`$")[2].strip("`").rpartition(".")[2].partition("[")[0]
     if unknown := re.search(r"unknown field `(\w+)`", error):
-        properties_of_shapes = [name for shape in _shapes(names) for name in shape.__struct_fields__]
-        return f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], properties_of_shapes)}"
+        names = dict.fromkeys(name for shape in _SHAPES for name in shape.__struct_fields__)
+        return f"{unknown[1]} is not a property of a rule{did_you_mean(unknown[1], names)}"
     if wrong := re.search(r"Invalid enum value '(.*)' - at", error, re.DOTALL):
-        choices = _choices(names[-1])
-        hint = did_you_mean(wrong[1], choices)
-        return f"{names[-1]}: {printable(wrong[1])} is none of {', '.join(choices)}{hint}"
+        choices = get_args(_CHOICES[name])
+        return f"{name}: {printable(wrong[1])} is none of {', '.join(choices)}{did_you_mean(wrong[1], choices)}"
     return error.replace("Object", "the object").replace("`$", "`")
-
-
-def _shapes(names: list[str]) -> tuple[type[msgspec.Struct], ...]:
-    """The shapes that the object at the end of a path may have."""
-    inner: dict[str, tuple[type[msgspec.Struct], ...]] = {
-        "says": (Case,),
-        "levels": (ConditionalSeverity,),
-        "fields": (FieldRequirement,),
-    }
-    nodes = [inner[name] for name in names if name in inner]
-    return nodes[-1] if nodes else (RuleSpec, PackSpec)
-
-
-def _choices(name: str) -> list[str]:
-    """The words that a property takes, in every shape that has it."""
-    words: dict[str, None] = {}
-    for shape in _SHAPES:
-        hint = get_type_hints(shape).get(name)
-        words |= dict.fromkeys(_words(hint))
-    return list(words)
-
-
-def _words(hint: Any) -> list[str]:
-    arguments = get_args(hint)
-    return [word for item in arguments for word in ([item] if isinstance(item, str) else _words(item))]

@@ -24,7 +24,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A stretch of text: 1-based lines and columns, columns in characters, the end column exclusive."""
+    """A part of a text: 1-based lines and columns, columns in characters, the end column exclusive."""
 
     line: int
     column: int
@@ -126,7 +126,7 @@ def fingerprint(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-class Anchor(NamedTuple):
+class Location(NamedTuple):
     """A place in the sources: the file, the element's pointer, the name of its property or empty, the message's name.
 
     `start` and `end` are character offsets, which are used instead of the pointer, or -1.
@@ -140,25 +140,25 @@ class Anchor(NamedTuple):
     end: int = -1
 
 
-def anchor(element: Any, name: str) -> Anchor:
+def location_of(element: Any, name: str) -> Location:
     """The place of an element, or of its property `name` unless that is empty; a set is at its directory."""
     if isinstance(element, Note):
         return _in_text(element)
     if isinstance(element, ProblemElement):
-        return Anchor(element.file, element.pointer, "", element.message_name, element.start, element.end)
+        return Location(element.file, element.pointer, "", element.message_name, element.start, element.end)
     if isinstance(element, SchemaSet):
-        return Anchor(element.directory or os.curdir, "", "", "")
+        return Location(element.directory or os.curdir, "", "", "")
     message = message_of(element)
     if message is None:
-        return Anchor("", "", "", "")
-    return Anchor(message.file, getattr(element, "pointer", ""), name, message.name)
+        return Location("", "", "", "")
+    return Location(message.file, getattr(element, "pointer", ""), name, message.name)
 
 
-def _in_text(element: Note) -> Anchor:
+def _in_text(element: Note) -> Location:
     message = element.message
     start, end = element.place_in_file
     first, last = character_of(message.data, start), character_of(message.data, end)
-    return Anchor(message.file, "", "", message.name, first, last)
+    return Location(message.file, "", "", message.name, first, last)
 
 
 def message_of(element: Any) -> Message | None:

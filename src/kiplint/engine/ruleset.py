@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kiplint.engine import packs
 from kiplint.engine.errors import UsageError
 from kiplint.engine.expression import Expressions, split_location
-from kiplint.engine.finding import Anchor, anchor
+from kiplint.engine.finding import Location, location_of
 from kiplint.engine.params import check_param
 from kiplint.engine.requirements import unmet_requirements
 from kiplint.engine.rule import LEVELS, Case, Level, Rule, RuleSpec
@@ -120,7 +120,7 @@ class Violation(msgspec.Struct, frozen=True):
     rule: Rule
     severity: Level
     message: str
-    anchor: Anchor
+    location: Location
     element: Any
     instead: str = ""
     help: str = ""
@@ -153,7 +153,7 @@ class CompiledRule:
         if self._concerned:
             for element in self._concerned(elements, self.params):
                 for unmet in unmet_requirements(element, self.rule.spec.fields):
-                    location = anchor(unmet.element, unmet.at)
+                    location = location_of(unmet.element, unmet.at)
                     yield self._violation(element, unmet.message, location, unmet.instead)
         if self._broken:
             for element in self._broken(elements, self.params):
@@ -169,7 +169,7 @@ class CompiledRule:
         return self._violation(
             element,
             self._fill(case.message, element),
-            anchor(element if owner is None else owner, self._fill(name, element)),
+            location_of(element if owner is None else owner, self._fill(name, element)),
             self._fill(case.instead or spec.instead, element),
             self._fill(case.help or spec.help, element),
             next(levels, case.severity),
@@ -191,7 +191,7 @@ class CompiledRule:
         self,
         element: Any,
         message: str,
-        location: Anchor,
+        location: Location,
         instead: str = "",
         help_text: str = "",
         severity: Level | None = None,

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.engine.finding import Finding, anchor
+from kiplint.engine.finding import Finding, location_of
 from kiplint.engine.rule import Rule, Scope
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.load import Definition, ProblemElement, entity_problems, load, range_problems, size_problems
 from kiplint.model.schemas import Rpc, SchemaSet
 
 if TYPE_CHECKING:
-    from kiplint.engine.place import FixFunction
+    from kiplint.engine.locate import FixFunction
 
 IGNORE_MARK = b"kiplint:"
 
@@ -93,9 +93,9 @@ def _of_whole_set(violations: Iterable[Violation]) -> Iterator[Finding]:
     """The findings that no single file causes, at the directory."""
     for violation in violations:
         if isinstance(violation.element, SchemaSet) and violation.severity != "off":
-            from kiplint.engine.place import place_whole
+            from kiplint.engine.locate import locate_file
 
-            yield place_whole(violation, os.path.basename(violation.anchor.file.rstrip("/")))
+            yield locate_file(violation, os.path.basename(violation.location.file.rstrip("/")))
 
 
 def _locate(
@@ -104,23 +104,23 @@ def _locate(
     """The findings file by file. Only files with violations or ignore comments need positions."""
     by_file: dict[str, list[Violation]] = {}
     for violation in violations:
-        by_file.setdefault(violation.anchor.file, []).append(violation)
+        by_file.setdefault(violation.location.file, []).append(violation)
     files = {definition.file: definition.data for definition in definitions}
     for definition in definitions:
         if definition.file in by_file or IGNORE_MARK in definition.data:
-            from kiplint.engine.place import place
+            from kiplint.engine.locate import locate_findings
 
-            yield from place(definition, by_file.get(definition.file, []), rules, fixer, files)
+            yield from locate_findings(definition, by_file.get(definition.file, []), rules, fixer, files)
 
 
 def _at_reported_message(violation: Violation, paths: set[str]) -> Violation:
     """A violation of an RPC, moved to its message that is reported (one of the `paths`), because it belongs to both."""
-    if violation.anchor.file in paths or not isinstance(violation.element, Rpc):
+    if violation.location.file in paths or not isinstance(violation.element, Rpc):
         return violation
     for message in (violation.element.request, violation.element.response):
         if message and message.file in paths:
-            name = violation.anchor.name if violation.anchor.name in message.properties else "name"
-            return replace(violation, anchor=anchor(message, name), instead="")
+            name = violation.location.name if violation.location.name in message.properties else "name"
+            return replace(violation, location=location_of(message, name), instead="")
     return violation
 
 
@@ -233,4 +233,4 @@ def _at_a_file(violation: Violation, schemas: SchemaSet) -> Violation:
     """A violation of the whole set, moved to its first file, because findings in a lake have a file."""
     if violation.element is not schemas or not schemas.messages:
         return violation
-    return replace(violation, anchor=anchor(schemas.messages[0], ""))
+    return replace(violation, location=location_of(schemas.messages[0], ""))

@@ -45,7 +45,7 @@ class FixerCase:
     @property
     def file(self) -> str:
         """The path of the file that the finding is in."""
-        return self.violation.anchor.file
+        return self.violation.location.file
 
     @cached_property
     def document(self) -> Document:

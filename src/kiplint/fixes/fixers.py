@@ -408,7 +408,7 @@ FIXERS: Final[Mapping[str, Fixer]] = {
 def make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fixes:
     """The fixes of a violated rule that names a fixer; none if the fixer cannot resolve this case."""
     fixer = FIXERS.get(violation.rule.spec.fix)
-    if fixer is None or violation.anchor.file not in files:
+    if fixer is None or violation.location.file not in files:
         return ()
     try:
         fixes = fixer(FixerCase(violation, pointer, files))

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from kiplint.compat.tree import FieldBudget
 from kiplint.engine.errors import UsageError
-from kiplint.engine.place import parse_suppressions
 from kiplint.engine.ruleset import matching
+from kiplint.engine.suppression import parse_suppressions
 from kiplint.model.headers import header_map
 from kiplint.model.layout import Layout, intervals, layout, ranges_of, slot_tokens, tokens
 from kiplint.model.layout import describe as describe_slot

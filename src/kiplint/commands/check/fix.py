@@ -17,7 +17,7 @@ from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.compat.released import Releases
-    from kiplint.engine.place import FixFunction
+    from kiplint.engine.locate import FixFunction
     from kiplint.fixes.sets import Regression
     from kiplint.fixes.write import FileChanges
 

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from kiplint.commands.review.result import CONFIGURATION_CHANGED
 from kiplint.engine.config import FILES, own_values
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import Anchor, Finding
-from kiplint.engine.place import parse_suppressions, place_whole
+from kiplint.engine.finding import Finding, Location
+from kiplint.engine.locate import locate_file
 from kiplint.engine.ruleset import Violation
 from kiplint.engine.run import IGNORE_MARK
+from kiplint.engine.suppression import parse_suppressions
 from kiplint.limits import BASELINE_BYTES
 from kiplint.sources.disk import show_path
 from kiplint.sources.git import RevisionFiles
@@ -39,7 +40,7 @@ def changed_configuration(base: RevisionFiles, paths: Iterable[str], *, trusts_h
         effect = "which this review trusts" if trusts_head else f"so this review goes by {base.revision}"
         message = f"the change sets {what} otherwise than {base.revision}, {effect}"
         name = show_path(path)
-        yield place_whole(Violation(CONFIGURATION_CHANGED, "warning", message, Anchor(name, "", "", ""), None), name)
+        yield locate_file(Violation(CONFIGURATION_CHANGED, "warning", message, Location(name, "", "", ""), None), name)
 
 
 def _folders(path: str, top: str) -> Iterator[str]:
