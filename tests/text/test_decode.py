@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
 from kiplint.limits import DEFINITION_BYTES, DEFINITION_LEVELS
-from kiplint.text.decode import Comment, blank_comments, blank_line_comments, blank_text, comments, decode
+from kiplint.text.decode import Comment, blank_comments, blank_text, comments, decode
 from kiplint.text.diagnose import diagnose
 
 from .support import definitions, documents, mutations, naive_blank, random_texts
@@ -174,11 +174,13 @@ def test_any_bytes(data: bytes) -> None:
     assert len(result) == len(data)
 
 
-@given(random_texts | mutations())
-def test_line_comments_alone_agree_unless_there_is_a_block_comment(text: str) -> None:
+@given(random_texts | mutations() | documents().map(lambda document: document[0]))
+def test_a_value_is_that_of_the_text_without_its_comments(text: str) -> None:
     data = text.encode()
-    if not any(comment.block for comment in comments(text)):
-        assert blank_line_comments(data) == blank_comments(data)
+    value = decode(data, ANY, ENCODER)
+    if value is not None:
+        assert value == msgspec.json.decode(blank_comments(data))
+        assert not any(comment.block for comment in comments(text))
 
 
 @given(documents(blocks=True) | documents())

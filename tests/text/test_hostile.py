@@ -6,7 +6,7 @@ import pytest
 
 from kiplint.engine.suppression import parse_suppressions
 from kiplint.limits import DEFINITION_BYTES, DEFINITION_PROBLEMS
-from kiplint.text.decode import blank_comments, blank_line_comments, decode
+from kiplint.text.decode import blank_comments, decode
 from kiplint.text.diagnose import MISSING, diagnose
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
@@ -44,7 +44,7 @@ def exercise(data: bytes) -> None:
     assert sum(len(problem.pointer) + len(problem.detail) for problem in diagnosis.problems) < DEFINITION_BYTES
     assert diagnosis.problems or diagnosis.value is not MISSING
     text = decode_text(data)
-    assert len(blank_comments(data)) == len(blank_line_comments(data)) == len(data)
+    assert len(blank_comments(data)) == len(data)
     locator = Locator(text)
     assert locator.names("/0/a").startswith(("/", "["))
     assert locator.member("/0/a") <= (len(text), len(text))

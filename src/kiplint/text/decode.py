@@ -49,7 +49,6 @@ _COMMENT: Final = r"""
   | /\*.*?(?:\*/|\Z)
 """
 _TOKEN: Final = f"(?xs){_QUOTED_STRING} | (?P<comment>{_COMMENT})"  # compiled when needed: clean definitions never do
-_LINE_COMMENTS: Final = re.compile(rb"//[^\r\n]*+(?:[ \t\r\n]++//[^\r\n]*+)*+")
 
 _BLANKS: Final = bytes(byte if byte in b"\r\n" else 0x20 for byte in range(256))
 _NOT_LINE_END: Final = r"[^\r\n]"
@@ -76,35 +75,17 @@ def comments(text: str) -> Iterator[Comment]:
             yield Comment(start, end, block=text[start + 1] == "*")
 
 
-def blank_comments(data: bytes) -> bytes:
-    """The same bytes with every comment made of spaces; line ends, strings and the length stay as they are."""
-    return _blank_exactly(data) if b"/*" in data else blank_line_comments(data)
+def blank_comments(data: bytes, *, blocks: bool = True) -> bytes:
+    """The same bytes with every comment made of spaces; line ends, strings and the length stay as they are.
 
-
-def blank_line_comments(data: bytes) -> bytes:
-    """Like `blank_comments`, but when a block comment is present the result need only stay invalid as strict JSON.
-
-    This is what the fast path wants: strict JSON has no '/' outside strings, so a block comment left in place
-    makes the decoder refuse the text, and comments that merely contain `/*` cost nothing.
+    Without `blocks` the block comments stay.
     """
-    if b"//" not in data:
-        return data
-    if b"\\" in data and (b"\\\n" in data or b"\\\r" in data):
-        return _blank_exactly(data, keep_blocks=True)
-    parts: list[bytes] = []
-    position = 0
-    for match in _LINE_COMMENTS.finditer(data):
-        start, end = match.span()
-        code = data[position:start]
-        line = code[max(code.rfind(b"\n"), code.rfind(b"\r")) + 1 :]
-        # No string spans lines without a backslash at a line's end, so the line alone tells whether we are in one.
-        doubtful = line.count(b'"') % 2 or b"'" in line or b"\\" in line or b"/*" in line
-        if doubtful and line.strip(b" \t"):
-            return _blank_exactly(data, keep_blocks=True)
-        parts += (code, match.group().translate(_BLANKS))
-        position = end
-    parts.append(data[position:])
-    return b"".join(parts)
+
+    def blank(match: re.Match[bytes]) -> bytes:
+        is_kept = match["comment"] is None or not (blocks or match[0].startswith(b"//"))
+        return match[0] if is_kept else match[0].translate(_BLANKS)
+
+    return re.sub(_TOKEN.encode(), blank, data)
 
 
 def blank_text(text: str) -> str:
@@ -112,16 +93,6 @@ def blank_text(text: str) -> str:
     return re.sub(
         _TOKEN, lambda match: match[0] if match["comment"] is None else re.sub(_NOT_LINE_END, " ", match[0]), text
     )
-
-
-def _blank_exactly(data: bytes, *, keep_blocks: bool = False) -> bytes:
-    def replacement(match: re.Match[bytes]) -> bytes:
-        token = match.group()
-        if match["comment"] is None or (keep_blocks and token.startswith(b"/*")):
-            return token
-        return token.translate(_BLANKS)
-
-    return re.sub(_TOKEN.encode(), replacement, data)
 
 
 T = TypeVar("T")
@@ -142,15 +113,28 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[T], encoder: msgspec.json.
     """
     if len(data) > DEFINITION_BYTES:
         return None
-    json_data = blank_line_comments(data)
+    json_data = _without_comment_lines(data)
     try:
         if not data.isascii():
             data.decode()  # the decoder never sees the comments
-        value = decoder.decode(json_data)
+        try:
+            value = decoder.decode(json_data)
+        except ValueError:
+            if b"//" not in json_data:
+                return None
+            json_data = blank_comments(data, blocks=False)  # a block comment is for `diagnose`
+            value = decoder.decode(json_data)
     except (ValueError, RecursionError):
         return None
     output = encoder.encode(value)
     return None if _drops_key(json_data, output) or _is_too_deep(output) else value
+
+
+def _without_comment_lines(data: bytes) -> bytes:
+    """The lines that are more than a comment; of JSON no string spans lines, and a block comment stays invalid."""
+    if b"//" not in data:
+        return data
+    return b"\n".join(line for line in data.splitlines() if not line.lstrip(b" \t").startswith(b"//"))
 
 
 def _drops_key(json_data: bytes, output: bytes) -> bool:
