@@ -8,15 +8,11 @@ from pathlib import Path
 
 from conftest import ROOT
 from kiplint import check, diff
-from kiplint.engine.config import Config
 from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import RULES_PAGES
-from kiplint.engine.ruleset import load_rules
 from tools import definition, field
 
 from .findings import format_report
-
-PACK = '{pack: "acme", rules: [{id: "x", each: "message", expect: "not name", at: "name", message: "m", why: "w"}]}'
 
 
 def test_the_address_of_every_rule_is_a_heading_of_the_reference() -> None:
@@ -29,13 +25,6 @@ def test_the_address_of_every_rule_is_a_heading_of_the_reference() -> None:
         for heading in re.findall(r"(?m)^## (\S+)$", page.read_text("utf-8"))
     }
     assert headings == {rule.url for rule in shipped_rules()}
-
-
-def test_rules_of_ones_own_have_none(tmp_path: Path) -> None:
-    (tmp_path / "acme.json5").write_text(PACK)
-    rules = {rule.id: rule.url for rule in load_rules(Config(rule_packs=["acme.json5"]), str(tmp_path))}
-    assert rules["acme/x"] == ""
-    assert all(url for rule, url in rules.items() if rule != "acme/x")
 
 
 def test_where_the_address_is(tmp_path: Path) -> None:

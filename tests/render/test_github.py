@@ -104,15 +104,6 @@ def test_a_summary_that_is_too_long_is_cut_between_lines() -> None:
     assert all(row.endswith(" |") for row in rows[4:-2])
 
 
-def test_a_summary_counts_bytes_and_what_is_there_already() -> None:
-    result = report(*(finding(message=f"{at} 世界" * 20) for at in range(100)))
-    text = summary(result, 4000)
-    assert 3000 < len(text.encode()) <= 4000
-    assert "more lines left out" in text
-    assert summary(result, 10) == ""
-    assert summary(result, -5) == ""
-
-
 def test_step_outputs() -> None:
     result = report(*many(3), *many(2, "warning"), *many(1, "info"), status="findings")
     assert step_outputs(result) == "errors=3\nwarnings=2\ninfos=1\nstatus=findings\n"

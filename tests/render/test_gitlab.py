@@ -12,15 +12,6 @@ def rows(*result: Any, **others: Any) -> Any:
     return json.loads(format_report("gitlab", report(*result, **others)))
 
 
-def test_no_findings() -> None:
-    assert format_report("gitlab", report()) == "[]\n"
-
-
-def test_severities() -> None:
-    findings = [finding(severity="error"), finding(severity="warning"), finding(severity="info")]
-    assert [row["severity"] for row in rows(*findings)] == ["major", "minor", "info"]
-
-
 def test_fingerprints_are_unique_and_stay_as_lines_move() -> None:
     def marks(*lines: int) -> list[str]:
         return [row["fingerprint"] for row in rows(*(finding(span=(line, 1, line, 2)) for line in lines))]

@@ -26,13 +26,19 @@ def test_a_clean_run_passes() -> None:
     assert suites(report()) == [("kiplint check", 1, 0)]
 
 
-def test_findings_of_a_file_come_together() -> None:
-    findings = [finding(path="a"), finding(path="b"), finding(path="a", message="more"), finding(path="")]
-    assert suites(report(*findings, paths=("c",))) == [("c", 1, 0), ("a", 2, 2), ("b", 1, 1), ("kiplint check", 1, 1)]
-
-
-def test_what_is_harmless_passes() -> None:
-    assert suites(report(finding(severity="info"), finding(), harmless=("info",))) == [("set/Tags.json", 2, 1)]
+def test_findings_of_a_file_come_together_and_harmless_ones_pass() -> None:
+    findings = [
+        finding(path="a"),
+        finding(path="b", severity="info"),
+        finding(path="a", message="more"),
+        finding(path=""),
+    ]
+    assert suites(report(*findings, paths=("c",), harmless=("info",))) == [
+        ("c", 1, 0),
+        ("a", 2, 2),
+        ("b", 1, 0),
+        ("kiplint check", 1, 1),
+    ]
 
 
 @pytest.mark.parametrize("sign", [*map(chr, (0, 8, 11, 31, 127, 133, 0xFFFE, 0xFFFF, 0xD800, 0xDFFF)), "\n", "\r"])

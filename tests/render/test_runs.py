@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from cli.test_formats import SCHEMA
+from sources.support import git
 from tools import ABOUT_WARNING, Ran, definition, field, kiplint
 
 from .sarif_schema import valid_run
@@ -116,14 +116,6 @@ def test_what_cannot_be_done_is_an_annotation_too(here: Path, runner: Runner) ->
     assert runner.summary.read_text("utf-8") == expected
 
 
-def test_steps_add_to_what_is_there(here: Path, runner: Runner) -> None:
-    runner.summary.write_text("before\n")
-    runner.output.write_text("before=1\n")
-    runner.run("check", "set", cwd=here)
-    assert runner.summary.read_text("utf-8") == f"before\n{SUMMARY}"
-    assert runner.outputs() == {"before": "1", "errors": "1", "warnings": "1", "infos": "0", "status": "findings"}
-
-
 @pytest.mark.parametrize("words", [["--output-format", "concise"], ["--output-format", "json=out.json"]])
 def test_github_is_chosen_only_where_no_format_is(here: Path, runner: Runner, words: list[str]) -> None:
     run = runner.run("check", "set", *words, cwd=here)
@@ -154,16 +146,10 @@ def test_blank_lines_change_no_fingerprint_of_a_comparison(releases: Path, comma
     assert len({*before[0]}) == len(before[0]) == (3 if command == "diff" else 1)
 
 
-def git(*words: str, cwd: Path) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *identity, *words], cwd=cwd, check=True, capture_output=True)
-
-
 def test_files_of_a_revision_are_those_of_the_repository(releases: Path, runner: Runner) -> None:
     (releases / ".git").rmdir()
-    git("init", "-q", cwd=releases)
-    git("add", "old", "new", cwd=releases)
-    git("commit", "-qm", "one", cwd=releases)
+    for words in ("init -q", "add old new", "commit -qm one"):
+        git(releases, *words.split())
     for names in (("HEAD:old", "HEAD:new"), ("HEAD:old", "new"), ("HEAD:./old", "HEAD:new")):
         run = runner.run("diff", *names, cwd=releases)
         assert {*re.findall(r"file=([^,]*)", run.out)} == {"new/XRequest.json", "new/XResponse.json"}

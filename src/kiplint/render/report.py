@@ -258,20 +258,15 @@ def rule_infos(rules: Iterable[Rule], findings: Iterable[Finding], ignore: str) 
 
     `ignore` is the advice on suppressing findings; RULE in it is replaced by the id.
     """
-    rule_ids = {finding.rule for finding in findings}
-    return {rule.id: _info(rule, ignore.replace("RULE", rule.id)) for rule in rules if rule.id in rule_ids}
-
-
-def _info(rule: Rule, ignore: str) -> RuleInfo:
-    level = rule.severity if rule.severity != "off" else rule.spec.on
-    return RuleInfo(
-        title=rule.title,
-        why=rule.spec.why,
-        source=rule.source,
-        severity=level if level != "off" else "info",
-        help=f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore}".rstrip(),
-        url=rule.url,
-    )
+    ids = {finding.rule for finding in findings}
+    infos = {}
+    for rule in rules:
+        if rule.id in ids:
+            level = rule.severity if rule.severity != "off" else rule.spec.on
+            advice = f"`kiplint explain {rule.id}` shows a wrong and a right example. {ignore.replace('RULE', rule.id)}"
+            severity: Severity = level if level != "off" else "info"
+            infos[rule.id] = RuleInfo(rule.title, rule.spec.why, rule.source, severity, advice.rstrip(), rule.url)
+    return infos
 
 
 def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
