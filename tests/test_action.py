@@ -203,6 +203,14 @@ class TestBase:
         assert git(runner.workspace, "for-each-ref") == before
 
     @pytest.mark.usefixtures("origin")
+    def test_a_push_reports_what_it_brought(self, runner: Runner) -> None:
+        before = git(runner.workspace, "rev-parse", "trunk~1")
+        assert self.rules(runner.run("push", {"before": before})) == ["compat/layout-changed"]
+        assert self.rules(runner.run("push", {"before": git(runner.workspace, "rev-parse", "HEAD")})) == []
+        new_branch = {"before": "0" * 40, "repository": {"default_branch": "trunk~1"}}
+        assert self.rules(runner.run("push", new_branch)) == ["compat/layout-changed"]
+
+    @pytest.mark.usefixtures("origin")
     def test_a_merge_queue(self, runner: Runner) -> None:
         base = git(runner.workspace, "rev-parse", "trunk~1")
         outcome = runner.run("merge_group", {"merge_group": {"base_sha": base}})
@@ -365,8 +373,7 @@ class TestRollout:
         assert outcome.code == 0
         assert outcome.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
         assert outcome.log.annotations == []
-        assert "KIP-1313:\n" in outcome.summary
-        assert "- Request header 3: 1 missing." in outcome.summary
+        assert "KIP-1313: Request header 3: 1 missing." in outcome.summary
 
     def test_it_is_an_error_on_request(self, runner_with_headers: Runner) -> None:
         outcome = pull_request(runner_with_headers, rollout="true")

@@ -47,8 +47,13 @@ def fetched(revision: str) -> str:
 
 
 def base(inputs: Mapping[str, str], event: Mapping[str, Any]) -> str:
-    """The base, or `none`: of the merge that GitHub checks out the first parent, of another head the merge base."""
+    """The base, or `none`: of the merge that GitHub checks out the first parent, of another head the merge base.
+
+    Of a push it is the commit before the push, of a new branch the default branch.
+    """
     goal = event.get("pull_request", {}).get("base", {}).get("sha") or event.get("merge_group", {}).get("base_sha")
+    if not goal and (goal := event.get("before", "")) and not goal.strip("0"):
+        goal = event.get("repository", {}).get("default_branch", "")
     if inputs["base"] or not goal:
         revision = inputs["base"] or "none"
         return revision if revision == "none" else fetched(revision)

@@ -175,9 +175,7 @@ def test_only_what_the_change_brought_is_fixed(checkout: Path) -> None:
 def test_infos_are_counted(checkout: Path) -> None:
     write(checkout, things(OLD, SIZE | {"about": "", "versions": "0+", "tag": 0, "taggedVersions": "0+"}))
     output = kiplint("review", cwd=checkout).out
-    assert output.splitlines()[-1].endswith(
-        "; --output-format concise lists the infos. `kiplint explain RULE` explains a rule."
-    )
+    assert output.splitlines()[-1].endswith("; --all lists the infos. `kiplint explain RULE` explains a rule.")
     assert "about-missing" not in output
     assert "style/about-missing" in kiplint("review", "--output-format", "concise", cwd=checkout).out
 
@@ -237,6 +235,12 @@ class TestBase:
         assert base.revision == git(checkout, "rev-parse", "--short", "1.0.0")
         assert base.notes == (f"compared with {base.revision}, where the branch left trunk",)
         assert entries() == [("compat/layout-changed", "wire")]
+
+    def test_a_branch_without_commits_of_its_own(self, checkout: Path) -> None:
+        commit(checkout, things(OLD, SIZE))
+        git(checkout, "checkout", "-q", "-b", "topic")
+        assert find_base().reason == "where the branch left trunk"
+        assert entries() == []
 
     def test_a_symbolic_name_is_resolved(self, checkout: Path) -> None:
         git(checkout, "update-ref", "refs/remotes/origin/trunk", "HEAD")

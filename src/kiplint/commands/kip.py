@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TextIO
 import msgspec
 import typer
 from msgspec import Meta
+from msgspec.structs import replace
 
 from kiplint.cli.options import (
     ConfigOption,
@@ -65,6 +66,7 @@ def command(
         typer.Option(metavar="SET", help="The set that the KIP is about: a directory, an archive, REV: or REV:path."),
     ] = None,
     repository: RepositoryOption = None,
+    whole: Annotated[bool, typer.Option("--all", help="List infos too.")] = False,
     select: SelectOption = None,
     ignore: IgnoreOption = None,
     severity: SeverityOption = None,
@@ -83,16 +85,19 @@ def command(
     return report(
         "kip",
         output_format,
-        lambda: kip(
-            *files,
-            against=against,
-            repository=repository,
-            fail_on=fail_on,
-            select=select or (),
-            ignore=ignore or (),
-            severity=severities(severity),
-            config=config,
-            isolated=isolated,
+        lambda: replace(
+            kip(
+                *files,
+                against=against,
+                repository=repository,
+                fail_on=fail_on,
+                select=select or (),
+                ignore=ignore or (),
+                severity=severities(severity),
+                config=config,
+                isolated=isolated,
+            ),
+            whole=whole,
         ),
     )
 

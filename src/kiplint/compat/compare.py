@@ -336,12 +336,9 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
     standing_by_change: dict[tuple[str, str], Standing] = {}
     folds: dict[Standing, VersionRange] = {}
     for standing, reference, versions, release in standings.groups:
-        both = Both(reference, new)
-        changes = chain(
-            _flexible_changes(both, versions),
-            _field_changes(both, containers[id(reference)], versions),
-            compare_headers(both, versions),
-        )
+        changes = _version_changes(Both(reference, new), containers[id(reference)], versions)
+        if old and reference is not old:
+            changes = _without_earlier(changes, Both(reference, old), versions)
         for change in changes:
             if effect(change.name, standing) == "folded":
                 folds[standing] = folds.get(standing, NONE) | change.versions
@@ -357,6 +354,26 @@ def _group_changes(old: Message | None, new: Message, standings: Standings) -> I
     changed_fields = {field for name, field in standing_by_change if name == "layout-changed"}
     additions = _new_fields(both, containers[id(old)], standings)
     yield from (change for change in additions if change.field not in changed_fields)
+
+
+def _version_changes(both: Both, containers: Sequence[ContainerPair], versions: VersionRange) -> Iterator[Change]:
+    yield from _flexible_changes(both, versions)
+    yield from _field_changes(both, containers, versions)
+    yield from compare_headers(both, versions)
+
+
+def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRange) -> Iterator[Change]:
+    """The changes since a release without those that the old message had made already: `both` are these two."""
+    earlier: dict[tuple[object, ...], VersionRange] = {}
+    for change in _version_changes(both, _container_pairs(both), versions):
+        earlier[_outcome(change)] = earlier.get(_outcome(change), NONE) | change.versions
+    for change in changes:
+        if own_versions := change.versions - earlier.get(_outcome(change), NONE):
+            yield replace(change, versions=own_versions)
+
+
+def _outcome(change: Change) -> tuple[object, ...]:
+    return change.name, change.kind, change.field, getattr(change, "now", ""), getattr(change, "new_tag", -1)
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:

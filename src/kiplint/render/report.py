@@ -218,14 +218,11 @@ class Report(RunResult, frozen=True):
         parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
         return f"{', '.join(parts)}." if parts else ""
 
-    listing_option: ClassVar[str] = "--output-format concise"
-    """What lists the infos that text only counts."""
-
     @property
     def unlisted(self) -> str:
         """`; --all lists the infos`, where text only counts them; empty where it lists everything."""
         is_whole = all(map(self.is_listed, self.findings))
-        return "" if is_whole else f"; {self.listing_option} lists the infos"
+        return "" if is_whole else "; --all lists the infos"
 
     def is_listed(self, finding: Finding) -> bool:
         """Whether text lists a finding, rather than counting it."""

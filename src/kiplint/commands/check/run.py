@@ -45,7 +45,6 @@ class CheckResult(Report, frozen=True):
     """The unified diff of the fixes; None where none were to be made."""
 
     command = "check"
-    listing_option = "--all"
 
     @property
     def fix_commands(self) -> tuple[str, str]:

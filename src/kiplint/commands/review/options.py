@@ -59,6 +59,7 @@ class ReviewCommand(Command, frozen=True):
         bool, Option("Take the configuration, rule packs and baseline of the work tree, not those of the base.")
     ] = False
     fix: Annotated[bool, Option("Apply the safe fixes of what the change brought, then report what is left.")] = False
+    all: Annotated[bool, Option("List infos too, and in Markdown everything.", terminal=True)] = False
     choosing: Choosing = Choosing()
     fail_on: FailOnOption = None
     fail_on_breaks: BreaksOption = ("wire", "storage")

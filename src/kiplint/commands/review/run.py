@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from kiplint.commands.check.options import CheckCommand
 from kiplint.commands.check.run import check_sets
@@ -23,7 +23,7 @@ from kiplint.compat.since import places
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Configuration
 from kiplint.engine.errors import UsageError
-from kiplint.engine.finding import SEVERITIES, Finding
+from kiplint.engine.finding import SEVERITIES, Finding, Span
 from kiplint.engine.rule import Topic
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, at_least, rule_infos
@@ -32,11 +32,15 @@ from kiplint.sources.git import RevisionFiles, is_revision, is_unborn, open_repo
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK
+from kiplint.text.lines import decode_text
+from kiplint.text.locate import Locator
 
 if TYPE_CHECKING:
     from kiplint.commands.review.options import ReviewCommand
 
 NONE: Final = "none"
+
+HEADER_MISSING: Final = "kip-1313/header-missing"
 
 
 def review(options: ReviewCommand) -> ReviewResult:
@@ -74,7 +78,8 @@ def review(options: ReviewCommand) -> ReviewResult:
     lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
     folders = {*names, *map(os.path.dirname, comparison.after_sources)}
     config_findings = changed_configuration(base_files, folders, trusts_head=options.trust_head) if has_base else ()
-    items: list[Item] = [(finding, "check") for finding in (*check_result.findings, *config_findings)]
+    found = [comparison.at_first_header(finding) for finding in check_result.findings]
+    items: list[Item] = [(finding, "check") for finding in (*found, *config_findings)]
     items += [(change, "diff") for change in worse]
     items += [(finding, "rollout") for finding in lagging]
     findings = entries_of(items, topics)
@@ -95,6 +100,7 @@ def review(options: ReviewCommand) -> ReviewResult:
         notes=(*since.notes, *comparison.notes, *check_result.notes),
         left_out=check_result.left_out,
         harmless=("info",),
+        whole=options.all,
         older=check_result.older,
         additions=additions,
         base=since.revision,
@@ -145,10 +151,13 @@ def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> B
 
     if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
         return base_at(parents[0], "the branch that the pull request goes into")
+    own = git("rev-parse", "--abbrev-ref", "HEAD").strip()
     for branch in target_branches():
         if fork := git("merge-base", "HEAD", branch).strip():
-            if fork != head or any(map(_is_changed, names)):
-                return base_at(fork, f"where the branch left {branch}" if fork != head else "the last commit")
+            if fork == head and any(map(_is_changed, names)):
+                return base_at(fork, "the last commit")
+            if fork != head or own not in ("HEAD", branch, branch.partition("/")[2]):
+                return base_at(fork, f"where the branch left {branch}")
             break
     return base_at(parents[0], "the commit before HEAD") if parents else base_at(head, "the only commit")
 
@@ -184,6 +193,21 @@ class Comparison(NamedTuple):
     def sources(self) -> dict[str, bytes]:
         """The files of both sides."""
         return self.before_sources | self.after_sources
+
+    def at_first_header(self, finding: Finding) -> Finding:
+        """A missing header map in a file that the change leaves alone: at the first map that the change declares."""
+        if finding.rule != HEADER_MISSING:
+            return finding
+        before = {message.name: message for tree, _ in self.trees for message in tree.messages}
+        after = {message.name: message for _, tree in self.trees for message in tree.messages}
+        if after[finding.message_name].data != getattr(before.get(finding.message_name), "data", b""):
+            return finding
+        for name, message in after.items():
+            if message.declares_headers and not (name in before and before[name].declares_headers):
+                locator = Locator(decode_text(message.data))
+                place = Span(*locator.span("/headerVersions"))
+                return replace(finding, path=message.file, pointer="/headerVersions", **asdict(place))
+        return finding
 
     def rollout(self, configuration: Configuration) -> tuple[RolloutRow, ...]:
         """The RPCs with their request headers."""

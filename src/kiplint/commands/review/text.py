@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -12,7 +13,7 @@ from typing import Final, TextIO
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
 from kiplint.compat.judge import GRAVE
-from kiplint.compat.rollout import closing
+from kiplint.compat.rollout import FAILING, closing
 from kiplint.render.findings.text import excerpt, split, write_fixable
 from kiplint.render.findings.text import write_rows as write_finding_rows
 from kiplint.render.markdown import inline, write_table, write_verdict
@@ -21,8 +22,10 @@ from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
-MOST_OF_PATCH: Final = 1 << 16
-"""How many characters of a patch Markdown shows."""
+MOST_ENTRIES: Final = 20
+MOST_ADDITIONS: Final = 8
+MOST_OF_PATCH: Final = 12
+"""How many findings, added messages and lines of a patch Markdown shows: 60 lines in all are read."""
 
 
 def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
@@ -51,22 +54,40 @@ def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
 
 
 def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
-    """Write it as Markdown, for a comment on a pull request and for the job summary."""
+    """Write it as Markdown of at most 60 lines, for a comment on a pull request and for the job summary."""
     write_verdict(result.verdict, out)
-    if result.findings:
-        write_table(ENTRY_COLUMNS, map(_cells, filter(result.is_listed, result.findings)), out)
-    write_proofs((change for entry in result.findings for change in entry.changes), out)
+    entries = [entry for entry in result.findings if result.is_listed(entry)]
+    if entries:
+        write_table(ENTRY_COLUMNS, map(_cells, entries[: None if result.whole else MOST_ENTRIES]), out)
+    _write_rest(0 if result.whole else len(entries) - MOST_ENTRIES, "finding", out)
+    proofs = io.StringIO()
+    write_proofs((change for entry in entries for change in entry.changes), proofs)
+    if result.whole or proofs.getvalue().count("\n") <= MOST_ENTRIES:
+        out.write(proofs.getvalue())
     if result.additions:
         out.write("\nBreaks nothing:\n\n")
     additions = sorted(result.additions, key=attrgetter("rpc", "rule"))
-    for name, changes in groupby(additions, key=attrgetter("rpc")):
+    groups = [(name, [*changes]) for name, changes in groupby(additions, key=attrgetter("rpc"))]
+    for name, changes in groups[: None if result.whole else MOST_ADDITIONS]:
         texts = dict.fromkeys(change.message for change in changes)
         out.write(f"- {inline(name)}: {inline('; '.join(texts))}\n")
+    _write_rest(0 if result.whole else len(groups) - MOST_ADDITIONS, "message", out)
     if result.rollout:
-        out.write("\nKIP-1313:\n\n" + "".join(f"- {inline(text)}\n" for text in _rollout(result)))
+        sentence, command = closing(result.rollout, 3), ""
+        if any(row.status in FAILING for row in result.rollout):
+            command = " `kiplint migrate kip-1313 PATH` writes what is missing."
+        out.write(f"\nKIP-1313: {inline(sentence)}{command}\n")
     patch = result.patch.decode("utf-8", "replace")
-    if patch and printable(plain := re.sub(r"[\t\n]", " ", patch)) == plain:  # else it would not apply as it is shown
+    if patch.count("\n") > MOST_OF_PATCH:
+        out.write("\n`kiplint review --fix` writes the fixes.\n")
+    elif patch and printable(plain := re.sub(r"[\t\n]", " ", patch)) == plain:  # else it would not apply as it is shown
         out.write(f"\n{_fold(patch)}")
+
+
+def _write_rest(count: int, what: str, out: TextIO) -> None:
+    """Write how many are not listed, if any."""
+    if count > 0:
+        out.write(f"\n{plural(count, f'more {what}')}: `kiplint review --all` lists them.\n")
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:
@@ -87,9 +108,6 @@ def _rollout(result: ReviewResult) -> list[str]:
 
 def _fold(patch: str) -> str:
     """A patch as a collapsed block of Markdown, in a fence that no line of the patch can close."""
-    text = patch if len(patch) <= MOST_OF_PATCH else patch[: patch.rfind("\n", 0, MOST_OF_PATCH) + 1]
-    left_out = patch.count("\n") - text.count("\n")
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=2))
-    rest = f"{plural(left_out, 'more line')} left out.\n\n" if left_out else ""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", patch)), default=2))
     head = "What <code>kiplint review --fix</code> would change"
-    return f"<details><summary>{head}</summary>\n\n{fence}diff\n{text}{fence}\n\n{rest}</details>\n"
+    return f"<details><summary>{head}</summary>\n\n{fence}diff\n{patch}{fence}\n\n</details>\n"
