@@ -24,6 +24,10 @@ class InvalidRange(ValueError):  # noqa: N818
     """A text is not a version range; the message states why, and the correct text where that is clear."""
 
 
+class InvertedRange(InvalidRange):
+    """The range ends before it begins; Kafka's generator takes it for no version."""
+
+
 class VersionRange:
     """An immutable, hashable set of versions.
 
@@ -215,7 +219,7 @@ def _parse(text: str) -> VersionRange:
     if low > MAX_VERSION or high > MAX_VERSION:
         raise InvalidRange(f"versions end at {MAX_VERSION}")
     if low > high:
-        raise InvalidRange(f'is inverted; write "{high}-{low}"')
+        raise InvertedRange(f'is inverted; write "{high}-{low}"')
     return _single(low, high)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec import UNSET, UnsetType
 
-from kiplint.versions import NONE, InvalidRange, VersionRange
+from kiplint.versions import NONE, InvalidRange, InvertedRange, VersionRange
 
 T = TypeVar("T")
 
@@ -23,6 +23,8 @@ class ParsedRange(NamedTuple):
 
     value: VersionRange
     problem: str
+    has_value: bool = True
+    """Whether the value is what Kafka reads; else it is empty, or a stand-in."""
 
 
 @lru_cache(maxsize=65536)
@@ -31,13 +33,13 @@ def parse_range(text: str) -> ParsedRange:
     try:
         return ParsedRange(VersionRange.parse(text), "")
     except InvalidRange as error:
-        return ParsedRange(NONE, str(error))
+        return ParsedRange(NONE, str(error), isinstance(error, InvertedRange))
 
 
 def required_range(text: str, stand_in: VersionRange) -> ParsedRange:
     """Parse a range that must be present; blank text is invalid."""
     parsed_range = parse_range(text)
-    return ParsedRange(stand_in, parsed_range.problem) if parsed_range.problem else parsed_range
+    return parsed_range if parsed_range.has_value else ParsedRange(stand_in, parsed_range.problem, False)
 
 
 def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:
