@@ -34,6 +34,16 @@ def results(folder: Path, *words: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("case", "words", "right"),
     [
+        ("01", ("check", "new"), [("ReadLogRequest.json:13", "warning versions/versions-missing")]),
+        ("01", ("diff", "old", "new"), [("ReadLogRequest.json:13", NOT_IGNORABLE)]),
+        (
+            "01",
+            ("check", "advised"),
+            [
+                ("ReadLogRequest.json:12", "warning conventions/id-default"),
+                ("ReadLogRequest.json:13", "warning versions/versions-missing"),
+            ],
+        ),
         ("02", ("check", "."), [("DescribeSquadsResponse.json:9", "error versions/field-above-valid")]),
         ("04", ("diff", "old", "new"), [("EnrolBrokerRequest.json:13", NOT_IGNORABLE)]),
         (

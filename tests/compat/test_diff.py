@@ -165,6 +165,10 @@ def test_changes_that_leave_the_bytes_alone(old: list[Any], new: list[Any], expe
     assert summaries(definition(*old), definition(*new)) == expected
 
 
+def test_an_inverted_range_is_no_version() -> None:
+    assert summaries(definition(A, B), definition(A, field("B", versions="2-1"))) == ["layout-changed wire 0-5 B"]
+
+
 def test_an_array_that_became_one_of_structs() -> None:
     old, new = field("Ids", "[]int32"), field("Ids", "[]Id", fields=[A])
     never = {"flexibleVersions": "none"}

@@ -636,11 +636,17 @@ def _attribute_changes(messages: Both, old: Field, new: Field, versions: Version
         yield kinds.FieldRenamed(messages, versions, pair)
     if old.is_struct and new.is_struct and old.element_type != new.element_type:
         yield kinds.StructRenamed(messages, versions, pair)
-    if _default_value(old) != _default_value(new) and kinds.quote_default(old) != kinds.quote_default(new):
+    has_other_default = _default_value(old) != _default_value(new)
+    if has_other_default and kinds.quote_default(old) != kinds.quote_default(new) and not _is_ended(messages, old, new):
         yield kinds.DefaultChanged(messages, versions, pair)
     for kind in _ATTRIBUTES:
         if getattr(old, kind.attribute) != getattr(new, kind.attribute):
             yield kind(messages, versions, pair)
+
+
+def _is_ended(messages: Both, old: Field, new: Field) -> bool:
+    """Whether the change ends a field below the highest version, and gives it the default that its readers take."""
+    return not old.has_default and new.ends_early and old.present.highest == messages.old.valid.highest
 
 
 def _default_value(field: Field) -> Any:

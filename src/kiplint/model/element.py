@@ -23,23 +23,15 @@ class ParsedRange(NamedTuple):
 
     value: VersionRange
     problem: str
-    has_value: bool = True
-    """Whether the value is what Kafka reads; else it is empty, or a stand-in."""
 
 
 @lru_cache(maxsize=65536)
-def parse_range(text: str) -> ParsedRange:
-    """Parse a range; an invalid one has no versions."""
+def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
+    """Parse a range that must be present; blank text is invalid. An inverted range has no versions, as in Kafka."""
     try:
         return ParsedRange(VersionRange.parse(text), "")
     except InvalidRange as error:
-        return ParsedRange(NONE, str(error), isinstance(error, InvertedRange))
-
-
-def required_range(text: str, stand_in: VersionRange) -> ParsedRange:
-    """Parse a range that must be present; blank text is invalid."""
-    parsed_range = parse_range(text)
-    return parsed_range if parsed_range.has_value else ParsedRange(stand_in, parsed_range.problem, False)
+        return ParsedRange(NONE if isinstance(error, InvertedRange) else stand_in, str(error))
 
 
 def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:

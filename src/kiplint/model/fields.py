@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from kiplint.model import types
-from kiplint.model.element import optional_range, parse_range, required_range, to_blame, value_or
+from kiplint.model.element import optional_range, required_range, to_blame, value_or
 from kiplint.model.spec import FieldSpec, StructSpec
 from kiplint.model.types import nearest_primitive, parse_type, respelt
 from kiplint.text.show import printable
@@ -211,9 +211,7 @@ class Field:
         self.tagged, self.tagged_problem = optional_range(spec.tagged_versions)
         self.nullable, self.nullable_problem = optional_range(spec.nullable_versions)
         if spec.versions and not spec.versions.isspace():
-            self.versions, self.versions_problem = parse_range(spec.versions)
-            if self.versions_problem:
-                self.versions = owner.versions
+            self.versions, self.versions_problem = required_range(spec.versions, owner.versions)
         else:
             self.versions, self.versions_problem = self.tagged, "" if self.tagged else "is empty"
         self.present = self.versions & owner.present
@@ -249,6 +247,11 @@ class Field:
     def is_later(self) -> bool:
         """Whether its message or struct has valid versions before the first that has the field."""
         return bool(self.present) and self.present.lowest > self.owner.present.lowest
+
+    @cached_property
+    def ends_early(self) -> bool:
+        """Whether its message or struct has valid versions after the last that has the field."""
+        return bool(self.present) and self.present.highest < self.owner.present.highest
 
     @cached_property
     def flexible(self) -> VersionRange:
@@ -339,7 +342,7 @@ class Struct(Container):
     @cached_property
     def versions_problem(self) -> str:
         """What is wrong with the text of a common struct's `versions`, or empty."""
-        return "" if self.field else parse_range(self.spec.versions).problem
+        return "" if self.field else required_range(self.spec.versions).problem
 
     @cached_property
     def present(self) -> VersionRange:
