@@ -98,9 +98,7 @@ def test_text_and_markdown_tell_it(place: Path) -> None:
     result = run("kip.txt", "--against", "base", "--ignore", "style")
     assert result.out.startswith("kip.txt\n  line 1  XRequest  request  0-6  changed\n\nerror[rpc/versions-differ]: ")
     assert "What it changes in base\n\n" in result.out
-    assert result.out.endswith(
-        "\n2 errors, 1 warning and 2 infos in 1 definition of 1 KIP; --output-format concise lists the infos\n"
-    )
+    assert result.out.endswith("\n2 errors, 1 warning and 2 infos in 1 definition of 1 KIP; --all lists the infos\n")
     result = run("kip.txt", "--against", "base", "--ignore", "style", "--output-format", "markdown")
     assert "\n## kip.txt\n\n| line | message | type | versions | state |\n" in result.out
 
