@@ -85,11 +85,25 @@ def start(options: Sequence[str], command: Sequence[str], env: dict[str, str]) -
         raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
 
 
-def finish(process: Any, most: int, seconds: float = SECONDS) -> tuple[bytes, bytes]:
-    """The standard output and standard error of a process that ends; it is killed beyond `most` bytes, or `seconds`."""
+class Result(NamedTuple):
+    """The exit code of a command, negative if it was killed, and what it wrote."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+def run(
+    options: Sequence[str], command: Sequence[str], env: dict[str, str], most: int = GIT_OBJECTS, seconds: float = 0
+) -> Result:
+    """Run a git command; it is killed beyond `most` bytes of output, or after so many seconds, by default `SECONDS`.
+
+    Raises SourceError as `start` does.
+    """
     from threading import Timer
 
-    timer = Timer(seconds, process.kill)
+    process = start(options, command, env)
+    timer = Timer(seconds or SECONDS, process.kill)
     timer.start()
     try:
         with process:
@@ -97,12 +111,13 @@ def finish(process: Any, most: int, seconds: float = SECONDS) -> tuple[bytes, by
             out = process.stdout.read(most + 1)
             if len(out) > most:
                 process.kill()
-            return out, process.stderr.read()
+            err = process.stderr.read()
     except BaseException:
         process.kill()
         raise
     finally:
         timer.cancel()
+    return Result(process.returncode, out, err)
 
 
 def complaint(stderr: bytes) -> str:
@@ -154,12 +169,11 @@ class Objects:
 
     def run(self, *command: str) -> str:
         """The output of a git command, or empty if it fails; raises SourceError for a repository of another owner."""
-        process = start(self._options, command, self._env)
-        out, stderr = finish(process, GIT_OBJECTS)
-        if process.returncode:
-            _require_trust(self.where, stderr)
+        result = run(self._options, command, self._env)
+        if result.code:
+            _require_trust(self.where, result.err)
             return ""
-        return out.decode("utf-8", "surrogateescape")
+        return result.out.decode("utf-8", "surrogateescape")
 
     def entries(self, tree: str, name: str, *, recursive: bool = True) -> Iterator[TreeEntry]:
         """What a tree has, by its id; with that of its folders, or of itself alone. `name` is its name in errors.
@@ -167,13 +181,12 @@ class Objects:
         Raises SourceError for a tree that cannot be read, and for one that is too large.
         """
         options = ["-r"] if recursive else []
-        process = start(self._options, ["ls-tree", "-z", "--full-tree", *options, tree], self._env)
-        out, _ = finish(process, GIT_LISTING)
-        if len(out) > GIT_LISTING or process.returncode < 0:
+        result = run(self._options, ["ls-tree", "-z", "--full-tree", *options, tree], self._env, GIT_LISTING)
+        if len(result.out) > GIT_LISTING or result.code < 0:
             raise SourceError(GIT_LISTING.exceeded(name))
-        if process.returncode:
+        if result.code:
             self.refuse(tree)
-        for entry in re.finditer(rb"(\d+) \w+ (\w+)\t([^\0]+)\0", out):
+        for entry in re.finditer(rb"(\d+) \w+ (\w+)\t([^\0]+)\0", result.out):
             path = entry[3].decode("utf-8", "surrogateescape")
             if not {"", ".", ".."} & {*path.split("/")}:
                 yield TreeEntry(entry[1].decode(), entry[2].decode(), path)
@@ -298,10 +311,10 @@ def _unpack(name: str, bundle: str) -> str:
     directory = mkdtemp(prefix="kiplint-")
     at_end(lambda: rmtree(directory, ignore_errors=True))
     command = ["clone", "--mirror", "--quiet", "--template=", "--", bundle, directory]
-    process = start((), command, environment(elsewhere=True, protocols="file"))  # as git takes a bundle for
-    _, stderr = finish(process, GIT_OBJECTS, 60 * SECONDS)
-    if process.returncode:
-        raise SourceError(f"cannot read the bundle {name}: {complaint(stderr)}")
+    env = environment(elsewhere=True, protocols="file")  # as git takes a bundle for
+    result = run((), command, env, seconds=60 * SECONDS)
+    if result.code:
+        raise SourceError(f"cannot read the bundle {name}: {complaint(result.err)}")
     return directory
 
 
@@ -313,11 +326,10 @@ def work_tree_files(directory: str) -> list[str]:
     """
     command = ["ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     try:
-        process = start(("-C", directory), command, environment(elsewhere=True))
+        result = run(("-C", directory), command, environment(elsewhere=True))
     except SourceError:
         return []
-    out, _ = finish(process, GIT_OBJECTS)
-    return [] if process.returncode else [*dict.fromkeys(os.fsdecode(out).split("\0")[:-1])]
+    return [] if result.code else [*dict.fromkeys(os.fsdecode(result.out).split("\0")[:-1])]
 
 
 def revision_tree(name: str, repository: str | None = None) -> tuple[FileTree, str]:

@@ -166,10 +166,10 @@ def definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[SchemaFi
     Where there are some, also those that are meant to be; and where it is `certain` that there should be, also those
     too broken to tell: empty, or not text.
     """
-    return sorted_out(files, certain=certain)[0]
+    return split_definitions(files, certain=certain)[0]
 
 
-def sorted_out(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
+def split_definitions(files: Iterable[SchemaFile], *, certain: bool) -> tuple[tuple[SchemaFile, ...], tuple[str, ...]]:
     """The files of one directory that are definitions, as above, and where there are some the paths of the others."""
     kinds = [(file, kind_of(file.data, os.path.basename(file.path))) for file in files]
     has_definition = any(kind == "definition" for _, kind in kinds)

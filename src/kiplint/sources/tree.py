@@ -13,7 +13,7 @@ from kiplint.sources.schema_files import (
     NothingThereError,
     SchemaFile,
     SchemaFiles,
-    sorted_out,
+    split_definitions,
     with_context,
 )
 from kiplint.text.show import printable
@@ -40,7 +40,7 @@ class FileTree(msgspec.Struct, frozen=True):
         empty = True
         links = tuple(printable(self.prefix + link) for link in sorted(self.links) if keep(self.home + link))
         for folder in sorted(self.folders, key=lambda path: path.split("/")):
-            definitions, left_out = sorted_out(self.files(folder, keep), certain=not folder)
+            definitions, left_out = split_definitions(self.files(folder, keep), certain=not folder)
             if definitions:
                 directory = self.directory(folder)
                 yield SchemaFiles(directory, definitions, relative=folder, left_out=left_out, links=links)

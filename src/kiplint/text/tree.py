@@ -188,9 +188,8 @@ class _Scanner:
 
     def _peek(self) -> Token:
         """The next token, which stays; comments and odd spaces before it are noted."""
-        match_at = _token_pattern().match
         while self._token is None:
-            match = match_at(self.text, self._position)
+            match = _token_pattern().match(self.text, self._position)
             kind = match.lastgroup if match else None
             if match is None or kind is None:
                 raise AssertionError("every character is in a token")
