@@ -9,8 +9,6 @@ __version__ = "0.1.0"
 
 _COMMANDS = {
     "check": "check.CheckCommand",
-    "migrate_bump": "migrate.BumpCommand",
-    "migrate_kip_1313": "migrate.Kip1313Command",
     "review": "review.ReviewCommand",
 }
 """The functions that take the options of a command as arguments: the command's room, and its class there."""

@@ -19,6 +19,8 @@ from kiplint.commands.kip import KipObject as KipObject
 from kiplint.commands.kip import KipResult as KipResult
 from kiplint.commands.kip import kip as kip
 from kiplint.commands.migrate.result import MigrationResult as MigrationResult
+from kiplint.commands.migrate.run import migrate_bump as migrate_bump
+from kiplint.commands.migrate.run import migrate_kip_1313 as migrate_kip_1313
 from kiplint.commands.negotiate import NegotiationResult as NegotiationResult
 from kiplint.commands.negotiate import negotiate as negotiate
 from kiplint.commands.review.result import Also as Also
@@ -95,24 +97,6 @@ def check(
     isolated: bool = ...,
     repository: Path | None = ...,
 ) -> CheckResult: ...
-def migrate_bump(
-    *rpcs: str,
-    schemas: Path = ...,
-    unstable: bool = ...,
-    new_version: bool = ...,
-    note: str = ...,
-    dry_run: bool = ...,
-    diff: bool = ...,
-) -> MigrationResult: ...
-def migrate_kip_1313(
-    *sets: Path,
-    only: Sequence[str] = ...,
-    except_telemetry: bool = ...,
-    only_declare: bool = ...,
-    tagged: bool = ...,
-    dry_run: bool = ...,
-    diff: bool = ...,
-) -> MigrationResult: ...
 def review(
     *paths: Path,
     base: str | None = ...,

@@ -75,8 +75,6 @@ def load(package: str, name: str) -> Any:
     It is the function `command` of the module of that name, or of `command` in the package of that name; a package with
     `COMMANDS` is a group.
     """
-    if package == f"{COMMANDS}.migrate":
-        return _of_class(import_module(f"{package}.options"), name, f"{name.title().replace('-', '')}Command")
     module: Any = import_module(f"{package}.{name.replace('-', '_')}")
     if hasattr(module, "COMMANDS"):
         return _group(module.__name__)

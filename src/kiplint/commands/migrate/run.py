@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from kiplint.commands.migrate.result import MigrationResult
 from kiplint.compat.rollout import WITH_FIELDS, RolloutRow, rollout
-from kiplint.engine.config import configure
+from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate, unmet
@@ -31,63 +30,72 @@ from kiplint.sources.open import open_sets
 from kiplint.text.show import encodable
 from kiplint.text.words import comma_parts, did_you_mean
 
-if TYPE_CHECKING:
-    from kiplint.commands.migrate.options import BumpCommand, Kip1313Command, Writing
-
 Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
 """Migrates the RPCs of a set."""
 
 
-def migrate_kip_1313(options: Kip1313Command) -> MigrationResult:
-    """Migrate the sets that have RPCs to KIP-1313, and write the files unless `writing` says otherwise.
+def migrate_kip_1313(
+    *sets: Path,
+    only: Sequence[str] = (),
+    except_telemetry: bool = False,
+    only_declare: bool = False,
+    tagged: bool = False,
+    dry_run: bool = False,
+) -> MigrationResult:
+    """Migrate the sets that have RPCs to KIP-1313, and write the files unless it is a `dry_run`.
 
     Without `only`, all RPCs of a directory are changed, and those of which a file is named. The status is `findings`
     while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be written,
     and SourceError for what cannot be opened.
     """
-    only = comma_parts(options.only)
+    only = comma_parts(only)
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        later = {_base(name) for name in WITH_FIELDS} if options.except_telemetry else set()
+        later = {_base(name) for name in WITH_FIELDS} if except_telemetry else set()
         names = {rpc.name for rpc in rpcs} - later
         whole = len(names) == len(client_rpcs(schemas))
         if not names:
             return Migration()
-        return migrate(schemas, only=() if whole else names, only_declare=options.only_declare, tagged=options.tagged)
+        return migrate(schemas, only=() if whole else names, only_declare=only_declare, tagged=tagged)
 
-    return _migrate(options.sets, only, change, None if options.only_declare else unmet, options.writing)
+    return _migrate([os.fspath(name) for name in sets], only, change, None if only_declare else unmet, dry_run)
 
 
-def migrate_bump(options: BumpCommand) -> MigrationResult:
-    """Give RPCs a new version of request and response, and write the files, unless `writing` says otherwise.
+def migrate_bump(
+    *rpcs: str,
+    schemas: Path = ".",
+    unstable: bool = False,
+    new_version: bool = False,
+    note: str = "",
+    dry_run: bool = False,
+) -> MigrationResult:
+    """Give RPCs a new version of request and response, and write the files, unless it is a `dry_run`.
 
     What would make the set worse is not written, and its row is `left`. Raises UsageError for an unknown RPC, and for
     files that cannot be written; SourceError for what cannot be opened.
     """
     directories: dict[str, str] = {}
 
-    def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
-        here = schemas.directory or "."
-        for rpc in rpcs:
+    def change(schema_set: SchemaSet, own_rpcs: Sequence[Rpc]) -> Migration:
+        here = schema_set.directory or "."
+        for rpc in own_rpcs:
             first = directories.setdefault(rpc.name, here)
             if here != first:
                 raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
-        migrations = [
-            bump(rpc, unstable=options.unstable, new_version=options.new_version, note=options.note) for rpc in rpcs
-        ]
+        migrations = [bump(rpc, unstable=unstable, new_version=new_version, note=note) for rpc in own_rpcs]
         return Migration(
             tuple(file for migration in migrations for file in migration.files),
             tuple(row for migration in migrations for row in migration.rows),
         )
 
-    return _migrate((options.schemas,), options.rpcs, change, None, options.writing)
+    return _migrate([os.fspath(schemas)], rpcs, change, None, dry_run)
 
 
 def _migrate(
-    paths: Sequence[str], names: Sequence[str], change: Migrate, goal: Goal | None, writing: Writing
+    paths: Sequence[str], names: Sequence[str], change: Migrate, goal: Goal | None, dry_run: bool
 ) -> MigrationResult:
     """Migrate the named RPCs of the sets, or all, and write the files if that is wanted."""
-    if writing.to_files:
+    if not dry_run:
         require_files(paths)
     configuration = configure(paths[0])
     files: list[FileEdits] = []
@@ -127,10 +135,10 @@ def _migrate(
         rows=tuple(rows),
         broken=tuple(unread_paths),
         status=status,
-        is_written=writing.to_files,
+        is_written=not dry_run,
         rollouts=rollouts,
     )
-    if writing.to_files:
+    if not dry_run:
         result.change.write()
     return result
 
