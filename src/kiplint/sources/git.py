@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
-from kiplint.limits import GIT_LISTING, GIT_OBJECTS, TEXT_BYTES
+from kiplint.limits import GIT_LISTING, GIT_OBJECTS
 from kiplint.sources.cleanup import at_end
 from kiplint.sources.disk import REVISION, home_of
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
 from kiplint.sources.tree import FileTree, by_folder
-from kiplint.text.files import Disk, read_file
+from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
 _LOCAL = {"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE"}
@@ -431,48 +429,3 @@ def _find_entry(revision: str, tree: str, path: str, objects: Objects) -> tuple[
         if at < len(parts):
             tree, parents = entry.id, f"{parents}{part}/"
     return tree, entry
-
-
-class RevisionFiles(Disk):
-    """The files of a work tree as a revision has them, for what is read by path; those outside of it are on disk."""
-
-    def __init__(self, revision: str, top: str) -> None:
-        self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
-        self.paths: dict[str, None] = {}
-        """The files of the work tree that were read."""
-
-    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
-        """The bytes of a file; raises OSError as `read_file` does."""
-        if not self._is_inside(path):
-            return super().read(path, most, cut=cut)
-        entry = self._entries.get(os.path.abspath(path))
-        if entry is None:
-            raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
-        if entry.mode == LINK:
-            text = f"it is a link in {self.revision}, which is not followed; --trust-head reads it as it is"
-            raise OSError(errno.ELOOP, text, path)
-        self.paths[os.path.abspath(path)] = None
-        data = open_repository(None).read([entry.id])[0]
-        if len(data) > most and not cut:
-            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
-        return data[:most]
-
-    def is_file(self, path: str) -> bool:
-        """Whether there is a file of that name, or a link."""
-        return os.path.abspath(path) in self._entries if self._is_inside(path) else super().is_file(path)
-
-    exists = is_file
-
-    def real(self, path: str) -> str:
-        """The absolute path; links outside of the work tree are resolved."""
-        return os.path.abspath(path) if self._is_inside(path) else super().real(path)
-
-    def _is_inside(self, path: str) -> bool:
-        return os.path.join(os.path.abspath(path), "").startswith(self.top)
-
-    @cached_property
-    def _entries(self) -> dict[str, TreeEntry]:
-        objects = open_repository(None)
-        tree = objects.find(self.revision + "^{tree}")
-        entries = objects.entries(tree.id, self.revision) if tree else ()
-        return {self.top + entry.path.replace("/", os.sep): entry for entry in entries if entry.mode != SUBMODULE}

@@ -407,13 +407,17 @@ class _Scanner:
             parts.append("/" + token)
         return "".join(parts)
 
+    def _is_full(self) -> bool:
+        """Whether no more problems are kept, so that none needs a pointer."""
+        return len(self.problems) >= DEFINITION_PROBLEMS
+
     def _is_quiet(self, offset: int) -> bool:
         """Whether a syntax problem at an offset is not kept, or taken for a consequence of an earlier one."""
-        return len(self.problems) >= DEFINITION_PROBLEMS or offset < self._quiet_until
+        return self._is_full() or offset < self._quiet_until
 
     def _add(self, kind: str, detail: str, pointer: str, start: int, end: int) -> None:
         """Note a problem that stands by itself."""
-        if len(self.problems) < DEFINITION_PROBLEMS:
+        if not self._is_full():
             self.problems.append(Problem(kind, detail, pointer, start, end))
 
     def _note(self, kind: str, detail: str, token: Token) -> None:
@@ -459,12 +463,14 @@ class _Scanner:
             self._note(kind, detail, token)
 
     def _note_issues(self, issues: list[StringIssue], token: Token) -> None:
-        for issue in issues:
+        for issue in () if self._is_full() else issues:
             # An apostrophe after a mistake is seldom meant as a quote.
             if issue.kind == "invalid-json" or not self._is_quiet(token.start):
                 self._add(issue.kind, issue.detail, self._pointer(), issue.start, issue.end)
 
     def _note_noise(self, token: Token) -> None:
+        if self._is_full():
+            return
         where = self._pointer(self._frames[:-1])
         if token.kind == "block":
             detail = "a block comment; other readers of these files know only // comments"
@@ -489,7 +495,7 @@ class _Scanner:
             frame.key = key
             where = self._pointer([*self._frames, frame])
             for child in others:
-                if len(self.problems) < DEFINITION_PROBLEMS:
+                if not self._is_full():
                     same = ", with the same value" if is_same else ""
                     span = (child.key_start, child.key_end)
                     self.problems.append(Problem("duplicate-key", detail + same, where, *span, harmless=is_same))

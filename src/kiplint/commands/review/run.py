@@ -13,7 +13,7 @@ from kiplint.commands.check.options import CheckCommand
 from kiplint.commands.check.run import check_sets
 from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
-from kiplint.commands.review.trust import changed_configuration, new_ignores
+from kiplint.commands.review.trust import RevisionFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout import findings_of
 from kiplint.compat.causes import causes_of
 from kiplint.compat.judge import BREAKS, ChangeFinding
@@ -28,7 +28,7 @@ from kiplint.engine.rule import Topic
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, at_least, rule_infos
 from kiplint.sources.disk import home_of
-from kiplint.sources.git import RevisionFiles, is_revision, is_unborn, open_repository
+from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.text.files import DISK

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from kiplint.commands.review.result import CONFIGURATION_CHANGED
 from kiplint.engine.config import FILES, own_values
@@ -14,13 +16,58 @@ from kiplint.engine.locate import locate_file
 from kiplint.engine.ruleset import Violation
 from kiplint.engine.run import IGNORE_MARK
 from kiplint.engine.suppression import parse_suppressions
-from kiplint.limits import BASELINE_BYTES
+from kiplint.limits import BASELINE_BYTES, TEXT_BYTES
 from kiplint.sources.disk import show_path
-from kiplint.sources.git import RevisionFiles
+from kiplint.sources.git import LINK, SUBMODULE, TreeEntry, open_repository
 from kiplint.text.files import DISK, Disk
 from kiplint.text.lines import decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import join_words
+
+
+class RevisionFiles(Disk):
+    """The files of a work tree as a revision has them, for what is read by path; those outside of it are on disk."""
+
+    def __init__(self, revision: str, top: str) -> None:
+        self.revision, self.top = revision, os.path.join(os.path.abspath(top), "")
+        self.paths: dict[str, None] = {}
+        """The files of the work tree that were read."""
+
+    def read(self, path: str, most: int = TEXT_BYTES, *, cut: bool = False) -> bytes:
+        """The bytes of a file; raises OSError as `read_file` does."""
+        if not self._is_inside(path):
+            return super().read(path, most, cut=cut)
+        entry = self._entries.get(os.path.abspath(path))
+        if entry is None:
+            raise FileNotFoundError(errno.ENOENT, f"it is not in {self.revision}; --trust-head reads it as it is", path)
+        if entry.mode == LINK:
+            text = f"it is a link in {self.revision}, which is not followed; --trust-head reads it as it is"
+            raise OSError(errno.ELOOP, text, path)
+        self.paths[os.path.abspath(path)] = None
+        data = open_repository(None).read([entry.id])[0]
+        if len(data) > most and not cut:
+            raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", path)
+        return data[:most]
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is a file of that name, or a link."""
+        return os.path.abspath(path) in self._entries if self._is_inside(path) else super().is_file(path)
+
+    exists = is_file
+
+    def real(self, path: str) -> str:
+        """The absolute path; links outside of the work tree are resolved."""
+        return os.path.abspath(path) if self._is_inside(path) else super().real(path)
+
+    def _is_inside(self, path: str) -> bool:
+        return os.path.join(os.path.abspath(path), "").startswith(self.top)
+
+    @cached_property
+    def _entries(self) -> dict[str, TreeEntry]:
+        objects = open_repository(None)
+        tree = objects.find(self.revision + "^{tree}")
+        entries = objects.entries(tree.id, self.revision) if tree else ()
+        return {self.top + entry.path.replace("/", os.sep): entry for entry in entries if entry.mode != SUBMODULE}
 
 
 def changed_configuration(base: RevisionFiles, paths: Iterable[str], *, trusts_head: bool) -> Iterator[Finding]:
