@@ -489,6 +489,8 @@ class _Scanner:
         for child in node.children:
             by_key.setdefault(child.key, []).append(child)
         for key, (first, *others) in by_key.items():
+            if not others or self._is_full():
+                continue
             is_same = len({self.text[child.start : child.end] for child in (first, *others)}) == 1
             line = self._lines.line_of(first.key_start)
             detail = f"the property {show(key or '')} is here already, on line {line}"
