@@ -57,6 +57,7 @@ def results(folder: Path, *words: str) -> list[tuple[str, str]]:
         ("07", ("check", "."), [("BeatRequest.json:11", "warning shape/coerced-value")]),
         ("08", ("check", "above"), [("SettingRecord.json:11", "error versions/field-above-valid")]),
         ("14", ("check", "set"), []),
+        ("14", ("check", "tree"), []),
     ],
 )
 def test_cases(case: str, words: tuple[str, ...], right: list[tuple[str, str]]) -> None:

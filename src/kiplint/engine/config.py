@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from kiplint.engine.errors import UsageError
 from kiplint.engine.params import misnamed
@@ -105,7 +106,8 @@ def configure(
     values.ignore = [*values.ignore, *ignore]
     values.severity = {**values.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real(file)) if file else os.getcwd()
-    return Configuration(values, base, file, frozenset((*select, *ignore, *severity)), files)
+    words = entity_types_of_tree(start if os.path.isdir(start) else os.path.dirname(start), files)
+    return Configuration(values, base, file, frozenset((*select, *ignore, *severity)), files, words)
 
 
 def _convert(values: Mapping[str, Any], files: Disk) -> Config:
@@ -127,10 +129,19 @@ class Configuration(msgspec.Struct, frozen=True):
     file: str | None
     explicit: frozenset[str]
     files: Disk = DISK
+    entity_types: tuple[str, ...] = ()
+    """The entity types that the generator of the checked tree has; empty where the tree has no generator."""
 
     def all_rules(self) -> list[Rule]:
         """All rules there are."""
-        return load_rules(self.config, self.base, self.files)
+        rules = load_rules(self.config, self.base, self.files)
+        if not self.entity_types:
+            return rules
+        params = {"entity_types": [*self.entity_types]}
+        return [
+            replace(rule, params={**rule.params, **params}) if rule.id == "shape/unknown-enum-value" else rule
+            for rule in rules
+        ]
 
     def rules(self) -> RuleSet:
         """The rules that run. Raises UsageError; for a wrong selector of the file with its line there."""
@@ -207,6 +218,20 @@ def find_config(start: str, files: Disk = DISK) -> str | None:
         if above == folder:
             return None
         folder = above
+
+
+ENTITY_TYPES = "generator/src/main/java/org/apache/kafka/message/EntityType.java"
+"""Where a checkout of Kafka or of a fork states the entity types that its generator knows."""
+
+
+def entity_types_of_tree(start: str, files: Disk = DISK) -> tuple[str, ...]:
+    """The entity types of the generator in the nearest directory above `start` that has one."""
+    folder, above = "", files.real(start)
+    while folder != above:
+        folder, above = above, os.path.dirname(above)
+        if files.is_file(file := os.path.join(folder, ENTITY_TYPES)):
+            return tuple(re.findall(r'@JsonProperty\("(\w+)"\)', files.read(file, cut=True).decode(errors="replace")))
+    return ()
 
 
 def read_config(file: str, files: Disk = DISK) -> Config:
