@@ -162,9 +162,9 @@ def test_what_an_unread_file_is_probably_called(file: str, data: bytes, names: t
     assert Definition(file, data, None).likely_names == names
 
 
-@pytest.mark.parametrize(("unread", "partial"), [(["XResponse"], True), (["YResponse"], False), ([], False)])
-def test_a_half_in_an_unread_file_is_not_missed(unread: list[str], partial: bool) -> None:
-    (pair,) = SchemaSet((rpc("X", 1, "0")[0],), unread=frozenset(unread)).rpcs
+@pytest.mark.parametrize(("unparsable", "partial"), [(["XResponse"], True), (["YResponse"], False), ([], False)])
+def test_a_half_in_an_unparsable_file_is_not_missed(unparsable: list[str], partial: bool) -> None:
+    (pair,) = SchemaSet((rpc("X", 1, "0")[0],), unparsable_names=frozenset(unparsable)).rpcs
     assert pair.may_be_partial is partial
 
 

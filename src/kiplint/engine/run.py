@@ -64,8 +64,8 @@ def check_set(
         if is_reported:
             paths.add(path)
     messages = tuple(definition.message for definition in definitions if definition.message)
-    unread = unread_names(definitions)
-    schemas = SchemaSet(messages, directory, partial, unread, frozenset(paths), base)
+    unparsable = _unparsable_names(definitions)
+    schemas = SchemaSet(messages, directory, partial, unparsable, frozenset(paths), base)
     violations = [*file_violations(definitions, paths, rules), *set_violations(schemas, rules, paths)]
     violations = [_at_reported_message(violation, paths) for violation in violations]
     reported = [definition for definition in definitions if definition.file in paths]
@@ -79,14 +79,14 @@ def check_set(
         files=len(paths),
         messages=sum(message.file in paths for message in messages),
         sources={definition.file: definition.data for definition in definitions if definition.file in touched},
-        names=unread.union(message.name for message in messages),
+        names=unparsable.union(message.name for message in messages),
     )
 
 
-def unread_names(definitions: Iterable[Definition]) -> frozenset[str]:
+def _unparsable_names(definitions: Iterable[Definition]) -> frozenset[str]:
     """The likely names of the messages that could not be read."""
-    unread = (definition for definition in definitions if definition.message is None)
-    return frozenset(name for definition in unread for name in definition.likely_names)
+    unparsable = (definition for definition in definitions if definition.message is None)
+    return frozenset(name for definition in unparsable for name in definition.likely_names)
 
 
 def _of_whole_set(violations: Iterable[Violation]) -> Iterator[Finding]:
@@ -214,7 +214,7 @@ def check_both(
     """
     definitions = [load(file, data) for file, data in files]
     messages = tuple(definition.message for definition in definitions if definition.message)
-    schemas = SchemaSet(messages, unread=unread_names(definitions))
+    schemas = SchemaSet(messages, unparsable_names=_unparsable_names(definitions))
     ignoring = {definition.file for definition in definitions if IGNORE_MARK in definition.data}
     whole = fresh | ignoring
     violations = [

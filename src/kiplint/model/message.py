@@ -192,7 +192,7 @@ class Message(Container):
 
     @cached_property
     def is_doubtful(self) -> bool:
-        """Whether API key or type are missing, impossible, taken or duplicate, so that they identify no half."""
+        """Whether API key or type are missing, impossible, taken or duplicate, so that they identify no RPC."""
         if self.api_key is None or self.api_key < 0 or self.is_mistyped:
             return True
         if self.schemas.key_owners.get((self.type, self.api_key), self) is not self:
@@ -203,14 +203,14 @@ class Message(Container):
 
     @cached_property
     def free_api_key(self) -> int:
-        """The API key to take: the key of the other half if no other message has it, else the next free key."""
+        """The API key to take: the key of the other message of the RPC if it is free, else the next free key."""
         key = self.schemas.key_of_partner(self)
         is_taken = key in (None, self.api_key) or (self.type, key) in self.schemas.key_owners
         return self.schemas.next_api_key if key is None or is_taken else key
 
     @cached_property
-    def fields_of_both_halves(self) -> dict[str, list[Field]]:
-        """By name in lower case: the fields of the message, and of the other half of its RPC."""
+    def fields_of_rpc(self) -> dict[str, list[Field]]:
+        """By name in lower case: the fields of the message, and of the other message of its RPC."""
         other = self.schemas.partner_of(self)
         fields: dict[str, list[Field]] = {}
         for field in (*self.all_fields, *(other.all_fields if other else ())):

@@ -292,11 +292,11 @@ class Note:
 
     @cached_property
     def _by_name(self) -> dict[str, list[Field]]:
-        return self.message.fields_of_both_halves
+        return self.message.fields_of_rpc
 
     @cached_property
     def stray_names(self) -> tuple[str, ...]:
-        """The fields that it adds, and that neither the message nor the other half of its RPC has."""
+        """The fields that it adds, and that neither the message nor the other one of its RPC has."""
         if not self._additions:
             return ()
         fields_by_name = self._by_name
@@ -312,7 +312,7 @@ class Note:
 
     @cached_property
     def misplaced(self) -> tuple[Field, ...]:
-        """The fields that it adds, but that begin in other valid versions, in the message and in the other half."""
+        """The fields that it adds, but that begin in other valid versions, in both messages of the RPC."""
         misplaced_fields = []
         for addition in self._additions:
             fields = self._by_name.get(addition.name.lower(), [])

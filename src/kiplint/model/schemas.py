@@ -22,7 +22,7 @@ FROZEN: Final = {"SaslHandshake": VersionRange.of(0, 1)}
 
 
 class Rpc:
-    """A request and a response with the same API key, or the half that exists.
+    """A request and a response with the same API key, or the one that exists.
 
     Coordinator keys and values pair in the same way.
     """
@@ -34,14 +34,14 @@ class Rpc:
     response: Message | None
     """The response (or coordinator value), None when the set has none."""
     may_be_partial: bool
-    """Whether a missing half means nothing: the set is a single file, or the half may be in an unreadable file."""
+    """Whether a missing message means nothing: the set is a single file, or it may be in an unreadable file."""
 
     def __init__(self, api_key: int, request: Message | None, response: Message | None, *, partial: bool) -> None:
         self.api_key = api_key
         self.request = request
         self.response = response
         self.may_be_partial = partial
-        self._halves = [half for half in (request, response) if half]
+        self._messages = [message for message in (request, response) if message]
 
     def __repr__(self) -> str:
         return f"<Rpc {printable(self.name)}: API key {self.api_key}>"
@@ -49,73 +49,75 @@ class Rpc:
     @cached_property
     def name(self) -> str:
         """The name without Request or Response (Key or Value)."""
-        return self._halves[0].base_name if self._halves else ""
+        return self._messages[0].base_name if self._messages else ""
 
     @cached_property
     def rpc_name(self) -> str:
         """The RPC by its API key: Kafka's name where rules protect that RPC, else its own."""
-        return self._halves[0].rpc_name if self._halves else ""
+        return self._messages[0].rpc_name if self._messages else ""
 
     @cached_property
     def is_pair(self) -> bool:
-        """Whether both halves exist."""
-        return len(self._halves) == 2
+        """Whether both messages exist."""
+        return len(self._messages) == 2
 
     @cached_property
     def is_coordinator(self) -> bool:
         """Whether the pair is a coordinator record's key and value, not an RPC."""
-        return any(half.type.startswith("coordinator") for half in self._halves[:1])
+        return any(message.type.startswith("coordinator") for message in self._messages[:1])
 
     @cached_property
     def is_dead(self) -> bool:
-        """Whether neither half has valid versions any more."""
-        return not any(half.valid for half in self._halves)
+        """Whether neither message has valid versions any more."""
+        return not any(message.valid for message in self._messages)
 
     @cached_property
     def common(self) -> VersionRange:
-        """The versions that are valid in both halves."""
+        """The versions that are valid in both messages."""
         return self.request.valid & self.response.valid if self.request and self.response else NONE
 
     @cached_property
     def lagging(self) -> Message | None:
-        """The half whose versions end lower; the response when both end alike; None unless both exist."""
+        """The message whose versions end lower; the response when both end alike; None unless both exist."""
         if self.request is None or self.response is None:
             return None
         return self.request if self.request.valid.highest < self.response.valid.highest else self.response
 
     @cached_property
     def bumped(self) -> Message | None:
-        """The half whose versions alone differ from the base; without such a half the lagging one."""
-        return self._changed_half("valid") or self.lagging
+        """The message whose versions alone differ from the base; without such a message the lagging one."""
+        return self._changed_message("valid") or self.lagging
 
     @cached_property
     def flexed(self) -> Message | None:
-        """The half whose flexible versions alone differ from the base; without such a half the response."""
-        return self._changed_half("flexible") or self.response
+        """The message whose flexible versions alone differ from the base; without such a message the response."""
+        return self._changed_message("flexible") or self.response
 
     @cached_property
     def renamed(self) -> Message | None:
-        """The half whose name alone differs from the base; without such a half the request."""
-        return self._changed_half("name") or self.request
+        """The message whose name alone differs from the base; without such a message the request."""
+        return self._changed_message("name") or self.request
 
-    def _changed_half(self, attribute: str) -> Message | None:
-        halves = [
-            half
-            for half in self._halves
-            if half.former is None or getattr(half, attribute) != getattr(half.former, attribute)
+    def _changed_message(self, attribute: str) -> Message | None:
+        changed = [
+            message
+            for message in self._messages
+            if message.former is None or getattr(message, attribute) != getattr(message.former, attribute)
         ]
-        return halves[0] if len(halves) == 1 and self.is_pair else None
+        return changed[0] if len(changed) == 1 and self.is_pair else None
 
     @cached_property
     def namesake(self) -> Message | None:
-        """For a single half: the other half by name, where it has another API key; else None."""
-        half = self._halves[0] if len(self._halves) == 1 else None
-        return half.schemas.partner_of(half) if half else None
+        """Of a request or response alone: the other message by name, where it has another API key; else None."""
+        message = self._messages[0] if len(self._messages) == 1 else None
+        return message.schemas.partner_of(message) if message else None
 
     @cached_property
     def declares_flexible(self) -> bool:
-        """Whether both halves exist and have valid `flexibleVersions`."""
-        return self.is_pair and all(half.declares_flexible and not half.flexible_problem for half in self._halves)
+        """Whether both messages exist and have valid `flexibleVersions`."""
+        return self.is_pair and all(
+            message.declares_flexible and not message.flexible_problem for message in self._messages
+        )
 
 
 _FIRST = {"request": "request", "coordinator-key": "coordinator"}
@@ -132,27 +134,28 @@ _SUFFIXES = tuple(suffix for _, suffix in _PARTNERS.values())
 class SchemaSet:
     """The messages of one directory, as Kafka's generator takes them.
 
-    `partial` means that a single file stands for a set that is not known. `unread` are the likely names of messages
-    whose files cannot be read; `selected` the files whose findings are reported, None for all; `base` is the set that
-    it is compared with.
+    `partial` means that a single file stands for a set that is not known. `selected` are the files whose findings are
+    reported, None for all; `base` is the set that it is compared with.
     """
 
     directory: str
     """The path of the directory; empty where it is not known."""
+    unparsable_names: frozenset[str]
+    """The likely names of the messages in files that cannot be read."""
 
     def __init__(
         self,
         messages: tuple[Message, ...],
         directory: str = "",
         partial: bool = False,
-        unread: frozenset[str] = frozenset(),
+        unparsable_names: frozenset[str] = frozenset(),
         selected: frozenset[str] | None = None,
         base: SchemaSet | None = None,
     ) -> None:
         self._messages = messages
         self.directory = directory
         self.partial = partial
-        self.unread = unread
+        self.unparsable_names = unparsable_names
         self.selected = selected
         for message in messages:
             message.schemas = self
@@ -208,11 +211,6 @@ class SchemaSet:
         return {message.rpc_name: message for message in reversed(self._messages) if message.type == "request"}
 
     @cached_property
-    def unread_names(self) -> frozenset[str]:
-        """The likely names of the messages in files that cannot be read."""
-        return self.unread
-
-    @cached_property
     def request_header(self) -> Message | None:
         """The message RequestHeader, or None."""
         return self.by_name.get("RequestHeader")
@@ -223,7 +221,7 @@ class SchemaSet:
         return self.by_name.get("ResponseHeader")
 
     @cached_property
-    def is_lone(self) -> bool:
+    def is_single_file(self) -> bool:
         """Whether the set is a single file whose siblings are not known."""
         return self.partial
 
@@ -232,25 +230,25 @@ class SchemaSet:
     @cached_property
     def rpcs(self) -> tuple[Rpc, ...]:
         """The RPCs and the coordinator records, by API key."""
-        halves: dict[tuple[str, int], list[Message | None]] = {}
+        pairs: dict[tuple[str, int], list[Message | None]] = {}
         for message in self._messages:
             for place, kinds in enumerate((_FIRST, _SECOND)):
                 if message.spec.type in kinds and message.api_key is not None and not message.is_mistyped:
-                    pair = halves.setdefault((kinds[message.spec.type], message.api_key), [None, None])
+                    pair = pairs.setdefault((kinds[message.spec.type], message.api_key), [None, None])
                     if pair[place] is None or self.key_owners.get((message.type, message.api_key), message) is message:
                         pair[place] = message
         return tuple(
-            Rpc(key, *pair, partial=self.partial or self._has_unread_half(pair))
-            for (_, key), pair in sorted(halves.items())
+            Rpc(key, *pair, partial=self.partial or self._may_be_incomplete(pair))
+            for (_, key), pair in sorted(pairs.items())
         )
 
-    def _has_unread_half(self, pair: Sequence[Message | None]) -> bool:
-        """Whether the missing half may be in a file that cannot be read."""
-        half = pair[0] or pair[1]
-        if half is None or (pair[0] and pair[1]):
+    def _may_be_incomplete(self, pair: Sequence[Message | None]) -> bool:
+        """Whether the missing message may be in a file that cannot be read."""
+        message = pair[0] or pair[1]
+        if message is None or (pair[0] and pair[1]):
             return False
-        doubtful = self.unread | self.doubtful
-        return half.name in doubtful or any(half.base_name + suffix in doubtful for suffix in _SUFFIXES)
+        doubtful = self.unparsable_names | self.doubtful
+        return message.name in doubtful or any(message.base_name + suffix in doubtful for suffix in _SUFFIXES)
 
     @cached_property
     def doubtful(self) -> frozenset[str]:
@@ -260,13 +258,13 @@ class SchemaSet:
         )
 
     def partner_of(self, message: Message) -> Message | None:
-        """The other half of an RPC or record by its name, or None."""
+        """The other message of an RPC or record by its name, or None."""
         kind, suffix = _PARTNERS.get(message.type, ("", ""))
         partner = self.by_name.get(message.base_name + suffix) if kind else None
         return partner if partner and partner.type == kind else None
 
     def key_of_partner(self, message: Message) -> int | None:
-        """The API key of the other half by name, or None."""
+        """The API key of that message, or None."""
         partner = self.partner_of(message)
         return partner.api_key if partner else None
 

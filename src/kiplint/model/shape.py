@@ -62,12 +62,12 @@ def repair(value: object) -> tuple[MessageSpec | None, tuple[Problem, ...]]:
             break
         usable = [_Repair(document, error, problems).run() for error in errors]
         if not all(usable) or len(problems) >= MOST_PROBLEMS:
-            return None, _without_echoes(problems)
+            return None, _without_misspelt(problems)
         document = _without_gone(document)
     try:
-        return msgspec.convert(document, MessageSpec), _without_echoes(problems)
+        return msgspec.convert(document, MessageSpec), _without_misspelt(problems)
     except msgspec.ValidationError as error:
-        return None, _without_echoes(problems) or (Problem("wrong-type", str(error)),)
+        return None, _without_misspelt(problems) or (Problem("wrong-type", str(error)),)
 
 
 @cache
@@ -76,7 +76,7 @@ def _validator() -> Draft202012Validator:
     return validator
 
 
-def _without_echoes(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
+def _without_misspelt(problems: Mapping[tuple[str, str], Problem]) -> tuple[Problem, ...]:
     """The problems, without a missing property where an unknown property of the same object probably means it."""
     intended_pointers = {
         f"{problem.pointer.rpartition('/')[0]}/{problem.intended_property}"
