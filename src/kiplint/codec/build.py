@@ -50,11 +50,11 @@ class _Builder:
                 self.slot(slot, default_of(slot), join_path(path, key))
         if len(value) > count:
             keys = {key_of(slot) for slot in body.all_slots}
-            self.surplus(keys, container, value, path, flexible=body.tags is not None)
+            self.other_keys(keys, container, value, path, flexible=body.tags is not None)
         if body.tags is not None:
             self.tags(body.tags, value, path)
 
-    def surplus(self, present: set[str], container: Container, value: Any, path: str, *, flexible: bool) -> None:
+    def other_keys(self, present: set[str], container: Container, value: Any, path: str, *, flexible: bool) -> None:
         """Check the keys that are not fields of the version."""
         others = {field.java_name: field for field in container.fields}
         for key, inner in value.items():
@@ -134,13 +134,13 @@ class _Builder:
             return
         self.length(len(value), slot.compact, "i", path)
         for index, element in enumerate(value):
-            place = f"{path}[{index}]"
+            inner = f"{path}[{index}]"
             if slot.kind == "struct":
-                self.element(slot, element, place)
+                self.element(slot, element, inner)
             elif slot.kind in FORMATS:
-                self.fixed(slot.kind, element, place)
+                self.fixed(slot.kind, element, inner)
             else:
-                self.sized(slot.kind, slot.compact, False, element, place)
+                self.sized(slot.kind, slot.compact, False, element, inner)
 
     def tags(self, tagged_slots: Iterable[Slot], value: dict[str, Any], path: str) -> None:
         """Write the tag section: own tags that do not have their default, and unknown ones, by number."""
@@ -158,20 +158,20 @@ class _Builder:
 
     def unknown_tags(self, own_tags: set[int], entries: Any, path: str) -> dict[int, bytes]:
         sections: dict[int, bytes] = {}
-        place = join_path(path, UNKNOWN_TAGS)
+        inner = join_path(path, UNKNOWN_TAGS)
         for entry in entries if isinstance(entries, list) else [entries]:
             tag = entry.get("tag") if isinstance(entry, dict) else None
             if not isinstance(tag, int) or isinstance(tag, bool) or not 0 <= tag <= 0x7FFFFFFF:
-                self.note("value-invalid", f'{place} has {_quote(entry)}, not {{"tag": number, "data": base64}}', place)
+                self.note("value-invalid", f'{inner} has {_quote(entry)}, not {{"tag": number, "data": base64}}', inner)
             elif tag in own_tags:
-                self.note("value-invalid", f"{place} has tag {tag}, which this version knows", place)
+                self.note("value-invalid", f"{inner} has tag {tag}, which this version knows", inner)
             elif tag in sections:
-                self.note("tag-duplicate", f"{place} has tag {tag} twice", place)
+                self.note("tag-duplicate", f"{inner} has tag {tag} twice", inner)
             else:
                 try:
                     sections[tag] = as_bytes(entry.get("data"))
                 except ValueError:
-                    self.note("value-invalid", f"{place}: the data of tag {tag} is not base64", place)
+                    self.note("value-invalid", f"{inner}: the data of tag {tag} is not base64", inner)
         return sections
 
 

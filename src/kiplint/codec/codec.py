@@ -1,6 +1,6 @@
 """Reading and writing one version of one message.
 
-The reader follows a layout through bytes, and reports the place of each value and every problem.
+The reader follows a layout through bytes, and reports the position of each value and every problem.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_PROBLEMS = 100
 """How many problems of a message are reported."""
 
 MOST_SPANS = 200_000
-"""Of how many values of a message the place is kept: a place takes a hundred times the memory of a byte."""
+"""Of how many values of a message the position is kept: a position takes a hundred times the memory of a byte."""
 
 
 class UnusableLayout(Exception):  # noqa: N818
@@ -63,7 +63,7 @@ class Codec:
     def decode(self, data: bytes, pos: int = 0, *, whole: bool = True, spans: bool = False) -> DecodedBody:
         """The values from a position on, and the problems; `whole` means that the body must end with the bytes.
 
-        With `spans` the place of each value comes too. Raises UnusableLayout.
+        With `spans` the position of each value comes too. Raises UnusableLayout.
         """
         reader = _ValueReader(data, pos, spans=spans)
         value: dict[str, Any] = {}
@@ -100,7 +100,7 @@ class StopReading(Exception):  # noqa: N818
 
 
 class _ValueReader:
-    """Reads values from the bytes between `pos` and `end`, and records their places and problems.
+    """Reads values from the bytes between `pos` and `end`, and records their positions and problems.
 
     An array or object is put into the result before its elements are read. So after a stop the result has all values
     that were read before.
@@ -129,7 +129,7 @@ class _ValueReader:
         return StopReading()
 
     def row(self, offset: int, depth: int, path: str, kind: str, value: Any) -> None:
-        """Keep the place of a value, from `offset` to the present position."""
+        """Keep the position of a value, from `offset` to the present one."""
         if self._keep and len(self.spans) < MOST_SPANS:
             self.spans.append(ValueSpan(offset, self.pos - offset, depth, path, kind, value))
 
@@ -242,8 +242,8 @@ class _ValueReader:
         try:
             return chunk.decode()
         except UnicodeDecodeError as error:
-            place = self.pos - size + error.start
-            self.note("utf8-invalid", place, f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8", path)
+            offset = self.pos - size + error.start
+            self.note("utf8-invalid", offset, f"the string has the byte 0x{chunk[error.start]:02x}, not UTF-8", path)
             return chunk.decode(errors="replace")
 
     def null(self, nullable: bool, start: int, path: str) -> None:

@@ -117,7 +117,7 @@ def minimal(body: Layout) -> dict[str, Any]:
 
 def rich(body: Layout, number: int = 1) -> dict[str, Any]:
     """Every field, tagged ones too, with a value that is neither its default nor like its neighbours'."""
-    return {key_of(slot): rich_value(slot, place) for place, slot in enumerate(body.all_slots, number)}
+    return {key_of(slot): rich_value(slot, at) for at, slot in enumerate(body.all_slots, number)}
 
 
 def rich_value(slot: Slot, number: int = 1) -> Any:

@@ -1,4 +1,4 @@
-"""Decoded values with their places and problems, and the primitives that are more than a number, as in Kafka's JSON."""
+"""Decoded values with their problems, and the primitives that are more than a number, as in Kafka's JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ValueSpan(msgspec.Struct, frozen=True):
 class DecodedBody(msgspec.Struct, frozen=True):
     """The values of a body, as far as they could be read, where it ends, and what is wrong with it.
 
-    `spans` are the places of the values, if the caller requested them. The body `is_complete` unless a problem ended
+    `spans` are the positions of the values, if the caller requested them. The body `is_complete` unless a problem ended
     the reading before its last field.
     """
 

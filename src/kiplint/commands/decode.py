@@ -147,7 +147,7 @@ DOCUMENTS: Final = {"decode": DecodeDocument}
 
 
 class Frame(NamedTuple):
-    """A decoded frame or body, its bytes, the places of its values, and its line in the input, 0 for a body alone."""
+    """A decoded frame or body, its bytes, the positions of its values, and its line in the input or 0."""
 
     decoded: DecodedObject
     data: bytes
@@ -186,12 +186,17 @@ class BytesLine(msgspec.Struct, frozen=True):
     version: int | None = None
 
 
-class _Undecodable(Exception):  # noqa: N818
-    """Why nothing of a frame or body can be decoded."""
+INVALID: Final = "input-invalid"
 
-    def __init__(self, rule: str, text: str, name: str | None = None, version: int | None = None, at: int = 0) -> None:
-        self.name, self.version = name, version
-        self.problem = ByteProblem(f"codec/{rule}", at, text)
+
+class _Undecodable(Exception):  # noqa: N818
+    """Why nothing of a frame or body can be decoded: the rule, and the message and version as far as they are known."""
+
+    def __init__(
+        self, rule: str, text: str, name: str | None = None, version: int | None = None, offset: int = 0
+    ) -> None:
+        super().__init__(text)
+        self.rule, self.name, self.version, self.offset = rule, name, version, offset
 
 
 def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), repository: Path | None = None) -> DecodeResult:
@@ -207,7 +212,7 @@ def decode(message: str, data: bytes, *, sets: Sequence[Path] = (".",), reposito
     try:
         frame = messages.decode(BytesLine(message=name, version=int(version)), data)
     except _Undecodable as error:
-        raise UsageError(error.problem.message) from None
+        raise UsageError(str(error)) from None
     return _result([frame], messages)
 
 
@@ -227,20 +232,21 @@ def _result(frames: Sequence[Frame], messages: _Messages) -> DecodeResult:
 def _decode_line(messages: _Messages, text: bytes) -> Frame:
     data = b""
     try:
-        try:
-            line = msgspec.json.decode(text, type=BytesLine)
-            data = bytes.fromhex(line.hex)
-        except msgspec.ValidationError as error:
-            raise _Undecodable("input-invalid", f"the line is not a body or frame: {error}") from None
-        except NOT_JSON as error:
-            raise _Undecodable("input-invalid", f"the line is not JSON: {error}") from None
-        except ValueError:
-            raise _Undecodable("input-invalid", '"hex" must be pairs of hexadecimal digits') from None
+        line = msgspec.json.decode(text, type=BytesLine)
+        data = bytes.fromhex(line.hex)
         return messages.decode(line, data)
     except _Undecodable as error:
-        if error.problem.rule == "codec/input-invalid":
-            data = b""
-        return Frame(DecodedObject(error.name, error.version, None, None, None, len(data), (error.problem,)), data)
+        failure = error
+    except msgspec.ValidationError as error:
+        failure = _Undecodable(INVALID, f"the line is not a body or frame: {error}")
+    except NOT_JSON as error:
+        failure = _Undecodable(INVALID, f"the line is not JSON: {error}")
+    except ValueError:
+        failure = _Undecodable(INVALID, '"hex" must be pairs of hexadecimal digits')
+    if failure.rule == INVALID:
+        data = b""
+    problem = ByteProblem(f"codec/{failure.rule}", failure.offset, str(failure))
+    return Frame(DecodedObject(failure.name, failure.version, None, None, None, len(data), (problem,)), data)
 
 
 class _Messages:
@@ -254,9 +260,9 @@ class _Messages:
         self.by_key: dict[tuple[str, int | None], list[Message]] = {}
         self.broken: list[str] = []
         self.codec = cache(Codec)
-        place = os.fspath(repository) if repository else None
+        home = os.fspath(repository) if repository else None
         for name in sets:
-            for files in open_sets([os.fspath(name)], lambda path: True, repository=place):
+            for files in open_sets([os.fspath(name)], lambda path: True, repository=home):
                 definitions = [load(file.path, file.data) for file in files.files]
                 self.broken += [definition.file for definition in definitions if definition.message is None]
                 for message in SchemaSet(tuple(item.message for item in definitions if item.message)).messages:
@@ -276,7 +282,7 @@ class _Messages:
             return self._decode_frame("response", line.api_key, 0 if is_fallback else line.api_version, data)
         if line.direction is not None or line.message is None or line.version is None:
             text = 'a body has "message" and "version", a frame "direction", "api_key" and "api_version"'
-            raise _Undecodable("input-invalid", text)
+            raise _Undecodable(INVALID, text)
         candidates = self.by_name.get(line.message, [])
         if not candidates:
             text = f"no set has {line.message}{did_you_mean(line.message, self.by_name)}"

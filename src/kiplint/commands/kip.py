@@ -80,7 +80,7 @@ def command(
     The definitions are the blocks of JSON in the text, which may have altered blanks and quotes. They are checked as
     one set; the last definition of a name counts. With --against they stand in that set, in the place of its
     definitions of these names, and what they change in it is shown as `kiplint diff` shows it: name the release that
-    the KIP changes, or the code, to see how the two differ. All places are in the KIP.
+    the KIP changes, or the code, to see how the two differ. All positions are in the KIP.
     """
     return report(
         "kip",
@@ -243,7 +243,7 @@ def kip(
     directories = {directory: dict(pairs) for directory, pairs in base_files.items()}
     results = tuple(_check(item, base, directories, rules) for item in kips if item.definitions)
     findings = tuple(rank(finding for result in results for finding in (*result.findings, *result.changes)))
-    grave = at_least(findings, fail_on or configuration.config.fail_on)
+    failing = at_least(findings, fail_on or configuration.config.fail_on)
     sources = {**base.sources, **{item.path: item.data for item in kips}}
     paths = tuple(item.path for item in kips)
     return KipResult(
@@ -251,7 +251,7 @@ def kip(
         files=len(kips),
         messages=sum(result.kip.current for result in results),
         sources={path: sources[path] for path in (*paths, *(finding.path for finding in findings))},
-        status="error" if base.broken else "findings" if grave else "ok",
+        status="error" if base.broken else "findings" if failing else "ok",
         sets=names,
         rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
         paths=paths,
@@ -288,7 +288,7 @@ def _check(kip: Kip, base: Tree, base_files: Mapping[str, dict[str, bytes]], rul
         blocks[file] = block
 
     def in_kip(path: str, span: Span) -> tuple[str, Span]:
-        """The place in the KIP of a place in a definition; a place in another file stays."""
+        """The position in the KIP of a position in a definition; a position in another file stays."""
         if path not in blocks:
             return path, span
         block = blocks[path]

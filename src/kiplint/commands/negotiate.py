@@ -168,9 +168,9 @@ def negotiate(
             trees.append(load_rpcs(name, repository))
             named_sets.append((trees[-1].name, trees[-1].main))
     negotiation = agree((tree.name, tree.main), named_sets, unstable=unstable)
-    unread = broken(*trees)
-    status: Status = "error" if unread or notes else "findings" if negotiation.in_trouble else "ok"
-    return NegotiationResult(document=negotiation, status=status, broken=unread, notes=tuple(notes))
+    unreadable = broken(*trees)
+    status: Status = "error" if unreadable or notes else "findings" if negotiation.in_trouble else "ok"
+    return NegotiationResult(document=negotiation, status=status, broken=unreadable, notes=tuple(notes))
 
 
 def write(result: NegotiationResult, out: TextIO, *, color: bool) -> None:
@@ -239,8 +239,8 @@ def _telemetry(telemetry: Telemetry) -> Iterator[tuple[str, str]]:
 
 
 def _ids(ids: Ids) -> str:
-    places = (("header", ids.header), ("request", ids.request), ("response", ids.response))
-    return ", ".join(f"{place}.ClientInstanceId={value}" for place, value in places if value is not None)
+    ids_by_part = (("header", ids.header), ("request", ids.request), ("response", ids.response))
+    return ", ".join(f"{part}.ClientInstanceId={value}" for part, value in ids_by_part if value is not None)
 
 
 def _attention(rpcs: Iterable[RpcRow], color: bool, width: int | None) -> Iterator[list[str]]:

@@ -122,9 +122,9 @@ class RolloutResult(Report, frozen=True, kw_only=True):
         """How far the rollout is, what is wrong, and the command that writes what is missing."""
         rows, header = self.document.rpcs, self.document.header
         wrong = [f"{row.name}: {row.message}" for row in rows if row.status == "wrong"]
-        place = next((name for name in self.sets[:1] if os.path.isdir(name)), "PATH")
+        directory = next((name for name in self.sets[:1] if os.path.isdir(name)), "PATH")
         has_step = header == 3 and any(row.status == "missing" for row in rows)
-        step = f"`kiplint migrate kip-1313 {place}` writes what is missing." if has_step else ""
+        step = f"`kiplint migrate kip-1313 {directory}` writes what is missing." if has_step else ""
         return Verdict.of(closing(rows, header), wrong, step)
 
 
@@ -149,7 +149,7 @@ def rollout(
     releases = releases_of(configuration, old, [os.fspath(name) for name in released], repository, names[-1])
     rows = tuple(rollout_of_trees(head, base, header, rules, releases))
     has_failures = any(row.status in FAILING for row in rows)
-    unread = broken(head, base)
+    unreadable = broken(head, base)
     sources = {**(base.sources if base else {}), **head.sources}
     findings = findings_of(rows, sources)
     messages = {message.name for tree in (head, base) if tree for message in tree.messages}
@@ -158,11 +158,11 @@ def rollout(
         files=len(head.sources),
         messages=len(rows),
         sources=sources,
-        status="error" if unread else "findings" if has_failures else "ok",
+        status="error" if unreadable else "findings" if has_failures else "ok",
         sets=tuple(reversed(names)),
         rules=rule_infos(configuration.all_rules(), findings, "") if findings else {},
         paths=tuple(head.sources),
-        broken=unread,
+        broken=unreadable,
         document=rollout_document(rows, header),
         notes=(*releases_note(releases, old), *configuration.misnamed(rule_set, messages)),
     )
@@ -174,7 +174,7 @@ def rollout_document(rows: Sequence[RolloutRow], header: int) -> RolloutDocument
 
 
 def findings_of(rows: Iterable[RolloutRow], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
-    """A finding for each RPC that violates a rule; findings with the same message at the same place are joined."""
+    """A finding for each RPC that violates a rule; findings with the same message at the same location are joined."""
     findings: dict[tuple[str, ...], Finding] = {}
     for row in rows:
         if row.rule:

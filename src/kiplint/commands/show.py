@@ -1,4 +1,4 @@
-"""`kiplint show`: what a message, or both halves of an RPC, put on the wire, by range of versions."""
+"""`kiplint show`: what a message, or the request and response of an RPC, put on the wire, by range of versions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def command(
         str,
         typer.Argument(
             metavar="MESSAGE[@VERSION]",
-            help="The message, or the RPC for both of its halves, and one of its versions.",
+            help="The message, or the RPC for its request and response, and one of its versions.",
             autocompletion=completion.messages,
         ),
     ],
@@ -156,40 +156,41 @@ DOCUMENTS: Final = {"show": (ShowDocument, MessageDocument)}
 class ShowResult(RunResult, frozen=True):
     """The layouts of a message, or of the request and the response of an RPC. `str` gives the text."""
 
-    messages: tuple[MessageObject, ...]
-    """The message, or both messages of the RPC."""
-    is_rpc: bool
-    """Whether the name was that of an RPC."""
+    document: ShowDocument | MessageDocument
+    """The JSON document."""
 
     command = "show"
     renderers: ClassVar[Mapping[str, str]] = {"text": "kiplint.commands.show:write"}
 
     @property
-    def document(self) -> ShowDocument | MessageDocument:
-        """The JSON document."""
-        if self.is_rpc:
-            return ShowDocument(1, [*self.messages])
-        return MessageDocument(**{**asdict(self.messages[0]), "version": 1})
+    def messages(self) -> list[MessageObject]:
+        """The message, or both messages of the RPC."""
+        return self.document.messages if isinstance(self.document, ShowDocument) else [self.document]
 
     def __str__(self) -> str:
         return "\n\n".join(_text(self, color=False, width=None))
 
 
 def show(message: str, source: Path = ".", *, repository: Path | None = None) -> ShowResult:
-    """The layouts of a message, or of the two halves of an RPC: `NAME`, or `NAME@VERSION` for the layout of a version.
+    """The layouts of a message, or of the request and response of an RPC, by `NAME` or `NAME@VERSION`.
 
     Raises UsageError where no set or more than one has the message, for a version that it has not, and for layouts with
     too many fields; and SourceError for what cannot be opened.
     """
     name, at, version = message.partition("@")
     tree = load(source, repository)
+    document: ShowDocument | MessageDocument
     messages = _find(tree, name)
-    objects = tuple(_message(item, _version(version, item) if at else None) for item in messages)
-    return ShowResult(messages=objects, is_rpc=messages[0].name != name, broken=broken(tree))
+    objects = [_message(item, _version(version, item) if at else None) for item in messages]
+    if messages[0].name == name:
+        document = MessageDocument(**{**asdict(objects[0]), "version": 1})
+    else:
+        document = ShowDocument(1, objects)
+    return ShowResult(document=document, broken=broken(tree))
 
 
 def _find(tree: Tree, name: str) -> list[Message]:
-    """The message of a name, or the halves of its RPC, of the only set that has it."""
+    """The message of a name, or the request and response of the RPC, of the only set that has it."""
     for names in ((name,), (f"{name}Request", f"{name}Response")):
         by_set = {
             directory: [schemas.by_name[name] for name in names if name in schemas.by_name]
@@ -197,8 +198,8 @@ def _find(tree: Tree, name: str) -> list[Message]:
         }
         directories = sorted(directory for directory, messages in by_set.items() if messages)
         if len(directories) > 1:
-            places = ", ".join(_place(tree.name, directory) for directory in directories)
-            raise UsageError(f"several sets have {name}: {places}; name one of them")
+            sets = ", ".join(_set_name(tree.name, directory) for directory in directories)
+            raise UsageError(f"several sets have {name}: {sets}; name one of them")
         if directories:
             return by_set[directories[0]]
     all_names = [*dict.fromkeys(message.name for message in tree.messages)]
@@ -206,7 +207,7 @@ def _find(tree: Tree, name: str) -> list[Message]:
     raise UsageError(f"there is no message {name} in {tree.name}{did_you_mean(name, all_names)}")
 
 
-def _place(tree: str, directory: str) -> str:
+def _set_name(tree: str, directory: str) -> str:
     """The set as an argument names it: `4.0.0:clients`, or a path."""
     if tree in (".", "./"):
         return directory or "."

@@ -62,7 +62,7 @@ def format_names() -> Sequence[str]:
 
 
 def write(name: str, result: RunResult, out: TextIO, *, color: bool = False) -> None:
-    """Write a result in a format: by the function of the command's room, else of the format of findings."""
+    """Write a result in a format: by the function of its command, else of the format of findings."""
     module, _, function = (result.renderers.get(name) or FORMATS[name].writer).partition(":")
     writer = getattr(import_module(module), function)
     writer(result, out, color=color)

@@ -42,9 +42,9 @@ class RuleInfo(msgspec.Struct, frozen=True):
 WRITERS: Final = {"text": "text:write", "markdown": "text:write_markdown", PAGE: "page:write"}
 
 
-def written_by(room: str, *formats: str) -> Mapping[str, str]:
-    """The `renderers` of a room that has the usual functions for these formats."""
-    return {name: f"kiplint.commands.{room}.{WRITERS[name]}" for name in formats}
+def written_by(command: str, *formats: str) -> Mapping[str, str]:
+    """The `renderers` of a command that has the usual functions for these formats."""
+    return {name: f"kiplint.commands.{command}.{WRITERS[name]}" for name in formats}
 
 
 MOST_EXCEPTIONS: Final = 3
@@ -67,7 +67,7 @@ class Verdict(NamedTuple):
 def set_titles(*names: str) -> list[str]:
     """The sets as a title names them: `4.0.0:` without its colon, paths without what they have in common.
 
-    A lone absolute path is shown by its last two parts.
+    A single absolute path is shown by its last two parts.
     """
     names = tuple(os.path.abspath(name) if name in (".", "./") else name for name in names)
     parts = [(name.removesuffix(":") or name).split("/") for name in names]
@@ -112,7 +112,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The command that has such results; empty for those that say nothing of files."""
 
     renderers: ClassVar[Mapping[str, str]] = {}
-    """The formats that the command's room writes itself: the format, and `module:function`.
+    """The formats that the command writes itself: the format, and `module:function`.
 
     All others are formats of findings, and JSON is the `document`.
     """
@@ -276,7 +276,7 @@ def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
 
 
 def rank(findings: Iterable[AnyFinding]) -> list[AnyFinding]:
-    """Findings in the order in which people read them: by severity, then by place."""
+    """Findings in the order in which people read them: by severity, then by location."""
     return sorted(findings, key=lambda item: (SEVERITIES.index(item.severity), item.path, item.line, item.column))
 
 
@@ -284,5 +284,5 @@ def at_least(findings: tuple[Finding, ...], fail_on: str) -> tuple[Finding, ...]
     """The findings that are at least as severe as `fail_on`; none for `never`. Raises UsageError for another level."""
     if fail_on not in get_args(FailOn):
         raise UsageError(f"fail_on: {printable(fail_on)} is not one of {', '.join(get_args(FailOn))}")
-    grave = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return tuple(finding for finding in findings if finding.severity in grave)
+    failing = () if fail_on == "never" else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return tuple(finding for finding in findings if finding.severity in failing)

@@ -62,9 +62,9 @@ def _write_suite(path: str, findings: Sequence[Finding], report: Report, out: Te
     if not findings:
         out.write(f'    <testcase name="{escape(f"kiplint {report.command}")}" classname="{suite}"/>\n')
     for finding in findings:
-        place = f"{path}:{finding.line}:{finding.column}"
+        location = f"{path}:{finding.line}:{finding.column}"
         source = f" ({finding.remark.partition(': ')[2]})" if finding.remark else ""
-        text = escape(f"{place}: {finding.severity} {finding.rule} {finding.summary}{source}")
+        text = escape(f"{location}: {finding.severity} {finding.rule} {finding.summary}{source}")
         failure = f'<failure type="{finding.severity}" message="{escape(finding.summary)}">{text}</failure>'
         out.write(
             f'    <testcase name="{escape(f"{finding.rule}: {finding.summary}")}" classname="{suite}">\n'

@@ -124,7 +124,7 @@ def _results(report: Report, findings: Sequence[Finding], rules: Mapping[str, in
 
 
 def _fixes(report: Report, finding: Finding, places: Places) -> dict[str, Any]:
-    """The `fixes` of a result, but those in a file whose text is not known, or at a place without a column."""
+    """The `fixes` of a result, but those in a file whose text is not known, or at an offset without a column."""
     items = []
     for fix in finding.choices:
         if not all(places.knows(edit.path) and places.shows(edit.path, edit.start) for edit in fix.edits):
@@ -152,8 +152,8 @@ def _related_location(report: Report, path: str, span: Span) -> dict[str, Any]:
 
 
 def _location(report: Report, path: str, span: Span) -> dict[str, Any]:
-    place = {"uri": uri(report.in_repository(path))}
-    return {"physicalLocation": {"artifactLocation": place, "region": _region(*astuple(span))}}
+    artifact = {"uri": uri(report.in_repository(path))}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": _region(*astuple(span))}}
 
 
 def _region(line: int, column: int, end_line: int, end_column: int) -> dict[str, int]:

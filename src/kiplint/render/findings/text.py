@@ -1,4 +1,4 @@
-"""Findings for people: an error with its line, the place underlined, the remedy and the source; others in a line."""
+"""Findings for people: an error with its line, the location underlined, the remedy and the source; others in a line."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def write_fixable(report: Report, out: TextIO) -> None:
 
 
 def split(
-    findings: Sequence[AnyFinding], is_grave: Callable[[AnyFinding], bool]
+    findings: Sequence[AnyFinding], is_serious: Callable[[AnyFinding], bool]
 ) -> tuple[list[AnyFinding], list[AnyFinding]]:
-    """The findings to show with their lines, which are the grave ones unless there are few, and the others."""
+    """The findings to show with their lines, which are the serious ones unless there are few, and the others."""
     if len(findings) <= MOST_EXCERPTS:
         return [*findings], []
-    return [*filter(is_grave, findings)], [*filterfalse(is_grave, findings)]
+    return [*filter(is_serious, findings)], [*filterfalse(is_serious, findings)]
 
 
 def write_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None:
@@ -68,8 +68,8 @@ def write_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None
     width = width_of(out)
     for finding in findings:
         label = _label(finding)
-        place = f"{finding.path}:{finding.line}:{finding.column}"
-        text = "\n".join(fold(f"{place}: {label}: {_mark(finding)}{finding.summary}", width))
+        location = f"{finding.path}:{finding.line}:{finding.column}"
+        text = "\n".join(fold(f"{location}: {label}: {_mark(finding)}{finding.summary}", width))
         out.write(text.replace(label, paint(label, SEVERITY[finding.severity], color), 1) + "\n")
     if findings:
         out.write("\n")
@@ -78,13 +78,13 @@ def write_rows(findings: Sequence[Finding], out: TextIO, *, color: bool) -> None
 def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
     """Write `path:line:column: severity rule message` for each finding, as compilers do; editors understand it."""
     for finding in report.findings:
-        place = f"{printable(finding.path)}:{finding.line}:{finding.column}"
+        location = f"{printable(finding.path)}:{finding.line}:{finding.column}"
         severity = paint(finding.severity, SEVERITY[finding.severity], color)
-        out.write(f"{place}: {severity} {finding.rule} {printable(finding.summary)}\n")
+        out.write(f"{location}: {severity} {finding.rule} {printable(finding.summary)}\n")
 
 
 def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
-    """A finding with the line that it is on, cut around the place to what fits into `width` columns.
+    """A finding with the line that it is on, cut at the location to what fits into `width` columns.
 
     `lines` is None for a finding about a directory.
     """
