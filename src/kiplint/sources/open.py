@@ -62,11 +62,8 @@ def _open(names: Iterable[str], keep: Keep, repository: str | None, empty: list[
                 inside.setdefault(tree.prefix, (tree, []))[1].append(file)
             else:
                 yield from _sets(tree, keep, empty)
-    for directory, texts_by_name in files.items():
-        yield with_siblings(directory, texts_by_name, keep)
-    for tree, file_names in inside.values():
-        if schemas := tree.named_files(file_names, keep):
-            yield schemas
+    yield from (with_siblings(directory, contents, keep) for directory, contents in files.items())
+    yield from filter(None, (tree.named_files(file_names, keep) for tree, file_names in inside.values()))
 
 
 def _sets(tree: FileTree, keep: Keep, empty: list[str] | None) -> Iterator[SchemaFiles]:
