@@ -8,7 +8,6 @@ from __future__ import annotations
 __version__ = "0.1.0"
 
 _COMMANDS = {
-    "check": "check.CheckCommand",
     "review": "review.ReviewCommand",
 }
 """The functions that take the options of a command as arguments: the command's room, and its class there."""

@@ -5,7 +5,9 @@ from typing import Any, Literal
 
 from kiplint.codec.wire import ByteProblem as ByteProblem
 from kiplint.codec.wire import ValueSpan as ValueSpan
+from kiplint.commands.check.baseline import StaleObject as StaleObject
 from kiplint.commands.check.run import CheckResult as CheckResult
+from kiplint.commands.check.run import check as check
 from kiplint.commands.decode import DecodedObject as DecodedObject
 from kiplint.commands.decode import DecodeResult as DecodeResult
 from kiplint.commands.decode import FieldError as FieldError
@@ -81,22 +83,6 @@ __version__: str
 __all__: list[str]
 
 # The functions of commands; `make docs` writes them.
-def check(
-    *sets: Path,
-    select: Sequence[str] = ...,
-    ignore: Sequence[str] = ...,
-    severity: Sequence[str] | Mapping[str, object] = ...,
-    fail_on: Literal["error", "warning", "info", "never"] | None = ...,
-    fix: bool = ...,
-    unsafe_fixes: bool = ...,
-    diff: bool = ...,
-    baseline: Path | None = ...,
-    update_baseline: bool = ...,
-    changed_since: str | None = ...,
-    config: Path | Mapping[str, Any] | None = ...,
-    isolated: bool = ...,
-    repository: Path | None = ...,
-) -> CheckResult: ...
 def review(
     *paths: Path,
     base: str | None = ...,

@@ -57,13 +57,13 @@ READ: Final[Mapping[str, Callable[[], JsonSchema]]] = {
 """The schemas of what kiplint reads."""
 
 DOCUMENTS: Final[Mapping[str, str]] = {
-    "check": "check.result",
+    "check": "check.run",
     "decode": "decode",
     "diff": "diff.run",
     "kip": "kip",
     "migrate": "migrate.result",
     "negotiate": "negotiate",
-    "output": "check.result",
+    "output": "check.run",
     "review": "review.result",
     "rollout": "rollout",
     "show": "show",

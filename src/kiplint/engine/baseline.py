@@ -189,7 +189,9 @@ def write_baseline(baseline: Baseline, file: str, tree: str | None) -> None:
     try:
         target = os.path.realpath(file)
         if tree is not None and not target.startswith(os.path.join(os.path.realpath(tree), "")):
-            raise UsageError(f"cannot write the baseline {file}: it is outside {tree}", kind="baseline-outside")
+            raise UsageError(
+                f"cannot write the baseline {file}: it is outside {tree}; name it by --baseline to allow that"
+            )
         replace_file(target, _licence(target) + render(baseline))
     except ValueError:
         raise UsageError(f"cannot write the baseline {file}: there can be no file of that name") from None

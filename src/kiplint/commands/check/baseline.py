@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Annotated, NamedTuple
 
+import msgspec
+from msgspec import Meta
 from msgspec.structs import asdict
 
-from kiplint.commands.check.result import StaleObject
 from kiplint.engine.baseline import (
     Baseline,
     BaselineEntry,
@@ -27,22 +28,41 @@ from kiplint.text.files import Disk
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural
 
-if TYPE_CHECKING:
-    from kiplint.commands.check.options import CheckCommand
-
 MOST_LISTED = 20
 """How many stale entries are listed."""
 UNREAD = ("syntax/", "shape/")
 """Findings of these rules that belong to no message hide all other findings of their file."""
 
 
-class BaselineOptions(NamedTuple):
-    """The options of the run, the configured file, the sets, and where the file is read from."""
+class StaleObject(msgspec.Struct, frozen=True):
+    """An entry of the baseline that records more findings than there still are."""
 
-    command: CheckCommand
-    configured: str
+    rule: str
+    message_name: str
+    place: Annotated[str, Meta(description="The JSON pointer of the place, with names for indexes.")]
+    fingerprint: str
+    count: Annotated[int, Meta(ge=1, description="How many findings are recorded.")]
+    left: Annotated[int, Meta(ge=0, description="How many of them are still there.")]
+
+
+class BaselineFile(NamedTuple):
+    """The file of a baseline, whether the user names it or a configuration, and what a run does with it."""
+
+    path: str
+    is_named: bool
+    is_updated: bool
     sets: tuple[str, ...]
     files: Disk
+
+
+def find_baseline(named: str, configured: str, sets: tuple[str, ...], files: Disk, *, is_updated: bool) -> BaselineFile:
+    """The baseline that the user names, else the configured one. Raises UsageError where there is none to update."""
+    if named:
+        return BaselineFile(named, True, is_updated, sets, files)
+    if not configured:
+        raise UsageError("--update-baseline writes a baseline: name it by --baseline FILE")
+    inside = os.path.realpath(configured).startswith(os.path.join(os.getcwd(), ""))
+    return BaselineFile(os.path.relpath(configured) if inside else configured, False, is_updated, sets, files)
 
 
 class Compared(NamedTuple):
@@ -58,7 +78,7 @@ def apply_baseline(
     everything: tuple[Finding, ...],
     plain: Callable[[], tuple[Finding, ...]],
     rules: RuleSet,
-    options: BaselineOptions,
+    baseline: BaselineFile,
     tree: str = "",
 ) -> Compared:
     """The findings that are not recorded; `everything` are these and the older ones, whose entries are not stale.
@@ -69,10 +89,9 @@ def apply_baseline(
     baseline covers. An update writes the file with all `findings` where there is none yet. Raises UsageError when the
     file cannot be read or written, and when stale entries should go but not everything was checked.
     """
-    file = _file(options)
-    before = _read(file, options)
-    checked_paths = [_recorded_path(path, file) for path in options.sets]
-    writable_tree = None if options.command.baseline else home_of(tree) or tree
+    file, before = baseline.path, _read(baseline)
+    checked_paths = [_recorded_path(path, file) for path in baseline.sets]
+    writable_tree = None if baseline.is_named else home_of(tree) or tree
     if before is None:
         first = baseline_of(findings, checked_paths)
         write_baseline(first, file, writable_tree)
@@ -83,7 +102,7 @@ def apply_baseline(
     if stale and plain() is not everything:
         stale = compare(before, plain(), is_judged).stale
     new = compare(before, findings, lambda entry: False).new
-    if not options.command.update_baseline:
+    if not baseline.is_updated:
         return Compared(
             new,
             tuple(StaleObject(**asdict(item.entry), left=item.left) for item in stale),
@@ -96,31 +115,22 @@ def apply_baseline(
     return Compared(new, (), (_holds(file, after, 0, _paid(stale)),))
 
 
-def read_counts(options: BaselineOptions) -> dict[str, int]:
+def read_counts(baseline: BaselineFile) -> dict[str, int]:
     """How often each finding is recorded, by fingerprint; raises UsageError as `apply_baseline` does for the file."""
-    baseline = _read(_file(options), options)
-    return {entry.fingerprint: entry.count for entry in baseline.findings} if baseline else {}
+    content = _read(baseline)
+    return {entry.fingerprint: entry.count for entry in content.findings} if content else {}
 
 
 def _holds(file: str, baseline: Baseline, new: int, dropped: int) -> str:
     return f"{printable(file)} holds {plural(baseline.total, 'finding')}: {new:,} new, {dropped:,} dropped"
 
 
-def _file(options: BaselineOptions) -> str:
-    if options.command.baseline:
-        return options.command.baseline
-    if not options.configured:
-        raise UsageError("no baseline to update: none is named or configured", kind="no-baseline")
-    inside = os.path.realpath(options.configured).startswith(os.path.join(os.getcwd(), ""))
-    return os.path.relpath(options.configured) if inside else options.configured
-
-
-def _read(file: str, options: BaselineOptions) -> Baseline | None:
+def _read(baseline: BaselineFile) -> Baseline | None:
     """The baseline; None where there is none yet, and an update writes it."""
-    baseline = read_baseline(file, options.files)
-    if baseline is None and not options.command.update_baseline:
-        raise UsageError(f"there is no baseline {file}", kind="missing-baseline")
-    return baseline
+    content = read_baseline(baseline.path, baseline.files)
+    if content is None and not baseline.is_updated:
+        raise UsageError(f"there is no baseline {baseline.path}; to record the present findings, add --update-baseline")
+    return content
 
 
 def _recorded_path(path: str, file: str) -> str:

@@ -1,22 +1,26 @@
-"""The check of schema sets against the rules: of named sets, or of the files of a commit."""
+"""The check of schema sets against the rules."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import cache, partial
+from operator import attrgetter
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from kiplint.engine.config import Configuration
+from kiplint.commands.check.baseline import BaselineFile, StaleObject, apply_baseline, find_baseline, read_counts
+from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.rule import HALF
 from kiplint.engine.ruleset import RuleSet, Violation
-from kiplint.engine.run import Input, check_set
-from kiplint.engine.run import Result as ScopeFindings
-from kiplint.render.report import IGNORE, Report, at_least, rule_infos
+from kiplint.engine.run import Input, Result, check_set
+from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
 from kiplint.sources.disk import STDIN, home_of
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
@@ -24,16 +28,36 @@ from kiplint.text.show import printable
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
-    from kiplint.commands.check.baseline import BaselineOptions
     from kiplint.commands.check.fix import Fixes
-    from kiplint.commands.check.options import CheckCommand
-    from kiplint.commands.check.result import CheckDocument, StaleObject
     from kiplint.compat.released import Releases
     from kiplint.compat.since import BaseState
 
 HEAD: Final = "HEAD"
 OTHER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
 """The ends of the names of an RPC's two halves, each with the other."""
+
+
+class CheckSummary(FindingsSummary, frozen=True, omit_defaults=True):
+    """The numbers of a check."""
+
+    left_out: Annotated[
+        int, Meta(description="JSON files beside definitions that are not definitions; left out for 0.")
+    ] = 0
+    older: Annotated[int, Meta(description="With --changed-since: what was there before; left out for 0.")] = 0
+
+
+class CheckDocument(msgspec.Struct, frozen=True):
+    """What `kiplint check --output-format json` writes."""
+
+    version: Literal[1]
+    findings: tuple[Finding, ...]
+    summary: CheckSummary
+    stale: Annotated[
+        tuple[StaleObject, ...] | UnsetType, Meta(description="Where a baseline is used: its entries to drop.")
+    ] = UNSET
+
+
+DOCUMENTS = {"check": CheckDocument, "output": CheckDocument}
 
 
 class CheckResult(Report, frozen=True):
@@ -54,12 +78,28 @@ class CheckResult(Report, frozen=True):
     @property
     def document(self) -> CheckDocument:
         """The content of the JSON output."""
-        from kiplint.commands.check.result import check_document
+        stale = UNSET if self.stale is None else self.stale
+        return CheckDocument(1, self.findings, CheckSummary(**self.summary), stale)
 
-        return check_document(self)
 
-
-def check(options: CheckCommand, *, with_fixes: bool = True) -> CheckResult:
+def check(
+    *sets: Path,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severity: Mapping[str, str] = MappingProxyType({}),
+    fail_on: FailOn | None = None,
+    fix: bool = False,
+    unsafe_fixes: bool = False,
+    diff: bool = False,
+    baseline: Path | None = None,
+    update_baseline: bool = False,
+    changed_since: str | None = None,
+    whole: bool = False,
+    config: Path | Mapping[str, Any] | None = None,
+    isolated: bool = False,
+    repository: Path | None = None,
+    with_fixes: bool = True,
+) -> CheckResult:
     """Check directories, files, archives or revisions (`REV:path` of the `repository`), by default `.`.
 
     The status is `findings` when a finding is at least as severe as `fail_on`, by default that of the configuration.
@@ -68,237 +108,207 @@ def check(options: CheckCommand, *, with_fixes: bool = True) -> CheckResult:
 
     `fix` writes fixes to the files, `diff` only to the result's `patch`; the findings of the result are those that
     remain. Findings in the baseline and findings older than the change are not fixed; without `changed_since`, those
-    that HEAD has are fixed only with `all`. Unless `with_fixes` is set, findings carry no fix.
+    that HEAD has are fixed only if `whole` is set. Unless `with_fixes` is set, findings carry no fix.
     Raises UsageError for mistakes in the arguments, the configuration or a pack, and for files that cannot be written,
     and SourceError for files that cannot be opened.
     """
-    names = options.sets or (".",)
+    names = tuple(os.fspath(name) for name in sets) or (".",)
     start = "" if names[0] == STDIN else names[0]
-    configuration = options.configuring.configuration(start, options.choosing)
-    return check_sets(names, options, configuration, with_fixes=with_fixes)
+    configuration = configure(start, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
+    task = Task(
+        names,
+        configuration,
+        configuration.rules(),
+        fail_on=fail_on,
+        fix=fix,
+        diff=diff,
+        unsafe_fixes=unsafe_fixes,
+        baseline=os.fspath(baseline) if baseline else "",
+        update_baseline=update_baseline,
+        changed_since=changed_since,
+        whole=whole,
+        repository=os.fspath(repository) if repository else None,
+        with_fixes=with_fixes,
+    )
+    return check_sets(task)
 
 
-class _Outcome(NamedTuple):
-    """The results of the sets, their fixes, and their findings: all, and those that are not older than the change."""
+class Task(msgspec.Struct, frozen=True):
+    """What is checked, against which rules, and what is done beside, as the parameters of `check` say.
 
-    results: Sequence[ScopeFindings]
-    fixes: Fixes | None
-    everything: tuple[Finding, ...]
-    recent: tuple[Finding, ...]
-    sources: Mapping[str, bytes]
-
-
-def check_sets(
-    names: tuple[str, ...],
-    options: CheckCommand,
-    configuration: Configuration,
-    *,
-    strict: bool = False,
-    with_fixes: bool = True,
-) -> CheckResult:
-    """Check the sets of these names, whatever sets the `options` name.
-
-    A `strict` check with `changed_since` has no finding that the base has too, even if its line was changed.
+    With `strict`, `changed_since` leaves out what the base has too, even if its line was changed.
     """
-    writes = options.fix and not options.diff
+
+    names: tuple[str, ...]
+    configuration: Configuration
+    rules: RuleSet
+    fail_on: FailOn | None = None
+    fix: bool = False
+    diff: bool = False
+    unsafe_fixes: bool = False
+    baseline: str = ""
+    update_baseline: bool = False
+    changed_since: str | None = None
+    strict: bool = False
+    whole: bool = False
+    repository: str | None = None
+    with_fixes: bool = True
+
+
+def check_sets(task: Task) -> CheckResult:
+    """Check the sets of a task: read them, check or fix them, leave out what is known, and report the rest."""
+    writes = task.fix and not task.diff
     if writes:
         from kiplint.fixes.write import require_files
 
-        require_files(names)
-    rules = configuration.rules()
-    baseline, file = None, configuration.config.baseline
-    if options.baseline or file or options.update_baseline:
-        from kiplint.commands.check.baseline import BaselineOptions
-
-        path = file and os.path.join(configuration.base, file)
-        baseline = BaselineOptions(options, path, names, configuration.files)
-    run = _Run(names, options, configuration, rules, baseline, strict, with_fixes)
-    outcome = run.outcome()
-    everything, recent, fixes = outcome.everything, outcome.recent, outcome.fixes
+        require_files(task.names)
+    baseline = _baseline(task)
+    base = _base(task)
+    read = _read(task)
+    fixes = _fixes(task, read, base, baseline) if task.fix or task.diff else None
+    results = fixes.results if fixes else _check(task, read, base)
+    everything, sources = _in_order(task, read, results), _sources(results)
+    recent = _recent(everything, sources, base)
     if fixes and writes:
         fixes.change.write()
-    findings, stale = recent, None
-    notes: tuple[str, ...] = ()
-    if options.changed_since and not strict:
-        from kiplint.compat.released import releases_note
-
-        notes = releases_note(run.releases, f"{options.changed_since}:")
-    if baseline is not None:
-        from kiplint.commands.check.baseline import apply_baseline
-
-        plain = cache(lambda: _plain_findings(run) if run.base else everything)
-        findings, stale, more = apply_baseline(recent, everything, plain, rules, baseline, configuration.base)
+    findings, stale, notes = recent, None, [*read.empty, *_not_followed(read)]
+    notes += task.configuration.misnamed(task.rules, frozenset().union(*(result.names for result in results)))
+    notes += _releases_note(task)
+    if baseline:
+        plain = cache(lambda: _without_base(task) if base else everything)
+        findings, stale, more = apply_baseline(recent, everything, plain, task.rules, baseline, task.configuration.base)
         notes += more
     if fixes:
         others = len(everything) - len(findings)
-        notes = (*notes, fixes.summary(findings, others, is_written=writes, unsafe=options.unsafe_fixes))
+        notes.append(fixes.summary(findings, others, is_written=writes, unsafe=task.unsafe_fixes))
         notes += (*fixes.effects, *fixes.reasons)
-    messages = frozenset().union(*(result.names for result in outcome.results))
+    fail_on = task.fail_on or task.configuration.config.fail_on
     return CheckResult(
         findings=findings,
-        files=len(run.paths),
-        messages=sum(result.messages for result in outcome.results),
-        sources=outcome.sources,
-        status="findings" if at_least(findings, options.fail_on or configuration.config.fail_on) else "ok",
-        sets=names,
-        rules=rule_infos([*rules.all_rules, *rules.rules], findings, IGNORE),
-        paths=tuple(run.paths),
+        files=len(read.paths),
+        messages=sum(result.messages for result in results),
+        sources=sources,
+        status="findings" if at_least(findings, fail_on) else "ok",
+        sets=task.names,
+        rules=rule_infos([*task.rules.all_rules, *task.rules.rules], findings, IGNORE),
+        paths=tuple(read.paths),
         stale=stale,
-        notes=(*run.empty, *_not_followed(run), *configuration.misnamed(rules, messages), *notes),
-        left_out=tuple(dict.fromkeys(run.left_out)),
+        notes=tuple(notes),
+        left_out=tuple(dict.fromkeys(path for schemas in read.sets for path in schemas.left_out)),
         older=len(everything) - len(recent),
-        patch=fixes.change.patch(names) if fixes else None,
-        whole=options.all,
+        patch=fixes.change.patch(task.names) if fixes else None,
+        whole=task.whole,
     )
 
 
-def _not_followed(run: _Run) -> Iterator[str]:
-    """A line with the links in the sets, where there are any."""
-    if links := [*dict.fromkeys(run.links)]:
-        more = f" and {len(links) - 3} more" if len(links) > 3 else ""
-        yield f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"
+class _Read(NamedTuple):
+    """The sets, and the names of those that are empty."""
+
+    sets: Sequence[SchemaFiles]
+    empty: Sequence[str]
+
+    @property
+    def paths(self) -> list[str]:
+        """The files whose findings are reported."""
+        return [file.path for schemas in self.sets for file in schemas.files if file.is_reported]
 
 
-def _plain_findings(run: _Run) -> tuple[Finding, ...]:
-    """The findings of a check without a base: with a base, some rules report other findings."""
-    options = replace(run.options, changed_since=None, fix=False, diff=False)
-    with suppress(NothingThereError):
-        plain = _Run(run.names, options, run.configuration, run.rules, None, strict=False, with_fixes=False)
-        return plain.outcome().everything
-    return ()
+def _read(task: Task) -> _Read:
+    """The sets. Having none is an error only where nothing is compared."""
+    empty: list[str] = []
+    try:
+        sets = [*open_sets(task.names, task.configuration.keeps, repository=task.repository, empty=empty)]
+    except NothingThereError:
+        if task.changed_since is None:
+            raise
+        return _Read((), ())
+    return _Read(sets, empty)
 
 
-class _Run:
-    """A check: its sets, the rules, the options, and the names of the files read so far."""
-
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        options: CheckCommand,
-        configuration: Configuration,
-        rules: RuleSet,
-        baseline: BaselineOptions | None,
-        strict: bool,
-        with_fixes: bool,
-    ) -> None:
-        self.names, self.options = names, options
-        self.strict, self.with_fixes = strict, with_fixes
-        self.configuration, self.rules, self.baseline = configuration, rules, baseline
-        self.paths: list[str] = []
-        self.left_out: list[str] = []
-        self.links: list[str] = []
-        self.empty: list[str] = []
-
-    def outcome(self) -> _Outcome:
-        """Check the sets."""
-        results, fixes = self._results()
-        findings = [finding for result in results for finding in result.findings]
-        findings.sort(key=lambda finding: finding.path)
-        sources = {path: data for result in results for path, data in result.sources.items()}
-        halves = frozenset(rule.id for rule in self.rules.all_rules if HALF in rule.spec.topics)
-        everything = recent = locate_halves(tuple(findings), self.paths, halves)
-        if self.base is not None:
-            from kiplint.compat.since import brought_about
-
-            recent = brought_about(everything, sources, self.base)
-        return _Outcome(results, fixes, everything, recent, sources)
-
-    @cached_property
-    def base(self) -> BaseState | None:
-        """The findings of the revision `changed_since`."""
-        if self.options.changed_since is None:
-            return None
-        from kiplint.compat.since import read_base
-
-        options, keeps = self.options, self.configuration.keeps
-        return read_base(options.changed_since or "", self.names, keeps, self.rules, strict=self.strict)
-
-    def _head(self) -> BaseState | None:
-        """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
-        options, homes = self.options, {home_of(_folder(name)) for name in self.names}
-        home = homes.pop()
-        if options.all or homes or not home or not all(map(os.path.lexists, self.names)):
-            return None
-        if any(name.lower().endswith(ARCHIVES) for name in self.names):
-            return None
-        from kiplint.compat.since import read_base
-
-        with suppress(SourceError):  # git is missing or refuses the repository
-            return read_base(HEAD, self.names, self.configuration.keeps, self.rules, repository=home)
+def _base(task: Task) -> BaseState | None:
+    """The findings of the revision `changed_since`."""
+    if task.changed_since is None:
         return None
+    from kiplint.compat.since import read_base
 
-    @cached_property
-    def releases(self) -> Releases | None:
-        """The releases that decide what of the base is released."""
-        from kiplint.compat.released import releases_of
+    return read_base(task.changed_since, task.names, task.configuration.keeps, task.rules, strict=task.strict)
 
-        return releases_of(self.configuration, f"{self.options.changed_since}:")
 
-    @cache  # noqa: B019 - there are few runs in a process
-    def fixed_releases(self) -> Releases | None:
-        """The releases that no fix may break; without any, what the base or HEAD has."""
-        from kiplint.compat.released import releases_of, releases_or_base
+def _baseline(task: Task) -> BaselineFile | None:
+    """The file of known findings, if one is named or configured."""
+    configured = task.configuration.config.baseline
+    if not (task.baseline or configured or task.update_baseline):
+        return None
+    path = configured and os.path.join(task.configuration.base, configured)
+    return find_baseline(task.baseline, path, task.names, task.configuration.files, is_updated=task.update_baseline)
 
-        since, place = self.options.changed_since, home_of(_folder(self.names[0]))
-        if since or place:
-            return releases_or_base(self.configuration, since or HEAD, repository=None if since else place)
-        return releases_of(self.configuration, "")
 
-    def _read(self) -> Iterator[SchemaFiles]:
-        """The sets; notes their files. Having none is an error without `changed_since` only."""
-        options, keeps = self.options, self.configuration.keeps
-        try:
-            for schemas in open_sets(self.names, keeps, repository=options.repository, empty=self.empty):
-                self.left_out += schemas.left_out
-                self.links += schemas.links
-                self.paths += [file.path for file in schemas.files if file.is_reported]
-                yield schemas
-        except NothingThereError:
-            if options.changed_since is None:
-                raise
-            self.empty.clear()
-
-    def _check_sets(self) -> Iterator[ScopeFindings]:
-        fixer, base = _fix if self.with_fixes else None, self.base
-        for schemas in self._read():
-            yield check_set(
-                (Input(file.path, file.data, file.is_reported) for file in schemas.files),
-                self.rules,
-                directory=schemas.directory,
-                partial=schemas.single_file,
-                fixer=fixer,
-                base=base.at(schemas.directory) if base else None,
-            )
-
-    def _results(self) -> tuple[Sequence[ScopeFindings], Fixes | None]:
-        """The results of the sets as they are, or with their fixes."""
-        if not (self.options.fix or self.options.diff):
-            return tuple(self._check_sets()), None
-        from kiplint.commands.check.fix import OldFindings, fix_sets
-        from kiplint.fixes.sets import all_rules
-
-        base, counts = self.base, self._read_counts()
-        head = self._head() if base is None else None
-        old = OldFindings(base or head, counts, are_left_out=base is not None) if base or head or counts else None
-        running, every = {rule.id for rule in self.rules.rules}, all_rules(self.configuration)
-        others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
-        fixes = fix_sets(
-            self._read(),
-            self.rules,
-            _fix,
-            unsafe=self.options.unsafe_fixes,
-            releases=self.fixed_releases,
-            old=old,
-            others=others,
+def _check(task: Task, read: _Read, base: BaseState | None) -> list[Result]:
+    """The results of the sets as they are."""
+    return [
+        check_set(
+            (Input(file.path, file.data, file.is_reported) for file in schemas.files),
+            task.rules,
+            directory=schemas.directory,
+            partial=schemas.single_file,
+            fixer=_make_fixes if task.with_fixes else None,
+            base=base.at(schemas.directory) if base else None,
         )
-        return fixes.results, fixes
+        for schemas in read.sets
+    ]
 
-    def _read_counts(self) -> Mapping[str, int]:
-        if self.baseline is None:
-            return {}
-        from kiplint.commands.check.baseline import read_counts
 
-        return read_counts(self.baseline)
+def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
+    """The fixes of a violation. The fixers are imported with the first violation that has one."""
+    from kiplint.fixes.fixers import make_fixes
+
+    return make_fixes(violation, pointer, files)
+
+
+def _fixes(task: Task, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
+    """The results of the sets with their fixes; what is known is not fixed."""
+    from kiplint.commands.check.fix import OldFindings, fix_sets
+    from kiplint.fixes.sets import all_rules
+
+    counts = read_counts(baseline) if baseline else {}
+    head = _head(task) if base is None else None
+    old = OldFindings(base or head, counts, are_left_out=base is not None) if base or head or counts else None
+    running, every = {rule.id for rule in task.rules.rules}, all_rules(task.configuration)
+    others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
+    return fix_sets(
+        read.sets,
+        task.rules,
+        _make_fixes,
+        unsafe=task.unsafe_fixes,
+        releases=cache(partial(_fixed_releases, task)),
+        old=old,
+        others=others,
+    )
+
+
+def _head(task: Task) -> BaseState | None:
+    """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
+    homes = {home_of(_folder(name)) for name in task.names}
+    home = homes.pop()
+    if task.whole or homes or not home or not all(map(os.path.lexists, task.names)):
+        return None
+    if any(name.lower().endswith(ARCHIVES) for name in task.names):
+        return None
+    from kiplint.compat.since import read_base
+
+    with suppress(SourceError):  # git is missing or refuses the repository
+        return read_base(HEAD, task.names, task.configuration.keeps, task.rules, repository=home)
+    return None
+
+
+def _fixed_releases(task: Task) -> Releases | None:
+    """The releases that no fix may break; without any, what the base or HEAD has."""
+    from kiplint.compat.released import releases_of, releases_or_base
+
+    since, place = task.changed_since, home_of(_folder(task.names[0]))
+    if since or place:
+        return releases_or_base(task.configuration, since or HEAD, repository=None if since else place)
+    return releases_of(task.configuration, "")
 
 
 def _folder(name: str) -> str:
@@ -306,11 +316,50 @@ def _folder(name: str) -> str:
     return name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
 
 
-def _fix(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
-    """The fixes of a violation. The fixers are imported with the first violation that has one."""
-    from kiplint.fixes.fixers import make_fixes
+def _sources(results: Iterable[Result]) -> dict[str, bytes]:
+    return {path: data for result in results for path, data in result.sources.items()}
 
-    return make_fixes(violation, pointer, files)
+
+def _in_order(task: Task, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
+    """The findings by file, those about a missing half with the file that has it."""
+    findings = sorted((finding for result in results for finding in result.findings), key=attrgetter("path"))
+    halves = frozenset(rule.id for rule in task.rules.all_rules if HALF in rule.spec.topics)
+    return locate_halves(tuple(findings), read.paths, halves)
+
+
+def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState | None) -> tuple[Finding, ...]:
+    """The findings that the base does not have."""
+    if base is None:
+        return findings
+    from kiplint.compat.since import brought_about
+
+    return brought_about(findings, sources, base)
+
+
+def _without_base(task: Task) -> tuple[Finding, ...]:
+    """The findings of a check without a base: with one, some rules report other findings."""
+    with suppress(NothingThereError):
+        task = replace(task, changed_since=None, with_fixes=False)
+        read = _read(task)
+        return _in_order(task, read, _check(task, read, None))
+    return ()
+
+
+def _releases_note(task: Task) -> tuple[str, ...]:
+    """Which versions are released, where something is compared."""
+    if not task.changed_since or task.strict:
+        return ()
+    from kiplint.compat.released import releases_note, releases_of
+
+    place = f"{task.changed_since}:"
+    return releases_note(releases_of(task.configuration, place), place)
+
+
+def _not_followed(read: _Read) -> list[str]:
+    """A line with the links in the sets, where there are any."""
+    links = [*dict.fromkeys(link for schemas in read.sets for link in schemas.links)]
+    more = f" and {len(links) - 3} more" if len(links) > 3 else ""
+    return [f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"] if links else []
 
 
 def locate_halves(findings: tuple[Finding, ...], paths: Iterable[str], halves: Collection[str]) -> tuple[Finding, ...]:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import asdict, replace
 
-from kiplint.commands.check.options import CheckCommand
-from kiplint.commands.check.run import check_sets
+from kiplint.commands.check.run import Task, check_sets
 from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
 from kiplint.commands.review.trust import RevisionFiles, changed_configuration, new_ignores
@@ -63,8 +62,9 @@ def review(options: ReviewCommand) -> ReviewResult:
             if is_revision(name):
                 raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
             raise SourceError(f"no such file or directory: {name}")
-    check = CheckCommand(changed_since=since.revision or None, fix=options.fix)
-    check_result = check_sets(names, check, configuration, strict=True)
+    rules = configuration.rules()
+    task = Task(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=options.fix)
+    check_result = check_sets(task)
     comparison = _compare(names, since.revision, options.released, configuration)  # with what was fixed
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
@@ -73,8 +73,8 @@ def review(options: ReviewCommand) -> ReviewResult:
         rows = comparison.rollout(configuration)
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change.breaks != "none" or change.severity != "info"]
-    rules = [*configuration.all_rules(), *configuration.rules().rules]
-    topics = {rule.id: rule.spec.topics for rule in rules}
+    every_rule = [*configuration.all_rules(), *rules.rules]
+    topics = {rule.id: rule.spec.topics for rule in every_rule}
     lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
     folders = {*names, *map(os.path.dirname, comparison.after_sources)}
     config_findings = changed_configuration(base_files, folders, trusts_head=options.trust_head) if has_base else ()
@@ -87,7 +87,7 @@ def review(options: ReviewCommand) -> ReviewResult:
     grave = fail_on != "never" and any(change.breaks in grave_breaks for change in worse)
     patch = b""
     if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
-        patch = check_sets(names, replace(check, fix=False, diff=True), configuration, strict=True).patch or b""
+        patch = check_sets(replace(task, fix=False, diff=True)).patch or b""
     return ReviewResult(
         findings=findings,
         files=check_result.files,
@@ -95,7 +95,8 @@ def review(options: ReviewCommand) -> ReviewResult:
         sources={**comparison.sources, **check_result.sources},
         status="findings" if grave or at_least(findings, fail_on) else "ok",
         sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
-        rules=rule_infos(rules, (*findings, *additions), IGNORE) | rule_infos([CONFIGURATION_CHANGED], findings, ""),
+        rules=rule_infos(every_rule, (*findings, *additions), IGNORE)
+        | rule_infos([CONFIGURATION_CHANGED], findings, ""),
         paths=check_result.paths,
         notes=(*since.notes, *comparison.notes, *check_result.notes),
         left_out=check_result.left_out,

@@ -1,0 +1,142 @@
+"""`kiplint check`."""
+
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from kiplint.cli import completion
+from kiplint.cli.options import (
+    TO_CHECK,
+    TO_REPORT,
+    ConfigOption,
+    FailOnOption,
+    IgnoreOption,
+    IsolatedOption,
+    ReportFormatOption,
+    RepositoryOption,
+    SelectOption,
+    SeverityOption,
+    severities,
+)
+from kiplint.cli.output import open_outputs, report, report_patch
+from kiplint.commands.check.run import check
+from kiplint.engine.errors import UsageError
+from kiplint.render.formats import FORMATS
+
+EPILOG = """\b
+Examples:
+  kiplint check clients/src/main/resources/common/message
+  kiplint check Fetch*.json
+  kiplint check . --select kip-1313 --output-format json
+  kiplint check . --fix
+
+Exit codes: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration, unreadable input, or nothing to check."""
+FIXING, BASELINE = "Fixing", "Baseline"
+"""The sections of the help for options of this command."""
+
+
+def command(
+    sets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SET",
+            help="Directories (walked), definition files (their siblings are read too, but not reported), archives, "
+            "REV:path as git show takes it, or - for standard input.",
+            show_default="the working directory",
+            autocompletion=completion.sets,
+        ),
+    ] = None,
+    select: SelectOption = None,
+    ignore: IgnoreOption = None,
+    severity: SeverityOption = None,
+    fail_on: FailOnOption = None,
+    output_format: ReportFormatOption = None,
+    fix: Annotated[
+        bool,
+        typer.Option(
+            "--fix",
+            help="Apply safe fixes to what changed since HEAD, with --all to the rest; outside git to all.",
+            rich_help_panel=FIXING,
+        ),
+    ] = False,
+    unsafe_fixes: Annotated[
+        bool,
+        typer.Option(
+            "--unsafe-fixes",
+            help="With --fix or --diff: apply likely fixes too. Review them afterwards.",
+            rich_help_panel=FIXING,
+        ),
+    ] = False,
+    diff: Annotated[
+        bool,
+        typer.Option("--diff", help="Change nothing: print the changes of --fix as a patch.", rich_help_panel=FIXING),
+    ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Leave out the findings that are recorded in this file.", rich_help_panel=BASELINE
+        ),
+    ] = None,
+    update_baseline: Annotated[
+        bool,
+        typer.Option(
+            "--update-baseline",
+            help="Remove findings that no longer occur from the baseline; if there is no such file yet, write it with "
+            "all.",
+            rich_help_panel=BASELINE,
+        ),
+    ] = False,
+    changed_since: Annotated[
+        str | None,
+        typer.Option(
+            "--changed-since",
+            "--since",
+            metavar="REV",
+            help="Report only findings that changes since this revision caused, or that are on changed lines.",
+            autocompletion=completion.revisions,
+            rich_help_panel=TO_CHECK,
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="List infos too, and on a terminal show every error with its line. With --fix: fix what HEAD has, "
+            "too.",
+            rich_help_panel=TO_REPORT,
+        ),
+    ] = False,
+    config: ConfigOption = None,
+    isolated: IsolatedOption = False,
+    repository: RepositoryOption = None,
+) -> int:
+    """Check message definitions.
+
+    Every finding states what is wrong, in which version and field, why, and what to write instead. As in Kafka's
+    generator, the definitions of one directory are one schema set. --fix keeps every comment; with --diff the exit code
+    is 1 when there is something to fix, and reports go to files.
+    """
+    if unsafe_fixes and not (fix or diff):
+        raise UsageError("--unsafe-fixes goes with --fix or --diff")
+    work = partial(
+        check,
+        *sets or (),
+        select=select or (),
+        ignore=ignore or (),
+        severity=severities(severity),
+        fail_on=fail_on,
+        baseline=baseline,
+        changed_since=changed_since,
+        whole=whole,
+        config=config,
+        isolated=isolated,
+        repository=repository,
+        with_fixes=any(FORMATS[output.format].shows_fixes for output in open_outputs(output_format)),
+    )
+    fixing = partial(work, fix=fix, unsafe_fixes=unsafe_fixes, diff=diff, update_baseline=update_baseline)
+    if not diff:
+        return report("check", output_format, fixing)
+    if "-" in (sets or ()) and any(not output.is_out for output in open_outputs(output_format)):
+        raise UsageError("standard input can be read only once; for a patch and a report, name the file")
+    return report_patch(output_format, fixing, work)
