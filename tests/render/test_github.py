@@ -12,7 +12,6 @@ from kiplint.render.findings.github import (
     escape,
     escape_property,
     step_outputs,
-    write_failure,
     write_summary,
 )
 from kiplint.render.report import Report
@@ -108,9 +107,3 @@ def test_step_outputs() -> None:
     result = report(*many(3), *many(2, "warning"), *many(1, "info"), status="findings")
     assert step_outputs(result) == "errors=3\nwarnings=2\ninfos=1\nstatus=findings\n"
     assert step_outputs(report()) == "errors=0\nwarnings=0\ninfos=0\nstatus=ok\n"
-
-
-def test_failure() -> None:
-    out = io.StringIO()
-    write_failure("check", "no such file: <b>|\nx", out)
-    assert out.getvalue() == "## kiplint check\n\nIt could not run: no such file: &lt;b>\\|\\\\u000ax\n\n"

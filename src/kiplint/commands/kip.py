@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple, TextIO
 
@@ -44,7 +43,7 @@ from kiplint.render.table import DIM, Cell, table, title, width_of
 from kiplint.sources.disk import STDIN, read_input
 from kiplint.sources.schema_files import NothingThereError
 from kiplint.text.document import Block, ShownDocument, find_blocks, read_document
-from kiplint.text.lines import Lines, decode_text
+from kiplint.text.lines import decode_text
 from kiplint.text.words import plural, tally
 
 EPILOG = """\b
@@ -356,7 +355,6 @@ def _definitions(kip: Kip, base: Tree, current: set[int], changes: list[ChangeFi
 def write(result: KipResult, out: TextIO, *, color: bool) -> None:
     """Write each KIP, and a line with the counts of findings."""
     width = width_of(out)
-    lines_of = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     for kip, findings, changes in result.kips:
         rows: list[list[Cell]] = [
             [
@@ -368,7 +366,7 @@ def write(result: KipResult, out: TextIO, *, color: bool) -> None:
         ]
         out.write("\n".join([title(kip.path, color), *table((), rows, color, width), "\n"]))
         for finding in filter(result.is_listed, findings):
-            out.write(excerpt(finding, lines_of(finding.path), color, width) + "\n")
+            out.write(excerpt(finding, result.sources.get(finding.path, b""), color, width) + "\n")
         if changes:
             out.write(f"{title(f'What it changes in {result.against}', color)}\n\n")
             write_diff(changes, kip.current, result.sources, out, color=color)

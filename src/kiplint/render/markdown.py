@@ -24,17 +24,10 @@ _BREAK: Final = "<!-- -->"
 """It is invisible, and keeps GitHub from linking the text around it."""
 
 
-def write_row(cells: Iterable[str], out: TextIO) -> None:
-    """Write a row of a table; the cells are Markdown."""
-    out.write(f"| {' | '.join(cells)} |\n")
-
-
 def write_table(head: Sequence[str], rows: Iterable[Iterable[str]], out: TextIO) -> None:
     """Write a table; the cells are text."""
-    write_row(head, out)
-    write_row(["---"] * len(head), out)
-    for row in rows:
-        write_row(map(inline, row), out)
+    for cells in (head, ["---"] * len(head), *(map(inline, row) for row in rows)):
+        out.write(f"| {' | '.join(cells)} |\n")
 
 
 def inline(text: str) -> str:

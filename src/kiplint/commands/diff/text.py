@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, TextIO
@@ -17,7 +16,6 @@ from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import DIM, SEVERITY, fold, paint, paragraph, table, title, width_of
-from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -45,12 +43,11 @@ def write_changes_of(
     changes: Sequence[ChangeFinding], sources: Mapping[str, bytes], out: TextIO, *, color: bool
 ) -> None:
     """Write the changes: what breaks with its lines and its proof, and the rest below the names of RPCs."""
-    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(sources.get(path, b""))))
     width = width_of(out)
     others = []
     for change in changes:
         if _is_grave(change):
-            finding = excerpt(change, lines(change.path), color, width)
+            finding = excerpt(change, sources.get(change.path, b""), color, width)
             out.write(finding.rstrip() + "\n" + proof(change, color, width) + "\n")
         else:
             others.append(change)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Final, TextIO
@@ -18,7 +17,6 @@ from kiplint.render.findings.text import excerpt, split, write_fixable
 from kiplint.render.findings.text import write_rows as write_finding_rows
 from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
-from kiplint.text.lines import Lines, decode_text
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -30,13 +28,11 @@ MOST_OF_PATCH: Final = 12
 
 def write(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write the entries, and what is added; nothing when nothing changed."""
-    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(result.sources.get(path, b""))))
     width = width_of(out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
     excerpts, rows = split(entries, lambda entry: entry.severity == "error" or entry.breaks in GRAVE)
     for entry in excerpts:
-        source = lines(entry.path) if entry.path in result.sources else None
-        out.write(excerpt(entry, source, color, width).rstrip() + "\n")
+        out.write(excerpt(entry, result.sources.get(entry.path), color, width).rstrip() + "\n")
         for line in _also(entry):
             out.write("\n".join(fold(f"{' ' * len(str(entry.line))} = {line}", width)) + "\n")
         for change in entry.changes:

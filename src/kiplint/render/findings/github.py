@@ -105,11 +105,6 @@ def write_summary(report: Report, out: TextIO, most: int = SUMMARY_LIMIT) -> Non
         out.write("\n")
 
 
-def write_failure(command: str, message: str, out: TextIO) -> None:
-    """Write why there is no report."""
-    out.write(f"## kiplint {command}\n\nIt could not run: {inline(message)}\n\n")
-
-
 def step_outputs(report: Report) -> str:
     """The lines that set the outputs of the step: the counts, and how the run went."""
     counts = report.counts
@@ -138,7 +133,8 @@ def annotation_of_failure(command: str, message: str) -> str:
 def record_failure(command: str, message: str) -> None:
     """Write the error to the same files."""
     with suppress(OSError):  # the error itself matters more than where it could not be written
-        _append(SUMMARY, lambda out: write_failure(command, message, out))
+        text = f"## kiplint {command}\n\nIt could not run: {inline(message)}\n\n"
+        _append(SUMMARY, lambda out: out.write(text))
         _append(OUTPUT, lambda out: out.write("status=error\n"))
 
 

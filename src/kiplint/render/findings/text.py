@@ -29,15 +29,13 @@ MIN_WIDTH: Final = 20
 
 def write(report: Report, out: TextIO, *, color: bool) -> None:
     """Write the findings, errors first, and, when there are any, lines that count them."""
-    lines = lru_cache(maxsize=2)(lambda path: Lines(decode_text(report.sources.get(path, b""))))
     width = width_of(out)
     findings = rank(filter(report.is_listed, report.findings))
     excerpts, rows = split(findings, lambda finding: finding.severity == "error")
     if out.isatty() and not report.whole:
         excerpts, rows = excerpts[:MOST_ON_TERMINAL], excerpts[MOST_ON_TERMINAL:] + rows
     for finding in excerpts:
-        source = lines(finding.path) if finding.path in report.sources else None
-        out.write(excerpt(finding, source, color, width) + "\n")
+        out.write(excerpt(finding, report.sources.get(finding.path), color, width) + "\n")
     write_rows(rows, out, color=color)
     if report.findings:
         where = f"{plural(report.files, 'file')}{report.others}"
@@ -83,21 +81,21 @@ def write_concise(report: Report, out: TextIO, *, color: bool) -> None:
         out.write(f"{location}: {severity} {finding.rule} {printable(finding.summary)}\n")
 
 
-def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | None = None) -> str:
+def excerpt(finding: Finding, source: bytes | None, color: bool, width: int | None = None) -> str:
     """A finding with the line that it is on, cut at the location to what fits into `width` columns.
 
-    `lines` is None for a finding about a directory.
+    `source` is the file; None for a finding about a directory.
     """
     margin = " " * len(str(finding.line))
     arrow, bar = paint("-->", BLUE, color), paint("|", BLUE, color)
     where = f"{margin}{arrow} {printable(finding.path)}"
     rows = _headline(finding, width, color)
-    if lines is None:
+    if source is None:
         rows.append(where)
     else:
         end = finding.end_column if finding.end_line == finding.line else None
         widest = WIDEST if width is None else max(MIN_WIDTH, min(WIDEST, width - len(margin) - 3))
-        text, marks = _excerpt(lines.line(finding.line), finding.column, end, widest)
+        text, marks = _excerpt(_lines(source).line(finding.line), finding.column, end, widest)
         rows += [
             f"{where}:{finding.line}:{finding.column}",
             f"{margin} {bar}",
@@ -111,6 +109,11 @@ def excerpt(finding: Finding, lines: Lines | None, color: bool, width: int | Non
     if finding.remark:
         rows += _labelled(f"{margin} ", f"= {finding.remark}", DIM, width, color)
     return "\n".join(row.rstrip() for row in rows) + "\n"
+
+
+@lru_cache(maxsize=2)
+def _lines(source: bytes) -> Lines:
+    return Lines(decode_text(source))
 
 
 def _headline(finding: Finding, width: int | None, color: bool) -> list[str]:

@@ -13,7 +13,7 @@ from tools import definition, field
 A = field("A", about="One.")
 
 
-def half(kind: str, name: str = "X") -> bytes:
+def message(kind: str, name: str = "X") -> bytes:
     key = "XY".index(name)
     return definition(
         A, name=f"{name}{kind}", apiKey=key, type=kind.lower(), listeners=["broker"] if kind == "Request" else None
@@ -23,12 +23,12 @@ def half(kind: str, name: str = "X") -> bytes:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     files = {
-        f"{kind.lower()}s/{name}{kind}.json": half(kind, name) for kind in ("Request", "Response") for name in "XY"
+        f"{kind.lower()}s/{name}{kind}.json": message(kind, name) for kind in ("Request", "Response") for name in "XY"
     }
     return make_repository(tmp_path / "tree", files)
 
 
-def missing_halves(*sets: Path | str, repository: Path | None = None) -> list[str]:
+def missing(*sets: Path | str, repository: Path | None = None) -> list[str]:
     findings = check(*sets, select=["rpc/request-missing", "rpc/response-missing"], repository=repository).findings
     return sorted(finding.message.partition("; ")[2].replace("\\", "/") for finding in findings)
 
@@ -38,31 +38,27 @@ def test_within_one_run(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = [
         f"{name}{kind} is in {kind.lower()}s/{name}{kind}.json" for kind in ("Request", "Response") for name in "XY"
     ]
-    assert missing_halves(".") == sorted(f"{place}, which is another set" for place in places)
-    assert missing_halves("requests") == [
+    assert missing(".") == sorted(f"{place}, which is another set" for place in places)
+    assert missing("requests") == [
         f"{name}Response is in responses/{name}Response.json, which is another set" for name in "XY"
     ]
-    assert missing_halves("requests/XRequest.json") == [
-        "XResponse is in responses/XResponse.json, which is another set"
-    ]
+    assert missing("requests/XRequest.json") == ["XResponse is in responses/XResponse.json, which is another set"]
 
 
-def test_within_a_revision(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_revision_and_nowhere(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tree.parent)
-    result = missing_halves("HEAD:", repository=tree)
+    result = missing("HEAD:", repository=tree)
     assert result[0] == "XRequest is in HEAD:requests/XRequest.json, which is another set"
-
-
-def test_a_half_that_is_nowhere(tree: Path) -> None:
     (tree / "responses" / "XResponse.json").unlink()
-    assert missing_halves(tree / "requests" / "XRequest.json") == [""]
+    assert missing(tree / "requests" / "XRequest.json") == [""]
 
 
-def test_a_finding_about_a_pair_belongs_to_both_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finding_about_a_pair_belongs_to_both_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request that was bumped alone is reported for either file, and once for both."""
     request = definition(A, name="XRequest", apiKey=0, listeners=["broker"], validVersions="0-6")
     write(
-        tmp_path, {"XRequest.json": request, "XResponse.json": half("Response"), "YRequest.json": half("Request", "Y")}
+        tmp_path,
+        {"XRequest.json": request, "XResponse.json": message("Response"), "YRequest.json": message("Request", "Y")},
     )
     monkeypatch.chdir(tmp_path)
 
