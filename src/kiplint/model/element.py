@@ -25,6 +25,10 @@ class ParsedRange(NamedTuple):
     problem: str
 
 
+NO_RANGE = ParsedRange(NONE, "")
+"""The range of a property that is left out."""
+
+
 @lru_cache(maxsize=65536)
 def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
     """Parse a range that must be present; blank text is invalid. An inverted range has no versions, as in Kafka."""
@@ -36,8 +40,8 @@ def required_range(text: str, stand_in: VersionRange = NONE) -> ParsedRange:
 
 def optional_range(text: str | UnsetType | None, stand_in: VersionRange = NONE) -> ParsedRange:
     """Parse a range that may be left out, null or blank."""
-    if text is UNSET or not text or not isinstance(text, str) or text.isspace():
-        return ParsedRange(stand_in, "")
+    if not isinstance(text, str) or not text or text.isspace():
+        return NO_RANGE if stand_in is NONE else ParsedRange(stand_in, "")
     return required_range(text, stand_in)
 
 
