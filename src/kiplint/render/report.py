@@ -14,6 +14,7 @@ from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Severity
 from kiplint.engine.rule import Rule
 from kiplint.render.formats import PAGE
+from kiplint.sources.disk import in_repository
 from kiplint.text.show import printable
 from kiplint.text.words import plural, tally
 
@@ -230,8 +231,6 @@ class Report(RunResult, frozen=True):
 
     def in_repository(self, path: str) -> str:
         """The path of a file as platforms know it: relative to the top of the repository, if it is below that."""
-        from kiplint.sources.disk import in_repository
-
         return in_repository(path, self.sets)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import filterfalse
 from typing import Final, TextIO
+from unicodedata import east_asian_width
 
 from kiplint.engine.finding import Finding
 from kiplint.render.report import AnyFinding, Report, rank
@@ -154,6 +155,4 @@ def _excerpt(line: str, column: int, end: int | None, widest: int) -> tuple[str,
 
 def _blanks(text: str) -> str:
     """As many blanks as the text has columns."""
-    from unicodedata import east_asian_width
-
     return "".join("  " if east_asian_width(char) in "WF" else " " for char in text)
