@@ -13,8 +13,6 @@ from kiplint.cli.output import finish, present, present_patch
 from kiplint.commands.migrate.bump import DiffOption, DryRunOption
 from kiplint.commands.migrate.run import migrate_kip_1313
 from kiplint.commands.migrate.text import write_rollout
-from kiplint.engine.errors import UsageError
-from kiplint.text.words import comma_parts
 
 EPILOG = """\b
 Examples:
@@ -67,8 +65,6 @@ def command(
     id that the header now has. A later run continues what an earlier one or a person left. The exit code is 1 while a
     person has to change something.
     """
-    if only and not comma_parts(only):
-        raise UsageError("--only names no RPC; leave the option out to change all RPCs")
     result = migrate_kip_1313(
         *sets,
         only=only or (),

@@ -48,6 +48,8 @@ def migrate_kip_1313(
     while a person has to change something. Raises UsageError for an unknown RPC and for files that cannot be written,
     and SourceError for what cannot be opened.
     """
+    if only and not comma_parts(only):
+        raise UsageError("--only names no RPC; leave the option out to change all RPCs")
     only = comma_parts(only)
 
     def change(schemas: SchemaSet, rpcs: Sequence[Rpc]) -> Migration:
