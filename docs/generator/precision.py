@@ -31,8 +31,7 @@ CHANGES = """\
 `make precision` also reviews {commits} commits of Kafka's trunk as pull requests, each against the one before, and the
 forks of {forks}, each as a whole against the release of Kafka that it comes from. The
 releases before a commit say what is released. {failing} of these changes have an error. `make precision` fails if an
-error or a warning is not judged, if an error is false, if more than one warning in twenty is false, or if a rule is
-false more than once in five.
+error or a warning is not judged, if an error is false, or if more than one warning in twenty is false.
 
 Each row counts the entries of `kiplint review`, one for each cause. Verdicts on single changes are below; all others
 are those [above](#judged)."""
