@@ -135,9 +135,9 @@ def test_json5_is_not_imported_for_strict_json(monkeypatch: pytest.MonkeyPatch) 
 def test_what_only_the_decoder_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should the scan ever miss a mistake, the decoder's words and place are passed on."""
     from kiplint.text import diagnose as module
-    from kiplint.text.tree import Tree, read_tree
+    from kiplint.text.tree import TextTree, read_tree
 
-    monkeypatch.setattr(module, "read_tree", lambda text: Tree(read_tree(text).root, ()))
+    monkeypatch.setattr(module, "read_tree", lambda text: TextTree(read_tree(text).root, ()))
     assert only('["é", 01]'.encode()) == Problem("invalid-json", "invalid number", "", 7, 8)
     assert only(b"[1e999]") == Problem("invalid-json", "Number out of range - at `$[0]`", "", 0, 7)
 

@@ -22,7 +22,7 @@ from kiplint.compat.change import (
     partner,
 )
 from kiplint.compat.kinds import FieldChange
-from kiplint.compat.released import Release, Releases, released_versions, unstable_version
+from kiplint.compat.released import ReleasedMessage, Releases, released_versions, unstable_version
 from kiplint.compat.standing import STANDINGS, Standing, effect
 from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
 from kiplint.model.fields import Container, Field
@@ -164,7 +164,7 @@ class Standings(NamedTuple):
     def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> Standings:
         """The standings, by the releases or, without any, by the old message."""
         own, valid = old.valid if old else NONE, new.valid if new else NONE
-        holders = [Release("", old, released_versions(old))] if old else []
+        holders = [ReleasedMessage("", old, released_versions(old))] if old else []
         if releases and (message := old or new):
             holders = list(releases.holders(message, own | valid))
         released = restored_versions = NONE

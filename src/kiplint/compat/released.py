@@ -25,7 +25,7 @@ MOST_NAMED: Final = 5
 """How many releases a note names."""
 
 
-class Release(NamedTuple):
+class ReleasedMessage(NamedTuple):
     """A message as a release has it: the newest release with these versions."""
 
     name: str
@@ -41,23 +41,23 @@ class Releases:
         self._trees = iter(trees)
         self._messages: dict[tuple[str, object], list[tuple[str, Message]]] = {}
 
-    def holders(self, message: Message, versions: VersionRange) -> Iterator[Release]:
+    def holders(self, message: Message, versions: VersionRange) -> Iterator[ReleasedMessage]:
         """The message in each release that is the newest one with some of the versions.
 
         A message that has the API key and is another one does not count (see `key_holder`).
         """
         for name, former in self._candidates(message) if versions else ():
             if (held_versions := versions & released_versions(former)) and _is_same(former, message):
-                yield Release(name, former, held_versions)
+                yield ReleasedMessage(name, former, held_versions)
                 versions -= held_versions
             if not versions:
                 return
 
-    def key_holder(self, message: Message) -> Release | None:
+    def key_holder(self, message: Message) -> ReleasedMessage | None:
         """The newest release in which another message has the API key, if the set does not have that one as well."""
         for name, former in self._candidates(message):
             if former.name not in message.schemas.by_name and not are_related(former, message):
-                return Release(name, former, former.valid)
+                return ReleasedMessage(name, former, former.valid)
         return None
 
     def _candidates(self, message: Message) -> Iterator[tuple[str, Message]]:

@@ -189,13 +189,13 @@ def _primitive(kind: str, compact: bool, nullable: bool) -> Any:
     return ("compact" if compact else "string" if kind == "string" else "bytes", nullable)
 
 
-class WireForm(NamedTuple):
+class Encoding(NamedTuple):
     """The bytes of one version, with the tags of every tag section in the order of the sections."""
 
     tokens: Tokens
-    sections: tuple[Mapping[int, WireForm], ...]
+    sections: tuple[Mapping[int, Encoding], ...]
 
-    def agrees_with(self, other: WireForm) -> bool:
+    def agrees_with(self, other: Encoding) -> bool:
         """Whether each side reads what the other writes. A tag that only one side has is skipped (KIP-482)."""
         return self.tokens == other.tokens and all(
             ours[tag].agrees_with(theirs[tag])
@@ -210,19 +210,19 @@ def wire_ranges(message: Message) -> list[VersionRange]:
     return [message.flexible, *ranges, *(entry.versions for entry in message.header_ranges)]
 
 
-def wire_forms(message: Message) -> Iterator[tuple[VersionRange, WireForm]]:
+def wire_forms(message: Message) -> Iterator[tuple[VersionRange, Encoding]]:
     """The form of each range of valid versions on which nothing changes, lowest first."""
     for versions in boundaries(wire_ranges(message), message.valid):
         body = layout(message, versions.lowest)
-        yield versions, WireForm(tokens(body), tuple(_sections(body)))
+        yield versions, Encoding(tokens(body), tuple(_sections(body)))
 
 
-def _sections(body: Layout) -> Iterator[Mapping[int, WireForm]]:
+def _sections(body: Layout) -> Iterator[Mapping[int, Encoding]]:
     for struct in body.slots:
         yield from _sections(struct.body) if struct.body else ()
     if body.tags is not None:
         yield {
-            slot.field.tag or 0: WireForm(slot_tokens(slot), tuple(_sections(slot.body)) if slot.body else ())
+            slot.field.tag or 0: Encoding(slot_tokens(slot), tuple(_sections(slot.body)) if slot.body else ())
             for slot in body.tags
         }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -16,7 +15,7 @@ from kiplint.sources.schema_files import (
     SourceError,
     with_context,
 )
-from kiplint.sources.tree import FileTree, by_folder, is_walked
+from kiplint.sources.tree import REVISION, FileTree, by_folder, home_of, is_walked
 from kiplint.text.files import IS_LINK, read_file, standard_input
 from kiplint.text.show import printable
 
@@ -149,17 +148,6 @@ def show_path(path: str) -> str:
     return printable(os.path.relpath(full, here) if inside else os.path.normpath(path))
 
 
-def home_of(directory: str) -> str:
-    """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
-    here = os.path.abspath(directory)
-    while not os.path.lexists(os.path.join(here, ".git")):
-        here, below = os.path.dirname(here), here
-        if here == below:
-            return ""
-    return os.path.join(here, "")
-
-
-REVISION = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
 _PLATFORMS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 """The variables in which platforms name the top of the repository."""
 

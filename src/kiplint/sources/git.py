@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from kiplint.limits import GIT_LISTING, GIT_OBJECTS
 from kiplint.sources.cleanup import at_end
-from kiplint.sources.disk import REVISION, home_of
 from kiplint.sources.schema_files import LARGEST_ENTRY, SourceError
-from kiplint.sources.tree import FileTree, by_folder
+from kiplint.sources.tree import REVISION, FileTree, by_folder, home_of
 from kiplint.text.files import read_file
 from kiplint.text.words import did_you_mean
 
@@ -83,7 +82,7 @@ def start(options: Sequence[str], command: Sequence[str], env: dict[str, str]) -
         raise SourceError(f"revisions and bundles are read with git, which cannot be run: {error.strerror}") from None
 
 
-class Result(NamedTuple):
+class Outcome(NamedTuple):
     """The exit code of a command, negative if it was killed, and what it wrote."""
 
     code: int
@@ -93,7 +92,7 @@ class Result(NamedTuple):
 
 def run(
     options: Sequence[str], command: Sequence[str], env: dict[str, str], most: int = GIT_OBJECTS, seconds: float = 0
-) -> Result:
+) -> Outcome:
     """Run a git command; it is killed beyond `most` bytes of output, or after so many seconds, by default `SECONDS`.
 
     Raises SourceError as `start` does.
@@ -115,7 +114,7 @@ def run(
         raise
     finally:
         timer.cancel()
-    return Result(process.returncode, out, err)
+    return Outcome(process.returncode, out, err)
 
 
 def complaint(stderr: bytes) -> str:

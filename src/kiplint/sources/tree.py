@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -17,6 +18,9 @@ from kiplint.sources.schema_files import (
     with_context,
 )
 from kiplint.text.show import printable
+
+REVISION: Final = re.compile(r"(?:[^{}:]|\{[^{}]*\})+:")
+"""The revision of `REV:path`, with its colon."""
 
 
 class FileTree(msgspec.Struct, frozen=True):
@@ -85,3 +89,13 @@ def by_folder(files: dict[str, Any]) -> dict[str, dict[str, Any]]:
         if not folder or all(map(is_walked, folder.split("/"))):
             folders.setdefault(folder, {})[name] = file
     return folders
+
+
+def home_of(directory: str) -> str:
+    """The top of the work tree around a directory, with a separator at its end, or empty where there is none."""
+    here = os.path.abspath(directory)
+    while not os.path.lexists(os.path.join(here, ".git")):
+        here, below = os.path.dirname(here), here
+        if here == below:
+            return ""
+    return os.path.join(here, "")

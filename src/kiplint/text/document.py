@@ -63,7 +63,7 @@ class DocumentBlocks(NamedTuple):
     loose: tuple[int, ...]
 
 
-class _Frame(NamedTuple):
+class _Element(NamedTuple):
     start: int
     keys: set[str]
 
@@ -74,7 +74,7 @@ class _Scan:
     def __init__(self, text: str) -> None:
         self.text = text
         self.replacements: dict[int, str] = {}
-        self.stack: list[_Frame] = []
+        self.stack: list[_Element] = []
         self.closed: list[tuple[int, int]] = []
         self.loose: list[int] = []
         self.last_closing = text.rfind("*/")
@@ -95,7 +95,7 @@ class _Scan:
         if kind:
             self._string(kind, start, end)
         elif match.group() == "{":
-            self.stack.append(_Frame(start, set()))
+            self.stack.append(_Element(start, set()))
         elif self.stack:
             self._close(self.stack.pop(), end)
         return end
@@ -111,7 +111,7 @@ class _Scan:
         if _COLON.match(self.text, end):
             self.stack[-1].keys.add(self.text[start + 1 : end - 1])
 
-    def _close(self, frame: _Frame, end: int) -> None:
+    def _close(self, frame: _Element, end: int) -> None:
         if OWN in frame.keys or (frame.keys >= _MESSAGE and "versions" not in frame.keys):
             self.closed.append((frame.start, end))
         elif frame.keys >= _PART:

@@ -55,7 +55,7 @@ class Node:
         return read_string(text, self.start, self.end, closed=closed)[0]
 
 
-class Tree(NamedTuple):
+class TextTree(NamedTuple):
     """The first value of a text, None when there is none, and the problems of its syntax in text order."""
 
     root: Node | None
@@ -63,7 +63,7 @@ class Tree(NamedTuple):
 
 
 @lru_cache(maxsize=2)
-def read_tree(text: str) -> Tree:
+def read_tree(text: str) -> TextTree:
     """The tree of a text, with at most `DEFINITION_PROBLEMS` problems, each with a pointer and character offsets.
 
     Kinds: trailing-comma, json5-only, invalid-json, trailing-content, duplicate-key, too-deep, block-comment.
@@ -72,7 +72,7 @@ def read_tree(text: str) -> Tree:
     """
     scanner = _Scanner(text)
     root = scanner.read()
-    return Tree(root, tuple(sorted(scanner.problems, key=lambda problem: problem.start)))
+    return TextTree(root, tuple(sorted(scanner.problems, key=lambda problem: problem.start)))
 
 
 class Token(NamedTuple):

@@ -23,7 +23,7 @@ from kiplint.engine.baseline import (
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
-from kiplint.sources.disk import home_of
+from kiplint.sources.tree import home_of
 from kiplint.text.files import Disk
 from kiplint.text.show import encodable, printable
 from kiplint.text.words import plural

@@ -21,9 +21,10 @@ from kiplint.engine.rule import HALF
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.engine.run import Input, Result, check_set
 from kiplint.render.report import IGNORE, FindingsSummary, Report, at_least, rule_infos
-from kiplint.sources.disk import STDIN, home_of
+from kiplint.sources.disk import STDIN
 from kiplint.sources.open import ARCHIVES, open_sets
 from kiplint.sources.schema_files import NothingThereError, SchemaFiles, SourceError
+from kiplint.sources.tree import home_of
 from kiplint.text.show import printable
 from kiplint.text.words import plural
 
@@ -115,7 +116,7 @@ def check(
     names = tuple(os.fspath(name) for name in sets) or (".",)
     start = "" if names[0] == STDIN else names[0]
     configuration = configure(start, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
-    task = Task(
+    task = CheckedSet(
         names,
         configuration,
         configuration.rules(),
@@ -133,7 +134,7 @@ def check(
     return check_sets(task)
 
 
-class Task(msgspec.Struct, frozen=True):
+class CheckedSet(msgspec.Struct, frozen=True):
     """What is checked, against which rules, and what is done beside, as the parameters of `check` say.
 
     With `strict`, `changed_since` leaves out what the base has too, even if its line was changed.
@@ -155,7 +156,7 @@ class Task(msgspec.Struct, frozen=True):
     with_fixes: bool = True
 
 
-def check_sets(task: Task) -> CheckResult:
+def check_sets(task: CheckedSet) -> CheckResult:
     """Check the sets of a task: read them, check or fix them, leave out what is known, and report the rest."""
     writes = task.fix and not task.diff
     if writes:
@@ -213,7 +214,7 @@ class _Read(NamedTuple):
         return [file.path for schemas in self.sets for file in schemas.files if file.is_reported]
 
 
-def _read(task: Task) -> _Read:
+def _read(task: CheckedSet) -> _Read:
     """The sets. Having none is an error only where nothing is compared."""
     empty: list[str] = []
     try:
@@ -225,7 +226,7 @@ def _read(task: Task) -> _Read:
     return _Read(sets, empty)
 
 
-def _base(task: Task) -> BaseState | None:
+def _base(task: CheckedSet) -> BaseState | None:
     """The findings of the revision `changed_since`."""
     if task.changed_since is None:
         return None
@@ -234,7 +235,7 @@ def _base(task: Task) -> BaseState | None:
     return read_base(task.changed_since, task.names, task.configuration.keeps, task.rules, strict=task.strict)
 
 
-def _baseline(task: Task) -> BaselineFile | None:
+def _baseline(task: CheckedSet) -> BaselineFile | None:
     """The file of known findings, if one is named or configured."""
     configured = task.configuration.config.baseline
     if not (task.baseline or configured or task.update_baseline):
@@ -243,7 +244,7 @@ def _baseline(task: Task) -> BaselineFile | None:
     return find_baseline(task.baseline, path, task.names, task.configuration.files, is_updated=task.update_baseline)
 
 
-def _check(task: Task, read: _Read, base: BaseState | None) -> list[Result]:
+def _check(task: CheckedSet, read: _Read, base: BaseState | None) -> list[Result]:
     """The results of the sets as they are."""
     return [
         check_set(
@@ -265,7 +266,7 @@ def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) 
     return make_fixes(violation, pointer, files)
 
 
-def _fixes(task: Task, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
+def _fixes(task: CheckedSet, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
     """The results of the sets with their fixes; what is known is not fixed."""
     from kiplint.commands.check.fix import OldFindings, fix_sets
     from kiplint.fixes.sets import all_rules
@@ -286,7 +287,7 @@ def _fixes(task: Task, read: _Read, base: BaseState | None, baseline: BaselineFi
     )
 
 
-def _head(task: Task) -> BaseState | None:
+def _head(task: CheckedSet) -> BaseState | None:
     """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
     homes = {home_of(_folder(name)) for name in task.names}
     home = homes.pop()
@@ -301,7 +302,7 @@ def _head(task: Task) -> BaseState | None:
     return None
 
 
-def _fixed_releases(task: Task) -> Releases | None:
+def _fixed_releases(task: CheckedSet) -> Releases | None:
     """The releases that no fix may break; without any, what the base or HEAD has."""
     from kiplint.compat.released import releases_of, releases_or_base
 
@@ -320,7 +321,7 @@ def _sources(results: Iterable[Result]) -> dict[str, bytes]:
     return {path: data for result in results for path, data in result.sources.items()}
 
 
-def _in_order(task: Task, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
+def _in_order(task: CheckedSet, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
     """The findings by file, those about a missing half with the file that has it."""
     findings = sorted((finding for result in results for finding in result.findings), key=attrgetter("path"))
     halves = frozenset(rule.id for rule in task.rules.all_rules if HALF in rule.spec.topics)
@@ -336,7 +337,7 @@ def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: B
     return brought_about(findings, sources, base)
 
 
-def _without_base(task: Task) -> tuple[Finding, ...]:
+def _without_base(task: CheckedSet) -> tuple[Finding, ...]:
     """The findings of a check without a base: with one, some rules report other findings."""
     with suppress(NothingThereError):
         task = replace(task, changed_since=None, with_fixes=False)
@@ -345,7 +346,7 @@ def _without_base(task: Task) -> tuple[Finding, ...]:
     return ()
 
 
-def _releases_note(task: Task) -> tuple[str, ...]:
+def _releases_note(task: CheckedSet) -> tuple[str, ...]:
     """Which versions are released, where something is compared."""
     if not task.changed_since or task.strict:
         return ()

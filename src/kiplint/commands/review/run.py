@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import asdict, replace
 
-from kiplint.commands.check.run import Task, check_sets
+from kiplint.commands.check.run import CheckedSet, check_sets
 from kiplint.commands.diff.run import breaks_of, compare
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
 from kiplint.commands.review.trust import RevisionFiles, changed_configuration, new_ignores
@@ -26,10 +26,10 @@ from kiplint.engine.finding import SEVERITIES, Finding, Span
 from kiplint.engine.rule import Topic
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, at_least, rule_infos
-from kiplint.sources.disk import home_of
 from kiplint.sources.git import is_revision, is_unborn, open_repository
 from kiplint.sources.history import target_branches
 from kiplint.sources.schema_files import NothingThereError, SourceError
+from kiplint.sources.tree import home_of
 from kiplint.text.files import DISK
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
@@ -63,7 +63,7 @@ def review(options: ReviewCommand) -> ReviewResult:
                 raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
             raise SourceError(f"no such file or directory: {name}")
     rules = configuration.rules()
-    task = Task(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=options.fix)
+    task = CheckedSet(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=options.fix)
     check_result = check_sets(task)
     comparison = _compare(names, since.revision, options.released, configuration)  # with what was fixed
     changes = comparison.changes

@@ -28,7 +28,7 @@ from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served
 from kiplint.compat.tree import TooLargeError
 from kiplint.model.error_codes import INVALID_REQUEST
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, header_of
-from kiplint.model.layout import WireForm, exceeded_limit, wire_forms
+from kiplint.model.layout import Encoding, exceeded_limit, wire_forms
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.versions import NONE, VersionRange
@@ -53,7 +53,7 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
     reserved_versions: VersionRange = NONE
 
     @cached_property
-    def forms(self) -> tuple[tuple[tuple[VersionRange, WireForm], ...], ...]:
+    def forms(self) -> tuple[tuple[tuple[VersionRange, Encoding], ...], ...]:
         """The bytes of request and response, by version. Raises TooLargeError."""
         halves = (self.request, self.response)
         for half in halves:
