@@ -57,8 +57,8 @@ from kiplint.engine.errors import UsageError as UsageError
 from kiplint.engine.finding import Finding as Finding
 from kiplint.engine.finding import Fix as Fix
 from kiplint.engine.finding import Span as Span
-from kiplint.fixes.sets import FileEdits as FileEdits
-from kiplint.fixes.sets import MigrationRow as MigrationRow
+from kiplint.fixes.migration import FileEdits as FileEdits
+from kiplint.fixes.migration import MigrationRow as MigrationRow
 from kiplint.fixes.write import FileChanges as FileChanges
 from kiplint.model.fields import Container as Container
 from kiplint.model.fields import Field as Field

@@ -304,7 +304,7 @@ def test_a_migration_that_is_killed_leaves_old_or_new_bytes_and_is_finished(brok
     assert sum(now[name] != original[name] for name in original) == renames
     assert {name for name, data in now.items() if data not in (original[name], final[name])} == set()
     migrate_kip_1313(here)
-    assert contents(here) == final
+    assert {name: data for name, data in contents(here).items() if name.endswith(".json")} == final
 
 
 def test_beside_a_patch_reports_go_to_files_and_tell_of_the_files_as_they_are(here: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 import kiplint
 from kiplint.compat.released import Releases, releases_of
 from kiplint.engine.config import configure
-from kiplint.fixes.sets import LIKELY, breaks_between, tree_of
+from kiplint.fixes.apply import LIKELY, breaks_between, tree_of
 from tools import complaint, definition, field
 from tools import kiplint as run
 

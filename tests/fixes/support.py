@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kiplint.fixes.sets import Migration
+from kiplint.fixes.migration import Migration
 from kiplint.model.headers import header_of
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load

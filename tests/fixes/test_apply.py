@@ -19,9 +19,8 @@ from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.apply import fix_set
+from kiplint.fixes.apply import fix_set, tree_of, unreadable
 from kiplint.fixes.fixers import make_fixes
-from kiplint.fixes.sets import tree_of
 from kiplint.model.load import load
 from kiplint.text.edit import Edit
 from tools import definition, field, sample_finding
@@ -63,7 +62,9 @@ def test_mutations_are_never_made_worse(trees: list[Files], *, unsafe: bool) -> 
         before = findings_in(some)
         result = fix_set(some, findings_in, unsafe=unsafe)
         after = {**some, **result.after}
-        assert severities(findings_in(after)) <= severities(before)
+        hidden_paths = unreadable(before)  # a mistake in the JSON hides all others
+        visible = [finding for finding in findings_in(after) if finding.path not in hidden_paths]
+        assert severities(visible) <= severities(before)
         assert len(result.fixed) + len(result.remaining) == len(before) or len(result.remaining) < len(before)
         assert not fix_set(after, findings_in, unsafe=unsafe).after, some[name].decode()
         changes += bool(result.after)
@@ -207,43 +208,32 @@ def test_the_comments_in_a_header_map_stay(name: str, key: int, entries: str, ex
     assert re.sub(r"\s+", " ", expected) in re.sub(r"\s+", " ", after)
 
 
-def test_a_fix_that_makes_something_worse_holds_no_other_back() -> None:
-    """Five fixes that are right alone; a rule about the whole set reports once four of them are made."""
+@pytest.mark.parametrize(
+    ("pointer", "expected"),
+    [("/{at}/x", {"A": b".u", "B": b".", "C": b".w"}), ("/elsewhere", {"A": b".u", "B": b"."})],
+)
+def test_what_makes_it_worse_is_not_fixed(pointer: str, expected: Files) -> None:
+    """The fix of the same element, else the unsafe ones of the file, else all of it."""
+    fixes = {"s": ("safe", "."), "w": ("safe", "x"), "u": ("unsafe", "x")}
 
     def check(files: Mapping[str, bytes]) -> list[Finding]:
-        wrong = [path for path, data in files.items() if data == b"a"]
-        edits = {path: Fix("safe", (Edit(path, 0, 1, "b"),)) for path in wrong}
-        rows = [("old", path, edits[path]) for path in wrong] + [("many", "0", None)] * (len(wrong) < 2)
-        return [
-            sample_finding(rule, "error", rule, path, fingerprint=f"{rule} {path}", fix=fix) for rule, path, fix in rows
-        ]
-
-    result = fix_set({str(number): b"a" for number in range(5)}, check)
-    assert len(result.after) == 3
-    assert [(finding.rule, why.rule) for finding, why in result.refusals] == [("old", "many")] * 2
-
-
-@pytest.mark.parametrize("files", [20, 300])
-def test_refused_fixes_are_not_tried_one_by_one_where_that_is_much(files: int) -> None:
-    """Fixes that make their own file worse, and one in the middle that is right."""
-    calls = 0
-
-    def check(files: Mapping[str, bytes]) -> list[Finding]:
-        nonlocal calls
-        calls += 1
+        rows = [(path, at, letter) for path, data in files.items() for at, letter in enumerate(data.decode())]
         return [
             sample_finding(
-                "old" if data == b"a" else "new", "error", path, path, fingerprint=f"{data!r} {path}", fix=Fix("safe", (Edit(path, 0, 1, "b"),)) if data == b"a" else None,
+                letter, "error", letter, path, fingerprint=path + letter, fix=fix,
+                pointer=(pointer if letter == "x" else "/{at}/y").format(at=at),
             )
-            for path, data in files.items() if data == b"a" or path != "7"
+            for path, at, letter in rows
+            if letter != "."
+            for safety, text in [fixes.get(letter, ("", ""))]
+            for fix in [Fix(safety, (Edit(path, at, at + 1, text),)) if safety else None]  # type: ignore[arg-type]
         ]  # fmt: skip
 
-    result = fix_set({str(number): b"a" for number in range(files)}, check)
-    assert [*result.after] == ["7"]
-    assert {item.path: why.path for item, why in result.refusals} == {
-        str(number): str(number) for number in range(files) if number != 7
-    }
-    assert calls < 120
+    result = fix_set({"A": b"su", "B": b"s", "C": b"sw"}, check, unsafe=True)
+    assert result.after == expected
+    assert {(finding.path, finding.rule) for finding, why in result.refusals if why.rule == "x"} == {
+        ("A", "u"), ("C", "w"), *([] if "C" in expected else [("C", "s")]),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("count", [99, 100, 400])

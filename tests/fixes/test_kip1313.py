@@ -15,7 +15,7 @@ from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.sets import MigrationRow, prove
+from kiplint.fixes.migration import MigrationRow, prove
 from kiplint.model.message import Message
 from kiplint.sources.schema_files import SchemaFile, SchemaFiles
 from kiplint.text.decode import blank_comments

@@ -18,20 +18,10 @@ from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.apply import fix_set
+from kiplint.fixes.apply import HARMLESS, LIKELY, breaks_between, fix_set, new_findings, tree_of
 from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.sets import (
-    HARMLESS,
-    LIKELY,
-    Migration,
-    breaks_between,
-    client_rpcs,
-    new_findings,
-    prove,
-    rpc_names,
-    tree_of,
-)
+from kiplint.fixes.migration import Migration, client_rpcs, prove, rpc_names
 from kiplint.model.layout import layout, lines
 from kiplint.model.load import load
 from kiplint.model.message import Message

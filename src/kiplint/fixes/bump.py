@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kiplint.fixes.draft import Draft
+from kiplint.fixes.migration import FileEdits, Migration, finished, migration_row
 from kiplint.fixes.new_version import add_version, declared_map, obstacle
-from kiplint.fixes.sets import FileEdits, Migration, finished, migration_row
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
 

@@ -8,16 +8,7 @@ from typing import Final
 from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
 from kiplint.fixes.draft import FIELD, Draft
-from kiplint.fixes.new_version import (
-    add_version,
-    declare,
-    declared_map,
-    field_like,
-    led_on,
-    note_edit,
-    obstacle,
-)
-from kiplint.fixes.sets import (
+from kiplint.fixes.migration import (
     HEADER_MISSING,
     FileEdits,
     Migration,
@@ -26,6 +17,15 @@ from kiplint.fixes.sets import (
     finished,
     migration_row,
     rpc_names,
+)
+from kiplint.fixes.new_version import (
+    add_version,
+    declare,
+    declared_map,
+    field_like,
+    led_on,
+    note_edit,
+    obstacle,
 )
 from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, derived_map, header_of
 from kiplint.model.message import Message

@@ -2,65 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
-from kiplint.compat.since import BaseState, brought_about
 from kiplint.engine.finding import Finding
-from kiplint.engine.ruleset import RuleSet
-from kiplint.engine.run import Input, Result, check_set
+from kiplint.engine.run import Result
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
 
 if TYPE_CHECKING:
     from kiplint.compat.released import Releases
-    from kiplint.engine.locate import FixFunction
-    from kiplint.fixes.sets import Regression
+    from kiplint.fixes.apply import FixedSet, Regression
     from kiplint.fixes.write import FileChanges
 
 
 MOST_REASONS: Final = 10
-
-
-class OldFindings:
-    """The findings not to fix: older ones and recorded ones, each as often as it is known, over all sets of a run.
-
-    Where older ones `are_left_out` of the report too, rules heed the base.
-    """
-
-    def __init__(self, base: BaseState | None, recorded_counts: Mapping[str, int], *, are_left_out: bool) -> None:
-        self.base, self.are_left_out = base, are_left_out
-        self._recorded_counts = Counter(recorded_counts)
-
-    def without(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> list[Finding]:
-        """The findings of a set to fix, in their order; `sources` are the files that have them."""
-        remaining = Counter(self._recorded_counts)
-        recent = []
-        for finding in self._new(findings, sources):
-            if remaining[finding.fingerprint]:
-                remaining[finding.fingerprint] -= 1
-            else:
-                recent.append(finding)
-        return recent
-
-    def count_off(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> None:
-        """Count off the findings that remain in a set that is done."""
-        self._recorded_counts -= Counter(finding.fingerprint for finding in self._new(findings, sources))
-        if self.base is not None:
-            remaining = Counter(finding.fingerprint for finding in findings)
-            self.base = self.base._replace(counts=Counter(self.base.counts) - remaining)
-
-    def older(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> Iterator[Finding]:
-        """The findings of a set that are reported, and are not fixed because they are older."""
-        if not self.are_left_out:
-            recent = set(map(id, self._new(findings, sources)))
-            yield from (finding for finding in findings if id(finding) not in recent)
-
-    def _new(self, findings: Sequence[Finding], sources: Mapping[str, bytes]) -> tuple[Finding, ...]:
-        return tuple(findings) if self.base is None else brought_about(tuple(findings), sources, self.base)
 
 
 class Fixes(msgspec.Struct, frozen=True):
@@ -71,8 +31,8 @@ class Fixes(msgspec.Struct, frozen=True):
     fixed: tuple[Finding, ...]
     refusals: tuple[tuple[Finding, Regression], ...] = ()
     """The findings whose fixes would make something worse, and what."""
-    older: tuple[Finding, ...] = ()
-    """The findings with a fix that are left as HEAD has them too."""
+    known: tuple[Finding, ...] = ()
+    """The findings with a fix that were not to be fixed: the base, HEAD or the baseline has them."""
 
     def summary(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> str:
         """How many findings were fixed, or would be if nothing is written yet, and how many remain, in words.
@@ -86,9 +46,12 @@ class Fixes(msgspec.Struct, frozen=True):
         head = f"{verb} {number} in {files}" if self.fixed else "nothing to fix"
         fixable = 0 if unsafe else sum(finding.fix is not None for finding in remaining)
         parts = [f"{head}: {rules}" if rules else head, f"{len(remaining):,} left"]
-        older = sum(
-            unsafe or (finding.fix is not None and finding.fix.applicability == "safe") for finding in self.older
+        known = Counter(
+            finding.fingerprint
+            for finding in self.known
+            if unsafe or (finding.fix is not None and finding.fix.applicability == "safe")
         )
+        older = (known & Counter(finding.fingerprint for finding in remaining)).total()
         parts += [f"{older:,} of them older than HEAD and fixable with `check --fix --all`"] if older else []
         parts += [f"{fixable:,} of them fixable with --unsafe-fixes"] if fixable else []
         parts += [f"{others:,} known and not fixed"] if others else []
@@ -120,92 +83,81 @@ class Fixes(msgspec.Struct, frozen=True):
         return (*lines, *([f"not fixed: {more} more"] if more else []))
 
 
+Choose = Callable[[Sequence[Finding], Mapping[str, bytes]], Sequence[Finding]]
+"""Takes the findings of all sets and the files that have them, and returns those to fix."""
+
+
 def fix_sets(
     sets: Iterable[SchemaFiles],
-    rules: RuleSet,
-    fixer: FixFunction,
+    check: Callable[[SchemaFiles], Result],
+    check_others: Callable[[SchemaFiles], Result],
+    choose: Choose,
     *,
     unsafe: bool,
     releases: Callable[[], Releases | None],
-    old: OldFindings | None = None,
-    others: RuleSet | None = None,
 ) -> Fixes:
-    """Fix the files of the sets in memory, but not those that are only context. `old` findings lose their fix.
+    """Fix the files of the sets in memory, but not those that are only context.
 
-    `releases` gives what no unsafe fix may break; `others` are the rules that do not run, and that no fix may break
-    either.
+    `check` runs the rules that run, and gives their findings with fixes; `check_others` those that do not run, and that
+    no fix may break either. `choose` says which findings are to be fixed; the others lose their fix. `releases` gives
+    what no unsafe fix may break.
     """
     from kiplint.fixes.write import FileChanges
 
-    results: list[Result] = []
-    before: dict[str, bytes] = {}
-    after: dict[str, bytes] = {}
-    fixed_findings: list[Finding] = []
-    refusals: list[tuple[Finding, Regression]] = []
-    older: list[Finding] = []
-    for schemas in sets:
-        files = {file.path: file.data for file in schemas.files}
-        check = _Check(schemas, rules, fixer, old)
-        if not any(finding.fix for finding in check(files)):
-            result, older_findings = check.last(files)
-            results.append(result)
-            older += older_findings
-            continue
+    checked_sets = [(schemas, check(schemas)) for schemas in sets]
+    findings = [finding for _, result in checked_sets for finding in result.findings]
+    sources = {path: data for _, result in checked_sets for path, data in result.sources.items()}
+    chosen = choose(findings, sources) if any(finding.fix for finding in findings) else ()
+    chosen_ids = set(map(id, chosen))
+
+    def fix_one(schemas: SchemaFiles, known: Mapping[str, int]) -> FixedSet:
         from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
 
-        silent = _Check(schemas, others, None, None) if others and others.rules else lambda files: ()
-        outcome = fix_set(files, check, unsafe=unsafe, others=silent, releases=releases())
-        refusals += outcome.refusals
-        before |= outcome.before
-        after |= outcome.after
-        fixed_findings += outcome.fixed
-        result, older_findings = check.last({**files, **outcome.after})
+        return fix_set(
+            {file.path: file.data for file in schemas.files},
+            lambda files: _split(check(with_data(schemas, files)).findings, known)[0],
+            unsafe=unsafe,
+            others=lambda files: check_others(with_data(schemas, files)).findings,
+            releases=releases(),
+        )
+
+    results: list[Result] = []
+    outcomes: list[FixedSet] = []
+    known_findings: list[Finding] = []
+    for schemas, first in checked_sets:
+        result = first
+        known = Counter(finding.fingerprint for finding in first.findings if id(finding) not in chosen_ids)
+        if any(finding.fix and id(finding) in chosen_ids for finding in first.findings):
+            outcomes.append(fix_one(schemas, known))
+            result = check(with_data(schemas, outcomes[-1].after))
+        result.findings, with_fix = _split(result.findings, known)
         results.append(result)
-        older += older_findings
-    return Fixes(tuple(results), FileChanges(before, after), tuple(fixed_findings), tuple(refusals), tuple(older))
-
-
-class _Check(msgspec.Struct, frozen=True):
-    """Checks a set in one state after the other, and remembers the last results."""
-
-    schemas: SchemaFiles
-    rules: RuleSet
-    fixer: FixFunction | None
-    old: OldFindings | None
-    last_results: deque[tuple[Mapping[str, bytes], Result, list[Finding]]] = msgspec.field(
-        default_factory=lambda: deque(maxlen=2)
+        known_findings += with_fix
+    return Fixes(
+        tuple(results),
+        FileChanges(
+            {path: data for outcome in outcomes for path, data in outcome.before.items()},
+            {path: data for outcome in outcomes for path, data in outcome.after.items()},
+        ),
+        tuple(finding for outcome in outcomes for finding in outcome.fixed),
+        tuple(refusal for outcome in outcomes for refusal in outcome.refusals),
+        tuple(known_findings),
     )
 
-    def __call__(self, files: Mapping[str, bytes]) -> Sequence[Finding]:
-        return self.result(files).findings
 
-    def result(self, files: Mapping[str, bytes]) -> Result:
-        """The result of a check of the files."""
-        for previous, result, _ in self.last_results:
-            if previous == files:
-                return result
-        old, directory = self.old, self.schemas.directory
-        result = check_set(
-            (Input(file.path, files[file.path], file.is_reported) for file in self.schemas.files),
-            self.rules,
-            directory=directory,
-            partial=self.schemas.single_file,
-            fixer=self.fixer,
-            base=old.base.at(directory) if old and old.base and old.are_left_out else None,
-        )
-        older: list[Finding] = []
-        if old is not None:
-            older = [finding for finding in old.older(result.findings, result.sources) if finding.fix]
-            recent = set(map(id, old.without(result.findings, result.sources)))
-            result.findings = [
-                finding if id(finding) in recent else finding.fixed_by(()) for finding in result.findings
-            ]
-        self.last_results.append((dict(files), result, older))
-        return result
+def with_data(schemas: SchemaFiles, files: Mapping[str, bytes]) -> SchemaFiles:
+    """The set with other bytes in these files."""
+    return replace(schemas, files=tuple(replace(file, data=files.get(file.path, file.data)) for file in schemas.files))
 
-    def last(self, files: Mapping[str, bytes]) -> tuple[Result, list[Finding]]:
-        """The same for the last state of the set, and the findings whose fixes are not made as they are older."""
-        last = self.result(files)
-        if self.old is not None:
-            self.old.count_off(last.findings, last.sources)
-        return last, next(older for _, result, older in self.last_results if result is last)
+
+def _split(findings: Sequence[Finding], known: Mapping[str, int]) -> tuple[list[Finding], list[Finding]]:
+    """The findings, of which the known ones (how many, by fingerprint) have lost their fix; and these as they were."""
+    remaining = Counter(known)
+    result: list[Finding] = []
+    known_findings: list[Finding] = []
+    for finding in findings:
+        is_known = remaining[finding.fingerprint] > 0
+        remaining[finding.fingerprint] -= is_known
+        result.append(finding.fixed_by(()) if is_known else finding)
+        known_findings += [finding] if is_known and finding.fix else []
+    return result, known_findings

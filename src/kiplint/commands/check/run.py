@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
@@ -167,7 +168,7 @@ def check_sets(task: CheckedSet) -> CheckResult:
     base = _base(task)
     read = _read(task)
     fixes = _fixes(task, read, base, baseline) if task.fix or task.diff else None
-    results = fixes.results if fixes else _check(task, read, base)
+    results = fixes.results if fixes else [_check(task, base, schemas) for schemas in read.sets]
     everything, sources = _in_order(task, read, results), _sources(results)
     recent = _recent(everything, sources, base)
     if fixes and writes:
@@ -244,19 +245,16 @@ def _baseline(task: CheckedSet) -> BaselineFile | None:
     return find_baseline(task.baseline, path, task.names, task.configuration.files, is_updated=task.update_baseline)
 
 
-def _check(task: CheckedSet, read: _Read, base: BaseState | None) -> list[Result]:
-    """The results of the sets as they are."""
-    return [
-        check_set(
-            (Input(file.path, file.data, file.is_reported) for file in schemas.files),
-            task.rules,
-            directory=schemas.directory,
-            partial=schemas.single_file,
-            fixer=_make_fixes if task.with_fixes else None,
-            base=base.at(schemas.directory) if base else None,
-        )
-        for schemas in read.sets
-    ]
+def _check(task: CheckedSet, base: BaseState | None, schemas: SchemaFiles) -> Result:
+    """The result of one set as it is."""
+    return check_set(
+        (Input(file.path, file.data, file.is_reported) for file in schemas.files),
+        task.rules,
+        directory=schemas.directory,
+        partial=schemas.single_file,
+        fixer=_make_fixes if task.with_fixes or task.fix or task.diff else None,
+        base=base.at(schemas.directory) if base else None,
+    )
 
 
 def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
@@ -268,22 +266,31 @@ def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) 
 
 def _fixes(task: CheckedSet, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
     """The results of the sets with their fixes; what is known is not fixed."""
-    from kiplint.commands.check.fix import OldFindings, fix_sets
-    from kiplint.fixes.sets import all_rules
+    from kiplint.commands.check.fix import fix_sets
+    from kiplint.fixes.apply import all_rules
 
-    counts = read_counts(baseline) if baseline else {}
-    head = _head(task) if base is None else None
-    old = OldFindings(base or head, counts, are_left_out=base is not None) if base or head or counts else None
     running, every = {rule.id for rule in task.rules.rules}, all_rules(task.configuration)
     others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
+    other_rules = replace(task, rules=others, with_fixes=False, fix=False, diff=False)
+
+    def choose(findings: Sequence[Finding], sources: Mapping[str, bytes]) -> Sequence[Finding]:
+        """The findings that neither the base, or else HEAD, nor the baseline has."""
+        counts = Counter(read_counts(baseline) if baseline else {})
+        result = []
+        for finding in _recent(tuple(findings), sources, base or _head(task)):
+            if counts[finding.fingerprint] > 0:
+                counts[finding.fingerprint] -= 1
+            else:
+                result.append(finding)
+        return result
+
     return fix_sets(
         read.sets,
-        task.rules,
-        _make_fixes,
+        partial(_check, task, base),
+        partial(_check, other_rules, None),
+        choose,
         unsafe=task.unsafe_fixes,
         releases=cache(partial(_fixed_releases, task)),
-        old=old,
-        others=others,
     )
 
 
@@ -342,7 +349,7 @@ def _without_base(task: CheckedSet) -> tuple[Finding, ...]:
     with suppress(NothingThereError):
         task = replace(task, changed_since=None, with_fixes=False)
         read = _read(task)
-        return _in_order(task, read, _check(task, read, None))
+        return _in_order(task, read, [_check(task, None, schemas) for schemas in read.sets])
     return ()
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from kiplint.compat.rollout import RolloutRow
-from kiplint.fixes.sets import FileEdits, MigrationRow, State
+from kiplint.fixes.migration import FileEdits, MigrationRow, State
 from kiplint.fixes.write import FileChanges
 from kiplint.render.report import RunResult, written_by
 from kiplint.text.edit import Edit

@@ -10,7 +10,7 @@ from typing import Final, TextIO, get_args
 from kiplint.commands.migrate.result import MigrationResult
 from kiplint.commands.rollout import write_markdown_rows
 from kiplint.compat.rollout import closing
-from kiplint.fixes.sets import MigrationRow, State
+from kiplint.fixes.migration import MigrationRow, State
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.markdown import inline, write_table
 from kiplint.render.table import DIM, Cell, fold, table, title, width_of

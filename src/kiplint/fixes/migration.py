@@ -1,0 +1,187 @@
+"""Migrations: the sets that they read, their rows, and the check that they make nothing worse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from kiplint.engine.finding import Finding
+from kiplint.engine.ruleset import RuleSet
+from kiplint.engine.run import Input, check_set
+from kiplint.fixes.apply import CheckedFiles, Files, Regression, apply, regressions, tree_of
+from kiplint.fixes.draft import Draft
+from kiplint.model.headers import header_map
+from kiplint.model.load import Definition, load
+from kiplint.model.message import Message
+from kiplint.model.schemas import Rpc, SchemaSet
+from kiplint.sources.schema_files import SchemaFiles
+from kiplint.text.edit import Edit
+
+State = Literal["migrated", "declared", "unchanged", "exempt", "dead", "left"]
+"""`left` is an RPC that a person has to change; `unchanged` is one that needs no change."""
+
+
+class FileEdits(msgspec.Struct, frozen=True):
+    """The edits of one file, and its bytes before and after them."""
+
+    path: str
+    edits: tuple[Edit, ...]
+    before: bytes
+    after: bytes
+
+
+Versions = Annotated[str, Meta(description="Of the request; `none` for no version, empty where there is no header.")]
+
+
+class MigrationRow(msgspec.Struct, frozen=True):
+    """What a migration did to an RPC or to another message, such as the request header; its `api_key` is then -1."""
+
+    name: str
+    api_key: int
+    state: Annotated[State, Meta(description="`left` is for a person to do; `unchanged` needs no change.")]
+    base_versions: Versions
+    versions: Versions
+    header_versions: Annotated[
+        dict[str, int], Meta(description="The request header version by range of the request's versions.")
+    ] = {}
+    done: Annotated[tuple[str, ...], Meta(description="What was done beyond the new version.")] = ()
+    look: Annotated[tuple[str, ...], Meta(description="What a person has to review.")] = ()
+    directory: Annotated[str, Meta(description="The directory of the definitions.")] = ""
+
+
+class Migration(msgspec.Struct, frozen=True):
+    """The files that change, in the order of writing, and the rows of the summary."""
+
+    files: tuple[FileEdits, ...] = ()
+    rows: tuple[MigrationRow, ...] = ()
+
+
+def finished(draft: Draft) -> list[FileEdits]:
+    """The file of a draft, if it has edits."""
+    edits = draft.edits
+    data = draft.message.data
+    return [FileEdits(draft.message.file, edits, data, draft.result())] if edits else []
+
+
+def migration_row(rpc: Rpc, state: State, actions: Collection[str] = (), look: Collection[str] = ()) -> MigrationRow:
+    """The row of an RPC, with the versions that it has now."""
+    half = rpc.request or rpc.response
+    valid = str(half.valid) if half else "none"
+    headers = {str(versions): header for versions, header in header_map(half)} if half else {}
+    return MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(dict.fromkeys(actions)), tuple(look))
+
+
+def load_set(files: SchemaFiles) -> tuple[SchemaSet, list[Definition]]:
+    """The schema set of some files, and the definitions that could not be read."""
+    definitions = [load(file.path, file.data) for file in files.files]
+    messages = tuple(definition.message for definition in definitions if definition.message)
+    return SchemaSet(messages, files.directory), [definition for definition in definitions if not definition.message]
+
+
+def client_rpcs(schemas: SchemaSet) -> list[Rpc]:
+    """The RPCs of a set without the coordinators' pairs of key and value."""
+    return [rpc for rpc in schemas.rpcs if not rpc.is_coordinator]
+
+
+def rpc_names(schemas: SchemaSet) -> dict[str, str]:
+    """By path: the RPC that a file is a half of; for the request header its own name."""
+    halves = ((half, rpc.name) for rpc in client_rpcs(schemas) for half in (rpc.request, rpc.response))
+    header = [(schemas.request_header, "RequestHeader")]
+    return {half.file: name for half, name in (*header, *halves) if half}
+
+
+MOST_REASONS: Final = 5
+HEADER_MISSING: Final = "kip-1313/header-missing"
+HEADERS: Final = {"RequestHeader"}
+NOTHING: Final = "no RPC can be migrated, so nothing is"
+
+Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], Iterable[tuple[str, str]]]
+"""Takes a set before and after a migration, and the findings of both; returns the RPCs that miss the goal, and why."""
+
+
+def prove(
+    files: SchemaFiles,
+    migration: Migration,
+    rules: RuleSet,
+    goal: Goal | None = None,
+    schemas: SchemaSet | None = None,
+) -> Migration:
+    """The migration without the RPCs that it would make worse, or that would miss its goal: these are left, with why.
+
+    `schemas` is the set that was migrated, by default that of the files. The rows of the others have the versions and
+    headers of the migrated files, and new warnings and infos. Where no RPC is left to migrate, nothing is written.
+    """
+    schemas = schemas or load_set(files)[0]
+    owners = rpc_names(schemas)
+    states = {row.name: row.state for row in migration.rows}
+    migrated_rpcs = {name for name, state in states.items() if state == "migrated"} - HEADERS
+    left = {row.name for row in migration.rows if row.state == "left"}
+    edits: dict[str, list[Edit]] = {name: [] for name in states if name not in left}
+    for file in migration.files:
+        edits.setdefault(owners.get(file.path, ""), []).extend(file.edits)
+
+    def check_files(data: Files) -> CheckedFiles:
+        inputs = (Input(file.path, data[file.path]) for file in files.files)
+        return CheckedFiles(
+            data, check_set(inputs, rules, directory=files.directory, partial=files.single_file).findings
+        )
+
+    before = after = check_files({file.path: file.data for file in files.files})
+    worse: list[Regression] = []
+
+    def refuse(data: Files, names: Collection[str]) -> dict[str, list[str]]:
+        nonlocal after, worse
+        after = check_files(data) if data != before.files else before
+        worse = list(regressions(before, after)) if after is not before else []
+        edited_rpcs = [name for name in names if edits[name]]
+        refused = states.keys() - names
+        problems = [
+            (owners.get(item.path, ""), str(item))
+            for item in worse
+            if item.severity == "error" and not (item.rule == HEADER_MISSING and owners.get(item.path) in refused)
+        ]
+        unmet = goal(schemas, after.tree.sets[""], before.findings, after.findings) if goal else ()
+        problems += [(name, why) for name, why in unmet if states.get(name) in ("migrated", "unchanged")]
+        refusals: dict[str, list[str]] = {}
+        for name, why in problems:
+            if name in names and name in states:
+                refusals.setdefault(name, []).append(why)
+        if not refusals:
+            others = [why for name, why in problems if name not in states]
+            refusals = {name: others for name in edited_rpcs if others}
+        if not refusals and migrated_rpcs.isdisjoint(edited_rpcs) and migrated_rpcs:
+            refusals = {name: [NOTHING] for name in edited_rpcs}
+        return refusals
+
+    data, reasons = apply(before.files, edits, refuse)
+    refusals = {**{name: [] for name in left}, **reasons}
+    now = tree_of(data).sets[""]
+    requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {"RequestHeader": now.request_header}
+    notices = [(owners.get(item.path), str(item)) for item in worse if item.severity != "error"]
+    rows = (
+        _as_left(row, refusals[row.name])
+        if row.name in refusals
+        else _as_made(row, requests.get(row.name), [text for name, text in notices if name == row.name])
+        for row in migration.rows
+    )
+    return Migration(tuple(file for file in migration.files if data[file.path] == file.after), tuple(rows))
+
+
+def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
+    unique = list(dict.fromkeys(reasons))
+    more = [f"{len(unique) - MOST_REASONS} more"] if len(unique) > MOST_REASONS else []
+    look = (*(row.look if not unique else ()), *unique[:MOST_REASONS], *more)
+    return msgspec.structs.replace(
+        row, state="left", versions=row.base_versions, header_versions={}, done=(), look=look
+    )
+
+
+def _as_made(row: MigrationRow, request: Message | None, notices: Sequence[str]) -> MigrationRow:
+    if request is None:
+        return row
+    headers = {str(versions): header for versions, header in header_map(request)} if request.is_rpc else {}
+    look = (*row.look, *notices)
+    return msgspec.structs.replace(row, versions=str(request.valid), header_versions=headers, look=look)
