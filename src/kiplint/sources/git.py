@@ -102,18 +102,18 @@ def run(
     process = start(options, command, env)
     timer = Timer(seconds or SECONDS, process.kill)
     timer.start()
-    try:
-        with process:
+    with process:  # which waits for git in the end, so that a signal has to kill it inside
+        try:
             process.stdin.close()
             out = process.stdout.read(most + 1)
             if len(out) > most:
                 process.kill()
             err = process.stderr.read()
-    except BaseException:
-        process.kill()
-        raise
-    finally:
-        timer.cancel()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            timer.cancel()
     return Outcome(process.returncode, out, err)
 
 
