@@ -58,7 +58,7 @@ def _tree(top: str, files: dict[str, str], links: list[str]) -> FileTree:
 
 
 def _read_all(paths: list[str]) -> list[bytes]:
-    return [read(path, listed=True) for path in paths]
+    return [read(path) for path in paths]
 
 
 def _known_to_git(top: str) -> list[str]:
@@ -105,13 +105,13 @@ def with_siblings(directory: str, contents: Mapping[str, bytes | None], keep: Ke
     return with_context(tree.directory(""), files, context)
 
 
-def read(path: str, *, listed: bool = False) -> bytes:
+def read(path: str) -> bytes:
     """The bytes of a file of a set, of an oversized one only the beginning.
 
     Raises SourceError for a file that cannot be read, and for a link.
     """
     try:
-        return read_file(path, LARGEST_ENTRY, cut=True, listed=listed, links=False)
+        return read_file(path, LARGEST_ENTRY, cut=True, links=False)
     except OSError as error:
         reason = "it is a symbolic link" if error.errno in IS_LINK else error.strerror
         raise SourceError(f"cannot read {show_path(path)}: {reason}") from None

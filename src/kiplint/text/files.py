@@ -31,43 +31,38 @@ _SENDING: Final = os.O_WRONLY | os.O_CREAT | _flags("CLOEXEC NOCTTY NONBLOCK NOI
 _NO_LINKS: Final = _flags("NOFOLLOW")
 _OF_THE_SYSTEM: Final = ("/dev", "/proc")
 
-_LEAST: Final = 1 << 12
-"""The minimum of bytes to read at once; the size that the system reports for its own files is 0."""
-
 
 def open_file(path: str, *, links: bool = True) -> BinaryIO:
     """A regular file, open for reading; raises OSError for anything else, its `strerror` fit to follow a colon.
 
     Unless `links` are followed, a link is none: the `errno` is then one of `IS_LINK`.
     """
-    return os.fdopen(_open(path, links=links)[0], "rb")
+    try:
+        if not links and not _NO_LINKS and os.path.islink(path):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
+        file = os.open(path, _READING if links else _READING | _NO_LINKS)
+    except ValueError:
+        raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
+    try:
+        _require_regular(os.fstat(file).st_mode, path)
+    except OSError:
+        os.close(file)
+        raise
+    return os.fdopen(file, "rb")
 
 
-def read_file(
-    path: str, most: int = TEXT_BYTES, *, cut: bool = False, listed: bool = False, links: bool = True
-) -> bytes:
+def read_file(path: str, most: int = TEXT_BYTES, *, cut: bool = False, links: bool = True) -> bytes:
     """The bytes of a regular file; raises OSError as `open_file` does, and for one of more than `most` bytes.
 
-    One that may be `cut` has its beginning read then: `most` bytes. One that was `listed` as regular a moment ago is
-    not looked at twice before it is opened.
+    One that may be `cut` has its beginning read then: `most` bytes.
     """
-    file, size = _open(path, is_regular=listed, links=links)
-    try:
-        chunks: list[bytes] = []
-        remaining = most if cut else most + 1
-        expected = size + 1
-        while remaining > 0 and (chunk := os.read(file, min(remaining, max(expected, _LEAST)))):
-            chunks.append(chunk)
-            remaining -= len(chunk)
-            expected -= len(chunk)
-            if size and expected == 1:  # all of it, and one byte more was asked for
-                break
-    finally:
-        os.close(file)
-    if remaining <= 0 and not cut:
+    with open_file(path, links=links) as file:
+        data = file.read(most if cut else most + 1)
+    if len(data) > most:
         limit = most if isinstance(most, Limit) else Limit(most, "bytes", "a file")
         raise OSError(errno.EFBIG, limit.exceeded("it"), path)
-    return b"".join(chunks)
+    return data
 
 
 class Disk:
@@ -149,8 +144,7 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
     """Put a file in the place of another one or of none: whole, or not at all. A link there is replaced, not followed.
 
     It has the mode and the owner of the file that was there, else `mode` as the umask leaves it. Raises OSError, also
-    when something else than a file is there. What runs that were killed in the middle of a write left in the folder is
-    removed.
+    when something else than a file is there.
     """
     require_outside_git(path)
     folder, name = os.path.split(path)
@@ -179,25 +173,6 @@ def replace_file(path: str, data: bytes, mode: int = 0o666) -> None:
 
 IS_LINK: Final = (errno.ELOOP, errno.EMLINK)
 """What opening a link is an error of, depending on the system."""
-
-
-def _open(path: str, *, is_regular: bool = False, links: bool = True) -> tuple[int, int]:
-    """The descriptor of a file, and its size as the system reports it."""
-    try:
-        if not links and not _NO_LINKS and os.path.islink(path):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-        if not is_regular:
-            _require_regular(os.stat(path).st_mode, path)  # opening alone can set a device going
-        file = os.open(path, _READING if links else _READING | _NO_LINKS)
-    except ValueError:
-        raise OSError(errno.EINVAL, "there can be no file of that name", path) from None
-    try:
-        there = os.fstat(file)
-        _require_regular(there.st_mode, path)
-    except OSError:
-        os.close(file)
-        raise
-    return file, there.st_size
 
 
 def _require_regular(mode: int, path: str) -> None:
