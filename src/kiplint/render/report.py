@@ -211,11 +211,11 @@ class Report(RunResult, frozen=True):
 
     @property
     def fixable(self) -> str:
-        """`12 fixable with --fix, 32 more with --unsafe-fixes.`; empty if nothing can be fixed."""
+        """How many findings can be fixed, and the commands that do it; empty if nothing can be fixed."""
         counts = Counter(finding.fix.applicability for finding in self.findings if finding.fix)
         safe, unsafe = self.fix_commands
         parts = [f"{counts['safe']:,} fixable with {safe}"] if counts["safe"] else []
-        more = f"more with {unsafe.removeprefix(f'{safe} ')}" if parts else f"fixable with {unsafe}"
+        more = f"{'more' if parts else 'fixable'} with {unsafe}"
         parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
         return f"{', '.join(parts)}." if parts else ""
 

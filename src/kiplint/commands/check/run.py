@@ -73,11 +73,6 @@ class CheckResult(Report, frozen=True):
     command = "check"
 
     @property
-    def fix_commands(self) -> tuple[str, str]:
-        """The options of this command."""
-        return "--fix", "--fix --unsafe-fixes"
-
-    @property
     def document(self) -> CheckDocument:
         """The content of the JSON output."""
         stale = UNSET if self.stale is None else self.stale
