@@ -222,6 +222,29 @@ class TestReleased:
         assert entries() == [("compat/layout-changed", "wire")]
 
 
+def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None:
+    """The error stands at the file that began; the RPCs that lack headers are one line."""
+    names = [f"Thing{key:02}" for key in range(60)]
+    files = {
+        f"schemas/{name}{suffix}.json": half(suffix, name=name, key=key)
+        for key, name in enumerate(names)
+        for suffix in ("Request", "Response")
+    }
+    work = make_repository(tmp_path / "work", files)
+    first = "schemas/Thing40Request.json"
+    write(work, {first: half("Request", name="Thing40", key=40, headerVersions={"0+": "2"})})
+    result = kiplint("review", "--output-format", "json", "--output-format", "markdown=summary.md", cwd=work)
+    findings = json.loads(result.out)["findings"]
+    [missing] = [finding for finding in findings if finding["rule"] == "kip-1313/header-missing"]
+    assert (missing["path"], missing["pointer"]) == (first, "/headerVersions")
+    summary = (work / "summary.md").read_text("utf-8")
+    assert summary.count("\n") <= 60
+    assert (
+        "\nKIP-1313: Request header 3: 59 missing and 1 wrong. `kiplint migrate kip-1313 PATH` writes what is missing.\n"
+        in summary
+    )
+
+
 class TestBase:
     """The revision that a review finds by itself."""
 
