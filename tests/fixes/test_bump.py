@@ -9,8 +9,8 @@ from fixes.support import Files, after, comments_of, folder, is_within, parse, s
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
-from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate
+from kiplint.fixes.new_version import bump
 from kiplint.model.schemas import Rpc
 from tools import changes_between, check, definition, field
 

@@ -26,7 +26,8 @@ from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes import texts
 from kiplint.fixes.apply import Check, FixedSet, fix_set, new_findings, unreadable
-from kiplint.fixes.fixers import FIXERS, make_fixes
+from kiplint.fixes.case import FIXERS
+from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.write import patch
 from kiplint.text.edit import apply_edits
 from test_rules import OneFileEach

@@ -1,10 +1,10 @@
-"""What fixers get and make: a violation with the files of its set, and one or more competing fixes."""
+"""What fixers take and return: a violation with the files of its set, and one or more competing fixes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -12,7 +12,7 @@ from kiplint.engine.finding import Fix
 from kiplint.engine.ruleset import Violation
 from kiplint.model.message import Message
 from kiplint.text.edit import Edit
-from kiplint.text.source import Document, replace_value
+from kiplint.text.source import Document, NotEditable, replace_value
 from kiplint.text.tree import Node
 
 Applicability = Literal["safe", "unsafe"]
@@ -23,10 +23,6 @@ Fixes = tuple[Fix, ...]
 @lru_cache(maxsize=8)
 def _document(data: bytes, path: str) -> Document:
     return Document(data, path)
-
-
-class NotFixable(ValueError):  # noqa: N818
-    """A fixer cannot resolve a case: the definition is not as it would have to be."""
 
 
 class FixerCase:
@@ -42,15 +38,11 @@ class FixerCase:
         """What violates the rule. A rule names fixers for its own kind of element only."""
         return self.violation.element
 
-    @property
-    def file(self) -> str:
-        """The path of the file that the finding is in."""
-        return self.violation.location.file
-
     @cached_property
     def document(self) -> Document:
-        """That file."""
-        return _document(self._files[self.file], self.file)
+        """The file that the finding is in."""
+        path = self.violation.location.file
+        return _document(self._files[path], path)
 
     def document_of(self, message: Message) -> Document | None:
         """The file of a message of the set, None when it is not among those that may be changed."""
@@ -62,17 +54,17 @@ class FixerCase:
         return self.document.find(self.pointer)
 
     def at(self, key: str) -> Node:
-        """The property that the finding points to; raises NotFixable unless it is `key`."""
+        """The property that the finding points to; raises NotEditable unless it is `key`."""
         node = self.node
         if node is None or node.key != key:
-            raise NotFixable(f"{self.pointer} is not {key}")
+            raise NotEditable(f"{self.pointer} is not {key}")
         return node
 
     def item(self) -> tuple[Node, Node]:
-        """The object or list around the value at the pointer, and the value; raises NotFixable for the document."""
+        """The object or list around the value at the pointer, and the value; raises NotEditable for the document."""
         way = self.document.way(self.pointer)
         if len(way) < 2:
-            raise NotFixable(f"{self.pointer} is the document")
+            raise NotEditable(f"{self.pointer} is the document")
         return way[-2], way[-1]
 
     def write_value(self, node: Node, value: object) -> Edit:
@@ -89,12 +81,20 @@ class FixerCase:
 
 
 Fixer = Callable[[FixerCase], Fixes]
+FIXERS: Final[dict[str, Fixer]] = {}
+"""The fixers by the names that rules have for them."""
+
+
+def fixer(function: Fixer) -> Fixer:
+    """Register a fixer, a function that returns no fix for what it cannot resolve; rules name it with hyphens."""
+    FIXERS[function.__name__.replace("_", "-")] = function
+    return function
 
 
 def fix(applicability: Applicability, edits: Iterable[Edit]) -> Fixes:
     """A fix of these edits; none without edits."""
-    fixes = (Fix(applicability, tuple(edits)),)
-    return fixes if fixes[0].edits else ()
+    all_edits = tuple(edits)
+    return (Fix(applicability, all_edits),) if all_edits else ()
 
 
 def as_json(value: object) -> str:

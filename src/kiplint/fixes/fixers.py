@@ -1,9 +1,8 @@
-"""The fixers of definitions: each turns the violation of a rule into edits; and the list of all fixers."""
+"""The fixers of definitions: each turns the violation of a rule into edits; and the fixes of a violation."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -11,12 +10,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.engine import language
 from kiplint.engine.ruleset import Violation
-from kiplint.fixes import texts
-from kiplint.fixes.case import Fixer, FixerCase, Fixes, NotFixable, as_json, fix
-from kiplint.fixes.draft import FIELD, MESSAGE
-from kiplint.fixes.new_version import map_text, note_edit
+from kiplint.fixes import texts  # noqa: F401  # registers its fixers
+from kiplint.fixes.case import FIXERS, FixerCase, Fixes, as_json, fix, fixer
+from kiplint.fixes.edits import FIELD, MESSAGE, map_text, note_edit, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
 from kiplint.model.message import Message
@@ -24,7 +21,6 @@ from kiplint.model.schemas import FROZEN, Rpc
 from kiplint.model.spec import FieldSpec, MessageSpec, StructSpec
 from kiplint.model.types import NO_VALUE, PRIMITIVES, coerce
 from kiplint.text.edit import Edit
-from kiplint.text.literals import is_identifier, read_string
 from kiplint.text.source import (
     Document,
     NotEditable,
@@ -39,12 +35,14 @@ from kiplint.text.words import nearest
 from kiplint.versions import ALL, NONE, VersionRange
 
 
+@fixer
 def header_map(case: FixerCase) -> Fixes:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     messages: Iterable[Message] = case.element.schemas.headerless
     return fix("safe", (edit for message in messages for edit in _declare_headers(case, message)))
 
 
+@fixer
 def header_start(case: FixerCase) -> Fixes:
     """Let the first range start at 0."""
     entry: HeaderRange = case.element
@@ -54,6 +52,7 @@ def header_start(case: FixerCase) -> Fixes:
     return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
 
 
+@fixer
 def header_gap(case: FixerCase) -> Fixes:
     """Give the versions of the gap the headers that they have by flexibleVersions.
 
@@ -87,6 +86,7 @@ def header_gap(case: FixerCase) -> Fixes:
     return case.unsafe(edits)
 
 
+@fixer
 def header_overlap(case: FixerCase) -> Fixes:
     """Let the range before end where this one starts."""
     entry: HeaderRange = case.element
@@ -98,6 +98,7 @@ def header_overlap(case: FixerCase) -> Fixes:
     return case.unsafe([rename_key(case.document, node, str(shorter))])
 
 
+@fixer
 def header_order(case: FixerCase) -> Fixes:
     """Let this range and the one before trade headers; where the one before needs its own, both have that."""
     entry: HeaderRange = case.element
@@ -113,18 +114,15 @@ def header_order(case: FixerCase) -> Fixes:
 def _declare_headers(case: FixerCase, message: Message) -> Iterable[Edit]:
     document = case.document_of(message)
     if document is None or message.flexible_problem or (message.flexible and not message.flexible.open):
-        return
+        return ()
     text = map_text(derived_map(message), document.indent_unit)
-    there = document.find("/headerVersions")
-    if there is None:
-        yield from insert_property(document, document.root, "headerVersions", text, MESSAGE)
-    else:
-        yield document.edit(there.start, there.end, text.replace("\n", "\n" + document.indent(there.key_start)))
+    return set_property(document, document.root, "headerVersions", text, MESSAGE)
 
 
 _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value"))
 
 
+@fixer
 def lagging_half(case: FixerCase) -> Fixes:
     """Let the half whose versions end first go as far as the other."""
     rpc: Rpc = case.element
@@ -143,6 +141,7 @@ def lagging_half(case: FixerCase) -> Fixes:
     return fix("unsafe", (versions, *note))
 
 
+@fixer
 def frozen(case: FixerCase) -> Fixes:
     """The versions that a frozen request or response has, none of them flexible, and the header that it has."""
     message: Message = case.element
@@ -154,6 +153,7 @@ def frozen(case: FixerCase) -> Fixes:
     return case.unsafe([*edits, *_one_header(case.document, derived_header(message, 1, NONE))])
 
 
+@fixer
 def header_zero(case: FixerCase) -> Fixes:
     """Header 0 for all versions."""
     return case.unsafe(_one_header(case.document, 0))
@@ -171,6 +171,7 @@ def _one_header(document: Document, header: int) -> Iterable[Edit]:
     yield from delete_items(document, node, others) if others else ()
 
 
+@fixer
 def next_api_key(case: FixerCase) -> Fixes:
     """The API key after all that the set has; the other half of a copied RPC is given the same."""
     message: Message = case.element
@@ -182,6 +183,7 @@ def next_api_key(case: FixerCase) -> Fixes:
     return case.unsafe([case.write_value(node, max(keys) + 1)])
 
 
+@fixer
 def flexible_versions(case: FixerCase) -> Fixes:
     """The versions from the first tagged one on, or as in the other half of the RPC; else all, or none.
 
@@ -205,6 +207,7 @@ def flexible_versions(case: FixerCase) -> Fixes:
     )
 
 
+@fixer
 def flag(case: FixerCase) -> Fixes:
     """A bool, where the default is not a third state such as -1."""
     field: Field = case.element
@@ -217,62 +220,11 @@ def flag(case: FixerCase) -> Fixes:
     return case.unsafe(edits)
 
 
-_HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")
-_NUMBER: Final = re.compile(r"([+-]?)([0-9]{0,20})(\.?)([0-9]{0,20})((?:[eE][+-]?[0-9]{1,3})?)")
-_ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
-
-
-def trailing_comma(case: FixerCase) -> Fixes:
-    """Remove the comma."""
-    problem = case.element.problem
-    return case.safe([case.document.edit(problem.start, problem.end, "")] if problem.kind == "trailing-comma" else [])
-
-
-def json5(case: FixerCase) -> Fixes:
-    """Rewrite it as JSON: double quotes, plain numbers, escapes and white space that JSON has."""
-    problem = case.element.problem
-    if problem.kind != "json5-only":
-        return ()
-    source = case.document.text[problem.start : problem.end]
-    json_text = _to_json(case, source, problem.start, problem.end)
-    return () if json_text is None else case.safe([case.document.edit(problem.start, problem.end, json_text)])
-
-
-def _to_json(case: FixerCase, source: str, start: int, end: int) -> str | None:
-    if source.startswith("'"):
-        value, issues = read_string(case.document.text, start, end)
-        is_invalid = any(issue.kind == "invalid-json" for issue in issues)
-        return None if is_invalid else json.dumps(value, ensure_ascii=False)
-    if source.startswith("\\"):
-        return _escape(source)
-    if source and not source.strip():
-        return " "
-    if (number := _number(source)) is not None:
-        return number
-    return f'"{source}"' if is_identifier(source) and source not in ("Infinity", "NaN") else None
-
-
-def _escape(source: str) -> str | None:
-    if source.startswith("\\x"):
-        return f"\\u{int(source[2:], 16):04x}"
-    return "" if source[1:2] in "\r\n\u2028\u2029" else _ESCAPES.get(source)
-
-
-def _number(source: str) -> str | None:
-    if match := _HEXADECIMAL.fullmatch(source):
-        return f"{match[1].strip('+')}{int(match[2], 16)}"
-    match = _NUMBER.fullmatch(source)
-    if match is None or not (match[2] or match[4]):
-        return None
-    sign, whole, _, fraction, exponent = match.groups()
-    number = f"{sign.strip('+')}{whole or '0'}{'.' if fraction else ''}{fraction}{exponent}"
-    return number if math.isfinite(float(number)) else None
-
-
 _WORD: Final = re.compile(r"[A-Za-z0-9_]+")
 _CONTAINERS: Final = frozenset({"array", "list", "seq", "vector"})
 
 
+@fixer
 def coerced_value(case: FixerCase) -> Fixes:
     """Write the value as Kafka's reader reads it."""
     container, node = case.item()
@@ -292,6 +244,7 @@ def coerced_value(case: FixerCase) -> Fixes:
     return case.safe([case.write_value(node, kafka_value)])
 
 
+@fixer
 def default_null(case: FixerCase) -> Fixes:
     """Null in quotes, which changes the default, where the field is nullable; else no default, as Kafka reads it."""
     field: Field = case.element
@@ -302,6 +255,7 @@ def default_null(case: FixerCase) -> Fixes:
     return case.safe(delete_items(case.document, container, [item]))
 
 
+@fixer
 def default_octal(case: FixerCase) -> Fixes:
     """The number without its leading zeros; unsafe where Java reads the digits as an octal number."""
     field: Field = case.element
@@ -319,6 +273,7 @@ def default_octal(case: FixerCase) -> Fixes:
     return tuple(replace(choice, changes=changes) for choice in case.unsafe(edits))
 
 
+@fixer
 def written_type(case: FixerCase) -> Fixes:
     """An array as Kafka writes it, for the notation of another language; unsafe for a misspelt primitive."""
     field: Field = case.element
@@ -332,6 +287,7 @@ def written_type(case: FixerCase) -> Fixes:
     return case.unsafe([case.write_value(node, new_type)]) if field.type_hint and new_type != field.type else ()
 
 
+@fixer
 def misspelt_property(case: FixerCase) -> Fixes:
     """Rename the property to the nearest known name, unless that is present."""
     container, node = case.item()
@@ -349,17 +305,19 @@ _PROPERTY: Final = re.compile(r'"([A-Za-z0-9+-]+)": ?(.+)', re.DOTALL)
 _HEADER_ENTRY: Final = "/headerVersions/"
 
 
+@fixer
 def instead(case: FixerCase) -> Fixes:
     """Apply the rule's `instead` as a safe fix."""
-    return case.safe(instead_edits(case))
+    return case.safe(_instead_edits(case))
 
 
+@fixer
 def suggestion(case: FixerCase) -> Fixes:
     """Apply the rule's `instead` as an unsafe fix."""
-    return case.unsafe(instead_edits(case))
+    return case.unsafe(_instead_edits(case))
 
 
-def instead_edits(case: FixerCase) -> tuple[Edit, ...]:
+def _instead_edits(case: FixerCase) -> tuple[Edit, ...]:
     """The edits that write a rule's `instead`; none when it is not a text for the place, or is there already."""
     text = case.violation.instead
     node = case.node
@@ -377,11 +335,7 @@ def instead_edits(case: FixerCase) -> tuple[Edit, ...]:
     container = _owner(case, key)
     if container is None:
         return ()
-    there = case.document.places.child(container, key)
-    if there is not None:
-        return (replace_value(case.document, there, value),)
-    order = MESSAGE if container is case.document.root else FIELD
-    return insert_property(case.document, container, key, value, order)
+    return set_property(case.document, container, key, value, MESSAGE if container is case.document.root else FIELD)
 
 
 def _owner(case: FixerCase, key: str) -> Node | None:
@@ -399,20 +353,14 @@ def _is_json(text: str) -> bool:
     return True
 
 
-FIXERS: Final[Mapping[str, Fixer]] = {
-    name: {**vars(texts), **globals()}[name.replace("-", "_")] for name in language.FIXERS
-}
-"""The fixers by name, each a function of that name here or in `texts`."""
-
-
 def make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Fixes:
     """The fixes of a violated rule that names a fixer; none if the fixer cannot resolve this case."""
-    fixer = FIXERS.get(violation.rule.spec.fix)
-    if fixer is None or violation.location.file not in files:
+    function = FIXERS.get(violation.rule.spec.fix)
+    if function is None or violation.location.file not in files:
         return ()
     try:
-        fixes = fixer(FixerCase(violation, pointer, files))
-    except (NotEditable, NotFixable):
+        fixes = function(FixerCase(violation, pointer, files))
+    except NotEditable:
         return ()
     changes = violation.rule.spec.changes
     return tuple(

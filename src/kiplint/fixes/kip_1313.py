@@ -7,60 +7,28 @@ from typing import Final
 
 from kiplint.compat.rollout import INSTANCE_ID, WITH_FIELDS, rollout
 from kiplint.engine.finding import Finding
-from kiplint.fixes.draft import FIELD, Draft
+from kiplint.fixes.edits import FIELD, MessageEdits, field_like, note_edit
 from kiplint.fixes.migration import (
+    HEADER,
     HEADER_MISSING,
     FileEdits,
     Migration,
     MigrationRow,
     State,
-    finished,
-    migration_row,
+    client_rpcs,
+    file_edits,
+    join,
+    only_row,
     rpc_names,
 )
-from kiplint.fixes.new_version import (
-    add_version,
-    declare,
-    declared_map,
-    field_like,
-    led_on,
-    note_edit,
-    obstacle,
-)
-from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, derived_map, header_of
+from kiplint.fixes.new_version import add_version, declare, declared_map, obstacle
+from kiplint.model.headers import API_VERSIONS, WITH_INSTANCE_ID, HeaderMap, derived_map, header_of
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc, SchemaSet
+from kiplint.text.source import insert_item
 from kiplint.versions import VersionRange
 
-_ABOUT = "The client instance ID, which tells this client from all other instances of its application."
-
-
-def add_instance_id(message: Message | None, version: int, *, tagged: bool) -> tuple[list[FileEdits], MigrationRow]:
-    """RequestHeader with the version and the field in it; nothing when it has both."""
-    before = str(message.valid) if message else ""
-    if message is None or not message.valid or message.valid.highest < version - 1:
-        look = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
-        if message:
-            look = f"RequestHeader has versions {before}: version {version} does not follow them"
-        return [], MigrationRow("RequestHeader", -1, "left", before, before, {}, (), (look,))
-    draft = Draft(message)
-    actions: list[str] = []
-    if version not in message.valid:
-        draft.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
-        draft.add(note_edit(draft.document, f"Version {version} adds ClientInstanceId (KIP-1313)."))
-        actions.append(f"version {version}")
-    if INSTANCE_ID not in message.by_name and draft.document.find("/fields") is not None:
-        versions = str(VersionRange.of(version))
-        extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
-        field = {"name": INSTANCE_ID, "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
-        draft.append("/fields", field_like(draft.document, draft.node("/fields"), field))
-        actions.append(INSTANCE_ID)
-    after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
-    files = finished(draft)
-    state: State = "migrated" if files else "unchanged"
-    return files, MigrationRow("RequestHeader", -1, state, before, after, {}, tuple(actions))
-
-
+_ABOUT: Final = "The client instance ID, which tells this client from all other instances of its application."
 MISROUTING: Final = 5
 """The version of ApiVersions that KIP-1242 brings, behind header 2."""
 
@@ -74,33 +42,58 @@ def migrate(
     `only_declare` adds the headers that versions have, and no version. `tagged` makes the id in the header a tagged
     field.
     """
-    rpcs = sorted((rpc for rpc in schemas.rpcs if not rpc.is_coordinator), key=lambda rpc: rpc.name)
+    rpcs = sorted(client_rpcs(schemas), key=lambda rpc: rpc.name)
     selected_rpcs = [rpc for rpc in rpcs if not only or rpc.name in only]
-    files: list[FileEdits] = []
-    rows: list[MigrationRow] = []
+    parts: list[Migration] = []
     if any(not rpc.is_dead and rpc.rpc_name not in FROZEN for rpc in selected_rpcs) and not only_declare:
-        header, row = add_instance_id(schemas.request_header, WITH_INSTANCE_ID, tagged=tagged)
-        files += header
-        rows.append(row)
-    declares = schemas.declares_headers
+        parts.append(_add_instance_id(schemas.request_header, tagged=tagged))
     inflexible = () if only_declare or only else _silently_inflexible(schemas)
-    for rpc in selected_rpcs:
-        stays = only_declare or rpc.rpc_name in FROZEN
-        edits, row = _declare_only(rpc, inflexible) if stays else _migrate(rpc)
-        declares |= bool(edits)
-        files += edits
-        rows.append(row)
-    for edits, row in (_declare_only(rpc) for rpc in rpcs if declares and rpc not in selected_rpcs):
-        files += edits
-        rows += [row] if edits or row.state == "left" else []
+    selected = [
+        _declare_only(rpc, inflexible) if only_declare or rpc.rpc_name in FROZEN else _add_header(rpc)
+        for rpc in selected_rpcs
+    ]
+    parts += selected
+    if schemas.declares_headers or any(part.files for part in selected):
+        others = [_declare_only(rpc) for rpc in rpcs if rpc not in selected_rpcs]
+        parts += [part for part in others if part.files or part.rows[0].state == "left"]
     for message in inflexible:
-        if not message.is_rpc and message.name != "RequestHeader":
-            draft = Draft(message)
-            draft.put("flexibleVersions", '"none"')
-            files += finished(draft)
+        if not message.is_rpc and message.name != HEADER:
+            edits = MessageEdits(message)
+            edits.put("flexibleVersions", '"none"')
             valid, actions = str(message.valid), ('its flexibleVersions are "none"',)
-            rows.append(MigrationRow(message.name, -1, "declared", valid, valid, {}, actions))
-    return Migration(tuple(files), tuple(rows))
+            row = MigrationRow(message.name, -1, "declared", valid, valid, {}, actions)
+            parts.append(Migration(tuple(file_edits(edits)), (row,)))
+    return join(parts)
+
+
+def _add_instance_id(message: Message | None, *, tagged: bool) -> Migration:
+    """RequestHeader with the version and the field in it; nothing when it has both."""
+    version = WITH_INSTANCE_ID
+    before = str(message.valid) if message else ""
+    if message is None or not message.valid or message.valid.highest < version - 1:
+        look = "RequestHeader is not among the files: give it version 3 with ClientInstanceId"
+        if message:
+            look = f"RequestHeader has versions {before}: version {version} does not follow them"
+        return Migration(rows=(MigrationRow(HEADER, -1, "left", before, before, {}, (), (look,)),))
+    edits = MessageEdits(message)
+    document = edits.document
+    actions: list[str] = []
+    if version not in message.valid:
+        edits.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
+        edits.add(note_edit(document, f"Version {version} adds ClientInstanceId (KIP-1313)."))
+        actions.append(f"version {version}")
+    fields = document.find("/fields")
+    if INSTANCE_ID not in message.by_name and fields is not None:
+        versions = str(VersionRange.of(version))
+        extra = {"taggedVersions": versions, "tag": 0, "ignorable": True} if tagged else {}
+        field = {"name": INSTANCE_ID, "type": "uuid", "versions": versions, **extra, "about": _ABOUT}
+        last = fields.children[-1] if fields.children else None
+        edits.add(insert_item(document, fields, field_like(document, last, field), last))
+        actions.append(INSTANCE_ID)
+    after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
+    files = tuple(file_edits(edits))
+    state: State = "migrated" if files else "unchanged"
+    return Migration(files, (MigrationRow(HEADER, -1, state, before, after, {}, tuple(actions)),))
 
 
 def _silently_inflexible(schemas: SchemaSet) -> tuple[Message, ...]:
@@ -120,9 +113,9 @@ def unmet(
     Flexible versions that are missing, as the `former` findings have it, leave open which headers the versions have.
     """
     rows = [row for row in rollout(after, before) if row.status in ("wrong", "missing")]
-    of_header = [row for row in rows if row.message_name == "RequestHeader"]
+    of_header = [row for row in rows if row.message_name == HEADER]
     if of_header:
-        yield "RequestHeader", of_header[0].message
+        yield HEADER, of_header[0].message
     for row in rows:
         yield row.name, "RequestHeader is first" if row in of_header else row.message
     owners = rpc_names(after)
@@ -131,12 +124,14 @@ def unmet(
             yield owners[finding.path], f"{finding.message} ({finding.rule})"
 
 
-def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
+def _add_header(rpc: Rpc) -> Migration:
+    """The version of an RPC behind request header 3, new unless the latest is unstable, and the header maps."""
     request, response = rpc.request, rpc.response
-    if problem := _obstacle(rpc):
-        return [], migration_row(rpc, "dead" if rpc.is_dead else "left", look=(problem,) if not rpc.is_dead else ())
-    assert request is not None
-    assert response is not None
+    problem = _obstacle(rpc)
+    if rpc.is_dead:
+        return only_row(rpc, "dead")
+    if problem or request is None or response is None:
+        return only_row(rpc, "left", look=(problem,))
     at_goal = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
     version = max(request.valid.highest + (not at_goal and not request.unstable), response.valid.highest)
     files: list[FileEdits] = []
@@ -144,50 +139,70 @@ def _migrate(rpc: Rpc) -> tuple[list[FileEdits], MigrationRow]:
     look: list[str] = []
     if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
         look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
-    for message, expected in ((request, WITH_INSTANCE_ID), (response, None)):
-        draft = Draft(message)
-        _lead_on(draft, version, expected, actions, look, changes=not at_goal and request.unstable)
-        files += finished(draft)
+    for message, header in ((request, WITH_INSTANCE_ID), (response, None)):
+        edits = MessageEdits(message)
+        becomes_flexible = False
+        if message.valid.highest < version or (not at_goal and request.unstable):
+            becomes_flexible = version not in message.flexible
+            new_actions, new_look = _change_version(edits, version, header, becomes_flexible=becomes_flexible)
+            actions += new_actions
+            look += new_look
+        flexible = message.flexible | VersionRange.of(version) if becomes_flexible else message.flexible
+        _complete_map(edits, version, header, flexible)
+        files += file_edits(edits)
     if files and request.unstable:
         actions.append(f"version {version} stays unstable")
-    return files, migration_row(rpc, "migrated" if files else "unchanged", actions, look)
+    return Migration(tuple(files), only_row(rpc, "migrated" if files else "unchanged", actions, look).rows)
 
 
-def _lead_on(
-    draft: Draft, version: int, header: int | None, actions: list[str], look: list[str], *, changes: bool
-) -> None:
-    """Give one message the version, if it lacks it, and the map of its headers; an unstable version `changes`."""
-    message = draft.message
-    flexible = message.flexible
-    if changes or message.valid.highest < version:
-        if becomes_flexible := version not in flexible:
-            flexible |= VersionRange.of(version)
-            draft.put("flexibleVersions", f'"{VersionRange.of(version)}"')
-        drops_id = _drop_id(draft, version)
-        actions += [f"version {version} is the first flexible one"] if becomes_flexible else []
-        actions += [f"{INSTANCE_ID} leaves {message.name}"] if drops_id else []
-        comment = _note(message, version, header, becomes_flexible=becomes_flexible, drops_id=drops_id)
-        if message.valid.highest < version:
-            ending = (INSTANCE_ID,) if message.name in WITH_FIELDS else ()
-            look += [f"{message.name}: {item}" for item in add_version(draft, version, comment, ending=ending)]
-        elif header or becomes_flexible or drops_id:
-            draft.add(note_edit(draft.document, comment))
+def _change_version(
+    edits: MessageEdits, version: int, header: int | None, *, becomes_flexible: bool
+) -> tuple[list[str], list[str]]:
+    """Give a message the version if it lacks it; returns what was done beyond that, and what a person has to review."""
+    message = edits.message
+    if becomes_flexible:
+        edits.put("flexibleVersions", f'"{VersionRange.of(version)}"')
+    drops_id = _drop_id(edits, version)
+    actions = [f"version {version} is the first flexible one"] if becomes_flexible else []
+    actions += [f"{INSTANCE_ID} leaves {message.name}"] if drops_id else []
+    look: list[str] = []
+    note = _note(message, version, header, becomes_flexible=becomes_flexible, drops_id=drops_id)
+    if message.valid.highest < version:
+        ending = (INSTANCE_ID,) if message.name in WITH_FIELDS else ()
+        look = [f"{message.name}: {item}" for item in add_version(edits, version, note, ending=ending)]
+    elif header or becomes_flexible or drops_id:
+        edits.add(note_edit(edits.document, note))
+    return actions, look
+
+
+def _complete_map(edits: MessageEdits, version: int, header: int | None, flexible: VersionRange) -> None:
+    """Declare the headers of a message with these flexible versions; from the version on it has `header`, if given."""
+    message = edits.message
     entries = declared_map(message) if message.declares_headers and message.header_ranges else None
-    before = entries or derived_map(message)
     if header is None and version not in message.flexible:
         header = derived_map(message, flexible)[-1][1]
-    after = before if header is None else led_on(before, version, header)
+    after = entries or derived_map(message)
+    if header is not None:
+        after = _with_header(after, version, header)
     if after != entries:
-        declare(draft, after)
+        declare(edits, after)
 
 
-def _drop_id(draft: Draft, version: int) -> bool:
-    message = draft.message
+def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
+    """The map in which all versions from `version` on have `header`; the same when they have it already."""
+    if any(version in versions and versions.open and old == header for versions, old in entries):
+        return entries
+    new = VersionRange.of(version)
+    return (*((versions - new, old) for versions, old in entries if versions - new), (new, header))
+
+
+def _drop_id(edits: MessageEdits, version: int) -> bool:
+    message = edits.message
     field = message.by_name.get(INSTANCE_ID) if message.name in WITH_FIELDS else None
     if field is None or not field.versions or version - 1 not in field.versions:
         return False
     if version in field.versions:
-        draft.put("versions", f'"{field.versions - VersionRange.of(version)}"', field.pointer, FIELD)
+        edits.put_in(field.pointer, "versions", f'"{field.versions - VersionRange.of(version)}"', FIELD)
     return True
 
 
@@ -202,40 +217,41 @@ def _note(message: Message, version: int, header: int | None, *, becomes_flexibl
     return f"Version {version} {' and '.join(parts)} (KIP-1313)."
 
 
-def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> tuple[list[FileEdits], MigrationRow]:
-    """Declare the headers that the live halves of an RPC have."""
+def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> Migration:
+    """Declare the headers that the request and the response have, as far as they have valid versions."""
     state: State = "exempt" if rpc.rpc_name in FROZEN else "dead" if rpc.is_dead else "declared"
-    halves = [half for half in (rpc.request, rpc.response) if half and half.valid and not half.header_ranges]
     files: list[FileEdits] = []
     look: list[str] = []
-    for half in halves:
-        if problem := _flexible_problem(half):
+    for message in (rpc.request, rpc.response):
+        if message is None or not message.valid or message.header_ranges:
+            continue
+        if problem := _flexible_problem(message):
             look.append(problem)
             continue
-        draft = Draft(half)
-        declare(draft, derived_map(half))
-        if half in inflexible:
-            draft.put("flexibleVersions", '"none"')
-        files += finished(draft)
+        edits = MessageEdits(message)
+        declare(edits, derived_map(message))
+        if message in inflexible:
+            edits.put("flexibleVersions", '"none"')
+        files += file_edits(edits)
     if state == "declared" and not files:
         state = "left" if look else "unchanged"
     actions = ("its headers are declared",) if files else ()
-    return files, migration_row(rpc, state, actions, look)
+    return Migration(tuple(files), only_row(rpc, state, actions, look).rows)
 
 
 def _obstacle(rpc: Rpc) -> str:
     """Why the version cannot be added, or empty."""
     if problem := obstacle(rpc):
         return problem
-    for half in filter(None, (rpc.request, rpc.response)):
-        if half.header_ranges and declared_map(half) is None:
-            return f"headerVersions of {half.name} have gaps or mistakes: fix them first"
-        if problem := _flexible_problem(half):
+    for message in filter(None, (rpc.request, rpc.response)):
+        if message.header_ranges and declared_map(message) is None:
+            return f"headerVersions of {message.name} have gaps or mistakes: fix them first"
+        if problem := _flexible_problem(message):
             return problem
     return ""
 
 
-def _flexible_problem(half: Message) -> str:
-    if half.flexible_problem or (half.flexible and not half.flexible.open):
-        return f"flexibleVersions of {half.name} is {half.spec.flexible_versions!r}, which is not an open range"
+def _flexible_problem(message: Message) -> str:
+    if message.flexible_problem or (message.flexible and not message.flexible.open):
+        return f"flexibleVersions of {message.name} is {message.spec.flexible_versions!r}, which is not an open range"
     return ""

@@ -12,13 +12,13 @@ from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import RuleSet
 from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import CheckedFiles, Files, Regression, apply, regressions, tree_of
-from kiplint.fixes.draft import Draft
+from kiplint.fixes.edits import MessageEdits
 from kiplint.model.headers import header_map
 from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFiles
-from kiplint.text.edit import Edit
+from kiplint.text.edit import Edit, apply_edits
 
 State = Literal["migrated", "declared", "unchanged", "exempt", "dead", "left"]
 """`left` is an RPC that a person has to change; `unchanged` is one that needs no change."""
@@ -59,19 +59,32 @@ class Migration(msgspec.Struct, frozen=True):
     rows: tuple[MigrationRow, ...] = ()
 
 
-def finished(draft: Draft) -> list[FileEdits]:
-    """The file of a draft, if it has edits."""
-    edits = draft.edits
-    data = draft.message.data
-    return [FileEdits(draft.message.file, edits, data, draft.result())] if edits else []
+def file_edits(message_edits: MessageEdits) -> list[FileEdits]:
+    """The file of a message, if it has edits."""
+    message, edits = message_edits.message, message_edits.edits
+    return [FileEdits(message.file, edits, message.data, apply_edits(message.data, edits))] if edits else []
 
 
-def migration_row(rpc: Rpc, state: State, actions: Collection[str] = (), look: Collection[str] = ()) -> MigrationRow:
-    """The row of an RPC, with the versions that it has now."""
-    half = rpc.request or rpc.response
-    valid = str(half.valid) if half else "none"
-    headers = {str(versions): header for versions, header in header_map(half)} if half else {}
-    return MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(dict.fromkeys(actions)), tuple(look))
+def join(migrations: Iterable[Migration]) -> Migration:
+    """One migration of several that have no file in common."""
+    parts = [*migrations]
+    return Migration(
+        tuple(file for part in parts for file in part.files), tuple(row for part in parts for row in part.rows)
+    )
+
+
+def only_row(rpc: Rpc, state: State, actions: Collection[str] = (), look: Collection[str] = ()) -> Migration:
+    """A migration without edits, whose row has the versions that the RPC has now."""
+    message = rpc.request or rpc.response
+    valid = str(message.valid) if message else "none"
+    headers = _headers(message) if message else {}
+    unique_actions = tuple(dict.fromkeys(actions))
+    row = MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, unique_actions, tuple(look))
+    return Migration(rows=(row,))
+
+
+def _headers(message: Message) -> dict[str, int]:
+    return {str(versions): header for versions, header in header_map(message)}
 
 
 def load_set(files: SchemaFiles) -> tuple[SchemaSet, list[Definition]]:
@@ -87,15 +100,14 @@ def client_rpcs(schemas: SchemaSet) -> list[Rpc]:
 
 
 def rpc_names(schemas: SchemaSet) -> dict[str, str]:
-    """By path: the RPC that a file is a half of; for the request header its own name."""
-    halves = ((half, rpc.name) for rpc in client_rpcs(schemas) for half in (rpc.request, rpc.response))
-    header = [(schemas.request_header, "RequestHeader")]
-    return {half.file: name for half, name in (*header, *halves) if half}
+    """By path: the RPC that a file is the request or the response of; for the request header its own name."""
+    messages = [(message, rpc.name) for rpc in client_rpcs(schemas) for message in (rpc.request, rpc.response)]
+    return {message.file: name for message, name in ((schemas.request_header, HEADER), *messages) if message}
 
 
 MOST_REASONS: Final = 5
 HEADER_MISSING: Final = "kip-1313/header-missing"
-HEADERS: Final = {"RequestHeader"}
+HEADER: Final = "RequestHeader"
 NOTHING: Final = "no RPC can be migrated, so nothing is"
 
 Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], Iterable[tuple[str, str]]]
@@ -117,7 +129,7 @@ def prove(
     schemas = schemas or load_set(files)[0]
     owners = rpc_names(schemas)
     states = {row.name: row.state for row in migration.rows}
-    migrated_rpcs = {name for name, state in states.items() if state == "migrated"} - HEADERS
+    migrated_rpcs = {name for name, state in states.items() if state == "migrated"} - {HEADER}
     left = {row.name for row in migration.rows if row.state == "left"}
     edits: dict[str, list[Edit]] = {name: [] for name in states if name not in left}
     for file in migration.files:
@@ -159,7 +171,7 @@ def prove(
     data, reasons = apply(before.files, edits, refuse)
     refusals = {**{name: [] for name in left}, **reasons}
     now = tree_of(data).sets[""]
-    requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {"RequestHeader": now.request_header}
+    requests = {rpc.name: rpc.request for rpc in client_rpcs(now)} | {HEADER: now.request_header}
     notices = [(owners.get(item.path), str(item)) for item in worse if item.severity != "error"]
     rows = (
         _as_left(row, refusals[row.name])
@@ -182,6 +194,6 @@ def _as_left(row: MigrationRow, reasons: Sequence[str]) -> MigrationRow:
 def _as_made(row: MigrationRow, request: Message | None, notices: Sequence[str]) -> MigrationRow:
     if request is None:
         return row
-    headers = {str(versions): header for versions, header in header_map(request)} if request.is_rpc else {}
+    headers = _headers(request) if request.is_rpc else {}
     look = (*row.look, *notices)
     return msgspec.structs.replace(row, versions=str(request.valid), header_versions=headers, look=look)

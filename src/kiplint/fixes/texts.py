@@ -1,29 +1,34 @@
-"""The fixers of comments and brackets. None is safe, as all of them change what people wrote."""
+"""The fixers of the text: comments, brackets, commas, and JSON5."""
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import textwrap
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from kiplint.fixes.case import FixerCase, Fixes
+from kiplint.fixes.case import FixerCase, Fixes, fixer
 from kiplint.model.notes import SAME, Note
 from kiplint.text.edit import Edit
 from kiplint.text.lines import character_of, without_blanks
+from kiplint.text.literals import is_identifier, read_string
 from kiplint.text.source import Document
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _STAR: Final = re.compile(r"[ \t]*\*+[ \t]?")
 
 
+@fixer
 def byte_order_mark(case: FixerCase) -> Fixes:
     """Remove the mark, although an editor may depend on it."""
     mark = case.element.problem
     return case.unsafe([case.document.edit(mark.start, mark.end, "")] if mark.kind == "byte-order-mark" else [])
 
 
+@fixer
 def block_comment(case: FixerCase) -> Fixes:
     """Turn the comment into lines that begin with `//`, if no code is on its lines."""
     document, problem = case.document, case.element.problem
@@ -36,6 +41,7 @@ def block_comment(case: FixerCase) -> Fixes:
     return case.unsafe([document.edit(problem.start, problem.end, f"\n{indent}".join(lines))])
 
 
+@fixer
 def unused_ignore(case: FixerCase) -> Fixes:
     """Remove an ignore comment that ignores nothing, unless its rule may be misspelt."""
     document, problem = case.document, case.element.problem
@@ -64,6 +70,7 @@ def _ends_line(document: Document, offset: int) -> bool:
     return not document.text[offset : document.next_line(max(offset - 1, 0))].strip(" \t\r\n")
 
 
+@fixer
 def version_before(case: FixerCase) -> Fixes:
     """The version before a note's versions, if the note calls them the same as themselves or as later ones."""
     note: Note = case.element
@@ -83,6 +90,7 @@ _CLOSERS: Final = {"{": "}", "[": "]"}
 _UNCLOSED_DETAIL: Final = re.compile(r"expected '[}\]]' to close the ")
 
 
+@fixer
 def closing_bracket(case: FixerCase) -> Fixes:
     """Close what is open where the file ends, or where a bracket closes what is around it."""
     problem = case.element.problem
@@ -131,3 +139,57 @@ def _closers(document: Document, places: list[int], end: int) -> Edit:
         gap = " " if inline and document.text[place + 1 : place + 2] == " " else ""
         text += gap + closer if inline else f"\n{document.indent(place)}{closer}"
     return document.edit(end, end, text)
+
+
+_HEXADECIMAL: Final = re.compile(r"([+-]?)(0[xX][0-9a-fA-F]{1,20})")
+_NUMBER: Final = re.compile(r"([+-]?)([0-9]{0,20})(\.?)([0-9]{0,20})((?:[eE][+-]?[0-9]{1,3})?)")
+_ESCAPES: Final = {"\\'": "'", "\\v": "\\u000b", "\\0": "\\u0000"}
+
+
+@fixer
+def trailing_comma(case: FixerCase) -> Fixes:
+    """Remove the comma."""
+    problem = case.element.problem
+    return case.safe([case.document.edit(problem.start, problem.end, "")] if problem.kind == "trailing-comma" else [])
+
+
+@fixer
+def json5(case: FixerCase) -> Fixes:
+    """Rewrite it as JSON: double quotes, plain numbers, escapes and white space that JSON has."""
+    problem = case.element.problem
+    if problem.kind != "json5-only":
+        return ()
+    source = case.document.text[problem.start : problem.end]
+    json_text = _to_json(case, source, problem.start, problem.end)
+    return () if json_text is None else case.safe([case.document.edit(problem.start, problem.end, json_text)])
+
+
+def _to_json(case: FixerCase, source: str, start: int, end: int) -> str | None:
+    if source.startswith("'"):
+        value, issues = read_string(case.document.text, start, end)
+        is_invalid = any(issue.kind == "invalid-json" for issue in issues)
+        return None if is_invalid else json.dumps(value, ensure_ascii=False)
+    if source.startswith("\\"):
+        return _escape(source)
+    if source and not source.strip():
+        return " "
+    if (number := _number(source)) is not None:
+        return number
+    return f'"{source}"' if is_identifier(source) and source not in ("Infinity", "NaN") else None
+
+
+def _escape(source: str) -> str | None:
+    if source.startswith("\\x"):
+        return f"\\u{int(source[2:], 16):04x}"
+    return "" if source[1:2] in "\r\n\u2028\u2029" else _ESCAPES.get(source)
+
+
+def _number(source: str) -> str | None:
+    if match := _HEXADECIMAL.fullmatch(source):
+        return f"{match[1].strip('+')}{int(match[2], 16)}"
+    match = _NUMBER.fullmatch(source)
+    if match is None or not (match[2] or match[4]):
+        return None
+    sign, whole, _, fraction, exponent = match.groups()
+    number = f"{sign.strip('+')}{whole or '0'}{'.' if fraction else ''}{fraction}{exponent}"
+    return number if math.isfinite(float(number)) else None

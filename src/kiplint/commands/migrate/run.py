@@ -12,9 +12,9 @@ from kiplint.compat.rollout import WITH_FIELDS, RolloutRow, rollout
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.fixes.apply import all_rules
-from kiplint.fixes.bump import bump
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, client_rpcs, load_set, prove
+from kiplint.fixes.new_version import bump
 from kiplint.fixes.write import require_files
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.render.report import Status
