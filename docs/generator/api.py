@@ -15,7 +15,7 @@ from typing import Final
 import kiplint
 from kiplint.render.report import RunResult
 
-INTERNAL: Final = frozenset({"UsageError.word", "UsageError.kind"})
+INTERNAL: Final = frozenset({"UsageError.word"})
 ATTRIBUTES: Final = frozenset({"property", "cached_property"})
 
 

@@ -7,19 +7,12 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-_COMMANDS = {
-    "review": "review.ReviewCommand",
-}
-"""The functions that take the options of a command as arguments: the command's room, and its class there."""
-
 
 def __getattr__(name: str) -> object:
     """A public name, whose module is imported on first use, so that `import kiplint` takes no time."""
     places = _places()
     if name == "__all__":
-        value: object = sorted(["__version__", *places, *_COMMANDS])
-    elif name in _COMMANDS:
-        value = _function(name)
+        value: object = sorted(["__version__", *places])
     elif name in places:
         from importlib import import_module
 
@@ -31,23 +24,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(["__version__", *_places(), *_COMMANDS])
-
-
-def _function(name: str) -> object:
-    """The function of a command, with the command's options as its arguments."""
-    from importlib import import_module
-
-    room, _, kind = _COMMANDS[name].partition(".")
-    command = getattr(import_module(f"{__name__}.commands.{room}.options"), kind)
-    run = getattr(import_module(f"{__name__}.commands.{room}.run"), name)
-
-    def function(*arguments: object, **options: object) -> object:
-        return run(command.of(*arguments, **options))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = run.__doc__
-    return function
+    return sorted(["__version__", *_places()])
 
 
 def _places() -> dict[str, str]:

@@ -1,7 +1,4 @@
-"""The public names of kiplint: `__init__.py` reads their modules here, except those of the functions at the end."""
-
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+"""The public names of kiplint: `__init__.py` reads their modules here."""
 
 from kiplint.codec.wire import ByteProblem as ByteProblem
 from kiplint.codec.wire import ValueSpan as ValueSpan
@@ -28,6 +25,7 @@ from kiplint.commands.negotiate import negotiate as negotiate
 from kiplint.commands.review.result import Also as Also
 from kiplint.commands.review.result import Entry as Entry
 from kiplint.commands.review.result import ReviewResult as ReviewResult
+from kiplint.commands.review.run import review as review
 from kiplint.commands.rollout import RolloutDocument as RolloutDocument
 from kiplint.commands.rollout import RolloutResult as RolloutResult
 from kiplint.commands.rollout import RolloutSummary as RolloutSummary
@@ -52,7 +50,6 @@ from kiplint.compat.negotiation.result import Telemetry as Telemetry
 from kiplint.compat.rollout import RolloutRow as RolloutRow
 from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
-from kiplint.engine.config import Path
 from kiplint.engine.errors import UsageError as UsageError
 from kiplint.engine.finding import Finding as Finding
 from kiplint.engine.finding import Fix as Fix
@@ -81,19 +78,3 @@ from kiplint.versions import VersionRange as VersionRange
 
 __version__: str
 __all__: list[str]
-
-# The functions of commands; `make docs` writes them.
-def review(
-    *paths: Path,
-    base: str | None = ...,
-    released: Sequence[Path] = ...,
-    rollout: Literal["auto", "always", "never"] = ...,
-    trust_head: bool = ...,
-    fix: bool = ...,
-    select: Sequence[str] = ...,
-    ignore: Sequence[str] = ...,
-    severity: Sequence[str] | Mapping[str, object] = ...,
-    fail_on: Literal["error", "warning", "info", "never"] | None = ...,
-    fail_on_breaks: Sequence[str] = ...,
-    config: Path | Mapping[str, Any] | None = ...,
-) -> ReviewResult: ...

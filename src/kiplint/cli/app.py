@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, wraps
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated, Any, Final, Literal
 
 import typer
@@ -14,7 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from kiplint import __version__
 from kiplint.cli import completion
-from kiplint.cli.classes import Command, function_of, with_lines
 from kiplint.cli.process import run
 
 COMMANDS: Final = "kiplint.commands"
@@ -78,20 +76,11 @@ def load(package: str, name: str) -> Any:
     module: Any = import_module(f"{package}.{name.replace('-', '_')}")
     if hasattr(module, "COMMANDS"):
         return _group(module.__name__)
-    kind = f"{name.title()}Command"
-    if hasattr(module, kind):
-        return _of_class(module, name, kind)
     if hasattr(module, "__path__"):
-        if find_spec(f"{module.__name__}.options"):
-            return _of_class(import_module(f"{module.__name__}.options"), name, kind)
         module = import_module(f"{module.__name__}.command")
-    return _command(name, _exit_with_code(module.command), module.EPILOG)
-
-
-def _of_class(module: Any, name: str, kind: str) -> Any:
-    """A command that is still a class."""
-    command: type[Command] = getattr(module, kind)
-    return _command(name, function_of(command), with_lines(command.EPILOG))
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(name, cls=CommandWithSections, epilog=module.EPILOG)(_exit_with_code(module.command))
+    return typer.main.get_command(app)
 
 
 def _group(name: str, **settings: Any) -> Any:
@@ -114,12 +103,6 @@ def _group(name: str, **settings: Any) -> Any:
 
 def _nothing() -> None:
     """Stand for a command that is not imported."""
-
-
-def _command(name: str, function: Callable[..., None], epilog: str) -> Any:
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(name, cls=CommandWithSections, epilog=epilog)(function)
-    return typer.main.get_command(app)
 
 
 def _exit_with_code(command: Callable[..., int]) -> Callable[..., None]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kiplint.cli.options import FORMATS
-from kiplint.cli.process import CLEAN, FINDINGS, USAGE, describe, unguarded, use_color, warn
+from kiplint.cli.process import CLEAN, FINDINGS, USAGE, unguarded, use_color, warn
 from kiplint.engine.errors import UsageError
 from kiplint.render.formats import write
 from kiplint.text.files import open_to_write
@@ -58,7 +58,7 @@ def report(
         if github:
             from kiplint.render.findings.github import annotation_of_failure, record_failure
 
-            reason = describe(error) or type(error).__name__
+            reason = str(error) or type(error).__name__
             if any(output.is_out for output in github):
                 unguarded(sys.stdout).write(annotation_of_failure(command, reason).encode())
             record_failure(command, reason)

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
 from typing import Any, BinaryIO, Final, NoReturn, TextIO
@@ -152,19 +152,12 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 CLEAN, FINDINGS, USAGE = 0, 1, 2
-NO_HINTS: Final[Mapping[str, str]] = {}
-_hints: Final[dict[str, str]] = {}
-"""By the kind of a mistake: the text of the running command for it, with `{message}` as a placeholder."""
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell reports a process that SIGINT or SIGPIPE ended
 
 
-def run(command: Callable[[], int], hints: Mapping[str, str] = NO_HINTS) -> NoReturn:
-    """Run a command and exit with its code; on an error, print one line on stderr and exit with 2.
-
-    `hints` are the texts of `describe` for this command.
-    """
-    _hints.update(hints)
+def run(command: Callable[[], int]) -> NoReturn:
+    """Run a command and exit with its code; on an error, print one line on stderr and exit with 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # some terminals cannot show all characters
     try:
@@ -194,12 +187,6 @@ def _account() -> str:
     return f"{plural(count, 'file')} {'was' if count == 1 else 'were'} written" if count else "no file was written"
 
 
-def describe(error: Exception) -> str:
-    """An error's message as the command line prints it; errors of the library name no option, the hints add it."""
-    hint = _hints.get(error.kind, "") if isinstance(error, UsageError) else ""
-    return hint.format(message=error) if hint else str(error)
-
-
 def _run(command: Callable[[], int]) -> NoReturn:
     code = None
     try:
@@ -208,7 +195,7 @@ def _run(command: Callable[[], int]) -> NoReturn:
     except MemoryError:  # what the frames of the traceback hold is free only after this block
         pass
     except (UsageError, SourceError) as error:
-        fail(describe(error))
+        fail(str(error))
     except OSError as error:
         end(error)
     except Exception as error:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 
 class UsageError(Exception):
-    """A mistake in arguments, configuration or packs. The text states it, then the remedy, and names no option.
+    """A mistake in arguments, configuration or packs. The text states it, then the remedy, by the command's options.
 
-    `word` is the wrong word, to be located in a configuration. `kind` is the key of a command's hint, which adds the
-    name of the option.
+    `word` is the wrong word, to be located in a configuration.
     """
 
-    def __init__(self, text: str, word: str = "", kind: str = "") -> None:
+    def __init__(self, text: str, word: str = "") -> None:
         super().__init__(text)
         self.word = word
-        self.kind = kind
 
 
 class ExpressionError(ValueError):

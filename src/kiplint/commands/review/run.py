@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from msgspec.structs import asdict, replace
 
@@ -15,12 +16,12 @@ from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, O
 from kiplint.commands.review.trust import RevisionFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout import findings_of
 from kiplint.compat.causes import causes_of
-from kiplint.compat.judge import BREAKS, ChangeFinding
+from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.since import places
 from kiplint.compat.tree import Tree, broken, load, load_base
-from kiplint.engine.config import Configuration
+from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import SEVERITIES, Finding, Span
 from kiplint.engine.rule import Topic
@@ -34,15 +35,32 @@ from kiplint.text.files import DISK
 from kiplint.text.lines import decode_text
 from kiplint.text.locate import Locator
 
-if TYPE_CHECKING:
-    from kiplint.commands.review.options import ReviewCommand
-
 NONE: Final = "none"
+COMPARE: Final = "; to compare with a revision, write --base REV"
+NAME_BASE: Final = "; name one: --base REV, or --base none to check without comparing"
 
 HEADER_MISSING: Final = "kip-1313/header-missing"
 
 
-def review(options: ReviewCommand) -> ReviewResult:
+RolloutReport = Literal["auto", "always", "never"]
+"""When the rollout of KIP-1313's header is reported: once a definition has headerVersions, always as findings."""
+
+
+def review(
+    *paths: Path,
+    base: str | None = None,
+    released: Sequence[Path] = (),
+    rollout: RolloutReport = "auto",
+    trust_head: bool = False,
+    fix: bool = False,
+    whole: bool = False,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    severity: Mapping[str, str] = MappingProxyType({}),
+    fail_on: FailOn | None = None,
+    fail_on_breaks: Sequence[str] = GRAVE,
+    config: Path | Mapping[str, Any] | None = None,
+) -> ReviewResult:
     """Review how the work tree, or some of its directories and files, differs from a base revision.
 
     The base is by default the merge base with the default branch, or the commit before HEAD where there is nothing
@@ -50,40 +68,42 @@ def review(options: ReviewCommand) -> ReviewResult:
     default the tags of releases. The status is `findings` when an entry is as severe as `fail_on` or breaks one of
     `fail_on_breaks`; `never` fails nothing. Raises UsageError and SourceError as `check` and `diff` do.
     """
-    grave_breaks = breaks_of(options.fail_on_breaks)
-    names = options.paths or (os.path.relpath(home_of(os.curdir) or os.curdir),)
-    since = Base("", "") if options.base == NONE else find_base(options.base, names)
+    grave_breaks = breaks_of(fail_on_breaks)
+    names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
+    since = Base("", "") if base == NONE else find_base(base, names)
     has_base = bool(since.revision) and not is_unborn(since.revision)
     base_files = RevisionFiles(since.revision, home_of(os.curdir))
-    files = base_files if has_base and not options.trust_head else DISK
-    configuration = options.configuring.configuration(names[0], options.choosing, files)
+    files = base_files if has_base and not trust_head else DISK
+    configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
     for name in names:
         if not os.path.lexists(name):
             if is_revision(name):
-                raise UsageError(f"{name} is a revision, not a file or directory of the checkout", kind="revision")
+                raise UsageError(f"{name} is a revision, not a file or directory of the checkout{COMPARE}")
             raise SourceError(f"no such file or directory: {name}")
     rules = configuration.rules()
-    task = CheckedSet(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=options.fix)
+    task = CheckedSet(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=fix)
     check_result = check_sets(task)
-    comparison = _compare(names, since.revision, options.released, configuration)  # with what was fixed
+    comparison = _compare(
+        names, since.revision, [os.fspath(name) for name in released], configuration
+    )  # with what was fixed
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
     declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
-    if options.rollout == "always" or (options.rollout == "auto" and since.revision and declares_headers):
+    if rollout == "always" or (rollout == "auto" and since.revision and declares_headers):
         rows = comparison.rollout(configuration)
     additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
     worse = [change for change in changes if change.breaks != "none" or change.severity != "info"]
     every_rule = [*configuration.all_rules(), *rules.rules]
     topics = {rule.id: rule.spec.topics for rule in every_rule}
-    lagging = findings_of(rows, comparison.after_sources) if options.rollout == "always" else ()
+    lagging = findings_of(rows, comparison.after_sources) if rollout == "always" else ()
     folders = {*names, *map(os.path.dirname, comparison.after_sources)}
-    config_findings = changed_configuration(base_files, folders, trusts_head=options.trust_head) if has_base else ()
+    config_findings = changed_configuration(base_files, folders, trusts_head=trust_head) if has_base else ()
     found = [comparison.at_first_header(finding) for finding in check_result.findings]
     items: list[Item] = [(finding, "check") for finding in (*found, *config_findings)]
     items += [(change, "diff") for change in worse]
     items += [(finding, "rollout") for finding in lagging]
     findings = entries_of(items, topics)
-    fail_on = options.fail_on or configuration.config.fail_on
+    fail_on = fail_on or configuration.config.fail_on
     grave = fail_on != "never" and any(change.breaks in grave_breaks for change in worse)
     patch = b""
     if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
@@ -101,7 +121,7 @@ def review(options: ReviewCommand) -> ReviewResult:
         notes=(*since.notes, *comparison.notes, *check_result.notes),
         left_out=check_result.left_out,
         harmless=("info",),
-        whole=options.all,
+        whole=whole,
         older=check_result.older,
         additions=additions,
         base=since.revision,
@@ -136,7 +156,7 @@ def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> B
         whole = len(base) >= 40 and not base.strip("0123456789abcdef")
         return Base(open_repository(None).run("rev-parse", "--short", base).strip() if whole else base, "")
     if not home_of(os.curdir):
-        raise UsageError("there is no git repository around the working directory, and so no base", kind="no-base")
+        raise UsageError(f"there is no git repository around the working directory, and so no base{NAME_BASE}")
     git = open_repository(None).run
     if is_unborn("HEAD"):
         return Base("HEAD", "which has no commit yet")
@@ -147,7 +167,7 @@ def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> B
 
     def base_at(commit: str, reason: str) -> Base:
         if not is_revision(commit):
-            raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}", kind="no-base")
+            raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
         return Base(git("rev-parse", "--short", commit).strip(), reason)
 
     if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
