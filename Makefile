@@ -17,6 +17,9 @@ KAFKA :=
 JARS :=
 SEED := 1
 
+# The one rule whose snapshot to accept.
+RULE :=
+
 # The tag that a release is made of, which its version has to match.
 TAG :=
 
@@ -53,8 +56,8 @@ lint: $(VENV)/installed-dev ## run ruff, mypy and the import contracts
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
-snapshots: $(VENV)/installed-dev ## accept the findings that the rules now have in their fixtures
-	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py --snapshot-update
+snapshots: $(VENV)/installed-dev ## accept the findings that rules now have in their fixtures: all, or make snapshots RULE=pack/name
+	@$(BIN)/pytest tests/test_rules.py tests/test_compat_rules.py $(if $(RULE),-k '[$(RULE)]') --snapshot-update
 
 new-rule: $(VENV)/installed-dev ## begin a rule: make new-rule ID=pack/name
 	@$(BIN)/python scripts/new_rule.py '$(ID)'

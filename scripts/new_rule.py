@@ -51,7 +51,7 @@ docs/kips.json: the sentence of the KIP that the rule holds, with an edit that b
 NEXT = """\
 {entry}: say what must hold, and why
 {examples}/bad, {examples}/good: a definition that violates it, and one that does not
-{kip}then: make snapshots, and read tests/snapshots/{rule}.txt; make docs; a line in CHANGELOG.md"""
+{kip}then: make snapshots RULE={rule}, and read tests/snapshots/{rule}.txt; make docs; a line in CHANGELOG.md"""
 
 
 class RefusedError(Exception):

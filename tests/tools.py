@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from hypothesis import settings
@@ -185,6 +188,30 @@ def environment(**others: str) -> dict[str, str]:
     return {**env, "PYTHONPATH": MODULES, "LANG": "C.UTF-8", "COLUMNS": "100", "KIPLINT_DEBUG": "1", **others}
 
 
+@cache
+def _forks() -> subprocess.Popen[str]:
+    """The process that forks for each run; it ends with this one."""
+    command = [sys.executable, "-P", str(ROOT / "tests" / "forks.py")]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment(), start_new_session=True
+    )
+    atexit.register(process.communicate)
+    return process
+
+
+def _fork(words: Sequence[str], cwd: Path, stdin: bytes, env: Mapping[str, str]) -> tuple[int, bytes, bytes]:
+    """Run the command in a fork: its exit code, and what it wrote."""
+    process = _forks()
+    with TemporaryDirectory() as streams:
+        for name in ("in", "out", "err"):
+            (Path(streams) / name).write_bytes(stdin if name == "in" else b"")
+        order = {"words": words, "cwd": os.fsdecode(cwd), "env": environment(**env), "streams": streams}
+        process.stdin.write(json.dumps(order) + "\n")
+        process.stdin.flush()
+        code = int(process.stdout.readline())
+        return code, (Path(streams) / "out").read_bytes(), (Path(streams) / "err").read_bytes()
+
+
 def kiplint(
     *words: str | bytes | Path,
     cwd: Path,
@@ -192,18 +219,26 @@ def kiplint(
     env: Mapping[str, str] | None = None,
     command: Sequence[str] = START,
 ) -> Ran:
-    """Run the command in a directory. A traceback fails the test, whatever it expects."""
-    process = subprocess.run(
-        [*command, *map(os.fsdecode, words)],
-        cwd=cwd,
-        input=stdin,
-        capture_output=True,
-        env=environment(**(env or {})),
-        check=False,
-        timeout=SECONDS,
-    )
-    text = process.stderr.decode()
-    result = Ran(process.returncode, process.stdout.decode(), _CLOSING.sub("", text))
+    """Run the command in a directory. A traceback fails the test, whatever it expects.
+
+    Only another `command`, and what Python reads of the environment, take a start of Python.
+    """
+    arguments, variables = [*map(os.fsdecode, words)], env or {}
+    if command is START and not any(name.startswith("PYTHON") for name in variables):
+        code, out, err = _fork(arguments, cwd, stdin, variables)
+    else:
+        process = subprocess.run(
+            [*command, *arguments],
+            cwd=cwd,
+            input=stdin,
+            capture_output=True,
+            env=environment(**variables),
+            check=False,
+            timeout=SECONDS,
+        )
+        code, out, err = process.returncode, process.stdout, process.stderr
+    text = err.decode()
+    result = Ran(code, out.decode(), _CLOSING.sub("", text))
     result.closing = "".join(_CLOSING.findall(text))
     assert "Traceback" not in result.err, result.err
     return result
