@@ -28,7 +28,7 @@ from kiplint.fixes import texts
 from kiplint.fixes.apply import Check, FixedSet, fix_set, new_findings, unreadable
 from kiplint.fixes.case import FIXERS
 from kiplint.fixes.fixers import make_fixes
-from kiplint.fixes.write import patch
+from kiplint.fixes.write import FileChanges
 from kiplint.text.edit import apply_edits
 from test_rules import OneFileEach
 from tools import definition, field, rules_of
@@ -89,7 +89,10 @@ def test_the_bad_example_is_fixed(rule: Rule, snapshot: SnapshotAssertion) -> No
     files = bad(rule)
     result = fix_files(rule, files)
     applicabilities = {finding.fix.applicability for finding in result.fixed if finding.fix and finding.rule == rule.id}
-    rows = [f"{' and '.join(sorted(applicabilities))}\n", *patch(result.before, result.after)]
+    rows = [
+        f"{' and '.join(sorted(applicabilities))}\n",
+        FileChanges({**result.before}, {**result.after}).patch().decode(),
+    ]
     for path, data in result.after.items():
         rows.append(f"\n===== {path}\n{data.decode()}")
     assert "".join(rows) == snapshot.use_extension(Mends)

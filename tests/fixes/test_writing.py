@@ -10,7 +10,7 @@ import pytest
 
 from kiplint.cli import process
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.write import FileChanges, patch
+from kiplint.fixes.write import FileChanges
 
 OLD, NEW = b"old\r\n", b"\xef\xbb\xbfnew, and longer"
 
@@ -29,7 +29,7 @@ def write(*paths: Path, data: bytes = NEW) -> None:
 
 
 def test_a_file_gets_its_new_bytes_and_keeps_its_mode(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kiplint.fixes.write._written_paths", [])
+    monkeypatch.setattr("kiplint.fixes.write.written_paths", [])
     assert process._account() == "no file was written"
     write(file)
     assert file.read_bytes() == NEW
@@ -92,7 +92,7 @@ def test_each_file_is_whole_on_a_full_disk(small_disk: Path) -> None:
     assert {path.name: path.read_bytes() for path in small_disk.iterdir()} == {"A.json": NEW * 400, "B.json": OLD}
 
 
-def test_a_patch_can_be_applied(tmp_path: Path) -> None:
+def test_a_patch_can_be_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {"A B.json": b"{\r\n 1,\r\n}", "sub/C.json": b"x\n" * 20, "D.json": b"a\xff\nb\n\x0cc\n"}
     after = {
         "A B.json": b"{\r\n 1\r\n}",
@@ -102,7 +102,8 @@ def test_a_patch_can_be_applied(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     for path, data in before.items():
         (tmp_path / path).write_bytes(data)
-    text = "".join(patch(before, after)).encode("utf-8", "surrogateescape")
+    monkeypatch.chdir(tmp_path)
+    text = FileChanges(before, after).patch()
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=text, check=True)
     assert {path: (tmp_path / path).read_bytes() for path in after} == after
-    assert not "".join(patch(before, before))
+    assert not FileChanges(before, before).patch()

@@ -183,7 +183,7 @@ def _account() -> str:
     module = sys.modules.get("kiplint.fixes.write")
     if module is None:
         return ""
-    count = module.written_files()
+    count = len(module.written_paths)
     return f"{plural(count, 'file')} {'was' if count == 1 else 'were'} written" if count else "no file was written"
 
 

@@ -61,7 +61,7 @@ DOCUMENTS: Final[Mapping[str, str]] = {
     "decode": "decode",
     "diff": "diff.run",
     "kip": "kip",
-    "migrate": "migrate.result",
+    "migrate": "migrate.run",
     "negotiate": "negotiate",
     "output": "check.run",
     "review": "review.result",

@@ -15,7 +15,6 @@ from kiplint.text.edit import Edit
 from kiplint.text.source import Document, NotEditable, replace_value
 from kiplint.text.tree import Node
 
-Applicability = Literal["safe", "unsafe"]
 Fixes = tuple[Fix, ...]
 """The fixes of one finding, the likeliest first; each resolves it alone."""
 
@@ -30,13 +29,10 @@ class FixerCase:
 
     def __init__(self, violation: Violation, pointer: str, files: Mapping[str, bytes]) -> None:
         self.violation = violation
+        self.element: Any = violation.element
+        """What violates the rule. A rule names fixers for its own kind of element only."""
         self.pointer = pointer
         self._files = files
-
-    @property
-    def element(self) -> Any:
-        """What violates the rule. A rule names fixers for its own kind of element only."""
-        return self.violation.element
 
     @cached_property
     def document(self) -> Document:
@@ -48,15 +44,17 @@ class FixerCase:
         """The file of a message of the set, None when it is not among those that may be changed."""
         return _document(self._files[message.file], message.file) if message.file in self._files else None
 
-    @property
-    def node(self) -> Node | None:
-        """The value at the pointer of the finding; None when there is none."""
-        return self.document.find(self.pointer)
+    def find(self, pointer: str) -> Node:
+        """The value at a pointer into that file; raises NotEditable when there is none."""
+        node = self.document.find(pointer)
+        if node is None:
+            raise NotEditable(f"there is no {pointer}")
+        return node
 
     def at(self, key: str) -> Node:
         """The property that the finding points to; raises NotEditable unless it is `key`."""
-        node = self.node
-        if node is None or node.key != key:
+        node = self.find(self.pointer)
+        if node.key != key:
             raise NotEditable(f"{self.pointer} is not {key}")
         return node
 
@@ -73,11 +71,11 @@ class FixerCase:
 
     def safe(self, edits: Iterable[Edit]) -> Fixes:
         """A fix of the file that certainly does what is meant."""
-        return fix("safe", edits)
+        return _fixes("safe", [edits])
 
     def unsafe(self, *choices: Iterable[Edit]) -> Fixes:
         """Fixes of the file of which one most likely does what is meant; a person has to review it."""
-        return tuple(item for edits in choices for item in fix("unsafe", edits))
+        return _fixes("unsafe", choices)
 
 
 Fixer = Callable[[FixerCase], Fixes]
@@ -91,10 +89,9 @@ def fixer(function: Fixer) -> Fixer:
     return function
 
 
-def fix(applicability: Applicability, edits: Iterable[Edit]) -> Fixes:
-    """A fix of these edits; none without edits."""
-    all_edits = tuple(edits)
-    return (Fix(applicability, all_edits),) if all_edits else ()
+def _fixes(applicability: Literal["safe", "unsafe"], choices: Iterable[Iterable[Edit]]) -> Fixes:
+    fixes = (Fix(applicability, tuple(edits)) for edits in choices)
+    return tuple(fix for fix in fixes if fix.edits)
 
 
 def as_json(value: object) -> str:

@@ -32,13 +32,18 @@ FIELD: Final = (
 
 
 class MessageEdits:
-    """The edits of the file of a message. Values are JSON; pointers refer to the file before the edits."""
+    """The edits of the file of a message. Values are JSON; pointers refer to the file before the edits.
+
+    `actions` and `look` say what was done beyond a new version, and what a person has to review.
+    """
 
     def __init__(self, message: Message) -> None:
         self.message = message
         self.document = Document(message.data, message.file)
         self._edits: list[Edit] = []
         self._new: dict[str, str] = {}
+        self.actions: list[str] = []
+        self.look: list[str] = []
 
     @property
     def edits(self) -> tuple[Edit, ...]:

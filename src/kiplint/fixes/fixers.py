@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kiplint.engine.ruleset import Violation
 from kiplint.fixes import texts  # noqa: F401  # registers its fixers
-from kiplint.fixes.case import FIXERS, FixerCase, Fixes, as_json, fix, fixer
+from kiplint.fixes.case import FIXERS, FixerCase, Fixes, fixer
 from kiplint.fixes.edits import FIELD, MESSAGE, map_text, note_edit, set_property
 from kiplint.model.fields import Field
 from kiplint.model.headers import HeaderRange, derived_header, derived_map
@@ -39,15 +39,15 @@ from kiplint.versions import ALL, NONE, VersionRange
 def header_map(case: FixerCase) -> Fixes:
     """Declare the headers that the versions have by flexibleVersions, in all messages that lack it."""
     messages: Iterable[Message] = case.element.schemas.headerless
-    return fix("safe", (edit for message in messages for edit in _declare_headers(case, message)))
+    return case.safe(edit for message in messages for edit in _declare_headers(case, message))
 
 
 @fixer
 def header_start(case: FixerCase) -> Fixes:
     """Let the first range start at 0."""
     entry: HeaderRange = case.element
-    node = case.node
-    if node is None or node.key is None or len(entry.versions.parts) != 1:
+    node = case.find(case.pointer)
+    if node.key is None or len(entry.versions.parts) != 1:
         return ()
     return case.safe([rename_key(case.document, node, str(VersionRange.of(0, entry.versions.highest)))])
 
@@ -62,25 +62,24 @@ def header_gap(case: FixerCase) -> Fixes:
     before = entry.furthest
     if before is None or not entry.gap or min(before.header, entry.header) < 0:
         return ()
-    document, nodes = case.document, [case.document.find(side.pointer) for side in (before, entry)]
-    container = document.find("/headerVersions")
-    if container is None or None in nodes or any(len(side.versions.parts) != 1 for side in (before, entry)):
+    if any(len(neighbour.versions.parts) != 1 for neighbour in (before, entry)):
         return ()
-    earlier, later = (node for node in nodes if node)
+    document, container = case.document, case.find("/headerVersions")
+    earlier, later = case.find(before.pointer), case.find(entry.pointer)
     longer = rename_key(document, earlier, str(VersionRange.of(before.versions.lowest, entry.gap.highest)))
     sooner = rename_key(document, later, str(VersionRange.of(entry.gap.lowest, entry.versions.highest)))
-    pieces = [(versions & entry.gap, header) for versions, header in derived_map(entry.message)]
-    pieces = [(versions, header) for versions, header in pieces if versions]
-    if any(not before.header <= header <= entry.header for _, header in pieces):
+    ranges = [(versions & entry.gap, header) for versions, header in derived_map(entry.message)]
+    ranges = [(versions, header) for versions, header in ranges if versions]
+    if any(not before.header <= header <= entry.header for _, header in ranges):
         return case.unsafe([longer], [sooner])
     edits: list[Edit] = []
-    if pieces[0][1] == before.header:
-        first = VersionRange.of(before.versions.lowest, pieces.pop(0)[0].highest)
+    if ranges[0][1] == before.header:
+        first = VersionRange.of(before.versions.lowest, ranges.pop(0)[0].highest)
         edits.append(rename_key(document, earlier, str(first)))
-    if pieces and pieces[-1][1] == entry.header:
-        last = VersionRange.of(pieces.pop()[0].lowest, entry.versions.highest)
+    if ranges and ranges[-1][1] == entry.header:
+        last = VersionRange.of(ranges.pop()[0].lowest, entry.versions.highest)
         edits.append(rename_key(document, later, str(last)))
-    for versions, header in pieces:
+    for versions, header in ranges:
         item = f'"{versions}"{document.colon(container)}"{header}"'
         edits += insert_item(document, container, item, earlier)
     return case.unsafe(edits)
@@ -91,11 +90,10 @@ def header_overlap(case: FixerCase) -> Fixes:
     """Let the range before end where this one starts."""
     entry: HeaderRange = case.element
     before = entry.previous
-    node = case.document.find(before.pointer) if before else None
-    if before is None or node is None or before.versions.lowest >= entry.versions.lowest:
+    if before is None or before.versions.lowest >= entry.versions.lowest:
         return ()
     shorter = VersionRange.of(before.versions.lowest, entry.versions.lowest - 1)
-    return case.unsafe([rename_key(case.document, node, str(shorter))])
+    return case.unsafe([rename_key(case.document, case.find(before.pointer), str(shorter))])
 
 
 @fixer
@@ -107,8 +105,7 @@ def header_order(case: FixerCase) -> Fixes:
         return ()
     trades = derived_header(before.message, before.versions.lowest) <= entry.header
     headers = [(entry, before.header), *([(before, entry.header)] if trades else [])]
-    nodes = [(case.document.find(entry.pointer), header) for entry, header in headers]
-    return case.unsafe(case.write_value(node, str(header)) for node, header in nodes if node is not None)
+    return case.unsafe(case.write_value(case.find(entry.pointer), str(header)) for entry, header in headers)
 
 
 def _declare_headers(case: FixerCase, message: Message) -> Iterable[Edit]:
@@ -124,21 +121,22 @@ _PAIRS: Final = (("request", "response"), ("coordinator-key", "coordinator-value
 
 @fixer
 def lagging_half(case: FixerCase) -> Fixes:
-    """Let the half whose versions end first go as far as the other."""
+    """Let the request or response whose versions end first go as far as the other."""
     rpc: Rpc = case.element
-    half = rpc.lagging if rpc.rpc_name not in FROZEN else None
-    document = case.document_of(half) if half else None
+    message = rpc.lagging if rpc.rpc_name not in FROZEN else None
+    document = case.document_of(message) if message else None
     node = document.find("/validVersions") if document else None
-    if half is None or document is None or node is None or not half.valid:
+    if message is None or document is None or node is None or not message.valid:
         return ()
-    highest = max(half.valid.highest for half in (rpc.request, rpc.response) if half)
-    if highest <= half.valid.highest or len(half.valid.parts) > 1:
+    valid = message.valid
+    highest = max(side.valid.highest for side in (rpc.request, rpc.response) if side)
+    if highest <= valid.highest or len(valid.parts) > 1:
         return ()
-    versions = replace_value(document, node, as_json(str(VersionRange.of(half.valid.lowest, highest))))
-    missing = VersionRange.of(half.valid.highest + 1, highest)
-    words = f"Versions {missing.lowest} to {highest} come" if missing.lowest < highest else f"Version {highest} comes"
-    note = note_edit(document, f"{words} with the {'response' if half is rpc.request else 'request'}.")
-    return fix("unsafe", (versions, *note))
+    versions = replace_value(document, node, f'"{VersionRange.of(valid.lowest, highest)}"')
+    next_version = valid.highest + 1
+    words = f"Versions {next_version} to {highest} come" if next_version < highest else f"Version {highest} comes"
+    note = note_edit(document, f"{words} with the {'response' if message is rpc.request else 'request'}.")
+    return case.unsafe([versions, *note])
 
 
 @fixer
@@ -173,19 +171,19 @@ def _one_header(document: Document, header: int) -> Iterable[Edit]:
 
 @fixer
 def next_api_key(case: FixerCase) -> Fixes:
-    """The API key after all that the set has; the other half of a copied RPC is given the same."""
+    """The API key after all that the set has; the other message of a copied RPC is given the same."""
     message: Message = case.element
     node = case.at("apiKey")
     if not message.is_newcomer:
         return ()
-    halves = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
-    keys = [other.api_key for other in message.schemas.messages if other.type in halves and other.api_key is not None]
+    types = next((pair for pair in _PAIRS if message.type in pair), (message.type,))
+    keys = [other.api_key for other in message.schemas.messages if other.type in types and other.api_key is not None]
     return case.unsafe([case.write_value(node, max(keys) + 1)])
 
 
 @fixer
 def flexible_versions(case: FixerCase) -> Fixes:
-    """The versions from the first tagged one on, or as in the other half of the RPC; else all, or none.
+    """The versions from the first tagged one on, or as in the other message of the RPC; else all, or none.
 
     A message of a single version is most likely new, and new messages are flexible.
     """
@@ -265,8 +263,7 @@ def default_octal(case: FixerCase) -> Fixes:
     decimal = str(int(field.default))
     edits = [case.write_value(node, decimal)]
     digits = field.default.lstrip("+-")
-    other = set(digits) <= set("01234567") and int(digits, 8) != abs(int(decimal))
-    if not other:
+    if not set(digits) <= set("01234567") or int(digits, 8) == abs(int(decimal)):
         return case.safe(edits)
     sign = "-" if field.default.startswith("-") else ""
     changes = f"the default in Java from {sign}{int(digits, 8)} to {decimal}"
@@ -280,8 +277,8 @@ def written_type(case: FixerCase) -> Fixes:
     node = case.at("type")
     words = _WORD.findall(field.type)
     primitives = [word for word in words if word in PRIMITIVES]
-    around = {word.lower() for word in words if word not in PRIMITIVES}
-    if len(primitives) == 1 and around <= _CONTAINERS and not _WORD.fullmatch(field.type):
+    others = {word.lower() for word in words if word not in PRIMITIVES}
+    if len(primitives) == 1 and others <= _CONTAINERS and not _WORD.fullmatch(field.type):
         return case.safe([case.write_value(node, f"[]{primitives[0]}")])
     new_type = ("[]" if field.is_array else "") + field.type_hint
     return case.unsafe([case.write_value(node, new_type)]) if field.type_hint and new_type != field.type else ()
@@ -320,9 +317,9 @@ def suggestion(case: FixerCase) -> Fixes:
 def _instead_edits(case: FixerCase) -> tuple[Edit, ...]:
     """The edits that write a rule's `instead`; none when it is not a text for the place, or is there already."""
     text = case.violation.instead
-    node = case.node
-    if node is None or not text:
+    if not text:
         return ()
+    node = case.find(case.pointer)
     match = _PROPERTY.fullmatch(text)
     if match is None:
         plain = node.kind in ("string", "word") and _is_json(text)

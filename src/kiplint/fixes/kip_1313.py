@@ -11,14 +11,13 @@ from kiplint.fixes.edits import FIELD, MessageEdits, field_like, note_edit
 from kiplint.fixes.migration import (
     HEADER,
     HEADER_MISSING,
-    FileEdits,
     Migration,
     MigrationRow,
     State,
     client_rpcs,
     file_edits,
     join,
-    only_row,
+    migration_of,
     rpc_names,
 )
 from kiplint.fixes.new_version import add_version, declare, declared_map, obstacle
@@ -62,7 +61,7 @@ def migrate(
             edits.put("flexibleVersions", '"none"')
             valid, actions = str(message.valid), ('its flexibleVersions are "none"',)
             row = MigrationRow(message.name, -1, "declared", valid, valid, {}, actions)
-            parts.append(Migration(tuple(file_edits(edits)), (row,)))
+            parts.append(Migration(file_edits([edits]), (row,)))
     return join(parts)
 
 
@@ -91,7 +90,7 @@ def _add_instance_id(message: Message | None, *, tagged: bool) -> Migration:
         edits.add(insert_item(document, fields, field_like(document, last, field), last))
         actions.append(INSTANCE_ID)
     after = str(VersionRange.of(message.valid.lowest, max(version, message.valid.highest)))
-    files = tuple(file_edits(edits))
+    files = file_edits([edits])
     state: State = "migrated" if files else "unchanged"
     return Migration(files, (MigrationRow(HEADER, -1, state, before, after, {}, tuple(actions)),))
 
@@ -129,50 +128,56 @@ def _add_header(rpc: Rpc) -> Migration:
     request, response = rpc.request, rpc.response
     problem = _obstacle(rpc)
     if rpc.is_dead:
-        return only_row(rpc, "dead")
+        return migration_of(rpc, "dead")
     if problem or request is None or response is None:
-        return only_row(rpc, "left", look=(problem,))
+        return migration_of(rpc, "left", look=[problem])
     at_goal = header_of(request, request.valid.highest) >= WITH_INSTANCE_ID and request.declares_headers
     version = max(request.valid.highest + (not at_goal and not request.unstable), response.valid.highest)
-    files: list[FileEdits] = []
-    actions: list[str] = []
     look: list[str] = []
     if rpc.api_key == API_VERSIONS and version == MISROUTING and "ClusterId" not in request.by_name:
         look.append(f"version {version} of Apache Kafka has ClusterId and NodeId (KIP-1242): add them first")
-    for message, header in ((request, WITH_INSTANCE_ID), (response, None)):
-        edits = MessageEdits(message)
-        becomes_flexible = False
-        if message.valid.highest < version or (not at_goal and request.unstable):
-            becomes_flexible = version not in message.flexible
-            new_actions, new_look = _change_version(edits, version, header, becomes_flexible=becomes_flexible)
-            actions += new_actions
-            look += new_look
-        flexible = message.flexible | VersionRange.of(version) if becomes_flexible else message.flexible
+    all_edits = [MessageEdits(request), MessageEdits(response)]
+    for edits, header in zip(all_edits, (WITH_INSTANCE_ID, None), strict=True):
+        flexible = edits.message.flexible
+        if edits.message.valid.highest < version or (not at_goal and request.unstable):
+            flexible |= VersionRange.of(version)
+            _change_version(edits, version, header)
         _complete_map(edits, version, header, flexible)
-        files += file_edits(edits)
-    if files and request.unstable:
-        actions.append(f"version {version} stays unstable")
-    return Migration(tuple(files), only_row(rpc, "migrated" if files else "unchanged", actions, look).rows)
+    is_changed = any(edits.edits for edits in all_edits)
+    actions = [f"version {version} stays unstable"] if is_changed and request.unstable else []
+    return migration_of(rpc, "migrated" if is_changed else "unchanged", all_edits, actions, look)
 
 
-def _change_version(
-    edits: MessageEdits, version: int, header: int | None, *, becomes_flexible: bool
-) -> tuple[list[str], list[str]]:
-    """Give a message the version if it lacks it; returns what was done beyond that, and what a person has to review."""
+def _change_version(edits: MessageEdits, version: int, header: int | None) -> None:
+    """Give a message the version if it lacks it, flexible and without the id that the header has."""
     message = edits.message
-    if becomes_flexible:
+    parts: list[str] = []
+    if version not in message.flexible:
         edits.put("flexibleVersions", f'"{VersionRange.of(version)}"')
-    drops_id = _drop_id(edits, version)
-    actions = [f"version {version} is the first flexible one"] if becomes_flexible else []
-    actions += [f"{INSTANCE_ID} leaves {message.name}"] if drops_id else []
-    look: list[str] = []
-    note = _note(message, version, header, becomes_flexible=becomes_flexible, drops_id=drops_id)
+        edits.actions.append(f"version {version} is the first flexible one")
+        parts.append("is the first flexible version")
+    if _drop_id(edits, version):
+        edits.actions.append(f"{INSTANCE_ID} leaves {message.name}")
+        parts.append(f"removes {INSTANCE_ID}" + (f", which request header {header} carries" if header else ""))
+    elif header:
+        parts.append(f"uses request header {header}, which carries {INSTANCE_ID}")
+    text = " and ".join(parts) or f"is the same as version {message.valid.highest}"
+    note = f"Version {version} {text} (KIP-1313)."
     if message.valid.highest < version:
-        ending = (INSTANCE_ID,) if message.name in WITH_FIELDS else ()
-        look = [f"{message.name}: {item}" for item in add_version(edits, version, note, ending=ending)]
-    elif header or becomes_flexible or drops_id:
+        add_version(edits, version, note, ending=(INSTANCE_ID,) if message.name in WITH_FIELDS else ())
+    elif parts:
         edits.add(note_edit(edits.document, note))
-    return actions, look
+
+
+def _drop_id(edits: MessageEdits, version: int) -> bool:
+    """Whether the version has no ClientInstanceId and the one before has; a field that goes on is ended."""
+    message = edits.message
+    field = message.by_name.get(INSTANCE_ID) if message.name in WITH_FIELDS else None
+    if field is None or not field.versions or version - 1 not in field.versions:
+        return False
+    if version in field.versions:
+        edits.put_in(field.pointer, "versions", f'"{field.versions - VersionRange.of(version)}"', FIELD)
+    return True
 
 
 def _complete_map(edits: MessageEdits, version: int, header: int | None, flexible: VersionRange) -> None:
@@ -196,31 +201,10 @@ def _with_header(entries: HeaderMap, version: int, header: int) -> HeaderMap:
     return (*((versions - new, old) for versions, old in entries if versions - new), (new, header))
 
 
-def _drop_id(edits: MessageEdits, version: int) -> bool:
-    message = edits.message
-    field = message.by_name.get(INSTANCE_ID) if message.name in WITH_FIELDS else None
-    if field is None or not field.versions or version - 1 not in field.versions:
-        return False
-    if version in field.versions:
-        edits.put_in(field.pointer, "versions", f'"{field.versions - VersionRange.of(version)}"', FIELD)
-    return True
-
-
-def _note(message: Message, version: int, header: int | None, *, becomes_flexible: bool, drops_id: bool) -> str:
-    parts = ["is the first flexible version"] if becomes_flexible else []
-    if drops_id:
-        parts.append(f"removes {INSTANCE_ID}" + (f", which request header {header} carries" if header else ""))
-    elif header:
-        parts.append(f"uses request header {header}, which carries {INSTANCE_ID}")
-    elif not parts:
-        parts = [f"is the same as version {message.valid.highest}"]
-    return f"Version {version} {' and '.join(parts)} (KIP-1313)."
-
-
 def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> Migration:
     """Declare the headers that the request and the response have, as far as they have valid versions."""
     state: State = "exempt" if rpc.rpc_name in FROZEN else "dead" if rpc.is_dead else "declared"
-    files: list[FileEdits] = []
+    all_edits: list[MessageEdits] = []
     look: list[str] = []
     for message in (rpc.request, rpc.response):
         if message is None or not message.valid or message.header_ranges:
@@ -232,11 +216,10 @@ def _declare_only(rpc: Rpc, inflexible: Collection[Message] = ()) -> Migration:
         declare(edits, derived_map(message))
         if message in inflexible:
             edits.put("flexibleVersions", '"none"')
-        files += file_edits(edits)
-    if state == "declared" and not files:
+        all_edits.append(edits)
+    if state == "declared" and not all_edits:
         state = "left" if look else "unchanged"
-    actions = ("its headers are declared",) if files else ()
-    return Migration(tuple(files), only_row(rpc, state, actions, look).rows)
+    return migration_of(rpc, state, all_edits, ["its headers are declared"] if all_edits else [], look)
 
 
 def _obstacle(rpc: Rpc) -> str:

@@ -14,7 +14,6 @@ from kiplint.engine.run import Input, check_set
 from kiplint.fixes.apply import CheckedFiles, Files, Regression, apply, regressions, tree_of
 from kiplint.fixes.edits import MessageEdits
 from kiplint.model.headers import header_map
-from kiplint.model.load import Definition, load
 from kiplint.model.message import Message
 from kiplint.model.schemas import Rpc, SchemaSet
 from kiplint.sources.schema_files import SchemaFiles
@@ -59,12 +58,6 @@ class Migration(msgspec.Struct, frozen=True):
     rows: tuple[MigrationRow, ...] = ()
 
 
-def file_edits(message_edits: MessageEdits) -> list[FileEdits]:
-    """The file of a message, if it has edits."""
-    message, edits = message_edits.message, message_edits.edits
-    return [FileEdits(message.file, edits, message.data, apply_edits(message.data, edits))] if edits else []
-
-
 def join(migrations: Iterable[Migration]) -> Migration:
     """One migration of several that have no file in common."""
     parts = [*migrations]
@@ -73,25 +66,35 @@ def join(migrations: Iterable[Migration]) -> Migration:
     )
 
 
-def only_row(rpc: Rpc, state: State, actions: Collection[str] = (), look: Collection[str] = ()) -> Migration:
-    """A migration without edits, whose row has the versions that the RPC has now."""
+def file_edits(edits_of_messages: Iterable[MessageEdits]) -> tuple[FileEdits, ...]:
+    """The files of messages that have edits."""
+    pairs = [(edits.message, edits.edits) for edits in edits_of_messages]
+    return tuple(
+        FileEdits(message.file, edits, message.data, apply_edits(message.data, edits))
+        for message, edits in pairs
+        if edits
+    )
+
+
+def migration_of(
+    rpc: Rpc,
+    state: State,
+    edits_of_messages: Sequence[MessageEdits] = (),
+    actions: Sequence[str] = (),
+    look: Sequence[str] = (),
+) -> Migration:
+    """The migration of an RPC; its row has the versions that the RPC has now, and what the edits of messages say."""
     message = rpc.request or rpc.response
     valid = str(message.valid) if message else "none"
     headers = _headers(message) if message else {}
-    unique_actions = tuple(dict.fromkeys(actions))
-    row = MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, unique_actions, tuple(look))
-    return Migration(rows=(row,))
+    done = dict.fromkeys([*(action for edits in edits_of_messages for action in edits.actions), *actions])
+    notes = (f"{edits.message.name}: {note}" for edits in edits_of_messages for note in edits.look)
+    row = MigrationRow(rpc.name, rpc.api_key, state, valid, valid, headers, tuple(done), (*look, *notes))
+    return Migration(file_edits(edits_of_messages), (row,))
 
 
 def _headers(message: Message) -> dict[str, int]:
     return {str(versions): header for versions, header in header_map(message)}
-
-
-def load_set(files: SchemaFiles) -> tuple[SchemaSet, list[Definition]]:
-    """The schema set of some files, and the definitions that could not be read."""
-    definitions = [load(file.path, file.data) for file in files.files]
-    messages = tuple(definition.message for definition in definitions if definition.message)
-    return SchemaSet(messages, files.directory), [definition for definition in definitions if not definition.message]
 
 
 def client_rpcs(schemas: SchemaSet) -> list[Rpc]:
@@ -114,19 +117,20 @@ Goal = Callable[[SchemaSet, SchemaSet, Sequence[Finding], Sequence[Finding]], It
 """Takes a set before and after a migration, and the findings of both; returns the RPCs that miss the goal, and why."""
 
 
-def prove(
-    files: SchemaFiles,
-    migration: Migration,
-    rules: RuleSet,
-    goal: Goal | None = None,
-    schemas: SchemaSet | None = None,
-) -> Migration:
+def prove(files: SchemaFiles, migration: Migration, rules: RuleSet, goal: Goal | None = None) -> Migration:
     """The migration without the RPCs that it would make worse, or that would miss its goal: these are left, with why.
 
-    `schemas` is the set that was migrated, by default that of the files. The rows of the others have the versions and
-    headers of the migrated files, and new warnings and infos. Where no RPC is left to migrate, nothing is written.
+    The rows of the others have the versions and headers of the migrated files, and new warnings and infos. Where no RPC
+    is left to migrate, nothing is written.
     """
-    schemas = schemas or load_set(files)[0]
+
+    def check_files(data: Files) -> CheckedFiles:
+        inputs = (Input(file.path, data[file.path]) for file in files.files)
+        result = check_set(inputs, rules, directory=files.directory, partial=files.single_file)
+        return CheckedFiles(data, result.findings)
+
+    before = after = check_files({file.path: file.data for file in files.files})
+    schemas = before.tree.sets[""]
     owners = rpc_names(schemas)
     states = {row.name: row.state for row in migration.rows}
     migrated_rpcs = {name for name, state in states.items() if state == "migrated"} - {HEADER}
@@ -135,13 +139,6 @@ def prove(
     for file in migration.files:
         edits.setdefault(owners.get(file.path, ""), []).extend(file.edits)
 
-    def check_files(data: Files) -> CheckedFiles:
-        inputs = (Input(file.path, data[file.path]) for file in files.files)
-        return CheckedFiles(
-            data, check_set(inputs, rules, directory=files.directory, partial=files.single_file).findings
-        )
-
-    before = after = check_files({file.path: file.data for file in files.files})
     worse: list[Regression] = []
 
     def refuse(data: Files, names: Collection[str]) -> dict[str, list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from itertools import pairwise
 
 from kiplint.fixes.edits import FIELD, MessageEdits, map_text, note_edit
-from kiplint.fixes.migration import FileEdits, Migration, file_edits, only_row
+from kiplint.fixes.migration import Migration, migration_of
 from kiplint.model.headers import HeaderMap
 from kiplint.model.message import Message
 from kiplint.model.schemas import FROZEN, Rpc
@@ -26,27 +26,22 @@ def bump(rpc: Rpc, *, unstable: bool = False, new_version: bool = False, note: s
     if rpc.rpc_name in FROZEN:
         problem = f"it is frozen at versions {FROZEN[rpc.rpc_name]}, and must never be bumped (KIP-1313)"
     if problem or request is None or response is None:
-        return only_row(rpc, "left", look=(problem,))
+        return migration_of(rpc, "left", look=[problem])
     highest = max(request.valid.highest, response.valid.highest)
     lags = request.valid.highest != response.valid.highest
     version = highest if lags or (request.unstable and not new_version) else highest + 1
     if version == highest and not lags:
         problem = f"version {version} is unstable, and may still change: edit it, or remove latestVersionUnstable first"
-        return only_row(rpc, "left", look=(problem,))
-    files: list[FileEdits] = []
-    look: list[str] = []
+        return migration_of(rpc, "left", look=[problem])
+    all_edits = [MessageEdits(message) for message in (request, response) if message.valid.highest != version]
     text = " ".join(note.split())  # a line end would end the comment
-    for message in (request, response):
-        if message.valid.highest == version:
-            continue
-        edits = MessageEdits(message)
-        comment = f"Version {version} {text or f'is the same as version {message.valid.highest}.'}"
-        look += [f"{message.name}: {item}" for item in add_version(edits, version, comment, unstable=unstable)]
+    for edits in all_edits:
+        comment = f"Version {version} {text or f'is the same as version {edits.message.valid.highest}.'}"
+        add_version(edits, version, comment, unstable=unstable)
         _extend_map(edits, version)
-        files += file_edits(edits)
     actions = ["the new version is unstable"] if unstable and version > highest else []
     actions += [f"version {version} stays unstable"] if version == highest and request.unstable else []
-    return Migration(tuple(files), only_row(rpc, "migrated", actions, look).rows)
+    return migration_of(rpc, "migrated", all_edits, actions)
 
 
 def obstacle(rpc: Rpc) -> str:
@@ -62,9 +57,9 @@ def obstacle(rpc: Rpc) -> str:
 
 
 def add_version(
-    edits: MessageEdits, version: int, note: str, *, unstable: bool = False, ending: Collection[str] = ()
-) -> list[str]:
-    """Make `version` the highest valid one, `unstable` or not; returns what a person has to review.
+    edits: MessageEdits, version: int, comment: str, *, unstable: bool = False, ending: Collection[str] = ()
+) -> None:
+    """Make `version` the highest valid one, `unstable` or not.
 
     Ranges that end with the previous highest version are extended, since the new version has the same body, except for
     the fields that are `ending`.
@@ -72,8 +67,7 @@ def add_version(
     message = edits.message
     highest = message.valid.highest
     edits.put("validVersions", f'"{VersionRange.of(message.valid.lowest, version)}"')
-    edits.add(note_edit(edits.document, note))
-    look: list[str] = []
+    edits.add(note_edit(edits.document, comment))
     for field in message.all_fields:
         ranges = (
             ("versions", field.versions, field.spec.versions),
@@ -83,15 +77,15 @@ def add_version(
         for key, versions, text in ranges if field.name not in ending else ():
             if isinstance(text, str) and versions.highest == highest and len(versions.parts) == 1:
                 edits.put_in(field.pointer, key, f'"{VersionRange.of(versions.lowest)}"', FIELD)
-                look.append(f"{key} of {field.name} ended with version {highest}; it now includes the new version")
+                ending_range = f"{key} of {field.name} ended with version {highest}"
+                edits.look.append(f"{ending_range}; it now includes the new version")
     if message.type == "request" and unstable is not message.unstable:
         edits.put("latestVersionUnstable", "true" if unstable else "false")
     if message.unstable:
-        look.append(
+        edits.look.append(
             f"version {highest} was unstable, and is not now that version {version} follows it: "
             "is it ready to be released?"
         )
-    return look
 
 
 def declared_map(message: Message) -> HeaderMap | None:

@@ -6,7 +6,7 @@ import difflib
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -26,52 +26,26 @@ _REASONS: Final = {
     errno.ENOENT: "it is gone",
     errno.ENOTDIR: "it is gone",
 }
-_written_paths: Final[list[str]] = []
-
-
-def written_files() -> int:
-    """How many files this process has written."""
-    return len(_written_paths)
-
-
-_NO_NEWLINE = "\\ No newline at end of file\n"
-
-
-def patch(before: Mapping[str, bytes], after: Mapping[str, bytes], label: Callable[[str], str] = str) -> Iterator[str]:
-    """The unified diff of the files that differ, in the order of their paths; bytes that are not text stay as they are.
-
-    Encode it with `surrogateescape`. A path that only `after` has is a new file. `label` says what the patch calls a
-    path, with slashes.
-    """
-    for path in sorted(after):
-        old = before.get(path)
-        if old == after[path]:
-            continue
-        name = label(path)
-        name += "\t" if " " in name else ""  # else GNU patch takes it to end at the blank
-        old_name = "/dev/null" if old is None else f"a/{name}"
-        for line in difflib.unified_diff(_lines(old or b""), _lines(after[path]), old_name, f"b/{name}"):
-            yield line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}"
-
-
-def _lines(data: bytes) -> list[str]:
-    # Not splitlines: a form feed or U+2028 ends no line of a patch.
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+_NO_NEWLINE: Final = "\\ No newline at end of file\n"
+written_paths: Final[list[str]] = []
+"""The files that this process has written."""
 
 
 class FileChanges(msgspec.Struct, frozen=True):
     """Files before and after, by path, in the order in which they are to be written."""
 
-    before: Mapping[str, bytes]
-    after: Mapping[str, bytes]
+    before: dict[str, bytes]
+    after: dict[str, bytes]
 
     def patch(self, names: tuple[str, ...] = ()) -> bytes:
         """The change as a unified diff, empty when there is none; the files were found by these SETs."""
-        if not self.after:
-            return b""
-        lines = patch(self.before, self.after, lambda path: in_patch(path, names))
-        return "".join(lines).encode("utf-8", "surrogateescape")
+        lines: list[str] = []
+        for path, data in sorted(self.after.items()):
+            name = in_patch(path, names)
+            name += "\t" if " " in name else ""  # else GNU patch takes it to end at the blank
+            lines += difflib.unified_diff(_lines(self.before[path]), _lines(data), f"a/{name}", f"b/{name}")
+        text = "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
+        return text.encode("utf-8", "surrogateescape")
 
     def write(self) -> None:
         """Write the files, each of which takes the place of the old one at once and keeps its mode.
@@ -88,7 +62,13 @@ class FileChanges(msgspec.Struct, frozen=True):
             except OSError as error:
                 written = f"; {plural(number, 'file')} written before it" if number else ""
                 raise _not_written(path, error, written) from error
-            _written_paths.append(path)
+            written_paths.append(path)
+
+
+def _lines(data: bytes) -> list[str]:
+    # Not splitlines: a form feed or U+2028 ends no line of a patch.
+    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 def _require_unchanged(path: str, before: bytes) -> None:

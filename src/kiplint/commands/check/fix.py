@@ -4,34 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
+from kiplint.compat.released import Releases
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import Result
+from kiplint.fixes.apply import FixedSet, Regression, fix_set
+from kiplint.fixes.write import FileChanges
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
-
-if TYPE_CHECKING:
-    from kiplint.compat.released import Releases
-    from kiplint.fixes.apply import FixedSet, Regression
-    from kiplint.fixes.write import FileChanges
-
 
 MOST_REASONS: Final = 10
 
 
-class Fixes(msgspec.Struct, frozen=True):
+class Fixes(msgspec.Struct):
     """The results of the fixed sets, the change of their files, and the findings that were fixed."""
 
-    results: tuple[Result, ...]
+    results: list[Result]
     change: FileChanges
-    fixed: tuple[Finding, ...]
-    refusals: tuple[tuple[Finding, Regression], ...] = ()
+    fixed: list[Finding]
+    refusals: list[tuple[Finding, Regression]]
     """The findings whose fixes would make something worse, and what."""
-    known: tuple[Finding, ...] = ()
+    known: list[Finding]
     """The findings with a fix that were not to be fixed: the base, HEAD or the baseline has them."""
 
     def summary(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> str:
@@ -102,8 +99,6 @@ def fix_sets(
     no fix may break either. `choose` says which findings are to be fixed; the others lose their fix. `releases` gives
     what no unsafe fix may break.
     """
-    from kiplint.fixes.write import FileChanges
-
     checked_sets = [(schemas, check(schemas)) for schemas in sets]
     findings = [finding for _, result in checked_sets for finding in result.findings]
     sources = {path: data for _, result in checked_sets for path, data in result.sources.items()}
@@ -111,41 +106,32 @@ def fix_sets(
     chosen_ids = set(map(id, chosen))
 
     def fix_one(schemas: SchemaFiles, known: Mapping[str, int]) -> FixedSet:
-        from kiplint.fixes.apply import fix_set  # most sets have nothing to fix
-
         return fix_set(
             {file.path: file.data for file in schemas.files},
-            lambda files: _split(check(with_data(schemas, files)).findings, known)[0],
+            lambda files: _split(check(_with_data(schemas, files)).findings, known)[0],
             unsafe=unsafe,
-            others=lambda files: check_others(with_data(schemas, files)).findings,
+            others=lambda files: check_others(_with_data(schemas, files)).findings,
             releases=releases(),
         )
 
-    results: list[Result] = []
-    outcomes: list[FixedSet] = []
-    known_findings: list[Finding] = []
+    fixes = Fixes([], FileChanges({}, {}), [], [], [])
     for schemas, first in checked_sets:
         result = first
         known = Counter(finding.fingerprint for finding in first.findings if id(finding) not in chosen_ids)
         if any(finding.fix and id(finding) in chosen_ids for finding in first.findings):
-            outcomes.append(fix_one(schemas, known))
-            result = check(with_data(schemas, outcomes[-1].after))
+            fixed_set = fix_one(schemas, known)
+            result = check(_with_data(schemas, fixed_set.after))
+            fixes.change.before.update(fixed_set.before)
+            fixes.change.after.update(fixed_set.after)
+            fixes.fixed += fixed_set.fixed
+            fixes.refusals += fixed_set.refusals
         result.findings, with_fix = _split(result.findings, known)
-        results.append(result)
-        known_findings += with_fix
-    return Fixes(
-        tuple(results),
-        FileChanges(
-            {path: data for outcome in outcomes for path, data in outcome.before.items()},
-            {path: data for outcome in outcomes for path, data in outcome.after.items()},
-        ),
-        tuple(finding for outcome in outcomes for finding in outcome.fixed),
-        tuple(refusal for outcome in outcomes for refusal in outcome.refusals),
-        tuple(known_findings),
-    )
+        fixes.results.append(result)
+        fixes.known += with_fix
+    return fixes
 
 
-def with_data(schemas: SchemaFiles, files: Mapping[str, bytes]) -> SchemaFiles:
+def _with_data(schemas: SchemaFiles, files: Mapping[str, bytes]) -> SchemaFiles:
     """The set with other bytes in these files."""
     return replace(schemas, files=tuple(replace(file, data=files.get(file.path, file.data)) for file in schemas.files))
 

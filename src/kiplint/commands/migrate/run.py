@@ -1,26 +1,103 @@
-"""Migrations of schema sets: to KIP-1313, and to a new version of chosen RPCs."""
+"""Migrations of schema sets, to KIP-1313 and to a new version of chosen RPCs; their result, and its JSON document."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Annotated, Final, Literal, get_args
 
+import msgspec
+from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.commands.migrate.result import MigrationResult
 from kiplint.compat.rollout import WITH_FIELDS, RolloutRow, rollout
 from kiplint.engine.config import Path, configure
 from kiplint.engine.errors import UsageError
-from kiplint.fixes.apply import all_rules
+from kiplint.fixes.apply import all_rules, tree_of
 from kiplint.fixes.kip_1313 import migrate, unmet
-from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, client_rpcs, load_set, prove
+from kiplint.fixes.migration import FileEdits, Goal, Migration, MigrationRow, State, client_rpcs, join, prove
 from kiplint.fixes.new_version import bump
-from kiplint.fixes.write import require_files
+from kiplint.fixes.write import FileChanges, require_files
+from kiplint.model.load import load
 from kiplint.model.schemas import Rpc, SchemaSet
-from kiplint.render.report import Status
+from kiplint.render.report import RunResult, Status, written_by
 from kiplint.sources.open import open_sets
+from kiplint.text.edit import Edit
 from kiplint.text.show import encodable
 from kiplint.text.words import comma_parts, did_you_mean
+
+
+class MigrationSummary(msgspec.Struct, frozen=True):
+    """How many files changed, and how many RPCs there are of each state; the request header counts as an RPC."""
+
+    files: int
+    migrated: int
+    declared: int
+    unchanged: int
+    exempt: int
+    dead: int
+    left: int
+
+
+class MigrationDocument(msgspec.Struct, frozen=True):
+    """What `kiplint migrate ... --output-format json` writes."""
+
+    version: Literal[1]
+    rpcs: tuple[MigrationRow, ...]
+    edits: Annotated[tuple[Edit, ...], Meta(description="Offsets are in bytes of the files before the migration.")]
+    summary: MigrationSummary
+
+
+DOCUMENTS: Final = {"migrate": MigrationDocument}
+
+
+class MigrationResult(RunResult, frozen=True):
+    """The changed files with their edits, and a row for each RPC.
+
+    `status` is `findings` while a row is left to a person.
+    """
+
+    files: tuple[FileEdits, ...] = ()
+    """The changed files, with their edits."""
+    rows: tuple[MigrationRow, ...] = ()
+    """The RPCs, and what changed in each."""
+    is_written: bool = True
+    """Whether the files were written; else only the result was made."""
+    rollouts: Mapping[str, tuple[RolloutRow, ...]] = {}
+    """By directory: the rollout of KIP-1313's request header from the files before to those after."""
+
+    command = "migrate"
+    renderers = written_by("migrate", "text", "markdown")
+    unread = "left as it is"
+
+    @property
+    def change(self) -> FileChanges:
+        """The files before and after."""
+        return FileChanges(
+            {file.path: file.before for file in self.files}, {file.path: file.after for file in self.files}
+        )
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why RPCs are left to a person: a line for each reason."""
+        left_rows = (row for row in self.rows if row.state == "left")
+        return tuple(f"left: {row.name}: {reason}" for row in left_rows for reason in row.look)
+
+    @property
+    def document(self) -> MigrationDocument:
+        """The JSON document."""
+        counts = Counter[str](row.state for row in self.rows)
+        edits = (
+            Edit(encodable(file.path), edit.start, edit.end, edit.text) for file in self.files for edit in file.edits
+        )
+        return MigrationDocument(
+            version=1,
+            rpcs=self.rows,
+            edits=tuple(edits),
+            summary=MigrationSummary(len(self.files), **{state: counts[state] for state in get_args(State)}),
+        )
+
 
 Migrate = Callable[[SchemaSet, Sequence[Rpc]], Migration]
 """Migrates the RPCs of a set."""
@@ -76,11 +153,7 @@ def migrate_bump(
             first = directories.setdefault(rpc.name, here)
             if here != first:
                 raise UsageError(f"{rpc.name} is in {first} and in {here}: name the directory to change")
-        migrations = [bump(rpc, unstable=unstable, new_version=new_version, note=note) for rpc in own_rpcs]
-        return Migration(
-            tuple(file for migration in migrations for file in migration.files),
-            tuple(row for migration in migrations for row in migration.rows),
-        )
+        return join(bump(rpc, unstable=unstable, new_version=new_version, note=note) for rpc in own_rpcs)
 
     return _migrate([os.fspath(schemas)], rpcs, change, None, dry_run)
 
@@ -99,25 +172,27 @@ def _migrate(
     rollouts: dict[str, tuple[RolloutRow, ...]] = {}
     rules = all_rules(configuration)
     for schema_files in open_sets(paths, configuration.keeps):
-        schemas, unread = load_set(schema_files)
-        unread_paths += [definition.file for definition in unread]
+        directory = encodable(schema_files.directory or ".")
+        definitions = [load(file.path, file.data) for file in schema_files.files]
+        messages = tuple(definition.message for definition in definitions if definition.message)
+        schemas = SchemaSet(messages, schema_files.directory)
+        unread_paths += [definition.file for definition in definitions if not definition.message]
         reported_paths = {file.path for file in schema_files.files if file.is_reported}
         rpcs = [
             rpc
             for rpc in client_rpcs(schemas)
-            if any(half and half.file in reported_paths for half in (rpc.request, rpc.response))
+            if any(message and message.file in reported_paths for message in (rpc.request, rpc.response))
         ]
         rpc_names |= {rpc.name for rpc in rpcs}
         migration = change(schemas, [rpc for rpc in rpcs if not names or rpc.name in {*names, *map(_base, names)}])
         if migration.rows:
             migration = prove(schema_files, migration, rules, goal)
         files += migration.files
-        after = {file.path: file.after for file in migration.files}
         if goal and migration.rows:
-            after_files = (replace(file, data=after.get(file.path, file.data)) for file in schema_files.files)
-            now = load_set(replace(schema_files, files=tuple(after_files)))[0]
-            rollouts[encodable(schema_files.directory or ".")] = tuple(rollout(now, schemas))
-        rows += [replace(row, directory=encodable(schema_files.directory or ".")) for row in migration.rows]
+            after = {file.path: file.data for file in schema_files.files}
+            after |= {file.path: file.after for file in migration.files}
+            rollouts[directory] = tuple(rollout(tree_of(after).sets[""], schemas))
+        rows += [replace(row, directory=directory) for row in migration.rows]
     for name in names:
         if not {name, _base(name)} & rpc_names:
             raise UsageError(f"there is no RPC {name}{_hint(name, rpc_names)}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, TextIO, get_args
 
-from kiplint.commands.migrate.result import MigrationResult
+from kiplint.commands.migrate.run import MigrationResult
 from kiplint.commands.rollout import write_markdown_rows
 from kiplint.compat.rollout import closing
 from kiplint.fixes.migration import MigrationRow, State
