@@ -13,7 +13,6 @@ from pygls.workspace import PositionCodec, ServerTextPosition
 
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Rule
-from kiplint.fixes.apply import without_collisions
 from kiplint.text.edit import Edit
 from kiplint.text.lines import Lines, character_of, decode_text
 
@@ -108,9 +107,8 @@ class Actions:
             )
 
     def fix_all(self, findings: Iterable[Finding]) -> Iterator[types.CodeAction]:
-        """All safe fixes that do not collide, as one action; nothing where there are none."""
-        safe = [finding for finding in findings if finding.fix and finding.fix.applicability == "safe"]
-        edits = [edit for finding in without_collisions(safe) if finding.fix for edit in finding.fix.edits]
+        """The fixes of the findings as one action; nothing where there are none."""
+        edits = [edit for finding in findings if finding.fix for edit in finding.fix.edits]
         if edits:
             yield types.CodeAction("Fix all that is certain", FIX_ALL, edit=self._workspace_edit(edits))
 

@@ -161,13 +161,13 @@ def code_actions(ls: Server, params: types.CodeActionParams) -> list[types.CodeA
     positions = answers.Positions(document.source, ls.workspace.position_codec)
     open_documents = ls.documents_in(os.path.dirname(document.path))
     uris = {show_path(path): other.uri for path, other in open_documents.items()}
-    actions = answers.Actions(document.uri, positions, directory.sources, uris)
+    actions = answers.Actions(document.uri, positions, directory.state.files, uris)
     only = params.context.only
     result: list[types.CodeAction] = []
     if not only or is_requested(types.CodeActionKind.QuickFix, only):
         result += actions.quick_fixes(findings, params.range)
     if only and is_requested(answers.FIX_ALL, only):  # as editors do on saving
-        result += actions.fix_all(findings)
+        result += actions.fix_all(directory.safe_fixes(findings))
     return result
 
 

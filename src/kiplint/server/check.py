@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from kiplint.engine.config import configure
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import Rule
 from kiplint.engine.run import Input, check_set
+from kiplint.fixes.apply import CheckedFiles, Files, accept_fixes, without_collisions
 from kiplint.fixes.fixers import make_fixes
 from kiplint.sources.disk import show_path, with_siblings
 from kiplint.sources.schema_files import definitions, is_other_json
@@ -18,12 +19,21 @@ from kiplint.sources.schema_files import definitions, is_other_json
 class CheckedDirectory(NamedTuple):
     """The findings in the open documents of a directory, by path, and the rules that ran, by id.
 
-    `sources` are the bytes of the files that fixes edit; findings name files as these keys do.
+    `state` has all files of the directory, by the paths that findings have; `check` checks other bytes of them.
     """
 
     findings: Mapping[str, list[Finding]] = {}
     rules: Mapping[str, Rule] = {}
-    sources: Mapping[str, bytes] = {}
+    state: CheckedFiles = CheckedFiles({}, ())
+    check: Callable[[Files], CheckedFiles] = lambda files: CheckedFiles(files, ())
+
+    def safe_fixes(self, findings: Iterable[Finding]) -> list[Finding]:
+        """The findings whose safe fixes can all be applied, and make nothing worse."""
+        safe = (finding for finding in findings if finding.fix and finding.fix.applicability == "safe")
+        batch = without_collisions(safe)
+        _, refusals = accept_fixes(self.state, batch, self.check)
+        refused_ids = {id(finding) for finding, _ in refusals}
+        return [finding for finding in batch if id(finding) not in refused_ids]
 
 
 def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDirectory:
@@ -43,16 +53,17 @@ def check_documents(directory: str, documents: Mapping[str, bytes]) -> CheckedDi
         return CheckedDirectory()
     schemas = with_siblings(directory, contents, configuration.keeps)
     files = definitions(schemas.files, certain=False)  # a broken file counts beside definitions only
-    result = check_set(
-        (Input(file.path, file.data, file.is_reported) for file in files),
-        rules,
-        directory=schemas.directory,
-        partial=len(files) == 1,
-        fixer=make_fixes,
-    )
+
+    def check(data: Files) -> CheckedFiles:
+        inputs = (Input(file.path, data[file.path], file.is_reported) for file in files)
+        is_single = len(files) == 1
+        result = check_set(inputs, rules, directory=schemas.directory, partial=is_single, fixer=make_fixes)
+        return CheckedFiles(data, result.findings)
+
+    state = check({file.path: file.data for file in files})
     findings: dict[str, list[Finding]] = {path: [] for path in documents}
     paths = {show_path(path): path for path in contents}
-    for finding in result.findings:
+    for finding in state.own:
         if finding.path in paths:
             findings[paths[finding.path]].append(finding)
-    return CheckedDirectory(findings, {rule.id: rule for rule in rules.rules}, result.sources)
+    return CheckedDirectory(findings, {rule.id: rule for rule in rules.rules}, state, check)
