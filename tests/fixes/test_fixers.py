@@ -96,24 +96,16 @@ def test_the_bad_example_is_fixed(rule: Rule, snapshot: SnapshotAssertion) -> No
     for path, data in result.after.items():
         rows.append(f"\n===== {path}\n{data.decode()}")
     assert "".join(rows) == snapshot.use_extension(Mends)
-
-
-@fixable
-def test_its_findings_go_and_no_other_comes(rule: Rule) -> None:
-    files = bad(rule)
     before = checker(rule)(files)
-    result = fix_files(rule, files)
     assert rule.id in {finding.rule for finding in before}
     assert rule.id not in {finding.rule for finding in result.remaining}
     assert keys([*result.fixed, *result.remaining]) == keys(list(before))
     again = fix_files(rule, {**files, **result.after})
     assert again.after == {}
-
-
-@fixable
-def test_each_fix_is_what_the_rule_says_and_keeps_comments(rule: Rule) -> None:
-    files = bad(rule)
-    for finding in checker(rule)(files):
+    assert all(
+        finding.fix is None or finding.fix.applicability == "safe" for finding in fix_set(files, checker(rule)).fixed
+    )
+    for finding in before:
         if finding.fix is None:
             continue
         assert bool(finding.fix.changes) == (finding.fix.applicability == "unsafe")
@@ -200,13 +192,6 @@ def test_every_fixer_is_named_by_a_rule_and_known_to_the_language() -> None:
     assert {rule.spec.fix for rule in shipped_rules() if rule.spec.fix} == set(FIXERS) == set(KINDS)
 
 
-def test_only_safe_fixes_are_made_by_default() -> None:
-    for rule in FIXABLE.values():
-        files = bad(rule)
-        result = fix_set(files, checker(rule))
-        assert all(finding.fix is None or finding.fix.applicability == "safe" for finding in result.fixed)
-
-
 def test_every_snapshot_belongs_to_a_rule() -> None:
     result = {
         path.relative_to(HERE / "snapshots").with_suffix("").as_posix() for path in (HERE / "snapshots").rglob("*.txt")
@@ -214,42 +199,32 @@ def test_every_snapshot_belongs_to_a_rule() -> None:
     assert result == set(FIXABLE)
 
 
+UNUSED, MISSPELT = "// kiplint: ignore[tags/gap] mended", "// kiplint: ignore[tags/gapp] misspelt"
+
+
 @pytest.mark.parametrize(
-    ("comment", "expected"),
+    ("rule", "comment", "expected"),
     [
-        ("/* one */", "// one"),
-        ("/**\n   * one\n   *   two\n   *\n   * three\n   */", "// one\n  //   two\n  //\n  // three"),
-        ("/* one\n     two\n       three */", "// one\n  // two\n  //   three"),
-        ("/*\n   one\n  */  ", "// one  "),
-        ("/**/", "//"),
-        ("/* one */ // two", None),
-        ("/* one */ /* two */", None),
+        ("syntax/block-comment", "  /* one */\n", "  // one\n"),
+        ("syntax/block-comment", "  /**\n   * one\n   *   two\n   *\n   * three\n   */\n",
+         "  // one\n  //   two\n  //\n  // three\n"),
+        ("syntax/block-comment", "  /* one\n     two\n       three */\n", "  // one\n  // two\n  //   three\n"),
+        ("syntax/block-comment", "  /*\n   one\n  */  \n", "  // one  \n"),
+        ("syntax/block-comment", "  /**/\n", "  //\n"),
+        ("syntax/block-comment", "  /* one */ // two\n", None),
+        ("syntax/block-comment", "  /* one */ /* two */\n", None),
+        ("style/unused-ignore", f"  {UNUSED}\n  // other\n", "  // other\n"),
+        ("style/unused-ignore", f"  {MISSPELT}\n", None),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_block_comments_become_lines(comment: str, expected: str | None, end: str) -> None:
-    text = '{\n  WRITTEN\n  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"\n}'
-    before, after = (
-        text.replace("WRITTEN", replacement or comment).replace("\n", end) for replacement in (comment, expected)
-    )
-    result = fix_set({"XData.json": before.encode()}, checker(FIXABLE["syntax/block-comment"]), unsafe=True)
-    assert result.after.get("XData.json", before.encode()).decode() == after
-
-
-@pytest.mark.parametrize(
-    ("comments", "expected"),
-    [
-        ("  // kiplint: ignore[tags/gap] mended\n  // other\n", "  // other\n"),
-        ("  // kiplint: ignore[tags/gapp] misspelt\n", "  // kiplint: ignore[tags/gapp] misspelt\n"),
-    ],
-)
-def test_ignores_go_when_there_is_nothing_to_ignore(comments: str, expected: str) -> None:
-    text = '{\nCOMMENTS  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"TAIL\n}'
-    for tail in ("", "  // kiplint: ignore[tags] mended"):
-        before = text.replace("COMMENTS", comments).replace("TAIL", tail)
-        result = fix_set({"XData.json": before.encode()}, checker(FIXABLE["style/unused-ignore"]), unsafe=True)
-        after = result.after.get("XData.json", before.encode()).decode()
-        assert after == text.replace("COMMENTS", expected).replace("TAIL", "")
+def test_comments_after_fixes(rule: str, comment: str, expected: str | None, end: str) -> None:
+    text = '{\nCOMMENT  "name": "XData", "type": "data", "validVersions": "0", "flexibleVersions": "0+"TAIL\n}'
+    for tail in ("", f"  {UNUSED}") if rule == "style/unused-ignore" else ("",):
+        before = text.replace("COMMENT", comment).replace("TAIL", tail).replace("\n", end).encode()
+        result = fix_set({"XData.json": before}, checker(FIXABLE[rule]), unsafe=True)
+        after = text.replace("COMMENT", comment if expected is None else expected).replace("TAIL", "")
+        assert result.after.get("XData.json", before).decode() == after.replace("\n", end)
 
 
 @pytest.mark.parametrize(

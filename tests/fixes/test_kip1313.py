@@ -212,13 +212,27 @@ def test_a_range_that_ends_with_the_latest_version_is_extended() -> None:
     ]
 
 
-def test_a_map_that_is_there_is_led_on_with_its_comments() -> None:
-    files = pair(headerVersions={"0-2": "1", "3+": "2"})
-    text = files["XRequest.json"].decode().replace('"3+": "2"', '// flexible\n    "3+": "2" // since 3')
-    files["XRequest.json"] = text.encode()
-    result = after(files, migrate(schemas(files)))["XRequest.json"].decode()
-    assert '// flexible\n    "3-5": "2", // since 3\n    "6+": "3"\n' in result
-    assert parse(result.encode())["headerVersions"] == {"0-2": "1", "3-5": "2", "6+": "3"}
+FLEXIBLE = '"3+": "2"'
+
+
+@pytest.mark.parametrize(
+    ("others", "file", "old", "new", "options", "expected"),
+    [
+        ({"headerVersions": {"0-2": "1", "3+": "2"}}, "XRequest", FLEXIBLE, f"// flexible\n    {FLEXIBLE} // since 3", {},
+         '// flexible\n    "3-5": "2", // since 3\n    "6+": "3"\n'),
+        ({}, "XResponse", '"0-5"', '"0-4"', {}, '"validVersions": "0-6"'),
+        ({}, "RequestHeader", "", "", {"tagged": True},
+         '"ClientInstanceId", "type": "uuid", "versions": "3+", "taggedVersions": "3+", "tag": 0, "ignorable": true,'),
+    ],
+    ids=["a map keeps its comments", "a response lags behind", "the id is a tagged field"],
+)  # fmt: skip
+def test_the_text_after_a_migration(
+    others: dict[str, object], file: str, old: str, new: str, options: dict[str, Any], expected: str
+) -> None:
+    files = pair(**others)
+    path = f"{file}.json"
+    files[path] = files[path].decode().replace(old, new).encode()
+    assert expected in after(files, migrate(schemas(files), **options))[path].decode()
 
 
 @pytest.mark.parametrize(
@@ -338,22 +352,6 @@ def test_rpcs_that_are_not_named_declare_their_headers(repo: Path) -> None:
     assert not check(now, partial=False)
     expected = after(files, migrate(schemas(files)))
     assert after(now, migrate(schemas(now))) == expected
-
-
-def test_a_response_that_lags_is_brought_along() -> None:
-    files = pair()
-    files["XResponse.json"] = files["XResponse.json"].replace(b'"0-5"', b'"0-4"')
-    result = after(files, migrate(schemas(files)))
-    assert {parse(result[f"X{half}.json"])["validVersions"] for half in ("Request", "Response")} == {"0-6"}
-
-
-def test_the_id_can_be_a_tagged_field() -> None:
-    files = pair()
-    header = parse(after(files, migrate(schemas(files), tagged=True))["RequestHeader.json"])
-    assert {key: value for key, value in header["fields"][-1].items() if key != "about"} == {
-        "name": "ClientInstanceId", "type": "uuid", "versions": "3+", "taggedVersions": "3+", "tag": 0,
-        "ignorable": True,
-    }  # fmt: skip
 
 
 def test_the_first_lines_of_a_windows_file_stay_what_they_are() -> None:

@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import random
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from fixes.mutations import mutate
-from fixes.support import Files, folder, release, schemas
+from fixes.support import Files, comment_words, comments_of, folder, is_within, release, schemas
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.rollout import rollout
 from kiplint.engine.config import Config
 from kiplint.engine.finding import Finding
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes.apply import HARMLESS, LIKELY, breaks_between, fix_set, new_findings, tree_of
+from kiplint.fixes.apply import HARMLESS, LIKELY, breaks_between, fix_set, new_findings, tree_of, unreadable
 from kiplint.fixes.fixers import make_fixes
 from kiplint.fixes.kip_1313 import migrate, unmet
 from kiplint.fixes.migration import Migration, client_rpcs, prove, rpc_names
@@ -142,8 +143,10 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
         files = {**group, name: mutate(trunk[name].decode(), chance).encode()}
         before = intact(group, _repair(files))
         release = Releases(["trunk"], [tree_of(group)])
-        result = fix_set(files, findings_in, unsafe=number % 3 > 0, releases=release)
+        unsafe = number % 3 > 0
+        result = fix_set(files, findings_in, unsafe=unsafe, releases=release)
         after = {**files, **result.after}
+        _is_no_worse(files, after, {item.path for item in result.fixed}, unsafe=unsafe)
         readable = {file for file, data in after.items() if load(file, data).message}
         own = {item for item in before if f"{item[0]}.json" in readable}
         assert own - intact(group, after) == set(), (number, name)
@@ -155,6 +158,17 @@ def test_no_fix_or_migration_of_a_mutation_breaks_a_release(releases: Callable[[
         fixes, rewrites, versions = fixes + bool(result.fixed), rewrites + bool(migration.files), versions + len(own)
     assert versions
     print(f"{fixes} fixed, {rewrites} migrated, {versions} versions intact")
+
+
+def _is_no_worse(files: Files, after: Files, paths: set[str], *, unsafe: bool) -> None:
+    """After fixes there are no new findings, no others to be made, and all comments."""
+    before = findings_in(files)
+    hidden_paths = unreadable(before)  # a mistake in the JSON hides all others
+    visible = [finding for finding in findings_in(after) if finding.path not in hidden_paths]
+    assert Counter(finding.rule for finding in visible) <= Counter(finding.rule for finding in before)
+    for path in paths:
+        words = comment_words if unsafe else comments_of  # block comments become lines if asked to
+        assert is_within(words(files[path]), words(after[path])), after[path].decode()
 
 
 def _swap(pattern: bytes, by: bytes) -> Callable[[bytes], bytes]:
