@@ -233,14 +233,6 @@ class TestBase:
         assert self.rules(runner.run("pull_request", event, sha=merge)) == []
         assert self.rules(runner.run("pull_request_target", event, sha="0" * 40)) == ["compat/layout-changed"]
 
-    def test_a_head_is_compared_with_the_merge_base(self, workspace: Path, runner: Runner) -> None:
-        git(workspace, "checkout", "-q", "-b", "topic")
-        change(workspace, {"README.md": b"unrelated\n"})
-        git(workspace, "checkout", "-q", "trunk")
-        later = change(workspace, thing(response=UNTOLD))
-        git(workspace, "checkout", "-q", "topic")
-        assert self.rules(pull_request(runner, later)) == []
-
     @pytest.mark.parametrize(
         ("base", "expected"),
         [
@@ -278,22 +270,6 @@ class TestPaths:
             "more here/schemas/ThingResponse.json:16:7-16:21",
         ]
 
-    def test_one_that_the_base_has_not(self, runner: Runner) -> None:
-        change(runner.workspace / "more", thing(response=UNTOLD))
-        outcome = pull_request(runner, paths="more schemas")
-        assert [annotation.title for annotation in outcome.log.annotations] == ["style/about-missing"]
-        base = git(runner.workspace, "rev-parse", "--short", "HEAD~1")
-        assert f"more is not in {base}, so there is nothing to compare it with" in outcome.log.lines
-        assert outcome.code == 0
-
-    def test_single_files(self, runner: Runner) -> None:
-        change(runner.workspace, thing(request=GAP, response=UNTOLD))
-        outcome = pull_request(runner, paths="schemas/ThingResponse.json")
-        assert [annotation.title for annotation in outcome.log.annotations] == [
-            "compat/layout-changed",
-            "style/about-missing",
-        ]
-
     @pytest.mark.parametrize(
         ("paths", "title", "expected"),
         [
@@ -306,41 +282,6 @@ class TestPaths:
         outcome = runner.run("push", paths=paths)
         assert (outcome.code, outcome.outputs["status"]) == (2, "error")
         assert outcome.log.annotations == [Annotation("error", "", title, expected)]
-
-
-class TestOlderFindings:
-    """Old findings do not stand in the way of a pull request that did not bring them."""
-
-    @pytest.fixture
-    def faulty_runner(self, runner: Runner) -> Runner:
-        """A base with a fault in the request, and a head with another in the response."""
-        change(runner.workspace, thing(request=GAP))
-        change(runner.workspace, thing(request=GAP, response=UNTOLD))
-        return runner
-
-    @staticmethod
-    def find_titles(runner: Runner, event: str = "pull_request", **inputs: str) -> list[str]:
-        base = git(runner.workspace, "rev-parse", "HEAD~1")
-        payload = {"pull_request": {"base": {"sha": base}}} if event == "pull_request" else {}
-        outcome = runner.run(event, payload, fail_on_breaks="none", **inputs)
-        return [
-            annotation.title for annotation in outcome.log.annotations if not annotation.title.startswith("compat/")
-        ]
-
-    def test_a_pull_request_tells_what_it_brought_about(self, faulty_runner: Runner) -> None:
-        assert self.find_titles(faulty_runner) == ["style/about-missing"]
-        assert (
-            "; 1 older finding not shown."
-            in pull_request(faulty_runner, git(faulty_runner.workspace, "rev-parse", "HEAD~1")).summary
-        )
-
-    def test_other_runs_report_everything_unless_they_have_a_base(self, faulty_runner: Runner) -> None:
-        assert self.find_titles(faulty_runner, "push") == ["tags/gap", "style/about-missing"]
-        assert self.find_titles(faulty_runner, "push", base="HEAD~1") == ["style/about-missing"]
-
-    def test_paths_outside_the_work_tree_are_shown_in_full(self, faulty_runner: Runner, tmp_path: Path) -> None:
-        write(tmp_path / "elsewhere", thing(request=GAP))
-        assert "tags/gap" in self.find_titles(faulty_runner, paths=str(tmp_path / "elsewhere"))
 
 
 def test_annotations_of_all_commands_are_shared_out_fairly(runner: Runner) -> None:
@@ -368,22 +309,12 @@ class TestRollout:
         change(runner.workspace, {})
         return runner
 
-    def test_it_is_summed_up_once_there_are(self, runner_with_headers: Runner) -> None:
-        outcome = pull_request(runner_with_headers)
-        assert outcome.code == 0
-        assert outcome.outputs == {"errors": "0", "warnings": "0", "infos": "0", "status": "ok"}
-        assert outcome.log.annotations == []
-        assert "KIP-1313: Request header 3: 1 missing." in outcome.summary
-
     def test_it_is_an_error_on_request(self, runner_with_headers: Runner) -> None:
         outcome = pull_request(runner_with_headers, rollout="true")
         assert (outcome.code, outcome.outputs["errors"], outcome.outputs["status"]) == (1, "1", "findings")
         assert [(annotation.level, annotation.title) for annotation in outcome.log.annotations] == [
             ("error", "kip-1313/v3-missing")
         ]
-
-    def test_it_can_be_left_out(self, runner_with_headers: Runner) -> None:
-        assert "KIP-1313:" not in pull_request(runner_with_headers, rollout="false").summary
 
     def test_nothing_else_can_be_requested(self, runner_with_headers: Runner) -> None:
         outcome = pull_request(runner_with_headers, rollout="yes")
@@ -406,14 +337,6 @@ class TestFailing:
         assert (outcome.code, outcome.outputs["status"], outcome.outputs["errors"]) == (0, "ok", "2")
         assert outcome.log.annotations == FAULTS
 
-    def test_the_configuration_counts(self, runner: Runner) -> None:
-        config = b'ignore = ["tags", "compat/layout-changed"]\nfail-on = "warning"\n'
-        files = {**thing(request=GAP, response=UNTOLD), "kiplint.toml": config + ABOUT_WARNING}
-        base = change(runner.workspace, {"kiplint.toml": config + ABOUT_WARNING})
-        change(runner.workspace, files)
-        outcome = pull_request(runner, base)
-        assert (outcome.code, outcome.outputs["errors"], outcome.outputs["warnings"]) == (1, "0", "1")
-
     def test_that_of_the_pull_request_does_not(self, runner: Runner) -> None:
         change(runner.workspace, {**thing(request=GAP), "kiplint.toml": b'ignore = ["*"]\n'})
         outcome = pull_request(runner)
@@ -423,14 +346,6 @@ class TestFailing:
             for annotation in outcome.log.annotations
             if "the change sets" in annotation.text
         ] == ["kiplint.toml"]
-
-    def test_a_stale_baseline_is_reported(self, runner: Runner) -> None:
-        write(runner.workspace, {**thing(response=UNTOLD), "kiplint.toml": b'baseline = "known.json"\n'})
-        assert kiplint("check", ".", "--update-baseline", cwd=runner.workspace).code == 0
-        assert runner.run("push").log.annotations == []
-        write(runner.workspace, thing())
-        text = "  stale: style/about-missing in ThingResponse at /fields[Size]/name"
-        assert text in runner.run("push").log.lines
 
     @pytest.mark.parametrize(
         ("inputs", "expected"),

@@ -105,7 +105,7 @@ def calls(action: Callable[[], object]) -> int:
     return count
 
 
-def assert_linear(steps: Callable[[int], int], size: int = 300) -> None:
+def assert_linear(steps: Callable[[int], int], size: int = 150) -> None:
     """Twice the size takes about twice the steps, above those that the smallest input takes."""
     steps(1)  # the first run also loads rules and modules
     start, once, twice = steps(1), steps(size), steps(2 * size)

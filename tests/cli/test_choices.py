@@ -12,7 +12,6 @@ from sources.support import write
 from tools import definition, field, kiplint
 
 PACK = '{"pack": "acme", "rules": [{"id": "x", "each": "%s", "severity": "%s", "expect": "name", "message": "m"}]}'
-PACK_CONFIG = 'rule-packs = ["acme.json"]\n'
 LEVELS = "error, warning, info"
 KINDS = ", ".join(get_args(Each))
 
@@ -37,36 +36,3 @@ def test_on_the_command_line(here: Path, words: tuple[str, ...], text: str) -> N
     assert (result.code, result.out) == (2, "")
     assert text in result.err
     assert "Value error" not in result.err
-
-
-@pytest.mark.parametrize(
-    ("config", "pack", "text"),
-    [
-        ('fail-on = "bad"\n', ("field", "error"), f"kiplint.toml:1: fail-on: bad is none of {LEVELS}, never\n"),
-        ('[severity]\ntags = "bad"\n', ("field", "error"), f"severity: bad is none of {LEVELS}, off\n"),
-        (
-            PACK_CONFIG,
-            ("bad", "error"),
-            f"each: bad is none of {KINDS}\n",
-        ),
-        (PACK_CONFIG, ("field", "bad"), f"severity: bad is none of {LEVELS}, off\n"),
-    ],
-)
-def test_in_files(here: Path, config: str, pack: tuple[str, str], text: str) -> None:
-    write(here, {"kiplint.toml": config.encode(), "acme.json": (PACK % pack).encode()})
-    result = kiplint("check", "XData.json", cwd=here)
-    (here / "kiplint.toml").unlink()
-    assert (result.code, result.out) == (2, "")
-    assert text in result.err
-
-
-@pytest.mark.parametrize(
-    ("property_", "text"),
-    [
-        ({"type": "bad"}, "request, response, header, metadata, data, coordinator-key, coordinator-value"),
-        ({"type": "request", "listeners": ["bad"]}, "broker, controller"),
-    ],
-)
-def test_in_a_definition(here: Path, property_: dict[str, object], text: str) -> None:
-    result = kiplint("check", "-", "--output-format", "concise", cwd=here, stdin=definition(field("A"), **property_))
-    assert any(text in line for line in result.out.splitlines())

@@ -120,19 +120,6 @@ def test_every_rule_is_listed(tmp_path: Path) -> None:
     assert rows == expected
 
 
-@pytest.mark.parametrize(
-    ("selectors", "ids"),
-    [
-        (["kip-78"], ["kip-78/cluster-id", "kip-78/request-unchanged"]),
-        (["tags/gap", "kip-78"], ["kip-78/cluster-id", "kip-78/request-unchanged", "tags/gap"]),
-        (["tags/*-versions"], ["tags/tag-without-versions", "tags/outside-versions"]),
-        (["kip-1313/v3-missing"], ["kip-1313/v3-missing"]),
-    ],
-)
-def test_some_rules_are_listed(tmp_path: Path, selectors: list[str], ids: list[str]) -> None:
-    assert [row[0] for row in table(kiplint("rules", *selectors, cwd=tmp_path))] == ids
-
-
 def test_rules_that_do_not_exist(tmp_path: Path) -> None:
     result = kiplint("rules", "tags/gpa", cwd=tmp_path)
     assert result == (2, "", "error: no rule matches tags/gpa; did you mean tags/gap?\n")
@@ -247,14 +234,6 @@ def test_a_full_disk_is_reported(words: list[str], setting: str) -> None:
 
 
 # The help of a command
-
-
-@pytest.mark.parametrize("name", ["check", "diff", "negotiate", "rollout"])
-def test_help_shows_examples_one_a_line(tmp_path: Path, name: str) -> None:
-    lines = kiplint(name, "--help", cwd=tmp_path, env={"COLUMNS": "80"}).out.splitlines()
-    examples = [line for line in lines if line.startswith(f"    kiplint {name}")]
-    assert len(examples) > 1
-    assert not any("|" in line for line in examples)
 
 
 def test_every_command_has_examples() -> None:

@@ -125,28 +125,6 @@ def test_a_custom_rule(here: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "problem"),
-    [
-        ('selct = ["all"]', "kiplint.toml:1: selct is not a key of the configuration; did you mean select?"),
-        (
-            '[rules."kip-1313/header-missing".params]\nrequire = "yes"',
-            "kiplint.toml:2: the parameter require of kip-1313/header-missing is of type bool, not str",
-        ),
-        ('rule-packs = ["missing.json5"]', "cannot read the rule pack {0}/missing.json5: No such file or directory"),
-        (
-            'rule-packs = ["typo.json5"]',
-            "{0}/typo.json5:1: house/no-int8: when: tpye is not a fact of a field; did you mean type?",
-        ),
-    ],
-)
-def test_mistakes(here: Path, config: str, problem: str) -> None:
-    (here / "typo.json5").write_text(PACK.replace("type ==", "tpye =="))
-    result = check(here, "sets", config=config)
-    assert (result.code, result.out) == (2, "")
-    assert result.err.replace(f"{here}/kiplint.toml", "kiplint.toml") == f"error: {problem.format(here)}\n"
-
-
-@pytest.mark.parametrize(
     ("pattern", "is_excluded"),
     [
         ("sets/a/Tags.json", True),

@@ -73,10 +73,8 @@ REDIRECTIONS = ("2>&-", "2>/dev/full", "<&-", ">&-", ">/dev/full", "<&- >&- 2>&-
 
 
 def redirections(number: int, name: str) -> tuple[str, ...]:
-    """All for what reads a stream too; the commands of the pipeline import Spark, and only fail; every other has two."""
-    if name in READERS:
-        return REDIRECTIONS
-    return REDIRECTIONS[1:2] if COMMANDS[name][0] == "pipeline" else REDIRECTIONS[number % 3 :: 3]
+    """All for what reads a stream too, and for every other command another one."""
+    return REDIRECTIONS if name in READERS else (REDIRECTIONS[number % len(REDIRECTIONS)],)
 
 
 CASES = [(name, redirection) for at, name in enumerate(COMMANDS) for redirection in redirections(at, name)]

@@ -34,7 +34,7 @@ FRAMED_PIECES = [
 ]
 
 
-ENOUGH = DEFINITION_BYTES // 16
+ENOUGH = DEFINITION_BYTES // 32
 """Bytes of which growing squares would take minutes; a few inputs are as large as they may be."""
 
 
