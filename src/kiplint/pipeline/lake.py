@@ -11,16 +11,14 @@ import json
 import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 from uuid import uuid4
 
-import pyarrow.parquet as pq
-from deltalake import CommitProperties, DeltaTable, Schema
+from deltalake import CommitProperties, DeltaTable, Field, Schema, convert_to_deltalake
 from deltalake.exceptions import CommitFailedError
-from deltalake.transaction import AddAction, RemoveAction
+from deltalake.schema import PrimitiveType
+from deltalake.transaction import AddAction
 
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.tables import PARTITIONED, TABLES
@@ -36,8 +34,6 @@ RUN: Final = "run-"
 MANY_FILES: Final = 50
 """A table with more files is compacted at the end of a run."""
 ONCE: Final = CommitProperties(max_commit_retries=0)
-MOST_CHARACTERS: Final = 100
-"""Of columns with longer texts the log has no bounds, which nobody would search by."""
 
 
 @contextmanager
@@ -59,18 +55,12 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove the folders of runs that were killed before the commit: no log names them."""
-    for folder in (folder for name in TABLES for folder in (path / name).glob(f"{RUN}*")):
-        log = (file.read_text("utf-8") for file in sorted(folder.parent.glob("_delta_log/*.json")))
-        if not any(folder.name in text for text in log) and not _is_in_use(folder):
-            shutil.rmtree(folder)
-
-
-def _is_in_use(folder: Path) -> bool:
-    """Whether a table has files of a folder, whose commit may be older than its log."""
-    return has_table(folder.parents[1], folder.parent.name) and any(
-        folder.name in uri for uri in DeltaTable(folder.parent).file_uris()
-    )
+    """Remove the folders that no table has: those of runs that were killed, and those whose rows were replaced."""
+    for name in TABLES:
+        files = DeltaTable(path / name).file_uris() if has_table(path, name) else []
+        for folder in (path / name).glob(f"{RUN}*"):
+            if not any(folder.name in file for file in files):
+                shutil.rmtree(folder)
 
 
 def has_table(path: Path, name: str) -> bool:
@@ -111,8 +101,8 @@ class Lake:
 
     def add(self, name: str, rows: DataFrame, rules_id: str = "") -> int:
         """Add rows to a table; the first rows of other rules than before replace all others. Returns their number."""
-        there = self.tables[name].get_add_actions(flatten=True)
-        is_first = bool(rules_id) and rules_id not in _values(there, "max.rules_id", rules_id)
+        of_rules = [("rules_id", "=", rules_id)]
+        is_first = bool(rules_id) and not self.tables[name].file_uris(file_pruning_predicate=of_rules)
         return self._commit(name, rows, "overwrite" if is_first else "append")
 
     def overwrite(self, name: str, rows: DataFrame) -> int:
@@ -137,78 +127,52 @@ class Lake:
 
     def _commit(self, name: str, rows: DataFrame, mode: str, sources: Any = None) -> int:
         folder = self.path / name / f"{RUN}{uuid4().hex}"
-        writer = rows.select(*self.schemas[name].names).write
-        (writer.partitionBy("source") if name in PARTITIONED else writer).parquet(str(folder))
-        for file in folder.rglob("*"):
-            if file.is_file() and file.suffix != ".parquet":  # checksums, and a mark that Spark was done
-                file.unlink()
-        written = [WrittenFile(file) for file in sorted(folder.rglob("*.parquet"))]
-        actions: list[AddAction | RemoveAction] = [file.action(folder.parent) for file in written if file.rows]
+        by = ["source"] if name in PARTITIONED else []
+        rows.select(*self.schemas[name].names).write.partitionBy(*by).parquet(str(folder))
+        actions = _actions(folder, by)
         if actions or mode == "overwrite":
             self._commit_files(name, actions, mode, sources)
         if not actions:
             shutil.rmtree(folder)
-        return sum(file.rows for file in written)
+        return sum(json.loads(action.stats)["numRecords"] for action in actions)
 
-    def _commit_files(self, name: str, actions: list[AddAction | RemoveAction], mode: str, sources: Any) -> None:
+    def _commit_files(self, name: str, actions: list[AddAction], mode: str, sources: Any) -> None:
         table, by = self.tables[name], ["source"] if name in PARTITIONED else []
         try:
-            table.create_write_transaction(actions, mode, table.schema(), by, sources, commit_properties=ONCE)
+            table.create_write_transaction([*actions], mode, table.schema(), by, sources, commit_properties=ONCE)
         except CommitFailedError:
             raise UsageError(f"another run has changed the table {name} of {self.path}: run again") from None
         table.update_incremental()
 
 
-class WrittenFile:
-    """A Parquet file that Spark has written, with what its footer says."""
+def _actions(folder: Path, by: list[str]) -> list[AddAction]:
+    """How the log of a table names the files of a folder that have rows.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.footer = pq.read_metadata(path)
-        self.rows: int = self.footer.num_rows
-
-    def action(self, table: Path) -> AddAction:
-        """How the log of a table names the file."""
-        stat, place = self.path.stat(), self.path.relative_to(table)
-        partition = dict(part.split("=", 1) for part in place.parts if "=" in part)
-        return AddAction(str(place), stat.st_size, partition, int(stat.st_mtime * 1000), True, self.statistics)
-
-    @cached_property
-    def statistics(self) -> str:
-        """The number of rows, and by column the lowest and the highest value and how many are null."""
-        lowest: dict[str, Any] = {}
-        highest: dict[str, Any] = {}
-        nulls: dict[str, int] = {}
-        groups = [self.footer.row_group(at) for at in range(self.footer.num_row_groups)]
-        for at, column in enumerate(self.footer.schema.names):
-            chunks = [group.column(at).statistics for group in groups]
-            if groups and groups[0].column(at).path_in_schema == column and all(chunks):
-                nulls[column] = sum(chunk.null_count for chunk in chunks)
-                bounds = [(chunk.min, chunk.max) for chunk in chunks if chunk.has_min_max]
-                if len(bounds) == len(chunks) and all(map(_is_bound, sum(bounds, ()))):
-                    lowest[column] = _as_json(min(low for low, _ in bounds))
-                    highest[column] = _as_json(max(high for _, high in bounds))
-        numbers = {"numRecords": self.rows, "minValues": lowest, "maxValues": highest, "nullCount": nulls}
-        return json.dumps(numbers)
-
-
-def _is_bound(value: object) -> bool:
-    if isinstance(value, str):
-        return len(value) <= MOST_CHARACTERS
-    return isinstance(value, int | datetime) and not isinstance(value, bool)
-
-
-def _as_json(value: Any) -> Any:
-    return value.strftime("%Y-%m-%dT%H:%M:%S.%fZ") if isinstance(value, datetime) else value
+    delta-rs makes statistics out of what Spark wrote only for a table of its own: the folder is one for a moment.
+    """
+    if any(folder.rglob("*.parquet")):
+        partitions = Schema([Field(name, PrimitiveType("string")) for name in by])
+        convert_to_deltalake(str(folder), partition_by=partitions if by else None, partition_strategy="hive")
+    logs = [
+        json.loads(line) for log in folder.glob("_delta_log/*.json") for line in log.read_text("utf-8").splitlines()
+    ]
+    shutil.rmtree(folder / "_delta_log", ignore_errors=True)
+    for file in folder.rglob("*"):
+        if file.is_file() and file.suffix != ".parquet":  # checksums, and a mark that Spark was done
+            file.unlink()
+    adds = [log["add"] for log in logs if "add" in log and json.loads(log["add"]["stats"])["numRecords"]]
+    return [
+        AddAction(
+            f"{folder.name}/{add['path']}",
+            add["size"],
+            add["partitionValues"],
+            add["modificationTime"],
+            data_change=True,
+            stats=add["stats"],
+        )
+        for add in adds
+    ]
 
 
 def _without_source(schema: StructType) -> StructType:
     return type(schema)([field for field in schema.fields if field.name != "source"])
-
-
-def _values(actions: Any, column: str, otherwise: str) -> set[str]:
-    """The values of a column of a log; `otherwise` for a table without files."""
-    import pyarrow as pa
-
-    table = pa.table(actions)
-    return set(table[column].to_pylist()) if table.num_rows and column in table.column_names else {otherwise}
