@@ -10,14 +10,14 @@ import pytest
 
 from examples import seed
 from kiplint.pipeline.commits import (
-    CommitText,
     Folder,
     Inner,
+    Revision,
     branch,
-    commit_text,
     commits_with_json,
     folders_of,
     inner_commit,
+    read_message,
     tags,
 )
 from kiplint.sources.git import open_repository
@@ -39,9 +39,8 @@ from kiplint.sources.schema_files import SourceError
 def test_numbers(
     message: str, subject: str, request_number: int | None, kips: tuple[str, ...], jiras: tuple[str, ...]
 ) -> None:
-    assert commit_text("a b", "Jo", "jo@example.org", message) == CommitText(
-        "Jo", subject, ("a", "b"), request_number, kips, jiras, "jo@example.org"
-    )
+    expected = {"subject": subject, "pull_request": request_number, "kips": kips, "jiras": jiras}
+    assert read_message(message) == expected
 
 
 def test_of_a_repository(tmp_path: Path) -> None:
@@ -56,12 +55,10 @@ def test_of_a_repository(tmp_path: Path) -> None:
     git("tag", "1.0.0")
     second = [git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", ""), git("rev-parse", "HEAD")][1]
     objects = open_repository(str(tmp_path))
-    text = CommitText("Jo Łuk", "one\x1f (#1)", (), 1, ("KIP-4",), (), "jo@example.org")
-    assert [(revision.commit, revision.text) for revision in branch(objects, "main")] == [
-        (first, text),
-        (second, CommitText("Jo Łuk", "", (first,), None, (), (), "jo@example.org")),
-    ]
-    assert [(tag.commit, tag.release, tag.text) for tag in tags(objects)] == [(first, "1.0.0", text)]
+    history = branch(objects, "main")
+    one = Revision(first, history[0].git_tree, history[0].time, "Jo Łuk", (), "one\x1f (#1)", 1, ("KIP-4",))
+    assert history == [one, Revision(second, one.git_tree, history[1].time, "Jo Łuk", (first,))]
+    assert tags(objects) == [one._replace(release="1.0.0")]
 
 
 SEED = seed()
@@ -91,8 +88,8 @@ def test_folders_change_only_in_commits_with_json(repository: Path) -> None:
     commits = commits_with_json(objects, "main")
     previous: tuple[Folder, ...] = ()
     for revision in branch(objects, "main"):
-        folders = folders_of(objects, revision.tree)
-        names = objects.run("ls-tree", "-r", "-z", revision.tree).split("\0")[:-1]
+        folders = folders_of(objects, revision.git_tree)
+        names = objects.run("ls-tree", "-r", "-z", revision.git_tree).split("\0")[:-1]
         paths = [name.partition("\t")[2] for name in names if name.startswith("100")]
         expected = {path for path in paths if path.endswith(".json") and not path.startswith(".")}
         assert {f"{folder.path}/{name}".lstrip("/") for folder in folders for name, _ in folder.files} == expected
@@ -180,6 +177,6 @@ def test_authors_go_by_the_mailmap(tmp_path: Path, form: str) -> None:
     subprocess.run(["git", "clone", "-q", "--bare", place, bare], check=True)
     subprocess.run(["git", "-C", place, "bundle", "create", "-q", bundle, "--all", "HEAD"], check=True)
     objects = open_repository({"work tree": place, "bare": bare, "bundle": bundle}[form])
-    assert [revision.text.author for revision in branch(objects, "main")] == ["Mary", "Mary"]
+    assert [revision.author for revision in branch(objects, "main")] == ["Mary", "Mary"]
     inner = inner_commit(objects, objects.run("rev-parse", "main").strip(), "b*.json")
     assert (inner and inner.author) == "Tom"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
-import networkx as nx
 import pyarrow as pa
 
 from kiplint.pipeline.commits import TAGS, inner_commit
@@ -112,10 +112,9 @@ def _add_parents(parents: dict[str, set[str]], place: str, lineage: str, commits
 
 def _highest_ancestor(parents: Mapping[str, set[str]], positions: Mapping[str, int]) -> dict[str, int]:
     """For each commit the highest position that it has or descends from."""
-    graph = nx.DiGraph((parent, commit) for commit, above in parents.items() for parent in above)
     highest = dict(positions)
-    for commit in nx.topological_sort(graph):
-        ends = [highest[end] for end in (commit, *graph.predecessors(commit)) if end in highest]
+    for commit in TopologicalSorter(parents).static_order():  # parents first
+        ends = [highest[end] for end in (commit, *parents.get(commit, ())) if end in highest]
         if ends:
             highest[commit] = max(ends)
     return highest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kiplint.sources.git import FILE, Objects
 from kiplint.sources.history import version_key
@@ -14,38 +14,30 @@ from kiplint.sources.tree import by_folder
 from kiplint.text.words import did_you_mean
 
 TAGS = "tags"
-_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%aE%n%B%x00")
+_COMMIT_TEXT: Final = ("--encoding=UTF-8", "--no-color", "--format=%H %T %ct%n%P%n%aN%n%B%x00")
 _KIP: Final = re.compile(r"\bKIP-([0-9]{1,5})\b", re.IGNORECASE)
 _JIRA: Final = re.compile(r"\bKAFKA-[0-9]{1,7}\b")
 _OTHER_JIRA: Final = re.compile(r"(?:\[[^\]]{0,80}\]\s*)*\[?([A-Z][A-Z0-9]{1,15}-[0-9]{1,7})\b")
 _PULL_REQUEST: Final = re.compile(r"\(#([0-9]{1,9})\)\s*\Z|\AMerge pull request #([0-9]{1,9})\b")
-_PLAIN: Final = re.compile(r"\w[\w/-]*(?:\.[\w/-]+)*")
-"""Names of a single commit: no range, no list of commits, no option."""
-
-
-class CommitText(NamedTuple):
-    """A commit's author, by name and mail address, its parents, and the first line and the numbers of its message.
-
-    `kips` and `jiras` are as they are written (KIP-1313, KAFKA-1), each once and in order; `pull_request` is that which
-    GitHub puts behind the first line of a squashed commit, or before that of a merge.
-    """
-
-    author: str = ""
-    subject: str = ""
-    parents: tuple[str, ...] = ()
-    pull_request: int | None = None
-    kips: tuple[str, ...] = ()
-    jiras: tuple[str, ...] = ()
-    mail: str = ""
 
 
 class Revision(NamedTuple):
-    """A revision: the ids of its commit and tree, its time in seconds since 1970, its text, and its tag or nothing."""
+    """A revision: the ids of its commit and tree, its time in seconds since 1970, and its tag or nothing.
+
+    `subject` is the first line of its message. `kips` and `jiras` are as they are written (KIP-1313, KAFKA-1), each
+    once and in order; `pull_request` is the number that GitHub puts behind the first line of a squashed commit, or
+    before that of a merge.
+    """
 
     commit: str
-    tree: str
+    git_tree: str
     time: int
-    text: CommitText = CommitText()
+    author: str = ""
+    parents: tuple[str, ...] = ()
+    subject: str = ""
+    pull_request: int | None = None
+    kips: tuple[str, ...] = ()
+    jiras: tuple[str, ...] = ()
     release: str = ""
 
 
@@ -58,47 +50,41 @@ class Folder(NamedTuple):
 
 def branch(objects: Objects, name: str) -> list[Revision]:
     """The commits of a branch along first parents, the oldest first; raises SourceError when there is no such one."""
-    if not _PLAIN.fullmatch(name):
-        _require_commit(objects, name)
-    revisions = list(_commits(objects, "--first-parent", "--reverse", name))
-    if not revisions:
-        _require_commit(objects, name)
-        raise SourceError(f"git cannot list the commits of {name} in {objects.where}")
-    return revisions
+    return list(_commits(objects, "--first-parent", "--reverse", tip(objects, name)))
 
 
-def _require_commit(objects: Objects, name: str) -> None:
-    if name.startswith("-") or objects.find(f"{name}^{{commit}}") is None:
-        names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
-        hint = did_you_mean(name, names, numbered=False) or (f"; there are {', '.join(names[:5])}" if names else "")
-        raise SourceError(f"no such branch in {objects.where}: {name}{hint}")
+def tip(objects: Objects, name: str) -> str:
+    """The id of the newest commit of a branch; raises SourceError when there is no such one."""
+    if not name.startswith("-") and (commit := objects.find(f"{name}^{{commit}}")):
+        return commit.id
+    names = objects.run("for-each-ref", "--format=%(refname:lstrip=2)").splitlines()
+    hint = did_you_mean(name, names, numbered=False) or (f"; there are {', '.join(names[:5])}" if names else "")
+    raise SourceError(f"no such branch in {objects.where}: {name}{hint}")
 
 
 def _commits(objects: Objects, *which: str) -> Iterator[Revision]:
-    """The commits that `git rev-list` lists, none where it fails."""
-    for record in objects.run("rev-list", *_COMMIT_TEXT, *which, "--").split("\0"):
-        lines = record.lstrip("\n").split("\n", 5)
-        if len(lines) == 6:  # the first one is `commit ID`
-            commit, tree, time = lines[1].split()
-            yield Revision(commit, tree, int(time), commit_text(*lines[2:]))
+    """The commits that `git rev-list` lists; raises SourceError where it fails."""
+    records = objects.run("rev-list", *_COMMIT_TEXT, *which, "--").split("\0")
+    if not records[0]:
+        raise SourceError(f"git cannot list the commits of {objects.where}")
+    for record in records[:-1]:
+        _, ids, parents, author, message = record.lstrip("\n").split("\n", 4)  # the first line is `commit ID`
+        commit, tree, time = ids.split()
+        yield Revision(commit, tree, int(time), author, tuple(parents.split()), **read_message(message))
 
 
-def commit_text(parents: str, author: str, mail: str, message: str) -> CommitText:
-    """Parse a commit's message."""
+def read_message(message: str) -> dict[str, Any]:
+    """What a commit's message says, by the names of a Revision."""
     subject = message.strip().partition("\n")[0].strip()
     request = _PULL_REQUEST.search(subject)
     other = _OTHER_JIRA.match(subject)
-    kips = (f"KIP-{int(number)}" for number in _KIP.findall(message))
     jiras = [other[1]] if other and not other[1].startswith("KIP-") else []
-    return CommitText(
-        author,
-        subject,
-        tuple(parents.split()),
-        int(request[1] or request[2]) if request else None,
-        tuple(dict.fromkeys(kips)),
-        tuple(dict.fromkeys([*jiras, *_JIRA.findall(message)])),
-        mail,
-    )
+    return {
+        "subject": subject,
+        "pull_request": int(request[1] or request[2]) if request else None,
+        "kips": tuple(dict.fromkeys(f"KIP-{int(number)}" for number in _KIP.findall(message))),
+        "jiras": tuple(dict.fromkeys([*jiras, *_JIRA.findall(message)])),
+    }
 
 
 def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
@@ -110,20 +96,18 @@ def tags(objects: Objects, pattern: str = "*") -> list[Revision]:
     globs = [glob for glob in pattern.split(",") if glob]
     includes = [glob for glob in globs if not glob.startswith("!")] or ["*"]
     excludes = [glob[1:] for glob in globs if glob.startswith("!")]
-    inner, outer = ("%(*objectname) %(*tree) %(*committerdate:unix)", "%(objectname) %(tree) %(committerdate:unix)")
-    refs = objects.run("for-each-ref", f"--format=%(refname:strip=2)%00{inner}%00{outer}", "refs/tags")
-    revisions = []
-    for line in refs.splitlines():
-        name, *places = line.split("\0")
-        words = next((place.split() for place in places if len(place.split()) == 3), None)
-        if words and version_key(name)[0] and _is_one(name, includes) and not _is_one(name, excludes):
-            revisions.append(Revision(words[0], words[1], int(words[2]), release=name))
+    commit = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
+    refs = objects.run("for-each-ref", f"--format={commit} %(refname:strip=2)", "refs/tags").splitlines()
+    commits = {row.commit: row for row in _commits(objects, "--no-walk=unsorted", "--tags")} if refs else {}
+    revisions = [
+        commits[commit]._replace(release=name)
+        for commit, name in (ref.split(" ", 1) for ref in refs)
+        if commit in commits and version_key(name)[0] and _is_one(name, includes) and not _is_one(name, excludes)
+    ]
     if not revisions:
         like = "" if pattern == "*" else f" like {pattern}"
         raise SourceError(f"no tag with a version{like} in {objects.where}")
-    texts = {commit.commit: commit.text for commit in _commits(objects, "--no-walk=unsorted", "--tags")}
-    revisions_with_text = (revision._replace(text=texts.get(revision.commit, revision.text)) for revision in revisions)
-    return sorted(revisions_with_text, key=lambda revision: version_key(revision.release))
+    return sorted(revisions, key=lambda revision: version_key(revision.release))
 
 
 def _is_one(name: str, globs: list[str]) -> bool:

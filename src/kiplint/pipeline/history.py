@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from kiplint.engine.errors import UsageError
-from kiplint.pipeline.commits import TAGS, Folder, Revision, branch, commits_with_json, folders_of, tags
+from kiplint.pipeline.commits import TAGS, Folder, Revision, branch, commits_with_json, folders_of, tags, tip
 from kiplint.pipeline.rows import Row, batches, rows_of, text
 from kiplint.sources.cleanup import close
 from kiplint.sources.git import Objects, is_repository, open_repository, own_repository
@@ -79,8 +79,7 @@ def with_state(line: Line) -> Line:
         if _is_of_tags(line.lineage):
             tips = [(revision.release, revision.commit) for revision in _revisions(objects, line.lineage)]
         else:
-            commit = objects.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{line.lineage}^{{commit}}")
-            tips = [(line.lineage, commit.strip() or branch(objects, line.lineage)[-1].commit)]
+            tips = [(line.lineage, tip(objects, line.lineage))]
         is_shallow = objects.run("rev-parse", "--is-shallow-repository").strip() == "true"
         boundary = objects.run("rev-list", "--max-parents=0", "--all") if is_shallow else ""
         return line._replace(state=_digest((tips, boundary)), is_shallow=is_shallow)
@@ -111,7 +110,7 @@ def read_histories(schema: pa.Schema) -> Reader:
             try:
                 yield from batches(schema, ({**common, **row} for row in _history(line)), 64)
             except (SourceError, OSError) as error:
-                yield from batches(schema, [{**common, "problem": text(str(error))}])
+                yield from batches(schema, [{**common, "problem": str(error)}])
             finally:
                 close()  # git, and what it has unpacked: Spark keeps this process for the next task
 
@@ -130,13 +129,14 @@ def _history(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
         known = {*roots.values()}
         root = None
         for position, revision in enumerate(revisions):
-            content = {"root": roots.get(revision.tree)}
+            content = {"root": roots.get(revision.git_tree)}
             if content["root"] is None and root and changed is not None and revision.commit not in changed:
                 content["root"] = root
             elif content["root"] is None:
-                content = _content(folders_of(objects, revision.tree), known)
-            root = roots[revision.tree] = content["root"]
-            yield {"position": position, **_commit(revision), **content}
+                content = _content(folders_of(objects, revision.git_tree), known)
+            root = roots[revision.git_tree] = content["root"]
+            row = {**revision._asdict(), "time": _time(revision.time), "release": revision.release or None}
+            yield {"position": position, **row, **content}
 
 
 def _content(folders: Sequence[Folder], known: set[str]) -> dict[str, Any]:
@@ -150,22 +150,6 @@ def _content(folders: Sequence[Folder], known: set[str]) -> dict[str, Any]:
     is_known = root in known
     known.update((root, *(str(item["tree"]) for item in sets)))
     return {"root": root, "sets": None if is_known else sets}
-
-
-def _commit(revision: Revision) -> dict[str, Any]:
-    message = revision.text
-    return {
-        "commit": revision.commit,
-        "time": _time(revision.time),
-        "release": text(revision.release) or None,
-        "git_tree": revision.tree,
-        "author": text(message.author),
-        "subject": text(message.subject),
-        "parents": list(message.parents),
-        "pull_request": message.pull_request,
-        "kips": list(message.kips),
-        "jiras": list(map(text, message.jiras)),
-    }
 
 
 def _time(seconds: int) -> datetime | None:
@@ -207,7 +191,7 @@ def _blob(kind: str, location: str, blob: str) -> Row:
     try:
         data = open_repository(location).read([blob])[0] if kind == GIT else _texts(location)[blob]
     except (SourceError, OSError, KeyError) as error:
-        return {"blob": blob, "kind": "unreadable", "problem": text(f"{location}: {error}")}
+        return {"blob": blob, "kind": "unreadable", "problem": f"{location}: {error}"}
     content = kind_of(data)
     return {"blob": blob, "kind": content, "size": len(data), "data": None if content == "other" else data}
 
