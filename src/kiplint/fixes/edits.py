@@ -135,11 +135,11 @@ def note_edit(document: Document, note: str) -> tuple[Edit, ...]:
         lines = [note, ""]
     elif not above.startswith("//") or above == "//":
         lines = [None if not above and line(notes[-1] - 2).startswith("//") else "", note]
-    place = document.lines.starts[last - 1] + len(document.lines.line(last))
-    place += document.text.startswith("\ufeff") and last == 1
+    offset = document.lines.starts[last - 1] + len(document.lines.line(last))
+    offset += document.text.startswith("\ufeff") and last == 1
     indent = document.indent(start_of(node))
     text = "".join("\n" + (f"{indent}// {line}".rstrip() if line is not None else "") for line in lines)
-    return (document.edit(place, place, text),)
+    return (document.edit(offset, offset, text),)
 
 
 def field_like(document: Document, last: Node | None, properties: Mapping[str, Any]) -> str:

@@ -107,37 +107,37 @@ def _missing_brackets(document: Document) -> Mapping[int, Edit]:
     The key is the offset of the wrong closing bracket, or of the end of the text, where the mistake shows.
     """
     missing: dict[int, Edit] = {}
-    open_places: list[int] = []
+    open_offsets: list[int] = []
     code_end = 0
     for match in _CODE.finditer(document.text):
         token = match[0]
         if token[:2] in ("//", "/*"):
             continue
         if token in _CLOSERS:
-            open_places.append(match.start())
+            open_offsets.append(match.start())
         elif token in ("}", "]"):
-            index = len(open_places) - 1
-            while index >= 0 and _CLOSERS[document.text[open_places[index]]] != token:
+            index = len(open_offsets) - 1
+            while index >= 0 and _CLOSERS[document.text[open_offsets[index]]] != token:
                 index -= 1
             if index < 0:
                 return missing
-            if inner := open_places[index + 1 :]:
+            if inner := open_offsets[index + 1 :]:
                 missing[match.start()] = _closers(document, inner, code_end)
-            del open_places[index:]
+            del open_offsets[index:]
         code_end = match.end()
-    if open_places:
-        missing[len(document.text)] = _closers(document, open_places, code_end)
+    if open_offsets:
+        missing[len(document.text)] = _closers(document, open_offsets, code_end)
     return missing
 
 
-def _closers(document: Document, places: list[int], end: int) -> Edit:
+def _closers(document: Document, offsets: list[int], end: int) -> Edit:
     """The brackets that close the open ones after the code that ends there, laid out as the opening ones are."""
     text = ""
-    for place in reversed(places):
-        closer = _CLOSERS[document.text[place]]
-        inline = not _ends_line(document, place + 1) or document.same_line(place, end)
-        gap = " " if inline and document.text[place + 1 : place + 2] == " " else ""
-        text += gap + closer if inline else f"\n{document.indent(place)}{closer}"
+    for offset in reversed(offsets):
+        closer = _CLOSERS[document.text[offset]]
+        inline = not _ends_line(document, offset + 1) or document.same_line(offset, end)
+        gap = " " if inline and document.text[offset + 1 : offset + 2] == " " else ""
+        text += gap + closer if inline else f"\n{document.indent(offset)}{closer}"
     return document.edit(end, end, text)
 
 

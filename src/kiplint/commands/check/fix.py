@@ -29,7 +29,7 @@ class Fixes(msgspec.Struct):
     refusals: list[tuple[Finding, Regression]]
     """The findings whose fixes would make something worse, and what."""
     known: list[Finding]
-    """The findings with a fix that were not to be fixed: the base, HEAD or the baseline has them."""
+    """The findings that could be fixed, but were not to be: the base, HEAD or the baseline has them."""
 
     def summary(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> str:
         """How many findings were fixed, or would be if nothing is written yet, and how many remain, in words.
@@ -43,11 +43,7 @@ class Fixes(msgspec.Struct):
         head = f"{verb} {number} in {files}" if self.fixed else "nothing to fix"
         fixable = 0 if unsafe else sum(finding.fix is not None for finding in remaining)
         parts = [f"{head}: {rules}" if rules else head, f"{len(remaining):,} left"]
-        known = Counter(
-            finding.fingerprint
-            for finding in self.known
-            if unsafe or (finding.fix is not None and finding.fix.applicability == "safe")
-        )
+        known = Counter(finding.fingerprint for finding in self.known)
         older = (known & Counter(finding.fingerprint for finding in remaining)).total()
         parts += [f"{older:,} of them older than HEAD and fixable with `check --fix --all`"] if older else []
         parts += [f"{fixable:,} of them fixable with --unsafe-fixes"] if fixable else []
@@ -56,15 +52,15 @@ class Fixes(msgspec.Struct):
 
     @property
     def effects(self) -> tuple[str, ...]:
-        """What the unsafe fixes change: a line for each kind, with the place of the first, `MOST_REASONS` of them."""
-        places: dict[tuple[str, str], list[str]] = {}
+        """What the unsafe fixes change: a line for each kind, with its first location, `MOST_REASONS` of them."""
+        locations: dict[tuple[str, str], list[str]] = {}
         for finding in self.fixed:
             if finding.fix and finding.fix.applicability == "unsafe" and finding.fix.changes:
-                place = f"{finding.path}:{finding.line}"
-                places.setdefault((finding.rule, finding.fix.changes), []).append(place)
+                location = f"{finding.path}:{finding.line}"
+                locations.setdefault((finding.rule, finding.fix.changes), []).append(location)
         lines = [
             f"review: {rule} changes {changes}: {first}" + (f" and {len(more)} more" if more else "")
-            for (rule, changes), (first, *more) in sorted(places.items())
+            for (rule, changes), (first, *more) in sorted(locations.items())
         ]
         kinds = len(lines) - MOST_REASONS
         return (*lines[:MOST_REASONS], *([f"review: {kinds} more kinds of changes"] if kinds > 0 else []))
@@ -125,9 +121,9 @@ def fix_sets(
             fixes.change.after.update(fixed_set.after)
             fixes.fixed += fixed_set.fixed
             fixes.refusals += fixed_set.refusals
-        result.findings, with_fix = _split(result.findings, known)
+        result.findings, known_findings = _split(result.findings, known)
         fixes.results.append(result)
-        fixes.known += with_fix
+        fixes.known += [item for item in known_findings if item.fix and (unsafe or item.fix.applicability == "safe")]
     return fixes
 
 
@@ -142,8 +138,10 @@ def _split(findings: Sequence[Finding], known: Mapping[str, int]) -> tuple[list[
     result: list[Finding] = []
     known_findings: list[Finding] = []
     for finding in findings:
-        is_known = remaining[finding.fingerprint] > 0
-        remaining[finding.fingerprint] -= is_known
-        result.append(finding.fixed_by(()) if is_known else finding)
-        known_findings += [finding] if is_known and finding.fix else []
+        if remaining[finding.fingerprint] > 0:
+            remaining[finding.fingerprint] -= 1
+            known_findings.append(finding)
+            result.append(finding.fixed_by(()))
+        else:
+            result.append(finding)
     return result, known_findings

@@ -29,11 +29,12 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     visible = [row for row in rows if row.state not in _QUIET or row.look]
     lines: list[str] = []
     width = width_of(out)
-    several = _has_several_directories(rows)
+    names = _names(rows)
     for directory, group in groupby(visible, key=lambda row: row.directory):
-        lines += [*([""] if lines else []), title(printable(directory), color)] if several else []
+        if len({row.directory for row in rows}) > 1:
+            lines += [*([""] if lines else []), title(printable(directory), color)]
         lines += table(COLUMNS, [_cells(row) for row in group], color, width)
-    notes = [(_name(row, several), note) for row in rows for note in row.look]
+    notes = [(name, note) for name, row in zip(names, rows, strict=True) for note in row.look]
     if notes:
         lines += ["", title("To look at", color)]
         lines += [line for name, note in notes for line in fold(f"  {name}: {note}", width)]
@@ -43,8 +44,11 @@ def write(result: MigrationResult, out: TextIO, *, color: bool) -> None:
 def write_markdown(result: MigrationResult, out: TextIO, *, color: bool) -> None:
     """Write the counts as a heading, then a row for each RPC."""
     out.write(f"### {_summary(result)}\n\n")
-    several = _has_several_directories(result.rows)
-    write_table(MARKDOWN_COLUMNS, (_markdown_cells(row, several) for row in result.rows), out)
+    cells = (
+        (name, row.state, row.base_versions, row.versions, _headers(row), "; ".join(row.done), "; ".join(row.look))
+        for name, row in zip(_names(result.rows), result.rows, strict=True)
+    )
+    write_table(MARKDOWN_COLUMNS, ([cell or " " for cell in row] for row in cells), out)
 
 
 def write_rollout(result: MigrationResult, out: TextIO) -> None:
@@ -57,12 +61,6 @@ def write_rollout(result: MigrationResult, out: TextIO) -> None:
         write_markdown_rows(rows, out)
 
 
-def _markdown_cells(row: MigrationRow, with_directory: bool) -> list[str]:
-    notes = ("; ".join(row.done), "; ".join(row.look))
-    cells = (_name(row, with_directory), row.state, row.base_versions, row.versions, _headers(row), *notes)
-    return [cell or " " for cell in cells]
-
-
 def _summary(result: MigrationResult) -> str:
     """`85 migrated, 1 exempt and 4 dead; 171 files changed.`, or `would change`."""
     counts = Counter(row.state for row in result.rows)
@@ -71,12 +69,10 @@ def _summary(result: MigrationResult) -> str:
     return f"{join_words(parts) if parts else 'No RPCs'}; {plural(len(result.files), 'file')} {verb}."
 
 
-def _has_several_directories(rows: Sequence[MigrationRow]) -> bool:
-    return len({row.directory for row in rows}) > 1
-
-
-def _name(row: MigrationRow, with_directory: bool) -> str:
-    return f"{row.directory}: {row.name}" if with_directory else row.name
+def _names(rows: Sequence[MigrationRow]) -> list[str]:
+    """The names of the RPCs, after the directory where there are several."""
+    several = len({row.directory for row in rows}) > 1
+    return [f"{row.directory}: {row.name}" if several else row.name for row in rows]
 
 
 def _headers(row: MigrationRow) -> str:
