@@ -22,6 +22,7 @@ for _name in list(os.environ):
     ):
         del os.environ[_name]
 os.environ |= {"GIT_CONFIG_GLOBAL": str(ROOT / "tests" / "gitconfig"), "GIT_CONFIG_NOSYSTEM": "1"}
+os.environ["SPARK_CONF_DIR"] = str(ROOT / "tests" / "pipeline")
 
 # What tests serve on loopback is not asked of a proxy.
 for _name in ("no_proxy", "NO_PROXY"):

@@ -20,15 +20,6 @@ from kiplint.pipeline.run import Request, Watcher, run
 from kiplint.pipeline.session import open_session
 from kiplint.pipeline.tables import TABLES
 
-QUICK = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.default.parallelism": "1",
-    # A plan runs once or twice here: interpreting it takes a third less time than compiling it.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-}
-"""Settings that make a small run short."""
 Run = Callable[..., list[str]]
 Content = dict[str, list[tuple[Any, ...]]]
 
@@ -37,7 +28,7 @@ Content = dict[str, list[tuple[Any, ...]]]
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The session of all tests."""
     warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
-    with open_session("local[2]", "", QUICK | warehouse) as session:
+    with open_session("local[2]", "", warehouse) as session:
         yield session
 
 
@@ -69,9 +60,8 @@ def run_lake(spark: SparkSession) -> Run:
 def clustered(history: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Path]]:
     """The lake of the sample history, made on a cluster of two executors, beside the other tests until it is called."""
     path = tmp_path_factory.mktemp("clustered") / "lake"
-    conf = [word for pair in QUICK.items() for word in ("--conf", "=".join(pair))]
-    command = [sys.executable, "-m", "kiplint", "pipeline", "run", *sources_of(history), "--out", str(path), *conf]
-    command += ["--master", "local-cluster[2,1,1024]", "--quiet"]
+    command = [sys.executable, "-m", "kiplint", "pipeline", "run", *sources_of(history), "--out", str(path), "--quiet"]
+    command += ["--master", "local-cluster[2,1,1024]", "--conf", "spark.speculation=false"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=path.parent) as process:
 
         def wait() -> Path:
