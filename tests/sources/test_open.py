@@ -37,6 +37,12 @@ def test_directory(tmp_path: Path) -> None:
     ]
 
 
+def test_a_link_that_is_named_is_not_followed(tmp_path: Path) -> None:
+    write(tmp_path, {"outside.json": GOOD})
+    (tmp_path / "Link.json").symlink_to("outside.json")
+    assert error("Link.json") == "cannot read Link.json: it is a symbolic link"
+
+
 def test_trees_of_all_kinds_hold_the_same(kafka: Path, tmp_path: Path) -> None:
     import shutil
 
