@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from make_corpus import SETS, TESTS
 
-import kiplint.compat.kinds  # noqa: F401 - so that rules about changes are known
+import kiplint.compat.change  # noqa: F401 - so that rules about changes are known
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import kiplint
-import kiplint.compat.kinds
+import kiplint.compat.change
 from conftest import ROOT
 from kiplint.cli.app import all_commands
 from kiplint.commands.rules import PACKS_OF_CODE, rules_of_code

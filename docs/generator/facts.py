@@ -8,13 +8,13 @@ from pathlib import Path
 
 from generator.api import Attribute, attributes
 from generator.markdown import anchor, code, page, prose, table
-from kiplint.compat.change import Change
-from kiplint.compat.kinds import KINDS as CHANGES
+from kiplint.compat.change import KINDS as CHANGES
 from kiplint.engine.language import FUNCTIONS, KINDS, RANGE_FACTS, facts_of
+from kiplint.engine.packs import shipped_rules
 from kiplint.model.fields import Container
 from kiplint.versions import VersionRange
 
-CLASSES = {element.__name__: element for element in (*KINDS.values(), Container, *CHANGES.values(), VersionRange)}
+CLASSES = {element.__name__: element for element in (*KINDS.values(), Container, VersionRange)}
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = "https://github.com/kiplint/kiplint/blob/main"
 
@@ -59,23 +59,15 @@ def _source(element: type) -> str:
 def _headings() -> dict[str, str]:
     """The sections by heading: every kind of element, then what else has facts."""
     kinds = {kind: element.__name__ for kind, element in KINDS.items()}
-    class_names = {*kinds.values(), *(change.__name__ for change in CHANGES.values())}
-    others = {name: name for name in CLASSES if name not in class_names}
+    others = {name: name for name in CLASSES if name not in kinds.values()}
     return {**kinds, **others, "VersionRange": "VersionRange"}
 
 
 def _changes() -> str:
-    """The kinds of changes, each with the facts that it has beside those of all changes, and these facts."""
-    common = facts(Change.__name__)
-    own: dict[str, Attribute] = {}
-    rows = []
-    for name, change in CHANGES.items():
-        more = {key: fact for key, fact in facts(change.__name__).items() if common.get(key) != fact}
-        own = {**more, **own}
-        rows.append([code(name), prose(change.__doc__ or ""), ", ".join(map(code, more))])
-    meanings = [[code(fact.name), _type(fact.type, {}), prose(fact.about)] for fact in own.values()]
-    parts = ["## Kinds of changes", table(["kind", "what it is", "more facts"], rows)]
-    return "\n\n".join([*parts, table(["fact", "type", "meaning"], meanings)])
+    """The kinds of changes, in the words of their rules."""
+    titles = {rule.spec.id: rule.title for rule in shipped_rules() if rule.pack == "compat"}
+    rows = ([code(name), prose(f"{titles[name]}.")] for name in CHANGES)
+    return f"## Kinds of changes\n\n{table(['kind', 'what it is'], rows)}"
 
 
 def _element(heading: str, class_name: str) -> str:

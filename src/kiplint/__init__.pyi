@@ -36,8 +36,6 @@ from kiplint.commands.show import MessageObject as MessageObject
 from kiplint.commands.show import ShowResult as ShowResult
 from kiplint.commands.show import show as show
 from kiplint.compat.change import Change as Change
-from kiplint.compat.change import Spot as Spot
-from kiplint.compat.change import Witness as Witness
 from kiplint.compat.judge import ChangeFinding as ChangeFinding
 from kiplint.compat.negotiation.result import Agreement as Agreement
 from kiplint.compat.negotiation.result import BrokerMode as BrokerMode
@@ -50,9 +48,11 @@ from kiplint.compat.negotiation.result import Telemetry as Telemetry
 from kiplint.compat.rollout import RolloutRow as RolloutRow
 from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
+from kiplint.compat.witness import Witness as Witness
 from kiplint.engine.errors import UsageError as UsageError
 from kiplint.engine.finding import Finding as Finding
 from kiplint.engine.finding import Fix as Fix
+from kiplint.engine.finding import Location as Location
 from kiplint.engine.finding import Span as Span
 from kiplint.fixes.migration import FileEdits as FileEdits
 from kiplint.fixes.migration import MigrationRow as MigrationRow

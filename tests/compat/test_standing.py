@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
+from kiplint.compat.change import KINDS, STATUSES, Status, policy
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import ChangeFinding, judge
-from kiplint.compat.kinds import KINDS
 from kiplint.compat.released import Releases
-from kiplint.compat.standing import STANDINGS, TABLE, Standing, effect
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.rule import Rule
@@ -109,34 +108,34 @@ def changes(old: Mapping[str, Side], new: Mapping[str, Side], releases: Releases
     return [finding for _, finding in judgements]
 
 
-def in_standing(kind: str, standing: Standing) -> list[ChangeFinding]:
-    """What is reported of the kind's case where the version that it changes has that standing."""
-    if standing == "new":
+def in_status(kind: str, status: Status) -> list[ChangeFinding]:
+    """What is reported of the kind's case where the version that it changes has that status."""
+    if status == "new":
         return changes(*(NEW.get(kind) or ({}, {"X": CASES[kind][1] or side()})))
     old, new = CASES.get(kind) or ((side(), side(B)))
-    if standing == "unstable":
+    if status == "unstable":
         unstable_old = {**old, **UNSTABLE}
         return changes({"X": unstable_old}, {"X": new and {**new, **({} if kind == "version-dropped" else UNSTABLE)}})
     nothing = Releases(("1.0",), [tree({})])
     newest = Releases(("1.0",), [tree({"X": new})]) if kind == "unstable-changed" else None
-    return changes({"X": old}, {"X": new}, nothing if standing == "base" else newest)
+    return changes({"X": old}, {"X": new}, nothing if status == "base" else newest)
 
 
-CELLS = [(kind, standing) for kind in TABLE for standing in STANDINGS]
+CELLS = [(kind, status) for kind in KINDS for status in STATUSES]
 IMPOSSIBLE = {("record-type-moved", "unstable")}
 """Only requests and responses have unstable versions."""
 
 
 def test_every_kind_has_a_row_and_a_rule() -> None:
-    assert set(TABLE) == set(KINDS) == set(BY_NAME) == {*CASES, *NEW}
+    assert set(KINDS) == set(BY_NAME) == {*CASES, *NEW}
 
 
-@pytest.mark.parametrize(("kind", "standing"), [cell for cell in CELLS if cell not in IMPOSSIBLE])
-def test_each_cell(kind: str, standing: Standing) -> None:
-    findings = in_standing(kind, standing)
+@pytest.mark.parametrize(("kind", "status"), [cell for cell in CELLS if cell not in IMPOSSIBLE])
+def test_each_cell(kind: str, status: Status) -> None:
+    findings = in_status(kind, status)
     own = [(finding.severity, finding.breaks) for finding in findings if finding.rule == f"compat/{kind}"]
     others = {finding.rule for finding in findings}
-    spec, what = BY_NAME[kind].spec, effect(kind, standing)
+    spec, what = BY_NAME[kind].spec, policy(kind, status)
     if what == "rule":
         severities = {spec.severity if spec.severity != "off" else spec.on, *(case.severity for case in spec.levels)}
         assert [(severity in severities, breaks) for severity, breaks in own] == [(True, spec.breaks)]
@@ -144,7 +143,7 @@ def test_each_cell(kind: str, standing: Standing) -> None:
         assert own == [("info", "none")]
     else:
         assert own == []
-    if what == "folded":
+    if what == "collect":
         assert "compat/unstable-changed" in others
         assert others <= {"compat/unstable-changed", "compat/new-field", "compat/new-field-not-ignorable"}
 
@@ -161,7 +160,7 @@ def test_a_tagged_default_is_as_good_as_a_byte() -> None:
     assert (early.severity, early.breaks) == ("info", "none")
 
 
-def test_a_change_has_the_most_binding_standing_of_its_versions() -> None:
+def test_a_change_has_the_most_binding_status_of_its_versions() -> None:
     """And names only the versions that have it: a field's are those that it has through its parents."""
     box = field("Box", "Box", "1+", fields=[field("A")])
     later = field("Box", "Box", "1+", fields=[field("A", default="1")])

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 
 from compat.test_diff_properties import JSON, breaks, changes, evolutions
 from kiplint.codec.codec import Codec
-from kiplint.compat.change import Witness
-from kiplint.compat.witness import witnesses
+from kiplint.compat.witness import Witness, witnesses
 from kiplint.model.message import Message
 from tools import document, field, message
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fixes.support import Files, after, comments_of, folder, is_within, parse, release, schemas, wire, without_abouts
-from kiplint.compat.change import partner
+from kiplint.compat.pairs import partner
 from kiplint.compat.rollout import rollout, summary
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config, RuleTable

@@ -1,180 +1,436 @@
-"""A change, and what it takes: pairs of old and new messages and fields, and layouts in one line."""
+"""A change: one type for all kinds, with a table of what each kind points to and what it means by status."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import cache, cached_property
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Final, Literal, NamedTuple
 
 import msgspec
-from msgspec import Meta, to_builtins
+from msgspec import to_builtins
 
-from kiplint.compat.standing import Standing
-from kiplint.model.element import value_or
+from kiplint.compat.pairs import RECORDS, FieldPair, MessagePair, partner
+from kiplint.engine.finding import Location
+from kiplint.engine.language import register
 from kiplint.model.fields import Container, Field
-from kiplint.model.layout import Layout, Slot, describe
+from kiplint.model.headers import header_map, header_of
+from kiplint.model.layout import Layout, Slot, describe, known_layout, layout
 from kiplint.model.message import Message
 from kiplint.versions import NONE, VersionRange
 
-FieldPair = tuple[Field | None, Field | None]
-Footprint = tuple[object, ...]
-MessagePair = tuple[Message | None, Message | None]
-KEYED = ("request", "response", "metadata", "coordinator-key", "coordinator-value")
-"""The message types with API keys. Only the keys of RPCs mean the same in all sets."""
+Status = Literal["released", "base", "unstable", "new"]
+"""Of a version: a release has it (without any release: the base has it, and it is not unstable); only the base has it;
+the base has it, and may still change it (`latestVersionUnstable`); only the head has it.
+"""
+
+STATUSES: Final[tuple[Status, ...]] = ("released", "base", "unstable", "new")
+"""In order of precedence: a change of several versions has the first status that one of them has."""
+
+Policy = Literal["rule", "info", "collect", "none"]
+"""A change is reported as its rule says; as an info that breaks nothing; with all others that are collected, as one
+`unstable-changed`; or not at all.
+"""
+Policies = tuple[Policy, Policy, Policy, Policy]
+"""The policy for versions of each of `STATUSES`."""
 
 
-class Both(NamedTuple):
-    """A message that both sets have."""
+class Kind(NamedTuple):
+    """What changes of a kind mean, and the properties that they point to."""
 
-    old: Message
-    new: Message
-
-
-def partner(message: Message) -> Message | None:
-    """The other half of a request's or response's RPC, in the set that the message is in."""
-    if not message.is_rpc or message.api_key is None:
-        return None
-    other = "request" if message.type == "response" else "response"
-    return message.schemas.key_owners.get((other, message.api_key))
-
-
-def concerns(pair: MessagePair, role: str) -> bool:
-    """Whether a message matters to a role: records to `storage`; all RPCs to `broker`, those of the broker listener to
-    `client`; headers, and data beside RPCs, to these two.
-    """
-    messages = [message for message in pair if message]
-    if role == "storage":
-        return any(message.type in RECORDS for message in messages)
-    if not any(message.is_rpc for message in messages):
-        return any(
-            message.type == "header" or (message.type == "data" and message.schemas.rpcs) for message in messages
-        )
-    requests = [message if message.type == "request" else partner(message) for message in messages]
-    listeners = {listener for request in requests if request for listener in request.listeners}
-    return role == "broker" or "broker" in listeners or not listeners
+    policies: Policies
+    key: str = ""
+    """The property in the new set."""
+    old_key: str = ""
+    """The property in the old set."""
+    attribute: str = ""
+    """The attribute with the value of the property, for a change of that property alone."""
+    message_key: str = ""
+    """The property of the message to point to where no field is the cause."""
 
 
-def pair_fields(old: Container, new: Container) -> list[FieldPair]:
-    """Pair the fields of two messages or structs, first by name, then as renames.
+_BYTES: Final[Policies] = ("rule", "collect", "collect", "none")
+_PROPERTY: Final[Policies] = ("rule", "info", "info", "none")
+_ADDITION: Final[Policies] = ("none", "rule", "rule", "rule")
+_NEW: Final[Policies] = ("none", "none", "none", "rule")
+_KNOWN: Final[Policies] = ("rule", "rule", "rule", "none")
+_RELEASED: Final[Policies] = ("rule", "none", "none", "none")
 
-    A renamed field has the same place, type and versions. Fields that share a name, as after a copy, pair in order.
-    """
-    pairs: list[FieldPair] = []
-    lost_fields: list[Field] = []
-    same: dict[str, list[Field]] = {}
-    for field in reversed(new.fields):
-        same.setdefault(field.name, []).append(field)
-    for field in old.fields:
-        if candidates := same.get(field.name):
-            pairs.append((field, candidates.pop()))
-        else:
-            lost_fields.append(field)
-    unpaired_ids = {id(field) for fields in same.values() for field in fields}
-    gained_fields = [field for field in new.fields if id(field) in unpaired_ids]
-    renames = _renamed_fields(lost_fields, gained_fields) if lost_fields and gained_fields else {}
-    taken_ids = {id(field) for field in renames.values()}
-    pairs += [(field, renames.get(id(field))) for field in lost_fields]
-    return [*pairs, *((None, field) for field in gained_fields if id(field) not in taken_ids)]
+KINDS: Final[Mapping[str, Kind]] = {
+    "message-removed": Kind(_PROPERTY),
+    "new-message": Kind(_NEW),
+    "message-renamed": Kind(_PROPERTY, "name", "name", "name"),
+    "type-changed": Kind(_PROPERTY, "type", "type", "type"),
+    "api-key-changed": Kind(_PROPERTY, "apiKey", "apiKey", "api_key"),
+    "api-key-reused": Kind(_KNOWN, "apiKey", "apiKey"),
+    "record-type-moved": Kind(_PROPERTY, "apiKey", "apiKey"),
+    "version-dropped": Kind(_PROPERTY, "validVersions", "validVersions", "valid"),
+    "new-version": Kind(_NEW, "validVersions", "validVersions", "valid"),
+    "gap-in-versions": Kind(_PROPERTY, "validVersions", "validVersions", "valid"),
+    "released-unstable": Kind(_RELEASED, "latestVersionUnstable", "latestVersionUnstable"),
+    "listener-removed": Kind(_PROPERTY, "listeners", "listeners", "listeners"),
+    "listener-added": Kind(_PROPERTY, "listeners", "listeners", "listeners"),
+    "deprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecatedVersions", "deprecated"),
+    "undeprecated": Kind(_PROPERTY, "deprecatedVersions", "deprecatedVersions", "deprecated"),
+    "frozen-bumped": Kind(_NEW, "validVersions", "validVersions"),
+    "response-not-bumped": Kind(_NEW, "validVersions", "validVersions"),
+    "unstable-changed": Kind(_KNOWN, "validVersions"),
+    "header-changed": Kind(_BYTES, "headerVersions", "headerVersions"),
+    "layout-changed": Kind(_BYTES, "versions", "name", message_key="fields"),
+    "type-retyped": Kind(_PROPERTY, "type", "name"),
+    "nullability-widened": Kind(_BYTES, "nullableVersions", "name"),
+    "nullability-narrowed": Kind(_BYTES, "nullableVersions", "name"),
+    "flexible-changed": Kind(_BYTES, "versions", "name", message_key="flexibleVersions"),
+    "fields-reordered": Kind(_BYTES, "versions", "name"),
+    "field-renamed": Kind(_PROPERTY, "name", "name", "name"),
+    "struct-renamed": Kind(_PROPERTY, "type", "type", "type"),
+    "default-changed": Kind(_PROPERTY, "default", "default", "default"),
+    "entity-type-changed": Kind(_PROPERTY, "entityType", "entityType", "entity_type"),
+    "map-key-changed": Kind(_PROPERTY, "mapKey", "mapKey", "map_key"),
+    "ignorable-changed": Kind(_PROPERTY, "ignorable", "ignorable", "ignorable"),
+    "new-field": Kind(_ADDITION, "versions", "name"),
+    "new-field-not-ignorable": Kind(_ADDITION, "ignorable", "name"),
+    "tag-changed": Kind(_BYTES, "tag", "name"),
+    "tagged-moved": Kind(_BYTES, "taggedVersions", "name"),
+    "tag-removed": Kind(_BYTES, "versions", "name"),
+    "new-tag": Kind(_BYTES, "tag", "name"),
+    "tag-reused": Kind(_RELEASED, "tag", "tag"),
+}
+"""By name of a kind, which is the id of its rule. Only this table says what a change means by status: `compare` asks it
+what to collect, `classify` what to report.
+"""
 
-
-def _renamed_fields(lost_fields: list[Field], gained_fields: list[Field]) -> dict[int, Field]:
-    """By id of a lost field: the field that it became, of several the first that no other field became."""
-    places: dict[Footprint, list[Field]] = {}
-    for field in reversed(gained_fields):
-        for place in _places(field):
-            places.setdefault(place, []).append(field)
-    renames: dict[int, Field] = {}
-    taken_ids: set[int] = set()
-    for field in lost_fields:
-        candidates = []
-        for place in _places(field):
-            gained_there = places.get(place, [])
-            while gained_there and id(gained_there[-1]) in taken_ids:
-                gained_there.pop()
-            candidates += gained_there[-1:]
-        if candidates:
-            renames[id(field)] = min(candidates, key=lambda candidate: candidate.position)
-            taken_ids.add(id(renames[id(field)]))
-    return renames
-
-
-def _places(field: Field) -> list[Footprint]:
-    """What a field shares with the field that it became: its encoding with its tag, its index or its neighbours."""
-    kind = "" if field.is_struct else field.element_type
-    encoding = (field.tag, field.versions, field.is_array, kind)
-    if field.tag is not None:
-        return [encoding]
-    fields, at = field.owner.fields, field.position
-    around = (fields[at - 1].name if at else "", fields[at + 1].name if at + 1 < len(fields) else "")
-    return [(*encoding, at), (*encoding, around)]
-
-
-def pair_messages(old: Iterable[Message], new: Iterable[Message], types: tuple[str, ...] = KEYED) -> list[MessagePair]:
-    """The messages of both sets, paired by name, then by type and API key, if the type is in `types`.
-
-    A message without an API key is recognized by its fields and types in the versions that both have.
-    """
-    by_name = {message.name: message for message in new}
-    pairs: list[MessagePair] = []
-    lost_messages: list[Message] = []
-    for message in old:
-        same_name = by_name.pop(message.name, None)
-        if same_name is not None:
-            pairs.append((message, same_name))
-        else:
-            lost_messages.append(message)
-    by_key = {
-        (message.type, message.api_key): message
-        for message in by_name.values()
-        if message.type in types and message.api_key is not None
-    }
-    for message in lost_messages:
-        if message.api_key is None:
-            successor = next((other for other in by_name.values() if _has_same_fields(message, other)), None)
-        else:
-            successor = by_key.pop((message.type, message.api_key), None)
-        if successor is not None:
-            del by_name[successor.name]
-        pairs.append((message, successor))
-    return [*pairs, *((None, message) for message in by_name.values())]
+Properties = Mapping[str, object]
+"""One side of a change in the JSON output, by property."""
 
 
-USUAL_FIELDS: Final = frozenset({"ErrorCode", "ErrorMessage", "ThrottleTimeMs"})
-"""The fields that many unrelated messages have."""
+class Change(msgspec.Struct, frozen=True, dict=True):
+    """One difference between two sets, of one of the kinds in `KINDS`."""
+
+    name: Annotated[str, "The change in the words of the compat pack, such as `layout-changed`."]
+    messages: MessagePair
+    """The message in the old set and in the new one; None on the side that does not have it."""
+    versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
+    fields: FieldPair = (None, None)
+    """The field in the old set and in the new one; both None for a change of the whole message."""
+    containers: tuple[Container, ...] = ()
+    """The messages or structs that the field is in, where their layouts prove the change."""
+    status: Status = "released"
+    release: str = ""
+    """The release that the versions are compared with, where that is not the old set."""
+    was: Annotated[str, "The property or the encoding in the old set, such as `nullable string`; empty for none."] = ""
+    now: Annotated[str, "The property or the encoding in the new set; empty where it is gone."] = ""
+    same: Annotated[bool, "Whether the bytes are the same, so that the fields moved or have another meaning."] = False
+    flexible: Annotated[bool, "Whether the versions of the message are flexible now."] = False
+    tagged: Annotated[bool, "Whether the field is tagged now."] = False
+    order: Annotated[tuple[str, ...], "The fields in their order now; empty where they only moved."] = ()
+    holder: Annotated[
+        str, "The field that was at this position; or the message that has the key, without Request or Response."
+    ] = ""
+    place: Annotated[str, "The old set or the release that has the API key, as the user wrote it."] = ""
+    left: Annotated[str, "The request or response that remains of an RPC whose other message is gone; else empty."] = ""
+    held: Annotated[VersionRange, "Those of the dropped versions that the other message of the RPC still has."] = NONE
+    again: Annotated[bool, "Whether new versions are lower than the highest that was valid, and so come back."] = False
+    restored: Annotated[bool, "Whether the newest release has the versions as they are now."] = False
+    listeners: Annotated[tuple[str, ...], "The listeners that the change is about."] = ()
+    old_headers: Annotated[tuple[int, ...], "The header versions in the old set, from the lowest version on."] = ()
+
+    @cached_property
+    def kind(self) -> str:
+        """The change more closely, such as `field-removed`."""
+        return _detail(self) or self.name
+
+    @property
+    def policy(self) -> Policy:
+        """What to do with it, by the status of its versions."""
+        return policy(self.name, self.status)
+
+    @cached_property
+    def message(self) -> Message:
+        """The message in the new set; in the old one where it was removed."""
+        message = self.messages[1] or self.messages[0]
+        assert message is not None
+        return message
+
+    @cached_property
+    def former(self) -> Message | None:
+        """The message in the old set; None where it is new."""
+        return self.messages[0]
+
+    @cached_property
+    def message_name(self) -> str:
+        """The message's name."""
+        return self.message.name
+
+    @cached_property
+    def message_type(self) -> str:
+        """The message's type."""
+        return self.message.type
+
+    @cached_property
+    def other(self) -> str:
+        """The type of the other message of the RPC: request or response."""
+        return "request" if self.message.type == "response" else "response"
+
+    @cached_property
+    def is_record(self) -> bool:
+        """Whether the message is kept on disk, so that what breaks bytes breaks storage."""
+        return self.message.type in RECORDS
+
+    @cached_property
+    def is_early(self) -> bool:
+        """Whether a comment of the old file says that the message may still change incompatibly."""
+        return self.former is not None and self.former.is_in_flux
+
+    @cached_property
+    def next_version(self) -> int:
+        """The first version that may change: the highest of the new set if the old one lacks it, else the next."""
+        highest = self.message.valid.highest
+        return highest if self.former and highest > self.former.valid.highest else highest + 1
+
+    @cached_property
+    def bump(self) -> str:
+        """How to add `next_version`, followed by `, then `, to begin a help text; empty if the new set has it."""
+        message = self.message
+        if self.next_version in message.valid:
+            return ""
+        if message.is_rpc:
+            return f"run `kiplint migrate bump {message.base_name}`, then "
+        return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
+
+    @cached_property
+    def span(self) -> VersionRange:
+        """From the lowest to the highest version that is valid in one of the sets."""
+        both = self.message.valid | (self.former.valid if self.former else NONE)
+        return VersionRange.of(both.lowest, both.highest)
+
+    @cached_property
+    def free_key(self) -> int:
+        """The first API key above all keys that messages of the type have in both sets."""
+        sides = [message for message in self.messages if message]
+        owners = (key for message in sides for kind, key in message.schemas.key_owners if kind == message.type)
+        return max(owners, default=-1) + 1
+
+    @cached_property
+    def old_header(self) -> int:
+        """For a change of headers: the header version of the lowest version in the old set; else -1."""
+        return self.old_headers[0] if self.old_headers else -1
+
+    @cached_property
+    def header(self) -> int:
+        """For a change of headers: the header version now; else -1."""
+        return self.new_header if self.old_headers else -1
+
+    @cached_property
+    def new_header(self) -> int:
+        """The header version of the highest of these versions; of new versions -1 if the previous one has the same."""
+        has_other_header = self.old_headers or self.header_from >= 0
+        return header_of(self.message, self.versions.highest) if has_other_header else -1
+
+    @cached_property
+    def header_from(self) -> int:
+        """The lowest of new versions from which the header differs from the previous header; -1 if none does."""
+        if not self._previous_version or not self.message.is_rpc:
+            return -1
+        highest = header_of(self.message, self.versions.highest)
+        if highest in (-1, header_of(self.message, self.versions.lowest - 1)):
+            return -1
+        return next(versions.lowest for versions, header in header_map(self.message) if header == highest)
+
+    @cached_property
+    def first_flexible(self) -> int:
+        """The first flexible version, where it is one of the new ones and not the first of all; else -1."""
+        lowest = self.message.flexible.lowest if self._previous_version and self.message.flexible else -1
+        return lowest if lowest in self.versions else -1
+
+    @cached_property
+    def ended(self) -> tuple[str, ...]:
+        """The outermost fields of the previous version that the highest of the new versions no longer has."""
+        before, now = self.versions.lowest - 1, self.versions.highest
+        fields = self.message.fields if self._previous_version else ()
+        return tuple(field.name for field in fields if before in field.versions and now not in field.versions)
+
+    @property
+    def _previous_version(self) -> VersionRange:
+        """The version before the lowest of them, if both sets have it."""
+        version = self.versions.lowest - 1
+        if not self.former or version < 0:
+            return NONE
+        return self.former.valid & self.message.valid & VersionRange.of(version, version)
+
+    @cached_property
+    def subject(self) -> str:
+        """The field's name in the new set; in the old one where it is gone; empty without a field."""
+        return self.new_name or self.old_name
+
+    @cached_property
+    def field(self) -> str:
+        """The field's path, names joined by dots; empty for a change of the whole message."""
+        field = self.fields[1] or self.fields[0]
+        return field.path if field else ""
+
+    @cached_property
+    def old_field(self) -> Field | None:
+        """The field in the old set; None where it is new."""
+        return self.fields[0]
+
+    @cached_property
+    def old_name(self) -> str:
+        """The field's name in the old set; empty where it is new."""
+        return self.fields[0].name if self.fields[0] else ""
+
+    @cached_property
+    def new_name(self) -> str:
+        """The field's name in the new set; empty where it is gone."""
+        return self.fields[1].name if self.fields[1] else ""
+
+    @cached_property
+    def old_type(self) -> str:
+        """The field's type in the old set; empty where it is new."""
+        return self.fields[0].type if self.fields[0] else ""
+
+    @cached_property
+    def type(self) -> str:
+        """The field's type in the new set; empty where it is gone."""
+        return self.fields[1].type if self.fields[1] else ""
+
+    @cached_property
+    def default(self) -> str:
+        """For a change of the default: the default in the new set, as written, or empty."""
+        field = self.fields[1]
+        return field.default if field and self.name == "default-changed" else ""
+
+    @cached_property
+    def is_tagged(self) -> bool:
+        """Whether the field is tagged in one of the versions: the absence of its tag then means the default."""
+        return any(field.tagged & self.versions for field in self.fields if field)
+
+    @cached_property
+    def old_tag(self) -> int:
+        """The field's tag in the old set, or -1."""
+        return _tag(self.fields[0])
+
+    @cached_property
+    def new_tag(self) -> int:
+        """The field's tag in the new set, or -1."""
+        return _tag(self.fields[1])
+
+    @cached_property
+    def free_tag(self) -> int:
+        """The first number above all tags of the field's struct, in both sets."""
+        return 1 + max((_tag(other) for field in self.fields if field for other in field.owner.fields), default=-1)
+
+    @property
+    def location(self) -> Location | None:
+        """Its location in the new tree; None where the message was removed."""
+        (_, message), (_, field), kind = self.messages, self.fields, KINDS[self.name]
+        if message is None:
+            return None
+        if field:
+            is_retyped = self.name == "layout-changed" and self.was and self.now
+            return Location(message.file, field.pointer, "type" if is_retyped else kind.key, message.name)
+        if any(self.fields):  # the fields from which it was removed
+            return Location(message.file, self.containers[1].pointer if self.containers else "", "fields", message.name)
+        bumped = partner(message) if self.name == "response-not-bumped" else None  # has the line that changed
+        return Location(bumped.file if bumped else message.file, "", kind.message_key or kind.key, message.name)
+
+    @property
+    def old_location(self) -> Location | None:
+        """Its location in the old tree; None where that is not known."""
+        (message, _), (field, _), kind = self.messages, self.fields, KINDS[self.name]
+        if message is None or (not field and any(self.fields)):
+            return None
+        if field:
+            return Location(message.file, field.pointer, kind.old_key, message.name)
+        return Location(message.file, "", kind.message_key or kind.old_key, message.name)
+
+    @property
+    def old(self) -> Properties:
+        """The old side in the JSON output."""
+        return _side(self, 0)
+
+    @property
+    def new(self) -> Properties:
+        """The new side in the JSON output."""
+        return _side(self, 1)
 
 
-def are_related(old: Message, new: Message) -> bool:
-    """Whether two messages with one API key are one under two names; else one of them took the key of the other.
-
-    They, or the other halves of their RPCs, share more than half of the words of the shorter name, or more than half of
-    the fields of the smaller one, `USUAL_FIELDS` left out. So AlterIsr became AlterPartition.
-    """
-    pairs = [(old, new), (partner(old), partner(new))]
-    return any(
-        before and after and (before.name == after.name or any(map(_share_most, _marks(before), _marks(after))))
-        for before, after in pairs
-    )
+register("change", Change, KINDS)
 
 
-def _marks(message: Message) -> tuple[Collection[str], Collection[str]]:
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z][a-z]*|[a-z0-9]+", message.base_name)
-    return words, {field.name for field in message.all_fields} - USUAL_FIELDS
+def policy(name: str, status: Status) -> Policy:
+    """What to do with a change of this kind in a version of this status."""
+    return KINDS[name].policies[STATUSES.index(status)]
 
 
-def _share_most(first: Collection[str], second: Collection[str]) -> bool:
-    return 2 * len({*first} & {*second}) > min(len(first), len(second))
+def _tag(field: Field | None) -> int:
+    return field.tag if field is not None and field.tag is not None else -1
 
 
-def _has_same_fields(old: Message, new: Message) -> bool:
-    if (new.type, new.api_key) != (old.type, None):
-        return False
-    common = old.valid & new.valid
-    before, after = (
-        {(field.name, field.type) for field in message.fields if field.versions & common} for message in (old, new)
-    )
-    return bool(before) and before == after
+def _detail(change: Change) -> str:
+    """The kind of a change where it is more precise than the name; else empty."""
+    match change.name:
+        case "layout-changed" if change.was and change.now:
+            return "meaning-changed" if change.same else "type-changed"
+        case "layout-changed" if change.was or change.now:
+            return "field-removed" if change.was else "field-added"
+        case "type-retyped":
+            return "same-bytes"
+        case "fields-reordered":
+            return "same-bytes" if change.same else "other-bytes"
+        case "field-renamed":  # without a field other fields took over its bytes
+            return "" if change.fields[1] else "same-bytes"
+        case "new-field" | "new-field-not-ignorable" | "new-tag":
+            return "field-added" if change.new_tag < 0 else "tag-added"
+        case "tagged-moved":
+            return "tagged" if change.tagged else "untagged"
+        case "response-not-bumped":
+            return f"{change.message_type}-not-bumped"
+    return ""
+
+
+def _side(change: Change, number: int) -> Properties:
+    """One side of a change in the JSON output: 0 for the old one, 1 for the new one."""
+    message, field, kind = change.messages[number], change.fields[number], KINDS[change.name]
+    if message is None:
+        return {}
+    if any(change.fields):
+        return _field_side(change, number, message, field)
+    match change.name:
+        case "api-key-reused":
+            return {"apiKey": message.api_key, "name": message.name}
+        case "record-type-moved" | "layout-changed":  # the record type is the version on the old side alone
+            return _layout(message, message.valid.lowest if number else change.versions.lowest)
+        case "unstable-changed":
+            return _layout(message, change.versions.lowest)
+        case "flexible-changed":
+            body = layout(message, change.versions.lowest)
+            return {"flexibleVersions": str(message.flexible), "layout": shown_layout(body, empty_tags=True)}
+        case "header-changed" if number:
+            return {"header": change.new_header}
+        case "header-changed":
+            several = {"headers": [*change.old_headers]} if len(change.old_headers) > 1 else {}
+            return {"header": change.old_header, **several}
+    if not kind.attribute:
+        return {}
+    value = getattr(message, kind.attribute)
+    return {kind.key: str(value) if isinstance(value, VersionRange) else to_builtins(value)}
+
+
+def _field_side(change: Change, number: int, message: Message, field: Field | None) -> Properties:
+    version, kind = change.versions.lowest, KINDS[change.name]
+    if change.name == "tag-reused" and field:
+        body = known_layout(field.owner, version, flexible=True) if change.versions else None
+        proof = {"layout": shown_layout(body, field)} if body else {}
+        return {"tag": field.tag, "name": field.name, "type": field.type, **proof}
+    if change.containers:
+        body = known_layout(change.containers[number], version, version in message.flexible)
+        return {"layout": shown_layout(body, field)}
+    return {kind.key: getattr(field, kind.attribute)} if kind.attribute else {}
+
+
+def _layout(message: Message, version: int) -> Properties:
+    return {"layout": shown_layout(layout(message, version))}
 
 
 MOST_SHOWN: Final = 200
@@ -246,177 +502,3 @@ def _is_larger(body: Layout, most: int) -> bool:
         count += len(slots)
         waiting += [slot.body for slot in slots if slot.body]
     return count > most
-
-
-RECORDS = ("metadata", "data", "coordinator-key", "coordinator-value")
-Properties = Mapping[str, object]
-"""One side of a change in the JSON output, by property."""
-
-
-class Spot(NamedTuple):
-    """A place in one of the two trees: the file, a JSON pointer, and the key of a property there, or empty."""
-
-    file: str
-    pointer: str = ""
-    key: str = ""
-
-    @property
-    def path(self) -> str:
-        """The JSON pointer of the property, or of the object without a key."""
-        return f"{self.pointer}/{self.key}" if self.key else self.pointer
-
-
-@cache
-def name_of(kind: type[Change]) -> str:
-    """The name of a kind of change and of its rule: `layout-changed` for `LayoutChanged`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", kind.__name__).lower()
-
-
-class _Standing(msgspec.Struct, frozen=True, kw_only=True):
-    standing: Standing = "released"
-    release: str = ""
-    """The release that the versions are compared with, where that is not the old set."""
-
-
-class Change(_Standing, frozen=True, dict=True):
-    """One difference between two sets. Each kind of change is a subclass, and is named after its class."""
-
-    messages: MessagePair
-    """The message in the old set and in the new one; None on the side that does not have it."""
-    versions: Annotated[VersionRange, "The versions that the change is about."] = NONE
-    key: ClassVar[str] = ""
-    attribute: ClassVar[str] = ""
-    """The attribute with the value of the property `key`, for a change of that property alone."""
-
-    @cached_property
-    def name(self) -> str:
-        """The change in the words of the compat pack, such as `layout-changed`."""
-        return name_of(type(self))
-
-    @cached_property
-    def kind(self) -> str:
-        """The change more closely, such as `field-removed`."""
-        return self.detail or self.name
-
-    @cached_property
-    def message(self) -> Message:
-        """The message in the new set; in the old one where it was removed."""
-        message = self.messages[1] or self.messages[0]
-        assert message is not None
-        return message
-
-    @cached_property
-    def former(self) -> Message | None:
-        """The message in the old set; None where it is new."""
-        return self.messages[0]
-
-    @cached_property
-    def message_name(self) -> str:
-        """The message's name."""
-        return self.message.name
-
-    @cached_property
-    def message_type(self) -> str:
-        """The message's type."""
-        return self.message.type
-
-    @cached_property
-    def is_record(self) -> bool:
-        """Whether the message is kept on disk, so that what breaks bytes breaks storage."""
-        return self.message.type in RECORDS
-
-    @cached_property
-    def is_early(self) -> bool:
-        """Whether a comment of the old file says that the message may still change incompatibly."""
-        return self.former is not None and self.former.is_in_flux
-
-    @cached_property
-    def field(self) -> str:
-        """The field's path, names joined by dots; empty for a change of the whole message."""
-        return ""
-
-    @cached_property
-    def next_version(self) -> int:
-        """The first version that may change: the highest of the new set if the old one lacks it, else the next."""
-        highest = self.message.valid.highest
-        return highest if self.former and highest > self.former.valid.highest else highest + 1
-
-    @cached_property
-    def bump(self) -> str:
-        """How to add `next_version`, followed by `, then `, to begin a help text; empty if the new set has it."""
-        message = self.message
-        if self.next_version in message.valid:
-            return ""
-        if message.is_rpc:
-            return f"run `kiplint migrate bump {message.base_name}`, then "
-        return f'set "validVersions": "{message.valid | VersionRange.of(self.next_version, self.next_version)}", then '
-
-    @cached_property
-    def header(self) -> int:
-        """For a change of headers: the header version now; else -1."""
-        header = self.new.get("header")
-        return header if isinstance(header, int) else -1
-
-    @cached_property
-    def default(self) -> str:
-        """The field's default in the new set, as written, or empty."""
-        return str(value_or(self.new.get("default"), ""))
-
-    @property
-    def detail(self) -> str:
-        """The kind, where it is more precise than the name; else empty."""
-        return ""
-
-    @property
-    def spot(self) -> Spot | None:
-        """Its place in the new tree; None where the message was removed."""
-        return Spot(self.messages[1].file, "", self.key) if self.messages[1] else None
-
-    @property
-    def old_spot(self) -> Spot | None:
-        """Its place in the old tree; None where that is not known."""
-        return Spot(self.messages[0].file, "", self.key) if self.messages[0] else None
-
-    @property
-    def old(self) -> Properties:
-        """The old side in the JSON output."""
-        return self._side(0)
-
-    @property
-    def new(self) -> Properties:
-        """The new side in the JSON output."""
-        return self._side(1)
-
-    def _side(self, number: int) -> Properties:
-        message = self.messages[number]
-        if message is None or not self.attribute:
-            return {}
-        value = getattr(message, self.attribute)
-        return {self.key: str(value) if isinstance(value, VersionRange) else to_builtins(value)}
-
-
-Side = Literal["old", "new"]
-OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
-"""The side that reads what a side writes."""
-
-
-class Witness(msgspec.Struct, frozen=True):
-    """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
-
-    reader: Side
-    version: Annotated[int, Meta(description="The version of the message.")]
-    writer: Side
-    outcome: Literal["misread", "refused"]
-    hex: Annotated[str, Meta(description="The bytes of the message, in hexadecimal digits.")]
-    value: Annotated[dict[str, Any], Meta(description="The message, as `kiplint decode` shows it.")]
-    offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
-    field: Annotated[str, Meta(description="The field that the writer puts there; empty for none.")]
-    wrote: Annotated[Any, Meta(description="The value that the writer puts there.")]
-    read_as: Annotated[str, Meta(description="The field that the reader takes it for; empty for none.")]
-    read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
-    rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
-
-    @property
-    def shows(self) -> int:
-        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
-        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from kiplint.compat import kinds
-from kiplint.compat.change import (
+from kiplint.compat.change import KINDS, STATUSES, Change, Status, policy
+from kiplint.compat.pairs import (
     Both,
-    Change,
     FieldPair,
     MessagePair,
     are_related,
@@ -21,9 +20,7 @@ from kiplint.compat.change import (
     pair_messages,
     partner,
 )
-from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import ReleasedMessage, Releases, released_versions, unstable_version
-from kiplint.compat.standing import STANDINGS, Standing, effect
 from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
@@ -43,7 +40,7 @@ def compare_trees(
 ) -> list[Change]:
     """The changes from one tree to another, message by message; `older` trees only keep their tag numbers reserved.
 
-    Each change has the standing of its versions: a version is released when one of the `releases` has it, without
+    Each change has the status of its versions: a version is released when one of the `releases` has it, without
     releases when the old tree has it. A released version is compared with the newest release that has it, where the old
     tree has other bytes than that release and the new tree.
 
@@ -98,15 +95,15 @@ def _message_changes(
                 yield compare_messages(before, after, releases)
         elif before and before.valid and _file_name(before.file) not in unreadable_after:
             half = successors.get(id(partner(before)))
-            remaining_half = half.name if half and half.is_rpc and half.valid else ""
-            standing = Standings.of(before, None, releases).best(before.valid)
-            yield iter([kinds.MessageRemoved((before, None), before.valid, remaining_half, standing=standing)])
+            remaining = half.name if half and half.is_rpc and half.valid else ""
+            status = VersionStatuses.of(before, None, releases).best(before.valid)
+            yield iter([Change("message-removed", (before, None), before.valid, left=remaining, status=status)])
         elif after and after.valid and _file_name(after.file) not in unreadable_before:
             if releases and (holder := releases.key_holder(after)):
                 yield _reused_key(holder.message, after, holder.name)
                 continue
-            addition = kinds.NewMessage((None, after), after.valid, standing="new")
-            yield chain([addition], _group_changes(None, after, Standings.of(None, after, releases)))
+            addition = Change("new-message", (None, after), after.valid, status="new")
+            yield chain([addition], _group_changes(None, after, VersionStatuses.of(None, after, releases)))
 
 
 def _took_key(old: Message, new: Message) -> bool:
@@ -117,7 +114,7 @@ def _took_key(old: Message, new: Message) -> bool:
 def _reused_key(old: Message, new: Message, place: str) -> Iterator[Change]:
     """One change for both halves of an RPC, at the request."""
     if new.type != "response" or not (partner(old) and partner(new)):
-        yield kinds.ApiKeyReused((old, new), new.valid, old.base_name, place)
+        yield Change("api-key-reused", (old, new), new.valid, holder=old.base_name, place=place)
 
 
 def _file_name(path: str) -> str:
@@ -131,49 +128,49 @@ def _rpc_changes(pairs: list[MessagePair]) -> Iterator[Change]:
     for old, new in common:
         missing = bumps.get(id(partner(new)), NONE) - new.valid if bumps else NONE
         if missing:
-            yield kinds.ResponseNotBumped((old, new), missing, standing="new")
+            yield Change("response-not-bumped", (old, new), missing, status="new")
         if new.valid - old.valid:
-            yield kinds.FrozenBumped((old, new), new.valid - old.valid, standing="new")
+            yield Change("frozen-bumped", (old, new), new.valid - old.valid, status="new")
 
 
 # Versions, and what they are compared with
 
 
 class VersionGroup(NamedTuple):
-    """Versions of one standing, and the message that the new one is compared with in them."""
+    """Versions of one status, and the message that the new one is compared with in them."""
 
-    standing: Standing
+    status: Status
     reference: Message
     versions: VersionRange
     release: str = ""
     """The release that the reference is of, where it is not the old message."""
 
 
-class Standings(NamedTuple):
-    """The standing of each version of an old and a new message, either of which may be missing.
+class VersionStatuses(NamedTuple):
+    """The status of each version of an old and a new message, either of which may be missing.
 
     `groups` has the versions of the new message that are not new. In the `restored` ones it has the bytes of the newest
     release, and the old message had others.
     """
 
-    versions: Mapping[Standing, VersionRange]
+    versions: Mapping[Status, VersionRange]
     groups: Sequence[VersionGroup]
     restored: VersionRange = NONE
 
     @classmethod
-    def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> Standings:
-        """The standings, by the releases or, without any, by the old message."""
+    def of(cls, old: Message | None, new: Message | None, releases: Releases | None) -> VersionStatuses:
+        """The statuses, by the releases or, without any, by the old message."""
         own, valid = old.valid if old else NONE, new.valid if new else NONE
         holders = [ReleasedMessage("", old, released_versions(old))] if old else []
         if releases and (message := old or new):
             holders = list(releases.holders(message, own | valid))
         released = restored_versions = NONE
-        groups: dict[tuple[Standing, int], VersionGroup] = {}
+        groups: dict[tuple[Status, int], VersionGroup] = {}
 
-        def add(standing: Standing, reference: Message, versions: VersionRange, release: str = "") -> None:
-            group = groups.get((standing, id(reference)), VersionGroup(standing, reference, NONE, release))
+        def add(status: Status, reference: Message, versions: VersionRange, release: str = "") -> None:
+            group = groups.get((status, id(reference)), VersionGroup(status, reference, NONE, release))
             if versions:
-                groups[standing, id(reference)] = group._replace(versions=group.versions | versions)
+                groups[status, id(reference)] = group._replace(versions=group.versions | versions)
 
         for name, release, held_versions in holders:
             released |= held_versions
@@ -193,12 +190,12 @@ class Standings(NamedTuple):
         if old:
             add("base", old, base & valid)
             add("unstable", old, unstable & valid)
-        versions: dict[Standing, VersionRange] = {"released": released, "base": base, "unstable": unstable}
+        versions: dict[Status, VersionRange] = {"released": released, "base": base, "unstable": unstable}
         return cls({**versions, "new": valid - own - released}, tuple(groups.values()), restored_versions)
 
-    def best(self, versions: VersionRange) -> Standing:
-        """The most binding standing of versions; that of a message which never had any is the base's."""
-        return next((standing for standing in STANDINGS if versions & self.versions[standing]), "base")
+    def best(self, versions: VersionRange) -> Status:
+        """The most binding status of versions; that of a message which never had any is the base's."""
+        return next((status for status in STATUSES if versions & self.versions[status]), "base")
 
 
 def _pieces(old: Message | None, new: Message, release: Message, held_versions: VersionRange) -> Iterator[VersionRange]:
@@ -251,18 +248,18 @@ def _tag_sections(body: Layout) -> Iterator[tuple[object, ...]]:
 def compare_messages(old: Message, new: Message, releases: Releases | None = None) -> Iterator[Change]:
     """All changes of a message that both sets have, but for tag numbers of older sets."""
     both = Both(old, new)
-    standings = Standings.of(old, new, releases)
+    statuses = VersionStatuses.of(old, new, releases)
     if _was_version(old, new):
-        yield from _moved_record_type(both, standings.best(old.valid))
+        yield from _moved_record_type(both, statuses.best(old.valid))
         return
     for change in _property_changes(both):
-        yield replace(change, standing=standings.best(change.versions & old.valid or old.valid))
+        yield replace(change, status=statuses.best(change.versions & old.valid or old.valid))
     yield from _new_versions(both)
     other = partner(new)
-    for standing, versions in standings.versions.items():
+    for status, versions in statuses.versions.items():
         if drops := versions & old.valid - new.valid:
-            yield kinds.VersionDropped(both, drops, drops & other.valid if other else NONE, standing=standing)
-    yield from _group_changes(old, new, standings)
+            yield Change("version-dropped", both, drops, held=drops & other.valid if other else NONE, status=status)
+    yield from _group_changes(old, new, statuses)
 
 
 def _was_version(old: Message, new: Message) -> bool:
@@ -274,13 +271,13 @@ def _was_version(old: Message, new: Message) -> bool:
     return new.type == "coordinator-key" and old.type == "data" and number is not None and number in old.valid
 
 
-def _moved_record_type(both: Both, standing: Standing) -> Iterator[Change]:
+def _moved_record_type(both: Both, status: Status) -> Iterator[Change]:
     old, new = both
     number = new.api_key or 0
     versions = VersionRange.of(number, number)
-    yield kinds.RecordTypeMoved(both, versions, standing=standing)
+    yield Change("record-type-moved", both, versions, status=status)
     if tokens(layout(old, number)) != tokens(layout(new, new.valid.lowest)):
-        yield kinds.LayoutChanged(both, versions, standing=standing)
+        yield Change("layout-changed", both, versions, status=status)
 
 
 def _property_changes(both: Both) -> Iterator[Change]:
@@ -291,68 +288,67 @@ def _property_changes(both: Both) -> Iterator[Change]:
     """
     old, new = both
     if old.name != new.name:
-        yield kinds.MessageRenamed(both, new.valid)
+        yield Change("message-renamed", both, new.valid, was=old.name, now=new.name)
     if old.type != new.type and not (old.is_record and new.is_record):
-        yield kinds.TypeChanged(both, old.valid)
+        yield Change("type-changed", both, old.valid, was=old.type, now=new.type)
     if old.api_key is not None and old.api_key != new.api_key:
-        yield kinds.ApiKeyChanged(both, old.valid)
+        now = "" if new.api_key is None else str(new.api_key)
+        yield Change("api-key-changed", both, old.valid, was=str(old.api_key), now=now)
     if old.valid and new.valid:
         if gap := VersionRange.of(old.valid.highest + 1, new.valid.lowest - 1):
-            yield kinds.GapInVersions(both, gap)
+            yield Change("gap-in-versions", both, gap)
         if new.unstable and not old.unstable and old.valid.highest >= new.valid.highest:
-            yield kinds.ReleasedUnstable(both, VersionRange.of(new.valid.highest, new.valid.highest))
+            yield Change("released-unstable", both, VersionRange.of(new.valid.highest, new.valid.highest))
         if old.declares_listeners and new.declares_listeners:
             old_names, new_names = {*old.listeners}, {*new.listeners}
             if removed_names := tuple(name for name in old.listeners if name not in new_names):
-                yield kinds.ListenerRemoved(both, new.valid, removed_names)
+                yield Change("listener-removed", both, new.valid, listeners=removed_names)
             if added_names := tuple(name for name in new.listeners if name not in old_names):
-                yield kinds.ListenerAdded(both, new.valid, added_names)
+                yield Change("listener-added", both, new.valid, listeners=added_names)
     if deprecated := (new.deprecated - old.deprecated) & new.valid:
-        yield kinds.Deprecated(both, deprecated)
+        yield Change("deprecated", both, deprecated)
     if restored_versions := (old.deprecated - new.deprecated) & old.valid & new.valid:
-        yield kinds.Undeprecated(both, restored_versions)
+        yield Change("undeprecated", both, restored_versions)
 
 
 def _new_versions(both: Both) -> Iterator[Change]:
     new_versions = both.new.valid - both.old.valid
     if again := new_versions & VersionRange.of(0, both.old.valid.highest):
-        yield kinds.NewVersion(both, again, again=True, standing="new")
+        yield Change("new-version", both, again, again=True, status="new")
     if new_versions - again:
-        yield kinds.NewVersion(both, new_versions - again, standing="new")
+        yield Change("new-version", both, new_versions - again, status="new")
 
 
-def _group_changes(old: Message | None, new: Message, standings: Standings) -> Iterator[Change]:
-    """The changes of versions that are not new, standing by standing; also new fields, and tags that are reused."""
-    references = {
-        id(message): message for message in (old, *(group.reference for group in standings.groups)) if message
-    }
+def _group_changes(old: Message | None, new: Message, statuses: VersionStatuses) -> Iterator[Change]:
+    """The changes of versions that are not new, status by status; also new fields, and tags that are reused."""
+    references = {id(message): message for message in (old, *(group.reference for group in statuses.groups)) if message}
     containers: dict[int, Sequence[ContainerPair]] = {}
     for key, message in references.items():
         both = Both(message, new)
         for side in both:
             FieldBudget(side).spend(side)
         containers[key] = _container_pairs(both)
-        yield from _reused_tags(both, containers[key], standings)
-    standing_by_change: dict[tuple[str, str], Standing] = {}
-    folds: dict[Standing, VersionRange] = {}
-    for standing, reference, versions, release in standings.groups:
+        yield from _reused_tags(both, containers[key], statuses)
+    status_by_change: dict[tuple[str, str], Status] = {}
+    collected_versions: dict[Status, VersionRange] = {}
+    for status, reference, versions, release in statuses.groups:
         changes = _version_changes(Both(reference, new), containers[id(reference)], versions)
         if old and reference is not old:
             changes = _without_earlier(changes, Both(reference, old), versions)
         for change in changes:
-            if effect(change.name, standing) == "folded":
-                folds[standing] = folds.get(standing, NONE) | change.versions
-            elif standing_by_change.setdefault((change.name, change.field), standing) == standing:
-                yield replace(change, standing=standing, release=release)
+            if policy(change.name, status) == "collect":
+                collected_versions[status] = collected_versions.get(status, NONE) | change.versions
+            elif status_by_change.setdefault((change.name, change.field), status) == status:
+                yield replace(change, status=status, release=release)
     if old is None:
         return
     both = Both(old, new)
-    for standing, versions in folds.items():
-        yield kinds.UnstableChanged(both, versions, standing=standing)
-    if standings.restored:
-        yield kinds.UnstableChanged(both, standings.restored, restored=True)
-    changed_fields = {field for name, field in standing_by_change if name == "layout-changed"}
-    additions = _new_fields(both, containers[id(old)], standings)
+    for status, versions in collected_versions.items():
+        yield Change("unstable-changed", both, versions, status=status)
+    if statuses.restored:
+        yield Change("unstable-changed", both, statuses.restored, restored=True)
+    changed_fields = {field for name, field in status_by_change if name == "layout-changed"}
+    additions = _new_fields(both, containers[id(old)], statuses)
     yield from (change for change in additions if change.field not in changed_fields)
 
 
@@ -373,14 +369,14 @@ def _without_earlier(changes: Iterable[Change], both: Both, versions: VersionRan
 
 
 def _outcome(change: Change) -> tuple[object, ...]:
-    return change.name, change.kind, change.field, getattr(change, "now", ""), getattr(change, "new_tag", -1)
+    return change.name, change.kind, change.field, change.now, change.new_tag
 
 
 def _flexible_changes(both: Both, common: VersionRange) -> Iterator[Change]:
     old, new = both
     for difference, flexible in ((new.flexible - old.flexible, True), (old.flexible - new.flexible, False)):
         if versions := difference & common:
-            yield kinds.FlexibleChanged(both, versions, flexible=flexible)
+            yield Change("flexible-changed", both, versions, flexible=flexible)
 
 
 def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) -> Iterator[Change]:
@@ -395,11 +391,11 @@ def compare_headers(both: Both, common: VersionRange, *, derived: bool = False) 
         if was != now and min(was, now) >= 0:
             by_old = by_new.setdefault(now, {})
             by_old[was] = by_old.get(was, NONE) | versions
-    for header, by_old in by_new.items():
+    for by_old in by_new.values():
         versions = NONE
         for piece in by_old.values():
             versions |= piece
-        yield kinds.HeaderChanged(both, versions, old_headers=tuple(by_old), new_header=header)
+        yield Change("header-changed", both, versions, old_headers=tuple(by_old))
 
 
 # Fields: what bytes show
@@ -432,12 +428,12 @@ def _container_pairs(messages: Both) -> Sequence[ContainerPair]:
     return list(pairs.values())
 
 
-def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[FieldChange]:
+def _field_changes(messages: Both, containers: Iterable[ContainerPair], common: VersionRange) -> Iterator[Change]:
     """The changes of the fields of a message and of all structs inside, in versions that both have."""
     budget = FieldBudget(messages.new)
     for old, new, pairs, present in containers:
         versions = present[0] & present[1] & common
-        changes: dict[FieldChange, VersionRange] = {}
+        changes: dict[Change, VersionRange] = {}
         intervals = list(boundaries({*_ranges_below(old), *_ranges_below(new)}, versions))
         for container in (old, new):
             budget.spend(container, len(intervals))
@@ -463,32 +459,29 @@ def _ranges_below(container: Container) -> Iterator[VersionRange]:
         ids.update(map(id, structs))
 
 
-ChangeOfField = TypeVar("ChangeOfField", bound=FieldChange)
-
-
 class ComparedVersion:
     """One version of a message or struct that both sets have; it stands for all on which nothing changes.
 
     `plain` is set where the version is flexible on one side only: compact and plain encodings then count as equal.
     """
 
-    def __init__(self, messages: Both, around: tuple[Container, Container], version: int) -> None:
+    def __init__(self, messages: Both, containers: tuple[Container, Container], version: int) -> None:
         self.messages = messages
-        self.around = around
+        self.containers = containers
         self.version = version
         self.flexible = version in messages.old.flexible, version in messages.new.flexible
         self.plain = self.flexible[0] != self.flexible[1]
-        self.old = layout(around[0], version, self.flexible[0])
-        self.new = layout(around[1], version, self.flexible[1])
+        self.old = layout(containers[0], version, self.flexible[0])
+        self.new = layout(containers[1], version, self.flexible[1])
 
     @cached_property
     def same(self) -> bool:
         """Whether the bytes are the same, apart from what follows from the version being flexible."""
         return tokens(self.old, plain=self.plain) == tokens(self.new, plain=self.plain)
 
-    def change(self, kind: type[ChangeOfField], pair: FieldPair, *values: Any, **properties: Any) -> ChangeOfField:
+    def change(self, name: str, pair: FieldPair, **values: Any) -> Change:
         """A change of a field in this version; its `versions` are left empty."""
-        return kind(self.messages, NONE, pair, self.around, *values, **properties)
+        return Change(name, self.messages, NONE, pair, self.containers, **values)
 
     def has_bytes(self, pair: FieldPair) -> bool:
         """Whether both sides have the field, untagged, and at least one of them writes bytes for it."""
@@ -513,7 +506,7 @@ def _offsets(body: Layout, plain: bool) -> dict[int, int]:
     return offsets
 
 
-def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
+def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
     """The differences between the fields of one version; their `versions` are left empty."""
     for pair in pairs:
         yield from _pair_differences(comparison, pair)
@@ -525,31 +518,31 @@ def _differences(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterato
     moved_pairs = [after for before, after in zip(was, now, strict=True) if before is not after]
     if moved_pairs:
         names = tuple(field.name for _, field in now if field)
-        yield comparison.change(kinds.FieldsReordered, moved_pairs[0], same=comparison.same, order=names)
+        yield comparison.change("fields-reordered", moved_pairs[0], same=comparison.same, order=names)
     elif comparison.same:
         yield from _shifted_field(comparison, now)
 
 
-def _pair_differences(comparison: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
+def _pair_differences(comparison: ComparedVersion, pair: FieldPair) -> Iterator[Change]:
     was, now = (field is not None and comparison.version in field.versions for field in pair)
     was_tagged, now_tagged = (
         field is not None and comparison.version in field.versions and comparison.version in field.tagged and flexible
         for field, flexible in zip(pair, comparison.flexible, strict=True)
     )
     if was and now and was_tagged != now_tagged:
-        yield comparison.change(kinds.TaggedMoved, pair, tagged=now_tagged)
+        yield comparison.change("tagged-moved", pair, tagged=now_tagged)
     elif was and now:
         yield from _differences_of_both(comparison, pair)
     elif was_tagged:
-        yield comparison.change(kinds.TagRemoved, pair)
+        yield comparison.change("tag-removed", pair)
     elif now_tagged:
-        yield comparison.change(kinds.NewTag, pair)
+        yield comparison.change("new-tag", pair)
     elif (was or now) and not comparison.same:
         before, after = (field.type if field and there else "" for field, there in zip(pair, (was, now), strict=True))
-        yield comparison.change(kinds.LayoutChanged, pair, before, after)
+        yield comparison.change("layout-changed", pair, was=before, now=after)
 
 
-def _differences_of_both(comparison: ComparedVersion, pair: FieldPair) -> Iterator[FieldChange]:
+def _differences_of_both(comparison: ComparedVersion, pair: FieldPair) -> Iterator[Change]:
     old, new = pair
     assert old is not None
     assert new is not None
@@ -558,28 +551,28 @@ def _differences_of_both(comparison: ComparedVersion, pair: FieldPair) -> Iterat
     after = slot_of(new, version, comparison.flexible[1])
     same = slot_tokens(before) == slot_tokens(after) if version in new.tagged else comparison.same
     if old.tag != new.tag and version in old.tagged:
-        yield comparison.change(kinds.TagChanged, pair)
+        yield comparison.change("tag-changed", pair)
     yield from _encoding_differences(comparison, pair, before, after, same=same)
 
 
 def _encoding_differences(
     comparison: ComparedVersion, pair: FieldPair, old: Slot, new: Slot, *, same: bool
-) -> Iterator[FieldChange]:
+) -> Iterator[Change]:
     """How the encoding of one field differs; `same` tells whether the bytes are equal."""
     was, now = describe(old), describe(new)
     if (old.array, old.kind) != (new.array, new.kind):
         if old.compact == new.compact:  # both follow from the version being flexible, which is not part of the change
             was, now = was.removeprefix("compact "), now.removeprefix("compact ")
         if same and _has_same_meaning(old, new):
-            yield comparison.change(kinds.TypeRetyped, pair, was, now)
+            yield comparison.change("type-retyped", pair, was=was, now=now)
         else:
-            yield comparison.change(kinds.LayoutChanged, pair, was, now, same)
+            yield comparison.change("layout-changed", pair, was=was, now=now, same=same)
         return
     if old.nullable != new.nullable:
-        yield comparison.change(kinds.NullabilityWidened if new.nullable else kinds.NullabilityNarrowed, pair)
+        yield comparison.change("nullability-widened" if new.nullable else "nullability-narrowed", pair)
     has_length = old.array or old.kind in ("string", "bytes", "records")
     if not comparison.plain and old.compact != new.compact and has_length:
-        yield comparison.change(kinds.FlexibleChanged, pair, was, now)
+        yield comparison.change("flexible-changed", pair, was=was, now=now)
 
 
 def _has_same_meaning(old: Slot, new: Slot) -> bool:
@@ -592,7 +585,7 @@ def _has_same_meaning(old: Slot, new: Slot) -> bool:
     return "struct" in types or (types == {"bytes", "records"} and new.field.message.is_rpc)
 
 
-def _replaced_fields(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
+def _replaced_fields(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
     """The fields whose bytes other fields have now: a rename in this version only, or one with a change of type."""
     was, now = comparison.offsets()
     paired_ids = {id(new) for old, new in pairs if old and new and old.index in was}
@@ -607,41 +600,55 @@ def _replaced_fields(comparison: ComparedVersion, pairs: list[FieldPair]) -> Ite
             continue
         after = free.get((was[before.field.index], slot_tokens(before, plain=comparison.plain)))
         pair = (before.field, after.field if after else None)
-        yield comparison.change(kinds.FieldRenamed, pair)
+        yield comparison.change("field-renamed", pair)
         if after:
             yield from _encoding_differences(comparison, pair, before, after, same=True)
 
 
-def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[FieldChange]:
+def _shifted_field(comparison: ComparedVersion, pairs: list[FieldPair]) -> Iterator[Change]:
     """The first field at another position in equal bytes, because others came before it or were removed."""
     was, now = comparison.offsets()
     for old, new in pairs:
         if old and new and was[old.index] != now[new.index]:
             before = (slot.field.name for slot in comparison.old.slots if was[slot.field.index] == now[new.index])
             holder = next(before, "")
-            yield comparison.change(kinds.FieldsReordered, (old, new), same=True, holder=holder)
+            yield comparison.change("fields-reordered", (old, new), same=True, holder=holder)
             return
 
 
 # Fields: what no byte shows
 
 
-_ATTRIBUTES = (kinds.EntityTypeChanged, kinds.MapKeyChanged, kinds.IgnorableChanged)
-
-
-def _attribute_changes(messages: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[FieldChange]:
+def _attribute_changes(messages: Both, old: Field, new: Field, versions: VersionRange) -> Iterator[Change]:
     """The changes of a field that leave its bytes as they are, in versions that have it on both sides."""
-    pair = (old, new)
+
+    def change(name: str, was: str, now: str) -> Change:
+        return Change(name, messages, versions, (old, new), was=was, now=now)
+
     if old.name != new.name:
-        yield kinds.FieldRenamed(messages, versions, pair)
+        yield change("field-renamed", old.name, new.name)
     if old.is_struct and new.is_struct and old.element_type != new.element_type:
-        yield kinds.StructRenamed(messages, versions, pair)
-    has_other_default = _default_value(old) != _default_value(new)
-    if has_other_default and kinds.quote_default(old) != kinds.quote_default(new) and not _is_ended(messages, old, new):
-        yield kinds.DefaultChanged(messages, versions, pair)
-    for kind in _ATTRIBUTES:
-        if getattr(old, kind.attribute) != getattr(new, kind.attribute):
-            yield kind(messages, versions, pair)
+        yield change("struct-renamed", old.element_type, new.element_type)
+    was, now = _quote_default(old), _quote_default(new)
+    if was != now and _default_value(old) != _default_value(new) and not _is_ended(messages, old, new):
+        yield change("default-changed", was, now)
+    for name in ("entity-type-changed", "map-key-changed", "ignorable-changed"):
+        values = [getattr(field, KINDS[name].attribute) for field in (old, new)]
+        if values[0] != values[1]:
+            yield change(
+                name,
+                *(
+                    str(value).lower() if value is False or value is True else str(value) or "left out"
+                    for value in values
+                ),
+            )
+
+
+def _quote_default(field: Field) -> str:
+    """A field's default as messages quote it."""
+    if field.defaults_to_null:
+        return "null"
+    return f'"{field.default}"' if field.has_default else "left out"
 
 
 def _is_ended(messages: Both, old: Field, new: Field) -> bool:
@@ -666,21 +673,21 @@ def _default_value(field: Field) -> Any:
         return text
 
 
-def _new_fields(messages: Both, containers: Iterable[ContainerPair], standings: Standings) -> Iterator[Change]:
+def _new_fields(messages: Both, containers: Iterable[ContainerPair], statuses: VersionStatuses) -> Iterator[Change]:
     """The fields that no released version of the old message has; what a release between the two has is new as well."""
     old, new = messages
-    released = standings.versions["released"] & old.valid
+    released = statuses.versions["released"] & old.valid
     for _, _, pairs, (_, present) in containers:
         for before, after in pairs:
             versions = after.versions & present & new.valid if after and not before else NONE
             if not versions or versions & released:
                 continue
             pair: FieldPair = (None, after)
-            standing = standings.best(versions) if versions & old.valid else "new"
-            yield kinds.NewField(messages, versions, pair, standing=standing)
+            status = statuses.best(versions) if versions & old.valid else "new"
+            yield Change("new-field", messages, versions, pair, status=status)
             older = bool(old.valid & new.valid - versions)
             if older and new.is_rpc and after and not after.ignorable:
-                yield kinds.NewFieldNotIgnorable(messages, versions, pair, standing=standing)
+                yield Change("new-field-not-ignorable", messages, versions, pair, status=status)
 
 
 # Tag numbers that are used again
@@ -703,22 +710,27 @@ def _older_tags(pairs: list[MessagePair], older: Iterable[Tree]) -> Iterator[Ite
             yield _tags_of_ancestors(before, after, forms)
 
 
-def _tags_of_ancestors(before: Message | None, after: Message, ancestors: Iterable[Message]) -> Iterator[FieldChange]:
+def _tags_of_ancestors(before: Message | None, after: Message, ancestors: Iterable[Message]) -> Iterator[Change]:
     with_same_tag = _fields_with_kept_tag(before, after) if before else set()
     reported_fields: set[str] = set()
     for ancestor in ancestors:
         both = Both(ancestor, after)
         for message in both:
             FieldBudget(message).spend(message)
-        for change in _reused_tags(both, _container_pairs(both), Standings.of(ancestor, after, None), with_same_tag):
+        for change in _reused_tags(
+            both, _container_pairs(both), VersionStatuses.of(ancestor, after, None), with_same_tag
+        ):
             if change.field not in reported_fields:
                 reported_fields.add(change.field)
                 yield change
 
 
 def _reused_tags(
-    messages: Both, containers: Iterable[ContainerPair], standings: Standings, with_same_tag: set[int] | None = None
-) -> Iterator[FieldChange]:
+    messages: Both,
+    containers: Iterable[ContainerPair],
+    statuses: VersionStatuses,
+    with_same_tag: set[int] | None = None,
+) -> Iterator[Change]:
     """The tags that mean another field than in the old message; `with_same_tag`: ids of fields that kept theirs."""
     old, new = messages
     for _, _, pairs, present in containers:
@@ -737,7 +749,7 @@ def _reused_tags(
                 versions -= same_tag.tagged & same_tag.versions & present[0] & old.valid
             versions = versions & old_versions or versions
             if old_versions and versions:
-                yield kinds.TagReused(messages, versions, (before, holder), standing=standings.best(old_versions))
+                yield Change("tag-reused", messages, versions, (before, holder), status=statuses.best(old_versions))
 
 
 def _fields_with_kept_tag(old: Message, new: Message) -> set[int]:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 from msgspec import Meta
 from msgspec.structs import asdict, replace
 
-from kiplint.compat.change import Change, Spot, Witness
+from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.standing import effect
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.engine.finding import Finding, Severity, Span, fingerprint
+from kiplint.compat.witness import Witness, is_cut_short
+from kiplint.compat.witness import prove as prove_change
+from kiplint.engine.finding import Finding, Location, Severity, Span, fingerprint
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet, Violation
 from kiplint.model.layout import unfolded_size
@@ -109,19 +110,25 @@ class Judgement(NamedTuple):
     finding: ChangeFinding
 
 
-Locate = Callable[[Spot], Span]
+Locate = Callable[[Location], Span]
 """Finds the span of a property, or of the object around it if the property is missing."""
 
 
 def _locate_in(sources: Mapping[str, bytes]) -> Locate:
     locator_of = cache(lambda file: Locator(decode_text(sources.get(file, b""))))
 
-    def span(spot: Spot) -> Span:
-        locator = locator_of(spot.file)
-        missing = locator.node(spot.path) is locator.node(spot.pointer)
-        return Span(*locator.span(spot.pointer if missing else spot.path))
+    def span(location: Location) -> Span:
+        locator = locator_of(location.file)
+        pointer = _pointer(location)
+        is_missing = locator.node(pointer) is locator.node(location.pointer)
+        return Span(*locator.span(location.pointer if is_missing else pointer))
 
     return span
+
+
+def _pointer(location: Location) -> str:
+    """The JSON pointer of the property, or of the object without one."""
+    return f"{location.pointer}/{location.name}" if location.name else location.pointer
 
 
 def judge(
@@ -132,7 +139,7 @@ def judge(
     *,
     prove: bool = True,
 ) -> list[Judgement]:
-    """The changes that violate rules, in the order of files and lines, as `compat.standing` has it for their versions.
+    """The changes that violate rules, in the order of files and lines, by the policies of `KINDS`.
 
     With `prove`, breaks of bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time
     for a message with thousands of changes.
@@ -140,7 +147,7 @@ def judge(
     locate = _locate_in(old_sources), _locate_in(new_sources)
     unfolded_fields: Counter[int] = Counter()
     judgements = []
-    effective = (change for change in changes if effect(change.name, change.standing) in ("rule", "info"))
+    effective = (change for change in changes if change.policy in ("rule", "info"))
     for violation in rules.violations("change", effective):
         if violation.severity == "off":
             continue
@@ -149,13 +156,11 @@ def judge(
         witnesses: tuple[Witness, ...] = ()
         unproven = False
         if prove and breaks in GRAVE:
-            from kiplint.compat import witness
-
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
                 unfolded_fields[id(change.message)] += unfolded_size(change.message, MOST_PROVEN)[0]
             is_tried = unfolded_fields[id(change.message)] <= MOST_PROVEN
-            witnesses = witness.prove(change) if is_tried else ()
-            unproven = not witnesses and (not is_tried or witness.is_cut_short(change))
+            witnesses = prove_change(change) if is_tried else ()
+            unproven = not witnesses and (not is_tried or is_cut_short(change))
         finding = _finding(violation, change, breaks, locate)
         judgements.append(Judgement(change, replace(finding, proof=witnesses, unproven=unproven)))
     order = ("path", "line", "column", "rule", "field", "versions")
@@ -188,22 +193,23 @@ def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
 
 def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple[Locate, Locate]) -> ChangeFinding:
     """The finding about a change, without its proof. `locate` are the locators of the old set and of the new one."""
-    spot, old_spot = change.spot or change.old_spot or Spot(""), change.old_spot
+    location, old_location = change.location or change.old_location, change.old_location
+    assert location
     if at := violation.rule.spec.at:
-        spot = spot._replace(key=at)
-    span = locate[1 if change.spot else 0](spot)
+        location = location._replace(name=at)
+    span = locate[1 if change.location else 0](location)
     old_place = {}
-    if old_spot:
-        old_place = {f"old_{name}": value for name, value in asdict(locate[0](old_spot)).items()}
+    if old_location:
+        old_place = {f"old_{name}": value for name, value in asdict(locate[0](old_location)).items()}
     name, versions = change.message_name, str(change.versions) if change.versions else ""
     return ChangeFinding(
         rule=violation.rule.id,
-        severity="info" if effect(change.name, change.standing) == "info" else cast("Severity", violation.severity),
+        severity="info" if change.policy == "info" else cast("Severity", violation.severity),
         message=_message(violation.message, name, versions, change.field)
         + (f" (compared with {printable(change.release)})" if change.release else ""),
-        path=spot.file,
+        path=location.file,
         **asdict(span),
-        pointer=spot.path,
+        pointer=_pointer(location),
         message_name=name,
         source=violation.rule.source,
         fingerprint=fingerprint(violation.rule.id, name, change.field, versions, change.kind),
@@ -220,7 +226,7 @@ def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple
         old=dict(change.old),
         new=dict(change.new),
         proof=(),
-        old_path=old_spot.file if old_spot else "",
+        old_path=old_location.file if old_location else "",
         **old_place,
     )
 
@@ -234,7 +240,7 @@ def _message(statement: str, name: str, versions: str, field: str) -> str:
 
 def _breaks(change: Change, rule: Rule) -> Breaks:
     breaks = rule.spec.breaks or "none"
-    if effect(change.name, change.standing) == "info":
+    if change.policy == "info":
         return "none"
     return (rule.spec.breaks_on_disk or ("storage" if breaks == "wire" else breaks)) if change.is_record else breaks
 

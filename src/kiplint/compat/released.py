@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import Final, NamedTuple
 
-from kiplint.compat.change import are_related, partner
+from kiplint.compat.pairs import are_related, partner
 from kiplint.compat.tree import Tree, load_base, make_tree, read_directories
 from kiplint.engine.config import Configuration, Path
 from kiplint.engine.errors import UsageError

@@ -14,9 +14,9 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.change import Both, Change, are_related
-from kiplint.compat.compare import Standings, compare_headers
-from kiplint.compat.kinds import MessageRemoved
+from kiplint.compat.change import Change
+from kiplint.compat.compare import VersionStatuses, compare_headers
+from kiplint.compat.pairs import Both, are_related
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
@@ -179,8 +179,8 @@ class _Rollout:
         """The headers of released versions that changed."""
         for half in halves:
             old = self.base.key_owners.get((half.type, half.api_key or 0)) if self.base else None
-            for standing, reference, versions, _ in Standings.of(old, half, releases).groups if old else ():
-                if standing == "released":
+            for status, reference, versions, _ in VersionStatuses.of(old, half, releases).groups if old else ():
+                if status == "released":
                     yield from compare_headers(Both(reference, half), versions, derived=True)
 
     def _importance(self, violation: Violation) -> tuple[bool, ...]:
@@ -274,7 +274,7 @@ class _Rollout:
             text += f"; it is frozen at versions {versions} and must stay"
             return _at(replace(row, status="wrong", message=text), self.frozen, half, "name")
         text += '; to retire it, keep its files with "validVersions": "none"'
-        for violation in self.rules.violations("change", [MessageRemoved((half, None), half.valid)]):
+        for violation in self.rules.violations("change", [Change("message-removed", (half, None), half.valid)]):
             return replace(_at(row, violation.rule, half, "name"), status="wrong", severity="error", message=text)
         return replace(row, message=text)
 

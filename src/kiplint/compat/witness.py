@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
 from kiplint.codec.codec import Codec, UnusableLayout
 from kiplint.codec.values import (
@@ -24,13 +25,38 @@ from kiplint.codec.values import (
     rich,
 )
 from kiplint.codec.wire import DecodedBody, ValueSpan
-from kiplint.compat.change import OTHER, Change, Side, Witness
+from kiplint.compat.change import Change
 from kiplint.model.headers import header_of
 from kiplint.model.layout import Layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.text.show import printable
 
 UNKNOWN = "unknown tagged field"
+Side = Literal["old", "new"]
+OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
+"""The side that reads what a side writes."""
+
+
+class Witness(msgspec.Struct, frozen=True):
+    """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
+
+    reader: Side
+    version: Annotated[int, Meta(description="The version of the message.")]
+    writer: Side
+    outcome: Literal["misread", "refused"]
+    hex: Annotated[str, Meta(description="The bytes of the message, in hexadecimal digits.")]
+    value: Annotated[dict[str, Any], Meta(description="The message, as `kiplint decode` shows it.")]
+    offset: Annotated[int, Meta(ge=0, description="The first byte that the two sides read differently.")]
+    field: Annotated[str, Meta(description="The field that the writer puts there; empty for none.")]
+    wrote: Annotated[Any, Meta(description="The value that the writer puts there.")]
+    read_as: Annotated[str, Meta(description="The field that the reader takes it for; empty for none.")]
+    read: Annotated[Any, Meta(description="The value that the reader takes it for, or why it refuses.")]
+    rule: Annotated[str | None, Meta(description="The rule that a refusing reader names.")] = None
+
+    @property
+    def shows(self) -> int:
+        """How plainly it shows the break: 0 for another value or a failure, 2 for an empty value that is the same."""
+        return 0 if self.outcome == "refused" or self.wrote != self.read else 2 - bool(self.wrote)
 
 
 class Reading(NamedTuple):

@@ -70,7 +70,7 @@ def mistakes(rule: Rule) -> Iterator[Mistake]:
 def _misfits(rule: Rule) -> Iterator[Mistake]:
     """What does not go together."""
     spec, kind = rule.spec, rule.each
-    names = NAMED_KINDS.get(kind, {})
+    names = NAMED_KINDS.get(kind, ())
     if names and spec.when == own_condition(kind, spec.id) and spec.id not in names:
         yield "id", spec.id, f"there is no {kind} {spec.id}{did_you_mean(spec.id, names)}"
     if not (spec.when or spec.expect or spec.says or spec.fields):

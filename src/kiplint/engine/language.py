@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any, NamedTuple
@@ -31,8 +31,8 @@ KINDS: dict[str, type] = {
 """The class of each kind of element."""
 RANGE_FACTS = ("lowest", "highest", "open", "parts")
 """The facts of a version range."""
-NAMED_KINDS: dict[str, Mapping[str, type]] = {}
-"""By kind whose rules are each about their own id: the classes of the elements by that id."""
+NAMED_KINDS: dict[str, Collection[str]] = {}
+"""By kind whose rules are each about their own id: these ids."""
 _SPECS: dict[str, tuple[type[msgspec.Struct], ...]] = {
     "message": (MessageSpec,),
     "field": (FieldSpec,),
@@ -52,14 +52,14 @@ FIXERS: Mapping[str, str] = {name: kind for kind, names in _FIXERS_OF.items() fo
 """The fixers that a rule may name, and the kind of element that each is for; the first two are for all."""
 
 
-def register(kind: str, elements: type, named: Mapping[str, type]) -> None:
+def register(kind: str, elements: type, names: Collection[str]) -> None:
     """Let rules be about a further kind of element, which a package above the engine brings.
 
-    `named` are the classes of the elements by their name: a rule without `when` is about those with its id, and is
+    `names` are the names of the elements: a rule without `when` is about those with its id, and is
     refused when there is no such name.
     """
     KINDS[kind] = elements
-    NAMED_KINDS[kind] = dict(named)
+    NAMED_KINDS[kind] = tuple(names)
     facts.cache_clear()
     all_facts.cache_clear()
 
@@ -67,8 +67,7 @@ def register(kind: str, elements: type, named: Mapping[str, type]) -> None:
 @cache
 def facts(kind: str) -> frozenset[str]:
     """The names of the facts of a kind of element: its public attributes, without methods."""
-    classes = (KINDS[kind], *NAMED_KINDS.get(kind, {}).values())
-    return frozenset().union(*map(facts_of, classes))
+    return facts_of(KINDS[kind])
 
 
 @cache

@@ -12,7 +12,6 @@ import msgspec
 from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import judge
-from kiplint.compat.kinds import FieldChange
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Configuration
@@ -327,7 +326,7 @@ def _was_readable(change: Change, *, is_release: bool) -> bool:
         return False
     if not (is_release or message.declares_flexible):
         return False
-    field = change.fields[0] if isinstance(change, FieldChange) else None
+    field = change.fields[0]
     return field is None or field.is_primitive or field.struct is not None
 
 

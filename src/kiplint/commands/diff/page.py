@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Final, TextIO
 
 from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.change import MessagePair
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
+from kiplint.compat.pairs import MessagePair
 from kiplint.compat.witness import sentence
 from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message

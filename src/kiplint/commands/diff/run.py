@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from kiplint.compat.change import MessagePair, concerns
 from kiplint.compat.compare import compare_trees
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_in_words, judge
+from kiplint.compat.pairs import MessagePair, concerns
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base, require_counterparts
 from kiplint.engine.config import Path, configure

@@ -10,7 +10,6 @@ from typing import Final, get_args
 import msgspec
 from msgspec.structs import replace
 
-from kiplint.compat.change import are_related
 from kiplint.compat.negotiation.result import (
     TROUBLE,
     Age,
@@ -24,6 +23,7 @@ from kiplint.compat.negotiation.result import (
     RpcRow,
     Telemetry,
 )
+from kiplint.compat.pairs import are_related
 from kiplint.compat.roles import Mode, default_mode, is_between_nodes, is_served, kept_by_brokers, modes_of
 from kiplint.compat.tree import TooLargeError
 from kiplint.model.error_codes import INVALID_REQUEST
