@@ -65,7 +65,7 @@ def header_maps(draw: st.DrawFn, entries: list[Entry], highest: int) -> tuple[En
         entries[at] = (low, high, draw(st.integers(0, 3)))
     elif what == "border" and at:
         before = entries[at - 1]
-        low = draw(st.integers(before[0] + 1, highest if high is None else high))
+        low = draw(st.integers(before[0] + 1, max(before[0] + 1, highest if high is None else high)))
         entries[at - 1 : at + 1] = [(before[0], low - 1, before[2]), (low, high, header)]
     cut = [entry for entry in entries if entry[0] <= highest]
     return (*cut[:-1], (cut[-1][0], None, cut[-1][2]))
@@ -105,6 +105,7 @@ def tree(rpcs_of_tree: list[Rpc], *, is_head: bool) -> Tree:
 
 def is_done(rpc: Rpc) -> bool:
     """KIP-1313 over every version of one RPC: what the map says, what it has to say, and that it is offered."""
+    newest = rpc.highest - rpc.is_unstable
     for entries, headers in ((rpc.request, (1, 2, 3)), (rpc.response, (0, 1))):
         for version in range(rpc.highest + 1):
             header = next(number for low, _, number in reversed(entries) if low <= version)
@@ -112,10 +113,10 @@ def is_done(rpc: Rpc) -> bool:
                 return False  # the way round, an old header before a flexible body, is for `check`
             if version <= rpc.base and header != headers[version >= rpc.flexible]:
                 return False
-            must_have_id = version == rpc.highest or (rpc.base < 0 and version == 0)
+            must_have_id = version in (newest, rpc.highest) or (rpc.base < 0 and version == 0)
             if headers[-1] == 3 and must_have_id and header < 3:
                 return False
-    return not rpc.lag and not rpc.is_unstable
+    return not rpc.lag and newest >= 0
 
 
 @settings(max_examples=PAIRS)
