@@ -116,3 +116,16 @@ def test_one_key_of_two_branches(tmp_path: Path) -> None:
     right = [("AlterGroupsRequest.json:2", "error compat/api-key-reused")]
     assert results(tmp_path, "review", "--base", "1.0.0") == right
     assert results(tmp_path, "diff", "1.1.0:", "clusters:") == right
+
+
+def test_a_tag_of_a_later_version_is_a_problem(tmp_path: Path) -> None:
+    [folder] = FIELD.glob("16-*")
+    data = "".join((folder / "fetch16.hex").read_text().split())
+    frame = {"direction": "request", "api_key": 1, "api_version": 16, "hex": data}
+    (tmp_path / "frame.jsonl").write_text(json.dumps(frame))
+    trunk = FIELD.parent / "corpus/kafka-trunk-2026-08/clients"
+    words = ("decode", "--input-format", "jsonl", "--output-format", "jsonl", "--set", str(trunk), "frame.jsonl")
+    result = kiplint(*words, cwd=tmp_path)
+    [problem] = json.loads(result.out)["problems"]
+    assert (result.code, problem["rule"]) == (1, "codec/tag-version")
+    assert problem["message"].startswith("tag 0 is ReplicaDirectoryId in versions 17+, not in this one")

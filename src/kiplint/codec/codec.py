@@ -6,7 +6,7 @@ The reader follows a layout through bytes, and reports the position of each valu
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from kiplint.codec.build import build
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, join_path, key_of, smallest_element
 from kiplint.codec.wire import ByteProblem, DecodedBody, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.limits import EMPTY_ELEMENTS, UNFOLDED_FIELDS, UNFOLDED_LEVELS
+from kiplint.model.fields import Container, Field
 from kiplint.model.layout import Layout, Slot, describe, layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, WIDTHS
@@ -68,7 +69,7 @@ class Codec:
         reader = _ValueReader(data, pos, spans=spans)
         value: dict[str, Any] = {}
         try:
-            reader.body(self.body, value, "", 0)
+            reader.body(self.body, self.message, value, "", 0)
         except StopReading:
             is_complete = False
         else:
@@ -189,11 +190,12 @@ class _ValueReader:
         self.pos += size
         return chunk
 
-    def body(self, body: Layout, out: dict[str, Any], path: str, depth: int) -> None:
+    def body(self, body: Layout, container: Container, out: dict[str, Any], path: str, depth: int) -> None:
         for slot in body.slots:
             self.slot(slot, out, key_of(slot), join_path(path, key_of(slot)), depth)
         if body.tags is not None:
-            self.tags(body.tags, out, path, depth)
+            others = [field for field in container.fields if field.tag is not None]
+            self.tags(body.tags, {field.tag: field for field in others}, out, path, depth)
 
     def slot(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
         """Read one field and put it under `key`."""
@@ -220,9 +222,9 @@ class _ValueReader:
         self.element(slot, out[key], path, depth + 1)
 
     def element(self, slot: Slot, out: dict[str, Any], path: str, depth: int) -> None:
-        if slot.body is None:
+        if slot.body is None or slot.field.struct is None:
             raise RecursionError(slot.field.path)
-        self.body(slot.body, out, path, depth)
+        self.body(slot.body, slot.field.struct, out, path, depth)
 
     def primitive(self, kind: str, compact: bool, nullable: bool, path: str, depth: int, words: str) -> Any:
         start = self.pos
@@ -278,7 +280,15 @@ class _ValueReader:
             else:
                 out.append(self.primitive(slot.kind, slot.compact, False, inner, depth + 1, slot.kind))
 
-    def tags(self, tagged_slots: tuple[Slot, ...], out: dict[str, Any], path: str, depth: int) -> None:
+    def tags(
+        self,
+        tagged_slots: tuple[Slot, ...],
+        fields: Mapping[int | None, Field],
+        out: dict[str, Any],
+        path: str,
+        depth: int,
+    ) -> None:
+        """Read a tag section; `fields` has the tags of all versions, as Kafka's reader refuses those of others."""
         start, slots = self.pos, {slot.field.tag: slot for slot in tagged_slots}
         count = self.varint("the count of tagged fields", path)
         self.row(start, depth, path, "tag section", count)
@@ -292,6 +302,11 @@ class _ValueReader:
                 self.note("tag-duplicate", start, f"tag {tag} stands twice", path)
             elif tag < before:
                 self.note("tag-order", start, f"tag {tag} follows tag {before}", path)
+            elif tag in fields and tag not in slots:
+                field = fields[tag]
+                versions = field.tagged & field.versions
+                message = f"tag {tag} is {field.name} in versions {versions}, not in this one"
+                self.note("tag-version", start, message, path)
             tags.add(tag)
             before = max(before, tag)
             self.tagged(tag, size, slots.get(tag), out, path, depth + 1, start)
