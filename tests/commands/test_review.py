@@ -245,6 +245,12 @@ def test_one_map_of_headers_gives_a_summary_that_is_read(tmp_path: Path) -> None
     )
 
 
+def test_missing_maps_of_headers_without_a_base(checkout: Path) -> None:
+    write(checkout, {"schemas/ThingRequest.json": half("Request", headerVersions={"0+": "2"})})
+    [missing] = [finding for finding in review(base="none").findings if finding.rule == "kip-1313/header-missing"]
+    assert (missing.path, missing.pointer) == ("schemas/ThingResponse.json", "")
+
+
 class TestBase:
     """The revision that a review finds by itself."""
 

@@ -83,9 +83,8 @@ def review(
     rules = configuration.rules()
     task = CheckedSet(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=fix)
     check_result = check_sets(task)
-    comparison = _compare(
-        names, since.revision, [os.fspath(name) for name in released], configuration
-    )  # with what was fixed
+    releases = [os.fspath(name) for name in released]
+    comparison = _compare(names, since.revision, releases, configuration)  # with what was fixed
     changes = comparison.changes
     rows: tuple[RolloutRow, ...] = ()
     declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
@@ -221,7 +220,8 @@ class Comparison(NamedTuple):
             return finding
         before = {message.name: message for tree, _ in self.trees for message in tree.messages}
         after = {message.name: message for _, tree in self.trees for message in tree.messages}
-        if after[finding.message_name].data != getattr(before.get(finding.message_name), "data", b""):
+        now, then = after.get(finding.message_name), before.get(finding.message_name)
+        if now is None or then is None or now.data != then.data:
             return finding
         for name, message in after.items():
             if message.declares_headers and not (name in before and before[name].declares_headers):
