@@ -6,7 +6,7 @@ The reader follows a layout through bytes, and reports the position of each valu
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from kiplint.codec.build import build
 from kiplint.codec.values import FORMATS, UNKNOWN_TAGS, join_path, key_of, smallest_element
 from kiplint.codec.wire import ByteProblem, DecodedBody, ValueSpan, base64_text, float_json, uuid_text
 from kiplint.limits import EMPTY_ELEMENTS, UNFOLDED_FIELDS, UNFOLDED_LEVELS
-from kiplint.model.fields import Container, Field
+from kiplint.model.fields import Container
 from kiplint.model.layout import Layout, Slot, describe, layout, unfolded_size
 from kiplint.model.message import Message
 from kiplint.model.types import PRIMITIVES, WIDTHS
@@ -194,8 +194,7 @@ class _ValueReader:
         for slot in body.slots:
             self.slot(slot, out, key_of(slot), join_path(path, key_of(slot)), depth)
         if body.tags is not None:
-            others = [field for field in container.fields if field.tag is not None]
-            self.tags(body.tags, {field.tag: field for field in others}, out, path, depth)
+            self.tags(body.tags, container, out, path, depth)
 
     def slot(self, slot: Slot, out: Any, key: Any, path: str, depth: int) -> None:
         """Read one field and put it under `key`."""
@@ -281,14 +280,9 @@ class _ValueReader:
                 out.append(self.primitive(slot.kind, slot.compact, False, inner, depth + 1, slot.kind))
 
     def tags(
-        self,
-        tagged_slots: tuple[Slot, ...],
-        fields: Mapping[int | None, Field],
-        out: dict[str, Any],
-        path: str,
-        depth: int,
+        self, tagged_slots: tuple[Slot, ...], container: Container, out: dict[str, Any], path: str, depth: int
     ) -> None:
-        """Read a tag section; `fields` has the tags of all versions, as Kafka's reader refuses those of others."""
+        """Read a tag section; as Kafka's reader does, refuse a tag that the container has in other versions only."""
         start, slots = self.pos, {slot.field.tag: slot for slot in tagged_slots}
         count = self.varint("the count of tagged fields", path)
         self.row(start, depth, path, "tag section", count)
@@ -302,10 +296,9 @@ class _ValueReader:
                 self.note("tag-duplicate", start, f"tag {tag} stands twice", path)
             elif tag < before:
                 self.note("tag-order", start, f"tag {tag} follows tag {before}", path)
-            elif tag in fields and tag not in slots:
-                field = fields[tag]
-                versions = field.tagged & field.versions
-                message = f"tag {tag} is {field.name} in versions {versions}, not in this one"
+            elif tag not in slots and (other := next((item for item in container.fields if item.tag == tag), None)):
+                versions = other.tagged & other.versions
+                message = f"tag {tag} is {other.name} in versions {versions}, not in this one"
                 self.note("tag-version", start, message, path)
             tags.add(tag)
             before = max(before, tag)

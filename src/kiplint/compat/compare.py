@@ -24,7 +24,7 @@ from kiplint.compat.released import ReleasedMessage, Releases, released_versions
 from kiplint.compat.tree import FieldBudget, TooLargeError, Tree, pair_sets
 from kiplint.model.fields import Container, Field
 from kiplint.model.headers import header_of
-from kiplint.model.layout import Layout, Slot, describe, layout, ranges_of, slot_tokens, tokens, wire_ranges
+from kiplint.model.layout import Layout, Slot, describe, encoding, layout, ranges_of, slot_tokens, tokens, wire_ranges
 from kiplint.model.layout import slot as slot_of
 from kiplint.model.message import Message
 from kiplint.model.types import INTEGERS
@@ -219,7 +219,7 @@ def _form(message: Message, versions: VersionRange) -> WireForm:
     version = versions.lowest
     body = layout(message, version, version in message.flexible)
     header = header_of(message, version) if message.is_rpc else None
-    return WireForm((header, tokens(body), tuple(_tag_sections(body))), _names(body))
+    return WireForm((header, encoding(body), tuple(_tag_defaults(body))), _names(body))
 
 
 def _names(body: Layout) -> tuple[object, ...]:
@@ -227,19 +227,11 @@ def _names(body: Layout) -> tuple[object, ...]:
     return tuple((slot.field.name, _names(slot.body) if slot.body else ()) for slot in slots)
 
 
-def _tag_sections(body: Layout) -> Iterator[tuple[object, ...]]:
-    for struct in body.slots:
-        yield from _tag_sections(struct.body) if struct.body else ()
-    if body.tags is not None:
-        yield tuple(
-            (
-                slot.field.tag,
-                slot_tokens(slot),
-                _default_value(slot.field),
-                *_tag_sections(slot.body or Layout((), None)),
-            )
-            for slot in body.tags
-        )
+def _tag_defaults(body: Layout) -> Iterator[object]:
+    """The defaults of the tagged fields, which the absence of a tag means, in the order of the sections."""
+    for slot in body.all_slots:
+        yield from _tag_defaults(slot.body) if slot.body else ()
+    yield from (_default_value(slot.field) for slot in body.tags or ())
 
 
 # Messages

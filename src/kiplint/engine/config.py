@@ -95,19 +95,19 @@ def configure(
         if isinstance(selectors, str):
             raise TypeError(f"{name}: expected a list of selectors, got str")
     select, ignore = comma_parts(select), comma_parts(ignore)
+    folder = start if os.path.isdir(start) else os.path.dirname(start)
     file = None
     if isinstance(config, Mapping):
         values = _convert(config, files)
     else:
-        folder = start if os.path.isdir(start) else os.path.dirname(start)
         file = os.fspath(config) if config else None if isolated else find_config(folder, files)
         values = read_config(file, files) if file else Config()
     values.select = select or values.select
     values.ignore = [*values.ignore, *ignore]
     values.severity = {**values.severity, **severity}  # type: ignore[dict-item]
     base = os.path.dirname(files.real(file)) if file else os.getcwd()
-    words = entity_types_of_tree(start if os.path.isdir(start) else os.path.dirname(start), files)
-    return Configuration(values, base, file, frozenset((*select, *ignore, *severity)), files, words)
+    explicit = frozenset((*select, *ignore, *severity))
+    return Configuration(values, base, file, explicit, files, entity_types_of_tree(folder, files))
 
 
 def _convert(values: Mapping[str, Any], files: Disk) -> Config:

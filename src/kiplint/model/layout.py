@@ -213,8 +213,12 @@ def wire_ranges(message: Message) -> list[VersionRange]:
 def wire_forms(message: Message) -> Iterator[tuple[VersionRange, Encoding]]:
     """The form of each range of valid versions on which nothing changes, lowest first."""
     for versions in boundaries(wire_ranges(message), message.valid):
-        body = layout(message, versions.lowest)
-        yield versions, Encoding(tokens(body), tuple(_sections(body)))
+        yield versions, encoding(layout(message, versions.lowest))
+
+
+def encoding(body: Layout) -> Encoding:
+    """The bytes of a layout."""
+    return Encoding(tokens(body), tuple(_sections(body)))
 
 
 def _sections(body: Layout) -> Iterator[Mapping[int, Encoding]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Final, TextIO
+from typing import Final, TextIO, TypeVar
 
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
@@ -19,6 +19,8 @@ from kiplint.render.markdown import inline, write_table, write_verdict
 from kiplint.render.table import fold, title, width_of
 from kiplint.text.show import printable
 from kiplint.text.words import plural
+
+T = TypeVar("T")
 
 MOST_ENTRIES: Final = 20
 MOST_ADDITIONS: Final = 8
@@ -53,9 +55,10 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
     """Write it as Markdown of at most 60 lines, for a comment on a pull request and for the job summary."""
     write_verdict(result.verdict, out)
     entries = [entry for entry in result.findings if result.is_listed(entry)]
-    if entries:
-        write_table(ENTRY_COLUMNS, map(_cells, entries[: None if result.whole else MOST_ENTRIES]), out)
-    _write_rest(0 if result.whole else len(entries) - MOST_ENTRIES, "finding", out)
+    listed, rest = _first(entries, MOST_ENTRIES, "finding", result)
+    if listed:
+        write_table(ENTRY_COLUMNS, map(_cells, listed), out)
+    out.write(rest)
     proofs = io.StringIO()
     write_proofs((change for entry in entries for change in entry.changes), proofs)
     if result.whole or proofs.getvalue().count("\n") <= MOST_ENTRIES:
@@ -64,10 +67,11 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         out.write("\nBreaks nothing:\n\n")
     additions = sorted(result.additions, key=attrgetter("rpc", "rule"))
     groups = [(name, [*changes]) for name, changes in groupby(additions, key=attrgetter("rpc"))]
-    for name, changes in groups[: None if result.whole else MOST_ADDITIONS]:
+    listed_groups, rest = _first(groups, MOST_ADDITIONS, "message", result)
+    for name, changes in listed_groups:
         texts = dict.fromkeys(change.message for change in changes)
         out.write(f"- {inline(name)}: {inline('; '.join(texts))}\n")
-    _write_rest(0 if result.whole else len(groups) - MOST_ADDITIONS, "message", out)
+    out.write(rest)
     if result.rollout:
         sentence, command = closing(result.rollout, 3), ""
         if any(row.status in FAILING for row in result.rollout):
@@ -80,10 +84,12 @@ def write_markdown(result: ReviewResult, out: TextIO, *, color: bool) -> None:
         out.write(f"\n{_fold(patch)}")
 
 
-def _write_rest(count: int, what: str, out: TextIO) -> None:
-    """Write how many are not listed, if any."""
-    if count > 0:
-        out.write(f"\n{plural(count, f'more {what}')}: `kiplint review --all` lists them.\n")
+def _first(items: Sequence[T], most: int, what: str, result: ReviewResult) -> tuple[Sequence[T], str]:
+    """The items to list, and a line about the others, if any."""
+    if result.whole or len(items) <= most:
+        return items, ""
+    number = plural(len(items) - most, f"more {what}")
+    return items[:most], f"\n{number}: `kiplint review --all` lists them.\n"
 
 
 def _cells(entry: Entry) -> tuple[str, ...]:

@@ -66,8 +66,9 @@ class Offer(msgspec.Struct, frozen=True, dict=True):
         common = self.versions & (other.versions or other.reserved_versions)
         if not common or not are_related(self.request, other.request):
             return NONE
-        for half, ours, theirs in zip(("request", "response"), self.forms, other.forms, strict=True):
-            if getattr(self, half).data and getattr(self, half).data == getattr(other, half).data:
+        files = (self.request.data, other.request.data), (self.response.data, other.response.data)
+        for (data, other_data), ours, theirs in zip(files, self.forms, other.forms, strict=True):
+            if data and data == other_data:
                 continue
             equal = NONE
             for versions, form in ours:
@@ -235,8 +236,10 @@ def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     if theirs is None:
         return Agreement(broker.name, None, status="client-only")
     if not theirs.versions:
-        if ours and is_between_nodes(key, ours.name) and (other_versions := _differing_versions(ours, theirs)):
-            return Agreement(broker.name, None, status="layout-differs", differing=str(other_versions))
+        if ours and is_between_nodes(key, ours.name):
+            used_versions = ours.versions & theirs.reserved_versions
+            if other_versions := used_versions - ours.common_versions(theirs):
+                return Agreement(broker.name, None, status="layout-differs", differing=str(other_versions))
         return Agreement(broker.name, None, status="not-offered")
     versions = str(theirs.versions)
     if ours is None:
@@ -249,7 +252,7 @@ def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     if version not in common:  # a client chooses by number, and both sides would misread each other
         status = "layout-differs"
         version = common.highest if common else None
-    differing = str(_differing_versions(ours, theirs) or "")
+    differing = str(by_number - common or "")
     if version is None:
         return Agreement(broker.name, versions, status=status, differing=differing)
     headers = ours.headers(version)
@@ -261,12 +264,6 @@ def agree(key: int, client: Side, broker: Side, opening: Exchange) -> Agreement:
     current = common - deprecated
     best = current.highest if current and version in deprecated else None
     return Agreement(broker.name, versions, version, *headers, status, version in deprecated, best, differing)
-
-
-def _differing_versions(ours: Offer, theirs: Offer) -> VersionRange:
-    """The versions that both sides have, in other bytes."""
-    used_versions = theirs.versions or theirs.reserved_versions
-    return (ours.versions & used_versions) - ours.common_versions(theirs)
 
 
 def _is_refused(key: int, header: int, opening: Exchange) -> bool:
