@@ -1,4 +1,4 @@
-"""Which examples hypothesis tries: the same in every run of the tests, and other ones each time in `make properties`."""
+"""Which examples hypothesis tries: the same in every run of the tests, and other ones each time in the profile `explore`."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ HypothesisProvider._local_constants = property(_constants)  # type: ignore[assig
 
 
 def seed(*, other: bool = False) -> int:
-    """What tests that draw by themselves begin with: the same in each run, but in `make properties`, or for `other`."""
+    """What tests that draw by themselves begin with: the same in each run, but in the profile `explore`, or for `other`."""
     return random.SystemRandom().randrange(1_000_000) if other or not settings.default.derandomize else 1313

@@ -30,7 +30,7 @@ from kiplint.model.message import Message
 from kiplint.model.schemas import SchemaSet
 
 USUAL = settings.default.max_examples
-"""How many examples of a property are tried; `make properties` tries more of all that count in these."""
+"""How many examples of a property are tried; the profile `explore` tries more of all that count in these."""
 
 PLAIN = {"name": "XRequest", "type": "request", "apiKey": 1, "validVersions": "0-5", "flexibleVersions": "3+"}
 QUIET = [

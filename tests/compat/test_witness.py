@@ -15,7 +15,7 @@ from tools import document, field, message
 
 HIGHEST = 5
 EXAMPLES = int(os.environ.get("KIPLINT_WITNESS_EXAMPLES", "120"))
-"""How many evolutions are tried: few by default, 5,000 by `make witnesses`."""
+"""How many evolutions are tried: few by default, more where the variable says so."""
 
 
 def proven(witness: Witness, old: Message, new: Message) -> bool:

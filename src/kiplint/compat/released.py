@@ -64,8 +64,9 @@ class Releases:
         """The messages that this one is known by, the newest first; releases are read as they are needed."""
         candidates, place = self._messages.setdefault(_identity(message), []), 0
         while place < len(candidates) or self._read():
-            yield from candidates[place:]
-            place = len(candidates)
+            for candidate in candidates[place:]:
+                place += 1
+                yield candidate
 
     def versions(self, message: Message) -> VersionRange:
         """The valid versions of a message that a release has."""
@@ -77,10 +78,11 @@ class Releases:
     def _read(self) -> bool:
         """Read the next release; whether there was one."""
         tree = next(self._trees, None)
-        for message in tree.messages if tree else ():
-            candidates = self._messages.setdefault(_identity(message), [])
-            candidates.append((tree.name.removesuffix(":") if tree else "", message))
-        return tree is not None
+        if tree is None:
+            return False
+        for message in tree.messages:
+            self._messages.setdefault(_identity(message), []).append((tree.name.removesuffix(":"), message))
+        return True
 
     def __str__(self) -> str:
         more = [f"{len(self.names) - MOST_NAMED} more"] if len(self.names) > MOST_NAMED else []
