@@ -81,6 +81,17 @@ def test_the_effects_of_unsafe_fixes_are_listed(tmp_path: Path) -> None:
     assert result.err.endswith(" and 1 more\n")
 
 
+def test_a_safe_fix_that_would_make_something_worse_is_not_offered(tmp_path: Path) -> None:
+    header = {"validVersions": "0-1", "flexibleVersions": "1+", "headerVersions": {"1+": "2"}}
+    (tmp_path / "XRequest.json").write_bytes(definition(field(about="It."), **header))
+    words = ("check", "--select", "kip-1313/header-start,kip-1313/header-not-flexible", "--output-format")
+    finding = json.loads(kiplint(*words, "json", cwd=tmp_path).out)["findings"][0]
+    assert (finding["rule"], finding["fixable"], "fix" in finding) == ("kip-1313/header-start", False, False)
+    result = kiplint(*words, "text", cwd=tmp_path)
+    assert "fixable" not in result.out and "[*]" not in result.out
+    assert "not fixed: XRequest.json:" in kiplint(*words, "text", "--fix", cwd=tmp_path).err
+
+
 def test_json_has_edits_that_do_what_fix_does(here: Path) -> None:
     findings = json.loads(kiplint("check", "--output-format", "json", cwd=here).out)["findings"]
     edits = [edit for finding in findings for edit in finding["fix"]["edits"]]

@@ -116,7 +116,7 @@ def test_one_entry_for_a_cause(checkout: Path) -> None:
     assert [also.rule for also in entry.also] == ["compat/response-not-bumped"]
     assert [edit.path for edit in entry.fix.edits] == ["schemas/ThingResponse.json"] * 2  # its versions, and a note
     step = "`kiplint check --changed-since HEAD --fix --unsafe-fixes`"
-    assert review(base="HEAD").fixable == f"1 fixable with {step}."
+    assert review(base="HEAD").fixable == f"1 to fix and review with {step}."
     names = ("check", "schemas", "--changed-since", "HEAD", "--select", "rpc", "--fix", "--unsafe-fixes")
     assert kiplint(*names, cwd=checkout).code == 0
     assert entries(select=["rpc"]) == []

@@ -64,6 +64,14 @@ def test_the_text_after_fixes(name: str, text: bytes, unsafe: bool, expected: by
     assert not re.search(rb"[ \t]$", after[f"{name}.json"], re.MULTILINE)
 
 
+def test_a_field_within_its_owner_is_nullable_within_it() -> None:
+    inner = field("Note", "string", nullableVersions="0+", about="It.")
+    text = definition(field("Rows", "[]Row", "0-1", fields=[inner], about="They."), name="XData", type="data")
+    after = fix_set({"XData.json": text}, findings_in, unsafe=True, releases=Releases((), ())).after["XData.json"]
+    note = json.loads(after)["fields"][0]["fields"][0]
+    assert (note["versions"], note["nullableVersions"]) == ("0-1", "0-1")
+
+
 def test_the_default_of_a_released_tagged_field_stays() -> None:
     # Without the tag a reader takes the default: "" now, and null with "null" in quotes.
     tagged = field("Note", "string", "3+", nullableVersions="3+", taggedVersions="3+", tag=0, default=None, about="It.")

@@ -62,7 +62,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     message_name: Annotated[str, Meta(description="The message, empty when its name could not be read.")]
     source: Annotated[str, Meta(description="Where the rule comes from, such as a KIP.")]
     fingerprint: Annotated[str, Meta(description="The same while rule, message and field are the same.")]
-    fixable: Annotated[bool, Meta(description="Whether kiplint can fix it: there is a `fix`.")]
+    fixable: Annotated[bool, Meta(description="Whether there is a `fix`; a safe one makes nothing worse.")]
     url: Annotated[str, Meta(description="Where the rule is documented; left out for a user's own rules.")] = ""
     fix: Annotated[Fix | None, Meta(description="The fix; left out where there is none.")] = None
     fixes: Annotated[

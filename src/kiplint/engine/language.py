@@ -42,7 +42,7 @@ _FIXERS_OF = {
     "": "instead suggestion",
     "problem": "json5 trailing-comma byte-order-mark block-comment unused-ignore closing-bracket coerced-value "
     "misspelt-property",
-    "field": "default-null default-octal written-type flag",
+    "field": "default-null default-octal written-type flag owner-versions",
     "message": "header-map frozen header-zero next-api-key flexible-versions",
     "header_range": "header-start header-overlap header-order header-gap",
     "rpc": "lagging-half",

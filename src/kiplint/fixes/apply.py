@@ -70,14 +70,14 @@ def edit_files(files: Files, edits: Iterable[Edit]) -> dict[str, bytes]:
 class FixedSet(msgspec.Struct, frozen=True):
     """The result of fixing a set: the files that changed, the findings that were fixed, and those that remain.
 
-    `refusals` are remaining findings whose fixes would make something worse, and what the first of them would.
+    `refusals` are remaining findings whose fixes would make something worse, and what; None where they fix nothing.
     """
 
     before: Files
     after: Files
     fixed: tuple[Finding, ...]
     remaining: tuple[Finding, ...]
-    refusals: tuple[tuple[Finding, Regression], ...] = ()
+    refusals: tuple[tuple[Finding, Regression | None], ...] = ()
 
 
 TEXT: Final = "syntax/"
@@ -122,7 +122,7 @@ def fix_set(
         {path: state.files[path] for path in paths},
         fixed_findings,
         tuple(state.own),
-        tuple((finding, reason) for finding, reason in refusals.values() if reason is not None),
+        tuple(refusals.values()),
     )
 
 

@@ -314,6 +314,17 @@ def suggestion(case: FixerCase) -> Fixes:
     return case.unsafe(_instead_edits(case))
 
 
+@fixer
+def owner_versions(case: FixerCase) -> Fixes:
+    """The versions that the field and its owner have; the nullable versions are narrowed with them."""
+    field: Field = case.element
+    versions = field.versions & field.owner.versions
+    node = case.document.find(f"{field.pointer}/nullableVersions")
+    is_narrower = node is not None and not field.nullable <= versions
+    nullable = [case.write_value(node, str(field.nullable & versions))] if node and is_narrower else []
+    return case.unsafe([*_instead_edits(case), *nullable])
+
+
 def _instead_edits(case: FixerCase) -> tuple[Edit, ...]:
     """The edits that write a rule's `instead`; none when it is not a text for the place, or is there already."""
     text = case.violation.instead

@@ -215,8 +215,8 @@ class Report(RunResult, frozen=True):
         counts = Counter(finding.fix.applicability for finding in self.findings if finding.fix)
         safe, unsafe = self.fix_commands
         parts = [f"{counts['safe']:,} fixable with {safe}"] if counts["safe"] else []
-        more = f"{'more' if parts else 'fixable'} with {unsafe}"
-        parts += [f"{counts['unsafe']:,} {more}"] if counts["unsafe"] else []
+        more = "more " if parts else ""
+        parts += [f"{counts['unsafe']:,} {more}to fix and review with {unsafe}"] if counts["unsafe"] else []
         return f"{', '.join(parts)}." if parts else ""
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from kiplint.compat.released import Releases
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import Result
-from kiplint.fixes.apply import FixedSet, Regression, fix_set
+from kiplint.fixes.apply import Regression, fix_set
 from kiplint.fixes.write import FileChanges
 from kiplint.sources.schema_files import SchemaFiles
 from kiplint.text.words import plural
@@ -76,14 +77,15 @@ class Fixes(msgspec.Struct):
         return (*lines, *([f"not fixed: {more} more"] if more else []))
 
 
+Check = Callable[[SchemaFiles], Result]
 Choose = Callable[[Sequence[Finding], Mapping[str, bytes]], Sequence[Finding]]
 """Takes the findings of all sets and the files that have them, and returns those to fix."""
 
 
 def fix_sets(
     sets: Iterable[SchemaFiles],
-    check: Callable[[SchemaFiles], Result],
-    check_others: Callable[[SchemaFiles], Result],
+    check: Check,
+    check_others: Check,
     choose: Choose,
     *,
     unsafe: bool,
@@ -101,30 +103,50 @@ def fix_sets(
     chosen = choose(findings, sources) if any(finding.fix for finding in findings) else ()
     chosen_ids = set(map(id, chosen))
 
-    def fix_one(schemas: SchemaFiles, known: Mapping[str, int]) -> FixedSet:
-        return fix_set(
-            {file.path: file.data for file in schemas.files},
-            lambda files: _split(check(_with_data(schemas, files)).findings, known)[0],
-            unsafe=unsafe,
-            others=lambda files: check_others(_with_data(schemas, files)).findings,
-            releases=releases(),
-        )
-
     fixes = Fixes([], FileChanges({}, {}), [], [], [])
     for schemas, first in checked_sets:
         result = first
         known = Counter(finding.fingerprint for finding in first.findings if id(finding) not in chosen_ids)
         if any(finding.fix and id(finding) in chosen_ids for finding in first.findings):
-            fixed_set = fix_one(schemas, known)
+            fixed_set = fix_set(
+                {file.path: file.data for file in schemas.files},
+                partial(_findings_to_fix, schemas, check, known),
+                unsafe=unsafe,
+                others=partial(_findings_to_fix, schemas, check_others, {}),
+                releases=releases(),
+            )
             result = check(_with_data(schemas, fixed_set.after))
             fixes.change.before.update(fixed_set.before)
             fixes.change.after.update(fixed_set.after)
             fixes.fixed += fixed_set.fixed
-            fixes.refusals += fixed_set.refusals
+            fixes.refusals += [(finding, reason) for finding, reason in fixed_set.refusals if reason]
         result.findings, known_findings = _split(result.findings, known)
         fixes.results.append(result)
         fixes.known += [item for item in known_findings if item.fix and (unsafe or item.fix.applicability == "safe")]
     return fixes
+
+
+def without_refused_fixes(schemas: SchemaFiles, result: Result, check: Check, check_others: Check) -> Result:
+    """The result, in which the findings whose safe fixes would make something worse have no fix.
+
+    A person reviews the other fixes, and `check --fix` tries them then.
+    """
+    if any(finding.fix and finding.fix.applicability == "safe" for finding in result.findings):
+        fixed_set = fix_set(
+            {file.path: file.data for file in schemas.files},
+            partial(_findings_to_fix, schemas, check, {}),
+            others=partial(_findings_to_fix, schemas, check_others, {}),
+        )
+        refused = {finding.fingerprint for finding, _ in fixed_set.refusals}
+        result.findings = [item.fixed_by(()) if item.fingerprint in refused else item for item in result.findings]
+    return result
+
+
+def _findings_to_fix(
+    schemas: SchemaFiles, check: Check, known: Mapping[str, int], files: Mapping[str, bytes]
+) -> list[Finding]:
+    """The findings of the set with other bytes in these files; the known ones have lost their fix."""
+    return _split(check(_with_data(schemas, files)).findings, known)[0]
 
 
 def _with_data(schemas: SchemaFiles, files: Mapping[str, bytes]) -> SchemaFiles:

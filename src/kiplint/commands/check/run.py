@@ -163,7 +163,7 @@ def check_sets(task: CheckedSet) -> CheckResult:
     base = _base(task)
     read = _read(task)
     fixes = _fixes(task, read, base, baseline) if task.fix or task.diff else None
-    results = fixes.results if fixes else [_check(task, base, schemas) for schemas in read.sets]
+    results = fixes.results if fixes else [_check_set(task, base, schemas) for schemas in read.sets]
     everything, sources = _in_order(task, read, results), _sources(results)
     recent = _recent(everything, sources, base)
     if fixes and writes:
@@ -252,6 +252,17 @@ def _check(task: CheckedSet, base: BaseState | None, schemas: SchemaFiles) -> Re
     )
 
 
+def _check_set(task: CheckedSet, base: BaseState | None, schemas: SchemaFiles) -> Result:
+    """The result of one set as it is, with the fixes that `check --fix` would not refuse."""
+    result = _check(task, base, schemas)
+    if not any(finding.fix for finding in result.findings):
+        return result
+    from kiplint.commands.check.fix import without_refused_fixes
+
+    check_others = partial(_check, _other_rules(task), None)
+    return without_refused_fixes(schemas, result, partial(_check, task, base), check_others)
+
+
 def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
     """The fixes of a violation. The fixers are imported with the first violation that has one."""
     from kiplint.fixes.fixers import make_fixes
@@ -262,11 +273,6 @@ def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) 
 def _fixes(task: CheckedSet, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
     """The results of the sets with their fixes; what is known is not fixed."""
     from kiplint.commands.check.fix import fix_sets
-    from kiplint.fixes.apply import all_rules
-
-    running, every = {rule.id for rule in task.rules.rules}, all_rules(task.configuration)
-    others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
-    other_rules = replace(task, rules=others, with_fixes=False, fix=False, diff=False)
 
     def choose(findings: Sequence[Finding], sources: Mapping[str, bytes]) -> Sequence[Finding]:
         """The findings that neither the base, or else HEAD, nor the baseline has."""
@@ -282,11 +288,20 @@ def _fixes(task: CheckedSet, read: _Read, base: BaseState | None, baseline: Base
     return fix_sets(
         read.sets,
         partial(_check, task, base),
-        partial(_check, other_rules, None),
+        partial(_check, _other_rules(task), None),
         choose,
         unsafe=task.unsafe_fixes,
         releases=cache(partial(_fixed_releases, task)),
     )
+
+
+def _other_rules(task: CheckedSet) -> CheckedSet:
+    """The task with the rules that do not run, which no fix may break either."""
+    from kiplint.fixes.apply import all_rules
+
+    running, every = {rule.id for rule in task.rules.rules}, all_rules(task.configuration)
+    others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
+    return replace(task, rules=others, with_fixes=False, fix=False, diff=False)
 
 
 def _head(task: CheckedSet) -> BaseState | None:
