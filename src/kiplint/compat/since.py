@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from kiplint.engine.baseline import are_recorded
 from kiplint.engine.errors import UsageError
 from kiplint.engine.finding import Finding, fingerprint
 from kiplint.engine.ruleset import RuleSet
@@ -91,29 +92,35 @@ def read_base(
     return BaseState(counts, folders, top, frozenset(messages) if strict else None)
 
 
-def brought_about(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
+def new_since(findings: Sequence[Finding], sources: Mapping[str, bytes], base: BaseState) -> tuple[Finding, ...]:
     """The findings that the base does not have as often, or that are on a line that the base's file does not have.
 
     A message that was renamed, and kept its API key, has the findings that it had in the base.
     """
-    remaining = Counter(base.counts)
     sets = cache(base.at)
     earlier = cache(lambda path: _earlier(path, sources.get(path, b""), base, sets))
-    recent = []
-    for finding in findings:
-        name, touched_lines = earlier(finding.path)
-        former = finding
-        if name:  # as it was when its message had another name
-            message = finding.message.replace(finding.message_name, name)
-            former = replace(finding, fingerprint=fingerprint(finding.rule, name, finding.place), message=message)
-        is_old = remaining[former.fingerprint] > 0
-        remaining[former.fingerprint] -= is_old
-        is_touched = touched_lines is None or finding.line in touched_lines
-        if base.messages is not None:
-            is_touched = is_touched and (former.fingerprint, former.message) not in base.messages
-        if not is_old or is_touched:
-            recent.append(finding)
-    return tuple(recent)
+    former_findings = [_former(finding, earlier(finding.path)[0]) for finding in findings]
+
+    def is_touched(finding: Finding, former: Finding) -> bool:
+        touched_lines = earlier(finding.path)[1]
+        if touched_lines is not None and finding.line not in touched_lines:
+            return False
+        return base.messages is None or (former.fingerprint, former.message) not in base.messages
+
+    are_old = are_recorded(former_findings, base.counts)
+    return tuple(
+        finding
+        for finding, former, is_old in zip(findings, former_findings, are_old, strict=True)
+        if not is_old or is_touched(finding, former)
+    )
+
+
+def _former(finding: Finding, name: str) -> Finding:
+    """The finding as it was when its message had the name; as it is without one."""
+    if not name:
+        return finding
+    message = finding.message.replace(finding.message_name, name)
+    return replace(finding, fingerprint=fingerprint(finding.rule, name, finding.place), message=message)
 
 
 def _earlier(

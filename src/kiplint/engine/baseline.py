@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -52,6 +52,11 @@ class Baseline(msgspec.Struct, frozen=True):
     def total(self) -> int:
         """The number of accepted findings."""
         return sum(entry.count for entry in self.findings)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each finding is accepted, by fingerprint."""
+        return {entry.fingerprint: entry.count for entry in self.findings}
 
 
 class Stale(NamedTuple):
@@ -101,28 +106,34 @@ def render(baseline: Baseline) -> bytes:
     return text.encode()
 
 
+def are_recorded(findings: Iterable[Finding], counts: Mapping[str, int]) -> list[bool]:
+    """Whether each finding is one that was counted before, by fingerprint; of equal ones the first are."""
+    remaining = Counter(counts)
+    result = []
+    for finding in findings:
+        result.append(remaining[finding.fingerprint] > 0)
+        remaining[finding.fingerprint] -= 1
+    return result
+
+
 def compare(
-    baseline: Baseline, findings: Iterable[Finding], is_judged: Callable[[BaselineEntry], bool]
+    baseline: Baseline, findings: Sequence[Finding], is_judged: Callable[[BaselineEntry], bool]
 ) -> BaselineComparison:
     """Separate new findings from accepted ones, in their order, and determine the stale entries.
 
     Of equal findings the first are accepted. `is_judged` states whether this run could report the finding of an entry;
     an entry that it could not report is not stale.
     """
-    remaining = Counter({entry.fingerprint: entry.count for entry in baseline.findings})
-    new = []
-    for finding in findings:
-        fingerprint = finding.fingerprint
-        if remaining[fingerprint]:
-            remaining[fingerprint] -= 1
-        else:
-            new.append(finding)
-    stale = (
-        Stale(entry, entry.count - remaining[entry.fingerprint])
-        for entry in baseline.findings
-        if remaining[entry.fingerprint] and is_judged(entry)
+    accepted = are_recorded(findings, baseline.counts)
+    present = Counter(finding.fingerprint for finding in findings)
+    return BaselineComparison(
+        tuple(finding for finding, is_accepted in zip(findings, accepted, strict=True) if not is_accepted),
+        tuple(
+            Stale(entry, present[entry.fingerprint])
+            for entry in baseline.findings
+            if present[entry.fingerprint] < entry.count and is_judged(entry)
+        ),
     )
-    return BaselineComparison(tuple(new), tuple(stale))
 
 
 def without(baseline: Baseline, stale: Iterable[Stale]) -> Baseline:

@@ -118,7 +118,7 @@ def apply_baseline(
 def read_counts(baseline: BaselineFile) -> dict[str, int]:
     """How often each finding is recorded, by fingerprint; raises UsageError as `apply_baseline` does for the file."""
     content = _read(baseline)
-    return {entry.fingerprint: entry.count for entry in content.findings} if content else {}
+    return content.counts if content else {}
 
 
 def _holds(file: str, baseline: Baseline, new: int, dropped: int) -> str:

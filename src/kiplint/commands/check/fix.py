@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kiplint.compat.released import Releases
+from kiplint.engine.baseline import are_recorded
 from kiplint.engine.finding import Finding
 from kiplint.engine.run import Result
 from kiplint.fixes.apply import Regression, fix_set
@@ -156,14 +157,6 @@ def _with_data(schemas: SchemaFiles, files: Mapping[str, bytes]) -> SchemaFiles:
 
 def _split(findings: Sequence[Finding], known: Mapping[str, int]) -> tuple[list[Finding], list[Finding]]:
     """The findings, of which the known ones (how many, by fingerprint) have lost their fix; and these as they were."""
-    remaining = Counter(known)
-    result: list[Finding] = []
-    known_findings: list[Finding] = []
-    for finding in findings:
-        if remaining[finding.fingerprint] > 0:
-            remaining[finding.fingerprint] -= 1
-            known_findings.append(finding)
-            result.append(finding.fixed_by(()))
-        else:
-            result.append(finding)
-    return result, known_findings
+    flags = [*zip(findings, are_recorded(findings, known), strict=True)]
+    fixable = [finding.fixed_by(()) if is_known else finding for finding, is_known in flags]
+    return fixable, [finding for finding, is_known in flags if is_known]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
+from glob import escape, glob
 from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
@@ -16,6 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
 from kiplint.commands.check.baseline import BaselineFile, StaleObject, apply_baseline, find_baseline, read_counts
+from kiplint.engine.baseline import are_recorded
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Fix
 from kiplint.engine.rule import HALF
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from kiplint.compat.since import BaseState
 
 HEAD: Final = "HEAD"
-OTHER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
-"""The ends of the names of an RPC's two halves, each with the other."""
+PARTNER: Final = {"Request": "Response", "Response": "Request", "Key": "Value", "Value": "Key"}
+"""The ends of the names of two messages that belong together, each with the other."""
 
 
 class CheckSummary(FindingsSummary, frozen=True, omit_defaults=True):
@@ -276,14 +277,9 @@ def _fixes(task: CheckedSet, read: _Read, base: BaseState | None, baseline: Base
 
     def choose(findings: Sequence[Finding], sources: Mapping[str, bytes]) -> Sequence[Finding]:
         """The findings that neither the base, or else HEAD, nor the baseline has."""
-        counts = Counter(read_counts(baseline) if baseline else {})
-        result = []
-        for finding in _recent(tuple(findings), sources, base or _head(task)):
-            if counts[finding.fingerprint] > 0:
-                counts[finding.fingerprint] -= 1
-            else:
-                result.append(finding)
-        return result
+        recent = _recent(tuple(findings), sources, base or _head(task))
+        recorded = are_recorded(recent, read_counts(baseline) if baseline else {})
+        return [finding for finding, is_recorded in zip(recent, recorded, strict=True) if not is_recorded]
 
     return fix_sets(
         read.sets,
@@ -341,17 +337,17 @@ def _sources(results: Iterable[Result]) -> dict[str, bytes]:
 def _in_order(task: CheckedSet, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
     """The findings by file, those about a missing half with the file that has it."""
     findings = sorted((finding for result in results for finding in result.findings), key=attrgetter("path"))
-    halves = frozenset(rule.id for rule in task.rules.all_rules if HALF in rule.spec.topics)
-    return locate_halves(tuple(findings), read.paths, halves)
+    about_partners = frozenset(rule.id for rule in task.rules.all_rules if HALF in rule.spec.topics)
+    return locate_partners(tuple(findings), read.paths, about_partners)
 
 
 def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: BaseState | None) -> tuple[Finding, ...]:
     """The findings that the base does not have."""
     if base is None:
         return findings
-    from kiplint.compat.since import brought_about
+    from kiplint.compat.since import new_since
 
-    return brought_about(findings, sources, base)
+    return new_since(findings, sources, base)
 
 
 def _without_base(task: CheckedSet) -> tuple[Finding, ...]:
@@ -380,51 +376,33 @@ def _not_followed(read: _Read) -> list[str]:
     return [f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"] if links else []
 
 
-def locate_halves(findings: tuple[Finding, ...], paths: Iterable[str], halves: Collection[str]) -> tuple[Finding, ...]:
-    """The findings; those about a missing half name the file that has it, in the paths or in directories beside.
+def locate_partners(findings: tuple[Finding, ...], paths: Iterable[str], rules: Collection[str]) -> tuple[Finding, ...]:
+    """The findings; those of these rules, about a missing request or response, name the file of another set with it.
 
-    `halves` are the rules about missing halves.
+    It is one of the `paths`, or is in a directory beside.
     """
-    if not any(finding.rule in halves for finding in findings):
-        return findings
     paths_by_name: dict[str, str] = {}
-    for path in paths:
-        paths_by_name.setdefault(os.path.basename(path), path)
-    below = cache(_files_below)
-    return tuple(_locate(finding, paths_by_name, below) if finding.rule in halves else finding for finding in findings)
+    if any(finding.rule in rules for finding in findings):
+        for path in paths:
+            paths_by_name.setdefault(os.path.basename(path), path)
+    return tuple(_locate_partner(item, paths_by_name) if item.rule in rules else item for item in findings)
 
 
-def _locate(finding: Finding, paths_by_name: dict[str, str], below: Callable[[str], dict[str, str]]) -> Finding:
-    suffix = next((word for word in OTHER if finding.message_name.endswith(word)), "")
-    file = f"{finding.message_name.removesuffix(suffix)}{OTHER.get(suffix, '')}.json"
-    near = (below(folder).get(file, "") for folder in _beside(finding.path)) if suffix else ()
-    place = paths_by_name.get(file, "") if suffix else ""
-    place = place or next((path for path in near if os.path.isfile(path)), "")
-    if not place or os.path.dirname(place) == os.path.dirname(finding.path):
+def _locate_partner(finding: Finding, paths_by_name: Mapping[str, str]) -> Finding:
+    end = next((word for word in PARTNER if finding.message_name.endswith(word)), "")
+    if not end:
+        return finding
+    file = f"{finding.message_name.removesuffix(end)}{PARTNER[end]}.json"
+    folder = os.path.dirname(finding.path)
+    path = paths_by_name.get(file) or next(_files_beside(folder, file), "")
+    if not path or os.path.dirname(path) == folder:
         return finding
     name = printable(file.removesuffix(".json"))
-    return replace(finding, message=f"{finding.message}; {name} is in {printable(place)}, which is another set")
+    return replace(finding, message=f"{finding.message}; {name} is in {printable(path)}, which is another set")
 
 
-def _beside(path: str) -> tuple[str, str]:
-    """The directory above a file's own, and its own."""
-    folder = os.path.dirname(path) or os.curdir
-    return os.path.dirname(folder) or os.curdir if folder != os.curdir else os.pardir, folder
-
-
-def _files_below(place: str) -> dict[str, str]:
-    """The JSON files of a directory and of its direct subdirectories, by name; of several with a name, the first."""
-    files: dict[str, str] = {}
-    for folder in (place, *(os.path.join(place, name) for name in _names(place))):
-        for name in _names(folder):
-            if name.endswith(".json"):
-                files.setdefault(name, os.path.normpath(os.path.join(folder, name)))
-    return files
-
-
-def _names(folder: str) -> list[str]:
-    """The sorted names in a directory; empty if it cannot be read as a directory."""
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
+def _files_beside(folder: str, file: str) -> Iterator[str]:
+    """The files of that name above a directory, in it, and in the directories of both."""
+    for place in (os.path.normpath(os.path.join(folder, os.pardir)), folder):
+        for pattern in (file, os.path.join("*", file)):
+            yield from map(os.path.normpath, sorted(glob(os.path.join(escape(place), pattern))))
