@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from kiplint import review
+from kiplint.commands.review.base import find_base
 from kiplint.commands.review.result import ReviewDocument
-from kiplint.commands.review.run import find_base
 from kiplint.engine.errors import UsageError
 from kiplint.sources.git import close_repositories
 from kiplint.sources.schema_files import SourceError

@@ -66,10 +66,10 @@ def find_baseline(named: str, configured: str, sets: tuple[str, ...], files: Dis
 
 
 class Compared(NamedTuple):
-    """The findings that the baseline does not record, its stale entries, and warnings about the baseline."""
+    """The findings that no baseline records, its stale entries (None without a baseline), and warnings about it."""
 
     findings: tuple[Finding, ...]
-    stale: tuple[StaleObject, ...]
+    stale: tuple[StaleObject, ...] | None
     notes: tuple[str, ...]
 
 

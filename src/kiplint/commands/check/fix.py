@@ -33,7 +33,12 @@ class Fixes(msgspec.Struct):
     known: list[Finding]
     """The findings that could be fixed, but were not to be: the base, HEAD or the baseline has them."""
 
-    def summary(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> str:
+    def notes(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> tuple[str, ...]:
+        """What was fixed, as `_summary` says, what that changes, and what was not fixed, and why."""
+        summary = self._summary(remaining, others, is_written=is_written, unsafe=unsafe)
+        return (summary, *self._effects(), *self._reasons())
+
+    def _summary(self, remaining: Sequence[Finding], others: int, *, is_written: bool, unsafe: bool) -> str:
         """How many findings were fixed, or would be if nothing is written yet, and how many remain, in words.
 
         `others` is how many findings are not fixed as they are older than the change or in the baseline.
@@ -52,8 +57,7 @@ class Fixes(msgspec.Struct):
         parts += [f"{others:,} known and not fixed"] if others else []
         return ", ".join(parts)
 
-    @property
-    def effects(self) -> tuple[str, ...]:
+    def _effects(self) -> tuple[str, ...]:
         """What the unsafe fixes change: a line for each kind, with its first location, `MOST_REASONS` of them."""
         locations: dict[tuple[str, str], list[str]] = {}
         for finding in self.fixed:
@@ -67,8 +71,7 @@ class Fixes(msgspec.Struct):
         kinds = len(lines) - MOST_REASONS
         return (*lines[:MOST_REASONS], *([f"review: {kinds} more kinds of changes"] if kinds > 0 else []))
 
-    @property
-    def reasons(self) -> tuple[str, ...]:
+    def _reasons(self) -> tuple[str, ...]:
         """Why the fixes that would make something worse were not applied: a line for each, `MOST_REASONS` of them."""
         lines = [
             f"not fixed: {finding.path}:{finding.line}: {finding.rule}: {why}"

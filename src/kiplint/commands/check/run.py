@@ -15,7 +15,14 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import replace
 
-from kiplint.commands.check.baseline import BaselineFile, StaleObject, apply_baseline, find_baseline, read_counts
+from kiplint.commands.check.baseline import (
+    BaselineFile,
+    Compared,
+    StaleObject,
+    apply_baseline,
+    find_baseline,
+    read_counts,
+)
 from kiplint.engine.baseline import are_recorded
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.finding import Finding, Fix
@@ -113,7 +120,7 @@ def check(
     names = tuple(os.fspath(name) for name in sets) or (".",)
     start = "" if names[0] == STDIN else names[0]
     configuration = configure(start, select=select, ignore=ignore, severity=severity, config=config, isolated=isolated)
-    task = CheckedSet(
+    options = CheckOptions(
         names,
         configuration,
         configuration.rules(),
@@ -128,10 +135,10 @@ def check(
         repository=os.fspath(repository) if repository else None,
         with_fixes=with_fixes,
     )
-    return check_sets(task)
+    return check_sets(options)
 
 
-class CheckedSet(msgspec.Struct, frozen=True):
+class CheckOptions(msgspec.Struct, frozen=True):
     """What is checked, against which rules, and what is done beside, as the parameters of `check` say.
 
     With `strict`, `changed_since` leaves out what the base has too, even if its line was changed.
@@ -152,50 +159,49 @@ class CheckedSet(msgspec.Struct, frozen=True):
     repository: str | None = None
     with_fixes: bool = True
 
+    @property
+    def writes(self) -> bool:
+        """Whether fixes are written to the files."""
+        return self.fix and not self.diff
 
-def check_sets(task: CheckedSet) -> CheckResult:
-    """Check the sets of a task: read them, check or fix them, leave out what is known, and report the rest."""
-    writes = task.fix and not task.diff
-    if writes:
+
+def check_sets(options: CheckOptions) -> CheckResult:
+    """Read the sets, check or fix them, leave out what is known, and report the rest."""
+    if options.writes:
         from kiplint.fixes.write import require_files
 
-        require_files(task.names)
-    baseline = _baseline(task)
-    base = _base(task)
-    read = _read(task)
-    fixes = _fixes(task, read, base, baseline) if task.fix or task.diff else None
-    results = fixes.results if fixes else [_check_set(task, base, schemas) for schemas in read.sets]
-    everything, sources = _in_order(task, read, results), _sources(results)
+        require_files(options.names)
+    baseline, base, read = _baseline(options), _base(options), _read(options)
+    fixes = _fixes(options, read, base, baseline) if options.fix or options.diff else None
+    results = fixes.results if fixes else [_check_set(options, base, schemas) for schemas in read.sets]
+    everything, sources = _in_order(options, read, results), _sources(results)
     recent = _recent(everything, sources, base)
-    if fixes and writes:
+    if fixes and options.writes:
         fixes.change.write()
-    findings, stale, notes = recent, None, [*read.empty, *_not_followed(read)]
-    notes += task.configuration.misnamed(task.rules, frozenset().union(*(result.names for result in results)))
-    notes += _releases_note(task)
+    new = Compared(recent, None, ())
     if baseline:
-        plain = cache(lambda: _without_base(task) if base else everything)
-        findings, stale, more = apply_baseline(recent, everything, plain, task.rules, baseline, task.configuration.base)
-        notes += more
+        plain = cache(lambda: _without_base(options) if base else everything)
+        new = apply_baseline(recent, everything, plain, options.rules, baseline, options.configuration.base)
+    notes = [*_notes(options, read, results), *new.notes]
     if fixes:
-        others = len(everything) - len(findings)
-        notes.append(fixes.summary(findings, others, is_written=writes, unsafe=task.unsafe_fixes))
-        notes += (*fixes.effects, *fixes.reasons)
-    fail_on = task.fail_on or task.configuration.config.fail_on
+        others = len(everything) - len(new.findings)
+        notes += fixes.notes(new.findings, others, is_written=options.writes, unsafe=options.unsafe_fixes)
+    fail_on = options.fail_on or options.configuration.config.fail_on
     return CheckResult(
-        findings=findings,
+        findings=new.findings,
         files=len(read.paths),
         messages=sum(result.messages for result in results),
         sources=sources,
-        status="findings" if at_least(findings, fail_on) else "ok",
-        sets=task.names,
-        rules=rule_infos([*task.rules.all_rules, *task.rules.rules], findings, IGNORE),
+        status="findings" if at_least(new.findings, fail_on) else "ok",
+        sets=options.names,
+        rules=rule_infos([*options.rules.all_rules, *options.rules.rules], new.findings, IGNORE),
         paths=tuple(read.paths),
-        stale=stale,
+        stale=new.stale,
         notes=tuple(notes),
         left_out=tuple(dict.fromkeys(path for schemas in read.sets for path in schemas.left_out)),
         older=len(everything) - len(recent),
-        patch=fixes.change.patch(task.names) if fixes else None,
-        whole=task.whole,
+        patch=fixes.change.patch(options.names) if fixes else None,
+        whole=options.whole,
     )
 
 
@@ -211,57 +217,61 @@ class _Read(NamedTuple):
         return [file.path for schemas in self.sets for file in schemas.files if file.is_reported]
 
 
-def _read(task: CheckedSet) -> _Read:
+def _read(options: CheckOptions) -> _Read:
     """The sets. Having none is an error only where nothing is compared."""
     empty: list[str] = []
     try:
-        sets = [*open_sets(task.names, task.configuration.keeps, repository=task.repository, empty=empty)]
+        sets = [*open_sets(options.names, options.configuration.keeps, repository=options.repository, empty=empty)]
     except NothingThereError:
-        if task.changed_since is None:
+        if options.changed_since is None:
             raise
         return _Read((), ())
     return _Read(sets, empty)
 
 
-def _base(task: CheckedSet) -> BaseState | None:
+def _base(options: CheckOptions) -> BaseState | None:
     """The findings of the revision `changed_since`."""
-    if task.changed_since is None:
+    if options.changed_since is None:
         return None
     from kiplint.compat.since import read_base
 
-    return read_base(task.changed_since, task.names, task.configuration.keeps, task.rules, strict=task.strict)
+    return read_base(
+        options.changed_since, options.names, options.configuration.keeps, options.rules, strict=options.strict
+    )
 
 
-def _baseline(task: CheckedSet) -> BaselineFile | None:
+def _baseline(options: CheckOptions) -> BaselineFile | None:
     """The file of known findings, if one is named or configured."""
-    configured = task.configuration.config.baseline
-    if not (task.baseline or configured or task.update_baseline):
+    configured = options.configuration.config.baseline
+    if not (options.baseline or configured or options.update_baseline):
         return None
-    path = configured and os.path.join(task.configuration.base, configured)
-    return find_baseline(task.baseline, path, task.names, task.configuration.files, is_updated=task.update_baseline)
+    path = configured and os.path.join(options.configuration.base, configured)
+    return find_baseline(
+        options.baseline, path, options.names, options.configuration.files, is_updated=options.update_baseline
+    )
 
 
-def _check(task: CheckedSet, base: BaseState | None, schemas: SchemaFiles) -> Result:
+def _check(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
     """The result of one set as it is."""
     return check_set(
         (Input(file.path, file.data, file.is_reported) for file in schemas.files),
-        task.rules,
+        options.rules,
         directory=schemas.directory,
         partial=schemas.single_file,
-        fixer=_make_fixes if task.with_fixes or task.fix or task.diff else None,
+        fixer=_make_fixes if options.with_fixes or options.fix or options.diff else None,
         base=base.at(schemas.directory) if base else None,
     )
 
 
-def _check_set(task: CheckedSet, base: BaseState | None, schemas: SchemaFiles) -> Result:
+def _check_set(options: CheckOptions, base: BaseState | None, schemas: SchemaFiles) -> Result:
     """The result of one set as it is, with the fixes that `check --fix` would not refuse."""
-    result = _check(task, base, schemas)
+    result = _check(options, base, schemas)
     if not any(finding.fix for finding in result.findings):
         return result
     from kiplint.commands.check.fix import without_refused_fixes
 
-    check_others = partial(_check, _other_rules(task), None)
-    return without_refused_fixes(schemas, result, partial(_check, task, base), check_others)
+    check_others = partial(_check, _other_rules(options), None)
+    return without_refused_fixes(schemas, result, partial(_check, options, base), check_others)
 
 
 def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) -> Sequence[Fix]:
@@ -271,58 +281,58 @@ def _make_fixes(violation: Violation, pointer: str, files: Mapping[str, bytes]) 
     return make_fixes(violation, pointer, files)
 
 
-def _fixes(task: CheckedSet, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
+def _fixes(options: CheckOptions, read: _Read, base: BaseState | None, baseline: BaselineFile | None) -> Fixes:
     """The results of the sets with their fixes; what is known is not fixed."""
     from kiplint.commands.check.fix import fix_sets
 
     def choose(findings: Sequence[Finding], sources: Mapping[str, bytes]) -> Sequence[Finding]:
         """The findings that neither the base, or else HEAD, nor the baseline has."""
-        recent = _recent(tuple(findings), sources, base or _head(task))
+        recent = _recent(tuple(findings), sources, base or _head(options))
         recorded = are_recorded(recent, read_counts(baseline) if baseline else {})
         return [finding for finding, is_recorded in zip(recent, recorded, strict=True) if not is_recorded]
 
     return fix_sets(
         read.sets,
-        partial(_check, task, base),
-        partial(_check, _other_rules(task), None),
+        partial(_check, options, base),
+        partial(_check, _other_rules(options), None),
         choose,
-        unsafe=task.unsafe_fixes,
-        releases=cache(partial(_fixed_releases, task)),
+        unsafe=options.unsafe_fixes,
+        releases=cache(partial(_fixed_releases, options)),
     )
 
 
-def _other_rules(task: CheckedSet) -> CheckedSet:
-    """The task with the rules that do not run, which no fix may break either."""
+def _other_rules(options: CheckOptions) -> CheckOptions:
+    """The options with the rules that do not run, which no fix may break either."""
     from kiplint.fixes.apply import all_rules
 
-    running, every = {rule.id for rule in task.rules.rules}, all_rules(task.configuration)
+    running, every = {rule.id for rule in options.rules.rules}, all_rules(options.configuration)
     others = RuleSet([rule for rule in every.rules if rule.id not in running], every.all_rules, every.ignores)
-    return replace(task, rules=others, with_fixes=False, fix=False, diff=False)
+    return replace(options, rules=others, with_fixes=False, fix=False, diff=False)
 
 
-def _head(task: CheckedSet) -> BaseState | None:
+def _head(options: CheckOptions) -> BaseState | None:
     """The findings of HEAD, which are not fixed; None outside a repository, and where all are to be fixed."""
-    homes = {home_of(_folder(name)) for name in task.names}
+    homes = {home_of(_folder(name)) for name in options.names}
     home = homes.pop()
-    if task.whole or homes or not home or not all(map(os.path.lexists, task.names)):
+    if options.whole or homes or not home or not all(map(os.path.lexists, options.names)):
         return None
-    if any(name.lower().endswith(ARCHIVES) for name in task.names):
+    if any(name.lower().endswith(ARCHIVES) for name in options.names):
         return None
     from kiplint.compat.since import read_base
 
     with suppress(SourceError):  # git is missing or refuses the repository
-        return read_base(HEAD, task.names, task.configuration.keeps, task.rules, repository=home)
+        return read_base(HEAD, options.names, options.configuration.keeps, options.rules, repository=home)
     return None
 
 
-def _fixed_releases(task: CheckedSet) -> Releases | None:
+def _fixed_releases(options: CheckOptions) -> Releases | None:
     """The releases that no fix may break; without any, what the base or HEAD has."""
     from kiplint.compat.released import releases_of, releases_or_base
 
-    since, place = task.changed_since, home_of(_folder(task.names[0]))
+    since, place = options.changed_since, home_of(_folder(options.names[0]))
     if since or place:
-        return releases_or_base(task.configuration, since or HEAD, repository=None if since else place)
-    return releases_of(task.configuration, "")
+        return releases_or_base(options.configuration, since or HEAD, repository=None if since else place)
+    return releases_of(options.configuration, "")
 
 
 def _folder(name: str) -> str:
@@ -334,10 +344,10 @@ def _sources(results: Iterable[Result]) -> dict[str, bytes]:
     return {path: data for result in results for path, data in result.sources.items()}
 
 
-def _in_order(task: CheckedSet, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
+def _in_order(options: CheckOptions, read: _Read, results: Iterable[Result]) -> tuple[Finding, ...]:
     """The findings by file, those about a missing half with the file that has it."""
     findings = sorted((finding for result in results for finding in result.findings), key=attrgetter("path"))
-    about_partners = frozenset(rule.id for rule in task.rules.all_rules if HALF in rule.spec.topics)
+    about_partners = frozenset(rule.id for rule in options.rules.all_rules if HALF in rule.spec.topics)
     return locate_partners(tuple(findings), read.paths, about_partners)
 
 
@@ -350,30 +360,27 @@ def _recent(findings: tuple[Finding, ...], sources: Mapping[str, bytes], base: B
     return new_since(findings, sources, base)
 
 
-def _without_base(task: CheckedSet) -> tuple[Finding, ...]:
+def _without_base(options: CheckOptions) -> tuple[Finding, ...]:
     """The findings of a check without a base: with one, some rules report other findings."""
     with suppress(NothingThereError):
-        task = replace(task, changed_since=None, with_fixes=False)
-        read = _read(task)
-        return _in_order(task, read, [_check(task, None, schemas) for schemas in read.sets])
+        options = replace(options, changed_since=None, with_fixes=False)
+        read = _read(options)
+        return _in_order(options, read, [_check(options, None, schemas) for schemas in read.sets])
     return ()
 
 
-def _releases_note(task: CheckedSet) -> tuple[str, ...]:
-    """Which versions are released, where something is compared."""
-    if not task.changed_since or task.strict:
-        return ()
-    from kiplint.compat.released import releases_note, releases_of
+def _notes(options: CheckOptions, read: _Read, results: Iterable[Result]) -> Iterator[str]:
+    """What is empty, is not followed, or has a wrong name; and which versions are released, if that is asked."""
+    yield from read.empty
+    if links := [*dict.fromkeys(link for schemas in read.sets for link in schemas.links)]:
+        more = f" and {len(links) - 3} more" if len(links) > 3 else ""
+        yield f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"
+    yield from options.configuration.misnamed(options.rules, frozenset().union(*(item.names for item in results)))
+    if options.changed_since and not options.strict:
+        from kiplint.compat.released import releases_note, releases_of
 
-    place = f"{task.changed_since}:"
-    return releases_note(releases_of(task.configuration, place), place)
-
-
-def _not_followed(read: _Read) -> list[str]:
-    """A line with the links in the sets, where there are any."""
-    links = [*dict.fromkeys(link for schemas in read.sets for link in schemas.links)]
-    more = f" and {len(links) - 3} more" if len(links) > 3 else ""
-    return [f"{plural(len(links), 'link')} not followed: {', '.join(links[:3])}{more}"] if links else []
+        place = f"{options.changed_since}:"
+        yield from releases_note(releases_of(options.configuration, place), place)
 
 
 def locate_partners(findings: tuple[Finding, ...], paths: Iterable[str], rules: Collection[str]) -> tuple[Finding, ...]:

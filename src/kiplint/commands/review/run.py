@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from msgspec.structs import asdict, replace
 
-from kiplint.commands.check.run import CheckedSet, check_sets
+from kiplint.commands.check.run import CheckOptions, check_sets
 from kiplint.commands.diff.run import breaks_of, compare
+from kiplint.commands.review.base import Base, find_base, place_in
 from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, Origin, ReviewResult
 from kiplint.commands.review.trust import RevisionFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout import findings_of
@@ -19,7 +19,6 @@ from kiplint.compat.causes import causes_of
 from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
-from kiplint.compat.since import places
 from kiplint.compat.tree import Tree, broken, load, load_base
 from kiplint.engine.config import Configuration, FailOn, Path, configure
 from kiplint.engine.errors import UsageError
@@ -27,8 +26,7 @@ from kiplint.engine.finding import SEVERITIES, Finding, Span
 from kiplint.engine.rule import Topic
 from kiplint.model.headers import WITH_INSTANCE_ID
 from kiplint.render.report import IGNORE, at_least, rule_infos
-from kiplint.sources.git import is_revision, is_unborn, open_repository
-from kiplint.sources.history import target_branches
+from kiplint.sources.git import is_revision, is_unborn
 from kiplint.sources.schema_files import NothingThereError, SourceError
 from kiplint.sources.tree import home_of
 from kiplint.text.files import DISK
@@ -37,7 +35,6 @@ from kiplint.text.locate import Locator
 
 NONE: Final = "none"
 COMPARE: Final = "; to compare with a revision, write --base REV"
-NAME_BASE: Final = "; name one: --base REV, or --base none to check without comparing"
 
 HEADER_MISSING: Final = "kip-1313/header-missing"
 
@@ -71,124 +68,73 @@ def review(
     grave_breaks = breaks_of(fail_on_breaks)
     names = tuple(os.fspath(path) for path in paths) or (os.path.relpath(home_of(os.curdir) or os.curdir),)
     since = Base("", "") if base == NONE else find_base(base, names)
-    has_base = bool(since.revision) and not is_unborn(since.revision)
-    base_files = RevisionFiles(since.revision, home_of(os.curdir))
-    files = base_files if has_base and not trust_head else DISK
+    base_files = RevisionFiles(since.revision, home_of(os.curdir)) if _has_commit(since) else None
+    files = base_files if base_files and not trust_head else DISK
     configuration = configure(names[0], files, select=select, ignore=ignore, severity=severity, config=config)
+    _require_paths(names)
+    rules = configuration.rules()
+    options = CheckOptions(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=fix)
+    checked = check_sets(options)
+    comparison = _compare(
+        names, since.revision, [os.fspath(name) for name in released], configuration
+    )  # with what was fixed
+    rows = comparison.rollout(configuration, when=rollout)
+    additions, breaking = comparison.additions, comparison.breaking
+    items: list[Item] = [(comparison.at_first_header(finding), "check") for finding in checked.findings]
+    if base_files:
+        folders = {*names, *map(os.path.dirname, comparison.after_sources)}
+        changed = changed_configuration(base_files, folders, trusts_head=trust_head)
+        items += [(finding, "check") for finding in changed]
+    items += [(change, "diff") for change in breaking]
+    if rollout == "always":
+        items += [(finding, "rollout") for finding in findings_of(rows, comparison.after_sources)]
+    every_rule = [*configuration.all_rules(), *rules.rules]
+    findings = entries_of(items, {rule.id: rule.spec.topics for rule in every_rule})
+    fail_on = fail_on or configuration.config.fail_on
+    is_grave = fail_on != "never" and any(change.breaks in grave_breaks for change in breaking)
+    infos = rule_infos(every_rule, (*findings, *additions), IGNORE)
+    return ReviewResult(
+        findings=findings,
+        files=checked.files,
+        messages=checked.messages,
+        sources={**comparison.sources, **checked.sources},
+        status="findings" if is_grave or at_least(findings, fail_on) else "ok",
+        sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
+        rules=infos | rule_infos([CONFIGURATION_CHANGED], findings, ""),
+        paths=checked.paths,
+        notes=(*since.notes, *comparison.notes, *checked.notes),
+        left_out=checked.left_out,
+        harmless=("info",),
+        whole=whole,
+        older=checked.older,
+        additions=additions,
+        base=since.revision,
+        released=comparison.releases.names if comparison.releases else (),
+        rollout=rows,
+        touched_rpcs=frozenset(change.rpc for change in comparison.changes),
+        ignores=new_ignores(comparison.before_sources, comparison.after_sources),
+        patch=_patch(options, findings),
+    )
+
+
+def _has_commit(base: Base) -> bool:
+    return bool(base.revision) and not is_unborn(base.revision)
+
+
+def _require_paths(names: Iterable[str]) -> None:
+    """Raise an error unless all are files or directories."""
     for name in names:
         if not os.path.lexists(name):
             if is_revision(name):
                 raise UsageError(f"{name} is a revision, not a file or directory of the checkout{COMPARE}")
             raise SourceError(f"no such file or directory: {name}")
-    rules = configuration.rules()
-    task = CheckedSet(names, configuration, rules, changed_since=since.revision or None, strict=True, fix=fix)
-    check_result = check_sets(task)
-    releases = [os.fspath(name) for name in released]
-    comparison = _compare(names, since.revision, releases, configuration)  # with what was fixed
-    changes = comparison.changes
-    rows: tuple[RolloutRow, ...] = ()
-    declares_headers = any(b'"headerVersions"' in data for data in comparison.after_sources.values())
-    if rollout == "always" or (rollout == "auto" and since.revision and declares_headers):
-        rows = comparison.rollout(configuration)
-    additions = tuple(change for change in changes if change.breaks == "none" and change.severity == "info")
-    worse = [change for change in changes if change.breaks != "none" or change.severity != "info"]
-    every_rule = [*configuration.all_rules(), *rules.rules]
-    topics = {rule.id: rule.spec.topics for rule in every_rule}
-    lagging = findings_of(rows, comparison.after_sources) if rollout == "always" else ()
-    folders = {*names, *map(os.path.dirname, comparison.after_sources)}
-    config_findings = changed_configuration(base_files, folders, trusts_head=trust_head) if has_base else ()
-    found = [comparison.at_first_header(finding) for finding in check_result.findings]
-    items: list[Item] = [(finding, "check") for finding in (*found, *config_findings)]
-    items += [(change, "diff") for change in worse]
-    items += [(finding, "rollout") for finding in lagging]
-    findings = entries_of(items, topics)
-    fail_on = fail_on or configuration.config.fail_on
-    grave = fail_on != "never" and any(change.breaks in grave_breaks for change in worse)
-    patch = b""
-    if any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
-        patch = check_sets(replace(task, fix=False, diff=True)).patch or b""
-    return ReviewResult(
-        findings=findings,
-        files=check_result.files,
-        messages=check_result.messages,
-        sources={**comparison.sources, **check_result.sources},
-        status="findings" if grave or at_least(findings, fail_on) else "ok",
-        sets=(*names, *([f"{since.revision}:"] if since.revision else [])),
-        rules=rule_infos(every_rule, (*findings, *additions), IGNORE)
-        | rule_infos([CONFIGURATION_CHANGED], findings, ""),
-        paths=check_result.paths,
-        notes=(*since.notes, *comparison.notes, *check_result.notes),
-        left_out=check_result.left_out,
-        harmless=("info",),
-        whole=whole,
-        older=check_result.older,
-        additions=additions,
-        base=since.revision,
-        released=comparison.releases.names if comparison.releases else (),
-        rollout=rows,
-        touched_rpcs=frozenset(change.rpc for change in changes),
-        ignores=new_ignores(comparison.before_sources, comparison.after_sources),
-        patch=patch,
-    )
 
 
-class Base(NamedTuple):
-    """The revision to compare with, and the reason in words; both are empty without a base."""
-
-    revision: str
-    reason: str
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A note on a base that was chosen automatically."""
-        return (f"compared with {self.revision}, {self.reason}",) if self.reason else ()
-
-
-def find_base(base: str | None = None, names: Iterable[str] = (os.curdir,)) -> Base:
-    """The base of a review of some paths of the work tree. Raises UsageError and SourceError."""
-    if base:
-        if not home_of(os.curdir):
-            raise SourceError("a base needs a git repository around the working directory")
-        if not is_revision(base) and not is_unborn(base):
-            raise SourceError(f"no such revision: {base}")
-        base = base.removesuffix(":")
-        whole = len(base) >= 40 and not base.strip("0123456789abcdef")
-        return Base(open_repository(None).run("rev-parse", "--short", base).strip() if whole else base, "")
-    if not home_of(os.curdir):
-        raise UsageError(f"there is no git repository around the working directory, and so no base{NAME_BASE}")
-    git = open_repository(None).run
-    if is_unborn("HEAD"):
-        return Base("HEAD", "which has no commit yet")
-    head = git("rev-parse", "HEAD").strip()
-    commit = open_repository(None).find(head)  # which names its parents in a shallow clone, too
-    raw = commit.data.decode("utf-8", "replace").partition("\n\n")[0] if commit else ""
-    parents = [line.removeprefix("parent ") for line in raw.split("\n") if line.startswith("parent ")]
-
-    def base_at(commit: str, reason: str) -> Base:
-        if not is_revision(commit):
-            raise UsageError(f"the clone lacks {reason}; git fetch --depth=1 origin {commit}{NAME_BASE}")
-        return Base(git("rev-parse", "--short", commit).strip(), reason)
-
-    if len(parents) > 1 and head == os.environ.get("GITHUB_SHA"):  # the merge that GitHub makes of a pull request
-        return base_at(parents[0], "the branch that the pull request goes into")
-    own = git("rev-parse", "--abbrev-ref", "HEAD").strip()
-    for branch in target_branches():
-        if fork := git("merge-base", "HEAD", branch).strip():
-            if fork == head and any(map(_is_changed, names)):
-                return base_at(fork, "the last commit")
-            if fork != head or own not in ("HEAD", branch, branch.partition("/")[2]):
-                return base_at(fork, f"where the branch left {branch}")
-            break
-    return base_at(parents[0], "the commit before HEAD") if parents else base_at(head, "the only commit")
-
-
-def _is_changed(name: str) -> bool:
-    """Whether the definitions of a path differ from those in the last commit."""
-    if not os.path.lexists(name) or not (place := _place(name, "HEAD")):
-        return True
-    with suppress(NothingThereError):
-        return {*load_base(place).sources.values()} != {*load(name).sources.values()}
-    return False
+def _patch(options: CheckOptions, findings: Iterable[Finding]) -> bytes:
+    """The safe fixes of the findings as a patch."""
+    if not any(finding.fix and finding.fix.applicability == "safe" for finding in findings):
+        return b""
+    return check_sets(replace(options, fix=False, diff=True)).patch or b""
 
 
 class Comparison(NamedTuple):
@@ -230,8 +176,21 @@ class Comparison(NamedTuple):
                 return replace(finding, path=message.file, pointer="/headerVersions", **asdict(place))
         return finding
 
-    def rollout(self, configuration: Configuration) -> tuple[RolloutRow, ...]:
-        """The RPCs with their request headers."""
+    @property
+    def additions(self) -> tuple[ChangeFinding, ...]:
+        """The changes that break nothing."""
+        return tuple(change for change in self.changes if change.breaks == "none" and change.severity == "info")
+
+    @property
+    def breaking(self) -> tuple[ChangeFinding, ...]:
+        """All other changes."""
+        return tuple(change for change in self.changes if change.breaks != "none" or change.severity != "info")
+
+    def rollout(self, configuration: Configuration, *, when: RolloutReport) -> tuple[RolloutRow, ...]:
+        """The RPCs with their request headers; none unless they are to be reported."""
+        declares_headers = any(b'"headerVersions"' in data for data in self.after_sources.values())
+        if when == "never" or (when == "auto" and not declares_headers):
+            return ()
         rules = rollout_rules(WITH_INSTANCE_ID, configuration.config, configuration.rules().all_rules)
         return tuple(
             row
@@ -250,7 +209,7 @@ def _compare(names: Iterable[str], base: str, released: Sequence[str], configura
     changes: list[ChangeFinding] = []
     notes: list[str] = []
     for name in names:
-        if not (place := _place(name, base)):
+        if not (place := place_in(name, base)):
             notes.append(f"{name} is not in {base}, so there is nothing to compare it with")
             continue
         try:
@@ -261,15 +220,6 @@ def _compare(names: Iterable[str], base: str, released: Sequence[str], configura
         trees.append((before, after))
         changes += compare((before.name, name), (before, after), rules, releases=releases).changes
     return Comparison(tuple(trees), tuple(changes), releases, (*releases_note(releases, f"{base}:"), *notes))
-
-
-def _place(name: str, base: str) -> str:
-    """A path in the base, empty where it is not there. Raises UsageError for what is not of the work tree."""
-    folder = next(places(base, [name], home_of(os.curdir), "a review"), "")
-    if os.path.isdir(name) or not folder:
-        return folder
-    file = f"{folder}{'' if folder.endswith(':') else '/'}{os.path.basename(name)}"
-    return file if open_repository(None).find(file) else ""
 
 
 Item = tuple[Finding, Origin]
