@@ -24,7 +24,6 @@ from kiplint.engine.packs import shipped_rules
 from kiplint.engine.rule import Rule
 from kiplint.engine.ruleset import load_rules, make_ruleset
 from kiplint.engine.run import Input, check_set
-from kiplint.fixes import texts
 from kiplint.fixes.apply import Check, FixedSet, fix_set, new_findings, unreadable
 from kiplint.fixes.case import FIXERS
 from kiplint.fixes.fixers import make_fixes
@@ -260,13 +259,3 @@ def test_a_users_rule_may_name_a_fixer(tmp_path: Path) -> None:
     assert {finding.rule: finding.fix and finding.fix.edits[0].text for finding in findings} == {
         "house/no-uuid": '"string"', "house/odd": None,
     }  # fmt: skip
-
-
-def test_each_missing_bracket_has_its_own_fix_in_a_text_that_is_searched_once() -> None:
-    texts._missing_brackets.cache_clear()
-    rules = make_ruleset(Config(select=["syntax"]), load_rules(Config(), ""))
-    data = b'{"name": "A", "fields": [' + b'{"x": [1}, ' * 20
-    findings = check_set([Input("X.json", data)], rules, fixer=make_fixes).findings
-    places = {edit.start for finding in findings if finding.fix for edit in finding.fix.edits}
-    assert places == {data.index(b"}") + 11 * number for number in range(20)}
-    assert texts._missing_brackets.cache_info().misses == 1

@@ -6,8 +6,6 @@ import json
 import math
 import re
 import textwrap
-from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
 from kiplint.fixes.case import FixerCase, Fixes, fixer
@@ -96,17 +94,12 @@ def closing_bracket(case: FixerCase) -> Fixes:
     problem = case.element.problem
     if not _UNCLOSED_DETAIL.match(problem.detail):
         return ()
-    missing = _missing_brackets(case.document)
-    return case.unsafe([edit for edit in (missing.get(problem.start), *missing.values()) if edit][:1])
+    edit = _missing_brackets(case.document)
+    return case.unsafe([edit] if edit else [])
 
 
-@lru_cache(maxsize=1)
-def _missing_brackets(document: Document) -> Mapping[int, Edit]:
-    """The edits that insert missing closing brackets.
-
-    The key is the offset of the wrong closing bracket, or of the end of the text, where the mistake shows.
-    """
-    missing: dict[int, Edit] = {}
+def _missing_brackets(document: Document) -> Edit | None:
+    """The edit that inserts the closing brackets that are missing first."""
     open_offsets: list[int] = []
     code_end = 0
     for match in _CODE.finditer(document.text):
@@ -120,14 +113,12 @@ def _missing_brackets(document: Document) -> Mapping[int, Edit]:
             while index >= 0 and _CLOSERS[document.text[open_offsets[index]]] != token:
                 index -= 1
             if index < 0:
-                return missing
+                return None
             if inner := open_offsets[index + 1 :]:
-                missing[match.start()] = _closers(document, inner, code_end)
+                return _closers(document, inner, code_end)
             del open_offsets[index:]
         code_end = match.end()
-    if open_offsets:
-        missing[len(document.text)] = _closers(document, open_offsets, code_end)
-    return missing
+    return _closers(document, open_offsets, code_end) if open_offsets else None
 
 
 def _closers(document: Document, offsets: list[int], end: int) -> Edit:

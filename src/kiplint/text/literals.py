@@ -6,8 +6,7 @@ import math
 import re
 from typing import Final
 
-import msgspec
-
+from kiplint.text.decode import Problem
 from kiplint.text.show import show_raw
 
 REPLACEMENT: Final = "\ufffd"
@@ -29,24 +28,15 @@ _SHORT: Final = {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"
 _MOST: Final = 10
 
 
-class StringIssue(msgspec.Struct, frozen=True):
-    """A mistake inside a string: the kind of problem, its detail, and its half-open character span."""
-
-    kind: str
-    detail: str
-    start: int
-    end: int
-
-
-def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tuple[str, list[StringIssue]]:
+def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tuple[str, list[Problem]]:
     """The value of the string literal at `text[start:end]` (quotes included) and at most 10 issues in it.
 
     Unpaired surrogates and meaningless escapes are read as U+FFFD, so the value can always be encoded.
     """
     quote, stop = text[start], end - 1 if closed else end
-    issues: list[StringIssue] = []
+    issues: list[Problem] = []
     if quote == "'":
-        issues.append(StringIssue("json5-only", "a string in single quotes; write it in double quotes", start, end))
+        issues.append(Problem("json5-only", "a string in single quotes; write it in double quotes", "", start, end))
     parts: list[str] = []
     position = start + 1
     for match in re.compile(_SPECIAL).finditer(text, position, stop):
@@ -54,7 +44,7 @@ def read_string(text: str, start: int, end: int, *, closed: bool = True) -> tupl
         parts += (text[position : match.start()], meaning)
         position = match.end()
         if kind and len(issues) < _MOST:
-            issues.append(StringIssue(kind, detail, *match.span()))
+            issues.append(Problem(kind, detail, "", *match.span()))
     parts.append(text[position:stop])
     return "".join(parts), issues
 
