@@ -6,9 +6,8 @@ The rows are a view of findings: of the rules whose `rollout` is set, in the hea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Annotated, Final, Literal, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, Final, Literal, cast, get_args
 
 import msgspec
 from msgspec import Meta
@@ -20,8 +19,8 @@ from kiplint.compat.pairs import Both, are_related
 from kiplint.compat.released import Releases, released_versions
 from kiplint.compat.tree import Tree, pair_sets
 from kiplint.engine.config import Config
-from kiplint.engine.finding import Location, Severity
-from kiplint.engine.rule import HALF, Rule
+from kiplint.engine.finding import Location, Severity, location_of, message_of
+from kiplint.engine.rule import Level, Rule
 from kiplint.engine.ruleset import RuleSet, Violation, load_rules, make_ruleset, matches
 from kiplint.model.headers import WITH_INSTANCE_ID, header_map, header_of
 from kiplint.model.message import Message
@@ -37,7 +36,7 @@ CHANGED_BY_KIP: Final = frozenset({"OffsetDelete", "GetTelemetrySubscriptions", 
 """The RPCs whose bodies KIP-1313 changes together with the header."""
 
 Adoption = Literal["done", "unstable", "missing", "wrong", "new", "exempt", "dead"]
-STATUSES: Final[tuple[Adoption, ...]] = ("done", "unstable", "missing", "wrong", "new", "exempt", "dead")
+STATUSES: Final[tuple[Adoption, ...]] = get_args(Adoption)
 FAILING: Final[tuple[Adoption, ...]] = ("unstable", "missing", "wrong")
 """The statuses that fail a rollout."""
 
@@ -79,10 +78,8 @@ def rollout_rules(header: int, config: Config | None = None, every: Sequence[Rul
     own = {"header": header, "common": _ALL, "derived": True}
     active = []
     for rule in every or make_ruleset(config, load_rules(config, "")).all_rules:
-        if not rule.spec.rollout or any(matches(name, rule.id) for name in config.ignore):
-            continue
         is_off = rule.severity == "off" and (rule.spec.rollout != "missing" or rule.id in config.severity)
-        if not is_off:
+        if rule.spec.rollout and not is_off and not any(matches(name, rule.id) for name in config.ignore):
             params = {name: own.get(name, value) for name, value in rule.params.items()}
             severity = rule.spec.on if rule.severity == "off" else rule.severity
             active.append(replace(rule, severity=severity, params=params))
@@ -104,15 +101,18 @@ def rollout_of_trees(
         rows = [row for schemas in head.sets.values() for row in rollout(schemas, None, header, rules)]
         return sorted(rows, key=lambda row: row.name)
     rows = []
-    everywhere = {(message.type, message.api_key) for message in head.messages if message.is_rpc}
-    former = {(message.type, message.api_key): message for message in base.messages if message.is_rpc}
+    everywhere = {_identity(message) for message in head.messages if message.is_rpc}
+    former = {_identity(message): message for message in base.messages if message.is_rpc}
     for old, new in pair_sets(base, head):
-        here = {(message.type, message.api_key) for message in new.messages if message.is_rpc}
-        stayed = [item for item in old.messages if (item.type, item.api_key) not in everywhere - here]
-        own = {(item.type, item.api_key) for item in stayed}
-        moved = [former[key] for key in here - own if key in former]
+        here = {_identity(message) for message in new.messages if message.is_rpc}
+        stayed = [message for message in old.messages if _identity(message) not in everywhere - here]
+        moved = [former[key] for key in here - {*map(_identity, stayed)} if key in former]
         rows += rollout(new, SchemaSet((*stayed, *moved), old.directory), header, rules, releases)
     return sorted(rows, key=lambda row: row.name)
+
+
+def _identity(message: Message) -> tuple[str, int | None]:
+    return message.type, message.api_key
 
 
 def rollout(
@@ -129,7 +129,7 @@ def rollout(
     """
     head = SchemaSet(head.messages, head.directory, head.partial, head.unparsable_names, head.selected, base)
     view = _Rollout(head, base, header, rules or rollout_rules(header), releases)
-    rows = [view.row(rpc) for rpc in head.rpcs if not rpc.is_coordinator]
+    rows = [view.row(rpc) for rpc in view.rpcs]
     present = {row.api_key for row in rows}
     rows += [view.removed_row(rpc) for key, rpc in view.former.items() if key not in present]
     return sorted(rows, key=lambda row: row.name)
@@ -142,164 +142,155 @@ def summary(rows: Sequence[RolloutRow]) -> dict[Adoption, int]:
 
 
 class _Rollout:
-    """The violations of a rollout's rules in a head, by API key, the most important first."""
+    """What decides the rows: the RPCs of head and base, and the violations by API key, the most important first."""
 
     def __init__(
         self, head: SchemaSet, base: SchemaSet | None, header: int, rules: RuleSet, releases: Releases | None
     ) -> None:
         self.head, self.base, self.header, self.rules = head, base, header, rules
+        self.rpcs = [rpc for rpc in head.rpcs if not rpc.is_coordinator]
         self.former = {rpc.api_key: rpc for rpc in base.rpcs if not rpc.is_coordinator} if base else {}
-        for rpc in head.rpcs:
+        for rpc in self.rpcs:
             former = self.former.get(rpc.api_key)
             if former and former.request and rpc.request and not are_related(former.request, rpc.request):
                 del self.former[rpc.api_key]  # the RPC took the key of another one
         self.frozen = next((rule for rule in rules.rules if rule.spec.fix == "frozen"), None)
         self.missing = next((rule for rule in rules.rules if rule.spec.rollout == "missing"), None)
         self.violations: dict[int, list[Violation]] = {}
-        for violation in sorted(self._all(releases), key=self._importance):
-            if violation.severity != "off" and violation.rule is not self.missing:
-                self.violations.setdefault(violation.element.api_key, []).append(violation)
+        for violation in self._violations(releases):
+            message = message_of(violation.element)
+            if message and message.api_key is not None and violation.rule is not self.missing:
+                self.violations.setdefault(message.api_key, []).append(violation)
         headers = [head.request_header] if head.request_header else []
         self.of_header = next((item for item in rules.violations("message", headers) if item.severity != "off"), None)
 
-    def _all(self, releases: Releases | None) -> Iterator[Violation]:
-        """The violations, each with the half or the RPC as its element."""
-        halves = [half for half in self.head.messages if half.is_rpc and half.api_key is not None]
-        yield from self.rules.violations("message", halves)
-        entries = (entry for half in halves for entry in half.header_ranges)
-        fields = (field for half in halves if half.name in WITH_FIELDS for field in half.fields)
-        for violation in chain(self.rules.violations("header_range", entries), self.rules.violations("field", fields)):
-            yield replace(violation, element=violation.element.message)
-        yield from self.rules.violations("rpc", (rpc for rpc in self.head.rpcs if not rpc.is_coordinator))
-        for violation in self.rules.violations("change", self._moves(halves, releases)):
-            half = violation.element.message
-            yield replace(violation, element=half, location=Location(half.file, "", "headerVersions", half.name))
+    def _violations(self, releases: Releases | None) -> Iterator[Violation]:
+        messages = [message for message in self.head.messages if message.is_rpc]
+        elements: list[tuple[str, Iterable[Any]]] = [
+            ("rpc", (rpc for rpc in self.rpcs if not rpc.is_pair)),
+            ("change", (change for message in messages for change in self._moved_headers(message, releases))),
+            ("rpc", (rpc for rpc in self.rpcs if rpc.is_pair)),
+            ("header_range", (entry for message in messages for entry in message.header_ranges)),
+            ("message", messages),
+            ("field", (field for message in messages for field in message.fields)),
+        ]
+        for kind, of_kind in elements:
+            for violation in self.rules.violations(kind, of_kind):
+                if violation.severity != "off" and kind == "change":
+                    message = violation.element.message
+                    yield replace(violation, element=message, location=location_of(message, "headerVersions"))
+                elif violation.severity != "off":
+                    yield violation
 
-    def _moves(self, halves: Sequence[Message], releases: Releases | None) -> Iterator[Change]:
+    def _moved_headers(self, message: Message, releases: Releases | None) -> Iterator[Change]:
         """The headers of released versions that changed."""
-        for half in halves:
-            old = self.base.key_owners.get((half.type, half.api_key or 0)) if self.base else None
-            for status, reference, versions, _ in VersionStatuses.of(old, half, releases).groups if old else ():
-                if status == "released":
-                    yield from compare_headers(Both(reference, half), versions, derived=True)
-
-    def _importance(self, violation: Violation) -> tuple[bool, ...]:
-        rule = violation.rule
-        return HALF not in rule.spec.topics, rule.each != "change", rule.each != "rpc", rule.each != "header_range"
+        old = self.base.key_owners.get((message.type, message.api_key or 0)) if self.base else None
+        for status, reference, versions, _ in VersionStatuses.of(old, message, releases).groups if old else ():
+            if status == "released":
+                yield from compare_headers(Both(reference, message), versions, derived=True)
 
     def row(self, rpc: Rpc) -> RolloutRow:
         """The row of an RPC of the head."""
         request, old = rpc.request, self.former.get(rpc.api_key)
         former = old.request if old else None
-        row = RolloutRow(
-            name=rpc.name,
-            api_key=rpc.api_key,
-            status="done",
-            base_versions=str(former.valid) if former else "",
-            versions=str(request.valid) if request else "none",
-            header_versions={str(versions): number for versions, number in header_map(request)} if request else {},
-            message="",
-        )
-        if (range_text := self._frozen_range(rpc)) is not None:
-            return self._frozen_row(row, rpc, range_text)
+        row = _row(rpc, former, request)
+        violations = self.violations.get(rpc.api_key, [])
+        if (versions := self._frozen_versions(rpc)) is not None:
+            violations = [violation for violation in violations if violation.rule is self.frozen]
+            text = f"frozen at versions {versions}: it never carries the client instance id"
+            return _wrong(row, violations[0]) if violations else replace(row, status="exempt", message=text)
         if rpc.is_dead:
             return replace(row, status="dead", message="no valid version is left")
-        if violations := self.violations.get(rpc.api_key):
-            return _explain(row, violations[0])
+        if violations:
+            return _wrong(row, violations[0])
         if request is None:
             return replace(row, status="exempt", message="there is no request")
         if self.missing and rpc.rpc_name in self.missing.params["exempt"]:
             return replace(row, status="exempt", message="exempt")
         return self._adoption(row, rpc, request, former)
 
-    def _frozen_range(self, rpc: Rpc) -> str | None:
+    def _frozen_versions(self, rpc: Rpc) -> str | None:
         """The versions at which an RPC is frozen, None for others."""
         return self.frozen.params["frozen"].get(rpc.rpc_name) if self.frozen else None
-
-    def _frozen_row(self, row: RolloutRow, rpc: Rpc, versions: str) -> RolloutRow:
-        for violation in self.violations.get(rpc.api_key, ()):
-            if violation.rule is self.frozen:
-                return _explain(row, violation)
-        return replace(
-            row, status="exempt", message=f"frozen at versions {versions}: it never carries the client instance id"
-        )
 
     def _adoption(self, row: RolloutRow, rpc: Rpc, request: Message, former: Message | None) -> RolloutRow:
         """The row of an RPC that has nothing wrong: whether it uses the header."""
         latest, first = request.valid.highest, request.valid.lowest
         is_new = self.base is not None and rpc.api_key not in self.former
-        header = header_of(request, first if is_new else latest)
-        offered_versions, note = released_versions(request), _note(rpc, self.header)
-        status: Adoption = "new" if is_new else "done"
-        text, key = f"version {latest} uses header {header}", "headerVersions"
+        header, offered_versions = header_of(request, first if is_new else latest), released_versions(request)
         if self.missing and is_new and header < self.header:
-            status = "missing"
             text = f"{rpc.name} is new, but version {first} uses header {header}; start with header {self.header}"
-        elif self.missing and header < self.header:
-            status, key = "missing", key if request.declares_headers else "validVersions"
+            return _failing(row, "missing", text, self.missing, location_of(request, "headerVersions"))
+        if self.missing and header < self.header:
             released = released_versions(former).highest if former else -1
             bump = f"bump it to {max(released, latest) + 1} with header {self.header}"
             text = f"the latest version of {rpc.name} ({latest}) uses header {header}; {bump}"
-        elif self.missing and header >= WITH_INSTANCE_ID and not self.head.request_header:
-            status = "missing"
+            key = "headerVersions" if request.declares_headers else "validVersions"
+            return _failing(row, "missing", text, self.missing, location_of(request, key))
+        if self.missing and header >= WITH_INSTANCE_ID and not self.head.request_header:
             text = f"it uses header {header}, but the set has no RequestHeader: add one with {INSTANCE_ID}"
-        elif header >= WITH_INSTANCE_ID and self.of_header:
-            return _explain(row, self.of_header, f"it uses header {header}, but ")
-        elif self.missing and (not offered_versions or header_of(request, offered_versions.highest) < self.header):
-            status, key = "unstable", "latestVersionUnstable"
+            return _failing(row, "missing", text, self.missing, location_of(request, "headerVersions"))
+        if header >= WITH_INSTANCE_ID and self.of_header:
+            return _wrong(row, self.of_header, f"it uses header {header}, but ")
+        if self.missing and (not offered_versions or header_of(request, offered_versions.highest) < self.header):
             text = f"version {latest} of {rpc.name} uses header {header}, but is unstable: no broker offers it yet"
-        elif is_new:
-            text = f"new, with header {header} from version {first}"
-        else:
-            return replace(row, message=f"{text}; {note}" if note else text, note=note)
-        row = replace(row, status=status, message=text)
-        return row if status == "new" else _at(row, self.missing, request, key)
+            return _failing(row, "unstable", text, self.missing, location_of(request, "latestVersionUnstable"))
+        if is_new:
+            return replace(row, status="new", message=f"new, with header {header} from version {first}")
+        text, note = f"version {latest} uses header {header}", _note(rpc, self.header)
+        return replace(row, message=f"{text}; {note}" if note else text, note=note)
 
     def removed_row(self, rpc: Rpc) -> RolloutRow:
         """The row of an RPC that only the base has. A retired RPC should keep its files, without valid versions."""
-        half = rpc.request or rpc.response
-        row = RolloutRow(
-            name=rpc.name,
-            api_key=rpc.api_key,
-            status="dead",
-            base_versions=str(rpc.request.valid) if rpc.request else "none",
-            versions="none",
-            header_versions={},
-            message="no valid version was left, and now the file is gone",
-        )
-        if rpc.is_dead or half is None:
-            return row
-        text = "is in the base, but not in the head"
-        if (versions := self._frozen_range(rpc)) is not None:
+        message = rpc.request or rpc.response
+        row = replace(_row(rpc, rpc.request, None), base_versions=str(rpc.request.valid) if rpc.request else "none")
+        if rpc.is_dead or message is None:
+            return replace(row, status="dead", message="no valid version was left, and now the file is gone")
+        text, where = "is in the base, but not in the head", location_of(message, "name")
+        if (versions := self._frozen_versions(rpc)) is not None and self.frozen:
             text += f"; it is frozen at versions {versions} and must stay"
-            return _at(replace(row, status="wrong", message=text), self.frozen, half, "name")
+            return _failing(row, "wrong", text, self.frozen, where)
         text += '; to retire it, keep its files with "validVersions": "none"'
-        for violation in self.rules.violations("change", [Change("message-removed", (half, None), half.valid)]):
-            return replace(_at(row, violation.rule, half, "name"), status="wrong", severity="error", message=text)
-        return replace(row, message=text)
+        for violation in self.rules.violations("change", [Change("message-removed", (message, None), message.valid)]):
+            return _failing(row, "wrong", text, violation.rule, where, "error")
+        return replace(row, status="dead", message=text)
 
 
-def _explain(row: RolloutRow, violation: Violation, start: str = "") -> RolloutRow:
+def _row(rpc: Rpc, former: Message | None, request: Message | None) -> RolloutRow:
+    """The row of an RPC with this request in the base and in the head, before anything is said of it."""
+    headers = {str(versions): number for versions, number in header_map(request)} if request else {}
+    before, now = str(former.valid) if former else "", str(request.valid) if request else "none"
+    return RolloutRow(
+        name=rpc.name,
+        api_key=rpc.api_key,
+        status="done",
+        base_versions=before,
+        versions=now,
+        header_versions=headers,
+        message="",
+    )
+
+
+def _wrong(row: RolloutRow, violation: Violation, start: str = "") -> RolloutRow:
     """The row of an RPC that is wrong, as a violation explains."""
-    where = violation.location
+    text = start + violation.message
+    return _failing(row, "wrong", text, violation.rule, violation.location, violation.severity)
+
+
+def _failing(
+    row: RolloutRow, status: Adoption, text: str, rule: Rule, where: Location, severity: Level | None = None
+) -> RolloutRow:
+    """The row with the rule that decides, by default with the rule's severity, and what to look at."""
     return replace(
         row,
-        status="wrong",
-        message=start + violation.message,
-        rule=violation.rule.id,
-        severity=cast("Severity", violation.severity),
+        status=status,
+        message=text,
+        rule=rule.id,
+        severity=cast("Severity", severity or rule.severity),
         path=where.file,
         pointer=f"{where.pointer}/{where.name}" if where.name else where.pointer,
         message_name=where.message_name,
     )
-
-
-def _at(row: RolloutRow, rule: Rule | None, message: Message | None, key: str) -> RolloutRow:
-    """The row with the rule that decides, and the property of a message to look at."""
-    if rule is None or message is None:
-        return row
-    place = {"path": message.file, "pointer": f"/{key}", "message_name": message.name}
-    return replace(row, rule=rule.id, severity=cast("Severity", rule.severity), **place)
 
 
 def _note(rpc: Rpc, header: int) -> str:
@@ -309,14 +300,10 @@ def _note(rpc: Rpc, header: int) -> str:
     if first == 0 or rpc.rpc_name in CHANGED_BY_KIP:
         return ""
     parts = []
-    for half in (request, rpc.response):
-        names = [
-            field.path
-            for field in (half.all_fields if half else ())
-            if field.present and field.versions.lowest == first
-        ]
-        if half and names:
-            parts.append(f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''} in the {half.type}")
+    for message in filter(None, (request, rpc.response)):
+        fields = (field for field in message.all_fields if field.present and field.versions.lowest == first)
+        if names := [field.path for field in fields]:
+            parts.append(f"{', '.join(names[:3])}{' and more' if len(names) > 3 else ''} in the {message.type}")
     return f"note: version {first} also brings {' and '.join(parts)}, which KIP-1313 does not" if parts else ""
 
 
