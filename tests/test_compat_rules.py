@@ -15,7 +15,7 @@ from syrupy.data import Snapshot, SnapshotCollection
 from kiplint.commands import explain
 from kiplint.commands.diff.text import write_diff
 from kiplint.compat.change import KINDS
-from kiplint.compat.judge import BREAKS, ChangeFinding, run_example
+from kiplint.compat.classify import BREAKS, ChangeFinding, run_example
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.check_rule import mistakes
 from kiplint.engine.config import Config

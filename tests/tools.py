@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from hypothesis import settings
 
 from conftest import ROOT
+from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.tree import Tree
 from kiplint.engine.config import Config
 from kiplint.engine.errors import UsageError
@@ -43,8 +43,7 @@ QUIET = [
 
 def changes_between(rules: RuleSet, old: Tree, new: Tree, older: Sequence[Tree] = ()) -> list[ChangeFinding]:
     """The changes from a tree to another, by these rules."""
-    judgements = judge(compare_trees(old, new, older), rules, old.sources, new.sources)
-    return [judgement.finding for judgement in judgements]
+    return [finding for _, finding in classify(compare_trees(old, new, older), rules, old.sources, new.sources)]
 
 
 def sample_finding(

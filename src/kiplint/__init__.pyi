@@ -36,7 +36,7 @@ from kiplint.commands.show import MessageObject as MessageObject
 from kiplint.commands.show import ShowResult as ShowResult
 from kiplint.commands.show import show as show
 from kiplint.compat.change import Change as Change
-from kiplint.compat.judge import ChangeFinding as ChangeFinding
+from kiplint.compat.classify import ChangeFinding as ChangeFinding
 from kiplint.compat.negotiation.result import Agreement as Agreement
 from kiplint.compat.negotiation.result import BrokerMode as BrokerMode
 from kiplint.compat.negotiation.result import Exchange as Exchange
@@ -45,10 +45,10 @@ from kiplint.compat.negotiation.result import Negotiation as Negotiation
 from kiplint.compat.negotiation.result import NegotiationSummary as NegotiationSummary
 from kiplint.compat.negotiation.result import RpcRow as RpcRow
 from kiplint.compat.negotiation.result import Telemetry as Telemetry
+from kiplint.compat.proof import Proof as Proof
 from kiplint.compat.rollout import RolloutRow as RolloutRow
 from kiplint.compat.tree import Tree as Tree
 from kiplint.compat.tree import load as load
-from kiplint.compat.witness import Witness as Witness
 from kiplint.engine.errors import UsageError as UsageError
 from kiplint.engine.finding import Finding as Finding
 from kiplint.engine.finding import Fix as Fix

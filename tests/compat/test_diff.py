@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import ChangeFinding
+from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset

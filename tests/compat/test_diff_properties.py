@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.negotiation.negotiate import negotiate
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
@@ -303,9 +303,9 @@ def test_a_change_breaks_what_the_newest_release_has(
     trees = [tree_of(nodes[tag].document) for tag in reversed(tags)]
     old, new = tree_of(base.document), tree_of(head.document)
     releases = Releases([str(tag) for tag in tags], trees) if tags else None
-    judgements = judge(compare_trees(old, new, (), releases), RULES, old.sources, new.sources, prove=False)
+    classified_changes = classify(compare_trees(old, new, (), releases), RULES, old.sources, new.sources, prove=False)
     before, after = (next(iter(tree.messages)) for tree in (old, new))
-    broken_versions = breaks([finding for _, finding in judgements], after)
+    broken_versions = breaks([finding for _, finding in classified_changes], after)
     for version in range(HIGHEST + 1):
         holders = [next(iter(tree.messages)) for tree in trees] if tags else [before]
         release = next((item for item in holders if version in item.valid and not _is_unstable(item, version)), None)

@@ -10,7 +10,7 @@ import jsonpatch
 import pytest
 
 from compat.evolution_exceptions import EXCEPTIONS
-from kiplint.compat.judge import ChangeFinding
+from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kiplint.compat.judge import ChangeFinding
+from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import load
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset
@@ -201,7 +201,7 @@ def test_old_versions_go_with_apache_4_only(changes: list[ReleaseChange]) -> Non
     assert {change.change.severity for change in removals} == {"warning"}
 
 
-def test_every_break_of_bytes_has_a_witness(changes: list[ReleaseChange]) -> None:
+def test_every_break_of_bytes_has_a_proof(changes: list[ReleaseChange]) -> None:
     breaks = [change for change in changes if change.change.breaks in ("wire", "storage")]
     assert len(breaks) > 40
     assert [

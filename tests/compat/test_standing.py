@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kiplint.compat.change import KINDS, STATUSES, Status, policy
+from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
@@ -104,8 +104,8 @@ def tree(messages: Mapping[str, Side]) -> Tree:
 
 def changes(old: Mapping[str, Side], new: Mapping[str, Side], releases: Releases | None = None) -> list[ChangeFinding]:
     before, after = tree(old), tree(new)
-    judgements = judge(compare_trees(before, after, (), releases), RULES, before.sources, after.sources)
-    return [finding for _, finding in judgements]
+    classified_changes = classify(compare_trees(before, after, (), releases), RULES, before.sources, after.sources)
+    return [finding for _, finding in classified_changes]
 
 
 def in_status(kind: str, status: Status) -> list[ChangeFinding]:

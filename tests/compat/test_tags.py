@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kiplint.compat.judge import ChangeFinding
+from kiplint.compat.classify import ChangeFinding
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Config
 from kiplint.engine.ruleset import load_rules, make_ruleset

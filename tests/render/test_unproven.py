@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kiplint import diff
-from kiplint.compat import judge
+from kiplint.compat import classify
 from tools import definition, field
 
 from .findings import format_report
@@ -32,6 +32,6 @@ def test_a_break_with_its_proof(tmp_path: Path) -> None:
 
 
 def test_a_message_with_too_many_fields(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "MOST_PROVEN", 5)
+    monkeypatch.setattr(classify, "MOST_PROVEN", 5)
     summary = "new against old: 1 change breaks wire; 1 break without proof: too many fields to try."
     assert outcome(tmp_path) == ([True], 1, summary)

@@ -74,7 +74,7 @@ def page_formats() -> list[tuple[str, str]]:
 
 def breaks(incomplete: str) -> list[str]:
     """The values of `--fail-on-breaks`; a list may have commas."""
-    from kiplint.compat.judge import BREAKS
+    from kiplint.compat.classify import BREAKS
 
     return _after_comma(incomplete, BREAKS)
 

@@ -15,7 +15,7 @@ from kiplint.cli import completion
 from kiplint.cli.process import CLEAN, use_color
 from kiplint.commands.diff.text import write_diff
 from kiplint.commands.rules import rule_of
-from kiplint.compat.judge import run_example
+from kiplint.compat.classify import run_example
 from kiplint.engine.examples import check_example, printed_examples
 from kiplint.engine.packs import shipped
 from kiplint.engine.rule import Rule

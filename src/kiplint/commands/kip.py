@@ -27,8 +27,8 @@ from kiplint.cli.options import (
 from kiplint.cli.output import report
 from kiplint.commands.diff.text import write_changes, write_diff
 from kiplint.compat.causes import unexplained
+from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import ChangeFinding, judge
 from kiplint.compat.tree import Tree, broken, make_tree, read_directories
 from kiplint.engine.config import FailOn, Path, configure
 from kiplint.engine.finding import Finding, Line, Span
@@ -303,8 +303,8 @@ def _check(kip: Kip, base: Tree, base_files: Mapping[str, dict[str, bytes]], rul
     changes: list[ChangeFinding] = []
     if base.sets:
         after = make_tree(kip.path, ((name, files.items()) for name, files in directories.items()))
-        judgements = judge(compare_trees(base, after), rules, base.sources, after.sources)
-        changes = rank(change.at(*in_kip(change.path, change.span)) for _, change in judgements)
+        classified_changes = classify(compare_trees(base, after), rules, base.sources, after.sources)
+        changes = rank(change.at(*in_kip(change.path, change.span)) for _, change in classified_changes)
     definitions = _definitions(kip, base, {block.start for block in blocks.values()}, changes)
     topics = {rule.id: rule.spec.topics for rule in rules.all_rules}
     return CheckedKip(

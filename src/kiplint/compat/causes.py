@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from kiplint.compat.judge import ChangeFinding
+from kiplint.compat.classify import ChangeFinding
 from kiplint.engine.finding import Finding
 from kiplint.engine.rule import FIELD, STRUCT, Topic
 

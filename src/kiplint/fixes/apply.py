@@ -10,8 +10,8 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from kiplint.compat.change import Change
+from kiplint.compat.classify import classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import judge
 from kiplint.compat.released import Releases
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.config import Configuration
@@ -306,11 +306,11 @@ def breaks_between(
     """
     try:
         changes = compare_trees(old, new, releases=releases)
-        judgements = judge(changes, _change_rules(), old.sources, new.sources, prove=False)
+        classified_changes = classify(changes, _change_rules(), old.sources, new.sources, prove=False)
     except UsageError as error:  # a message that is too large to be compared
         yield Regression("", "", str(error))
         return
-    for change, finding in judgements:
+    for change, finding in classified_changes:
         is_allowed = finding.breaks in allowed_breaks and (finding.breaks == "none" or finding.severity != "error")
         if not is_allowed and _was_readable(change, is_release=releases is not None):
             yield Regression(finding.path, finding.rule, finding.message, pointer=finding.pointer)

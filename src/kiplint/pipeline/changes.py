@@ -14,8 +14,9 @@ import pyarrow as pa
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from kiplint.compat.change import Change
+from kiplint.compat.classify import ChangeFinding, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import Judgement, judge
 from kiplint.compat.tree import Tree, make_tree
 from kiplint.engine.errors import UsageError
 from kiplint.pipeline.messages import number
@@ -117,18 +118,17 @@ def compare_pair(old: Tree, new: Tree, rules: Rules) -> list[Row]:
     """The rows of a pair: its changes, or one row without a rule where there is none."""
     key = {"old_root": old.name, "root": new.name, "rules_id": rules.id}
     problems: list[Any] = []
-    judgements: list[Judgement] = []
+    changes: list[tuple[Change, ChangeFinding]] = []
     try:
         found = compare_trees(old, new, too_large=problems)
-        judgements = judge(found, rules.scopes.whole, old.sources, new.sources)
+        changes = classify(found, rules.scopes.whole, old.sources, new.sources)
     except (UsageError, RecursionError) as error:
         problems.append(error)
-    rows: list[Row] = [{**key, **_change(judgement)} for judgement in judgements]
+    rows: list[Row] = [{**key, **_change(change, finding)} for change, finding in changes]
     return rows + [{**key, "problem": str(problem)} for problem in problems] or [key]
 
 
-def _change(judgement: Judgement) -> dict[str, Any]:
-    change, finding = judgement
+def _change(change: Change, finding: ChangeFinding) -> dict[str, Any]:
     return {
         **{name: getattr(finding, name) for name in _OWN},
         **{name: getattr(finding, name) or None for name in ("url", "old_path", "old_line", "old_column")},

@@ -21,7 +21,7 @@ from kiplint.cli.options import (
 )
 from kiplint.cli.output import report
 from kiplint.commands.diff.run import DiffResult, Role, diff
-from kiplint.compat.judge import GRAVE
+from kiplint.compat.classify import GRAVE
 
 EPILOG = """\b
 Examples:

@@ -10,9 +10,9 @@ from operator import attrgetter
 from typing import Final, TextIO
 
 from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
+from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.pairs import MessagePair
-from kiplint.compat.witness import sentence
+from kiplint.compat.proof import sentence
 from kiplint.model.layout import layout, lines, unfolded_size
 from kiplint.model.message import Message
 from kiplint.render.page import Block, Cell, Filter, PageEntry, Row, Section, Table, Text, write_page
@@ -112,7 +112,7 @@ def _change(change: ChangeFinding) -> Iterator[Block]:
     breaks = f"Breaks {change.breaks}: {MEANINGS[change.breaks]}. " if change.breaks in MEANINGS else ""
     yield Text(f"{breaks}{change.path}:{change.line}:{change.column}", "small")
     yield Text(change.rule, "small", change.url)
-    yield from (Text(f"Proof: {sentence(witness)}.", "proof") for witness in change.proof)
+    yield from (Text(f"Proof: {sentence(example)}.", "proof") for example in change.proof)
 
 
 def _layouts(group: Sequence[ChangeFinding], pairs: Pairs) -> Iterator[Block]:

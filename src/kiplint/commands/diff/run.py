@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
+from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_in_words, classify
 from kiplint.compat.compare import compare_trees
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_in_words, judge
 from kiplint.compat.pairs import MessagePair, concerns
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.tree import TooLargeError, Tree, broken, load, load_base, require_counterparts
@@ -182,10 +182,10 @@ def compare(
         own = {id(message) for message in lone.messages}
         differences = [change for change in differences if any(id(message) in own for message in change.messages)]
     old_sources = dict(ChainMap(*(dict(tree.sources) for tree in (before, *older))))
-    judgements = judge(differences, rules, old_sources, after.sources)
-    is_ignored = rules.ignores or (lambda path, rule: False)
-    judgements = [item for item in judgements if not is_ignored(item.finding.path, item.finding.rule)]
-    changes = tuple(judgement.finding for judgement in judgements)
+    classified_changes = classify(differences, rules, old_sources, after.sources)
+    if is_ignored := rules.ignores:
+        classified_changes = [pair for pair in classified_changes if not is_ignored(pair[1].path, pair[1].rule)]
+    changes = tuple(finding for _, finding in classified_changes)
     failing = any(change.breaks in grave or change.severity == "error" for change in changes)
     unread = tuple(dict.fromkeys((*broken(before, after), *(error.file for error in too_large))))
     return DiffResult(
@@ -200,7 +200,7 @@ def compare(
         broken=unread,
         harmless=("info",),
         role=role,
-        pairs=tuple(judgement.change.messages for judgement in judgements),
+        pairs=tuple(change.messages for change, _ in classified_changes),
     )
 
 

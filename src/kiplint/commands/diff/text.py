@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import Final, TextIO
 
 from kiplint.commands.diff.run import DiffResult
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding, breaks_of_counts
-from kiplint.compat.witness import sentence
+from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding, breaks_of_counts
+from kiplint.compat.proof import sentence
 from kiplint.engine.finding import SEVERITIES
 from kiplint.render.findings.text import excerpt
 from kiplint.render.markdown import inline, write_table, write_verdict
@@ -150,11 +150,11 @@ def write_change_table(changes: Sequence[ChangeFinding], out: TextIO) -> None:
 
 def write_proofs(changes: Iterable[ChangeFinding], out: TextIO) -> None:
     """Write the example messages of changes as a list."""
-    proofs = [(change, witness) for change in changes for witness in change.proof]
+    proofs = [(change, example) for change in changes for example in change.proof]
     if proofs:
         out.write("\nProof, by example messages:\n\n")
-    for change, witness in proofs:
-        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(witness)}')}\n")
+    for change, example in proofs:
+        out.write(f"- {inline(f'{change.message_name}, {change.rule}: {sentence(example)}')}\n")
 
 
 def _is_grave(change: ChangeFinding) -> bool:
@@ -187,7 +187,7 @@ def proof(change: ChangeFinding, color: bool, width: int | None) -> str:
         for word, side in (("before", change.old), ("after", change.new))
         if "layout" in side
     ]
-    rows += [("proof", sentence(witness)) for witness in change.proof]
+    rows += [("proof", sentence(example)) for example in change.proof]
     lines: list[str] = []
     for word, text in rows:
         line = f"  {word:>6}  {printable(text)}"

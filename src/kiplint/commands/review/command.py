@@ -18,7 +18,7 @@ from kiplint.cli.options import (
 )
 from kiplint.cli.output import report
 from kiplint.commands.review.run import RolloutReport, review
-from kiplint.compat.judge import GRAVE
+from kiplint.compat.classify import GRAVE
 
 EPILOG = """\b
 Examples:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from kiplint.commands.rollout import RolloutSummary, rollout_document
-from kiplint.compat.judge import BREAKS, ChangeFinding, breaks_of_counts
+from kiplint.compat.classify import BREAKS, ChangeFinding, breaks_of_counts
 from kiplint.compat.rollout import FAILING, RolloutRow
 from kiplint.engine.finding import Finding, Span
 from kiplint.engine.rule import Breaks, Rule, RuleSpec

@@ -16,7 +16,7 @@ from kiplint.commands.review.result import CONFIGURATION_CHANGED, Also, Entry, O
 from kiplint.commands.review.trust import RevisionFiles, changed_configuration, new_ignores
 from kiplint.commands.rollout import findings_of
 from kiplint.compat.causes import causes_of
-from kiplint.compat.judge import BREAKS, GRAVE, ChangeFinding
+from kiplint.compat.classify import BREAKS, GRAVE, ChangeFinding
 from kiplint.compat.released import Releases, releases_note, releases_of
 from kiplint.compat.rollout import RolloutRow, rollout_of_trees, rollout_rules
 from kiplint.compat.tree import Tree, broken, load, load_base

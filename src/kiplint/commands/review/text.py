@@ -11,7 +11,7 @@ from typing import Final, TextIO, TypeVar
 
 from kiplint.commands.diff.text import ENTRY_COLUMNS, proof, write_proofs, write_rows
 from kiplint.commands.review.result import Entry, ReviewResult
-from kiplint.compat.judge import GRAVE
+from kiplint.compat.classify import GRAVE
 from kiplint.compat.rollout import FAILING, closing
 from kiplint.render.findings.text import excerpt, split, write_fixable
 from kiplint.render.findings.text import write_rows as write_finding_rows

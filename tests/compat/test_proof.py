@@ -1,4 +1,4 @@
-"""A break of bytes has a witness, and a witness is always of a break."""
+"""A break of bytes has a proof, and a proof is always of a break."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from hypothesis import given, settings
 
 from compat.test_diff_properties import JSON, breaks, changes, evolutions
 from kiplint.codec.codec import Codec
-from kiplint.compat.witness import Witness, witnesses
+from kiplint.compat.proof import Proof, proofs_of
 from kiplint.model.message import Message
 from tools import document, field, message
 
 HIGHEST = 5
-EXAMPLES = int(os.environ.get("KIPLINT_WITNESS_EXAMPLES", "120"))
+EXAMPLES = int(os.environ.get("KIPLINT_PROOF_EXAMPLES", "120"))
 """How many evolutions are tried: few by default, more where the variable says so."""
 
 
-def proven(witness: Witness, old: Message, new: Message) -> bool:
+def proven(proof: Proof, old: Message, new: Message) -> bool:
     """Whether the bytes are really written by one side, and not read in the same way by the other."""
-    sides = {"old": Codec(old, witness.version), "new": Codec(new, witness.version)}
-    data = bytes.fromhex(witness.hex)
-    assert sides[witness.writer].decode(data).problems == ()
-    read = sides[witness.reader].decode(data)
-    if witness.outcome == "refused":
-        return read.problems[0].rule == witness.rule
-    return read.problems == () and (witness.field, witness.wrote) != (witness.read_as, witness.read)
+    sides = {"old": Codec(old, proof.version), "new": Codec(new, proof.version)}
+    data = bytes.fromhex(proof.hex)
+    assert sides[proof.writer].decode(data).problems == ()
+    read = sides[proof.reader].decode(data)
+    if proof.outcome == "refused":
+        return read.problems[0].rule == proof.rule
+    return read.problems == () and (proof.field, proof.wrote) != (proof.read_as, proof.read)
 
 
 @settings(max_examples=EXAMPLES)
 @given(evolutions())
-def test_breaks_and_witnesses_are_the_same(pair: tuple[JSON, JSON]) -> None:
+def test_breaks_and_proofes_are_the_same(pair: tuple[JSON, JSON]) -> None:
     findings, old, new = changes(*pair)
     breaking = breaks(findings, new)
     for version in range(HIGHEST + 1):
-        result = witnesses(old, new, version)
+        result = proofs_of(old, new, version)
         assert bool(result) == (version in breaking)
-        assert all(proven(witness, old, new) for witness in result)
+        assert all(proven(proof, old, new) for proof in result)
 
 
 def the_one(old: Message, new: Message, version: int = 0) -> list[tuple[str, str, str]]:
-    return [(witness.writer, witness.outcome, witness.hex) for witness in witnesses(old, new, version)]
+    return [(proof.writer, proof.outcome, proof.hex) for proof in proofs_of(old, new, version)]
 
 
 def test_fields_that_trade_places_are_misread_silently() -> None:
     old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
-    first, second = witnesses(old, new, 0)
+    first, second = proofs_of(old, new, 0)
     assert (first.outcome, first.writer, first.field, first.read_as) == ("misread", "old", "a", "b")
     assert (second.outcome, second.writer) == ("misread", "new")
 
@@ -58,13 +58,13 @@ def test_null_is_refused_in_one_direction() -> None:
 
 def test_a_tag_that_moved_is_lost() -> None:
     old, new = (message(field("A", versions="3+", tag=tag, taggedVersions="3+")) for tag in (0, 1))
-    assert [witness.outcome for witness in witnesses(old, new, 3)] == ["misread", "misread"]
+    assert [proof.outcome for proof in proofs_of(old, new, 3)] == ["misread", "misread"]
 
 
 def test_a_struct_without_bytes_may_stand_anywhere() -> None:
     box = field("Box", "Box", fields=[field("Inner", versions="1-2")])
     findings, old, new = changes(document(field("A"), box), document(box, field("A")))
-    assert breaks(findings, new) == {version for version in range(6) if witnesses(old, new, version)} == {1, 2, 3, 4, 5}
+    assert breaks(findings, new) == {version for version in range(6) if proofs_of(old, new, version)} == {1, 2, 3, 4, 5}
 
 
 def test_no_proof_has_elements_without_bytes() -> None:
@@ -83,7 +83,7 @@ def test_renames_and_new_tags_are_not_breaks() -> None:
         field("T", versions="3+", tag=0, taggedVersions="3+"),
         field("U", versions="3+", tag=1, taggedVersions="3+"),
     )
-    assert witnesses(old, new, 0) == witnesses(old, new, 3) == ()
+    assert proofs_of(old, new, 0) == proofs_of(old, new, 3) == ()
 
 
 @pytest.mark.parametrize(
@@ -95,20 +95,19 @@ def test_renames_and_new_tags_are_not_breaks() -> None:
         (("bool", "int8"), [("01", True, 1), ("09", 9, True)]),
     ],
 )
-def test_witnesses_show_another_value(types: tuple[str, str], expected: list[tuple[str, object, object]]) -> None:
+def test_proofes_show_another_value(types: tuple[str, str], expected: list[tuple[str, object, object]]) -> None:
     old, new = (message(field("A", kind)) for kind in types)
-    result = {witness.writer: (witness.hex, witness.wrote, witness.read) for witness in witnesses(old, new, 0)}
+    result = {proof.writer: (proof.hex, proof.wrote, proof.read) for proof in proofs_of(old, new, 0)}
     assert [result["old"], result["new"]] == expected
 
 
 @pytest.mark.parametrize("about", ["", "A", "B"])
-def test_witnesses_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) -> None:
+def test_proofes_of_text_and_bytes_and_of_swapped_fields_show_values(about: str) -> None:
     old, new = (message(field("A", kind)) for kind in ("string", "bytes"))
-    assert all(witness.shows == 0 for witness in witnesses(old, new, 0))
+    assert all(proof.shows == 0 for proof in proofs_of(old, new, 0))
     old, new = (message(*(field(name) for name in names)) for names in (("A", "B"), ("B", "A")))
     assert [
-        (witness.hex, witness.field, witness.wrote, witness.read_as, witness.read)
-        for witness in witnesses(old, new, 0, about)
+        (proof.hex, proof.field, proof.wrote, proof.read_as, proof.read) for proof in proofs_of(old, new, 0, about)
     ] == [
         ("0000000100000002", "a", 1, "b", 1),
         ("0000000100000002", "b", 1, "a", 1),

@@ -13,9 +13,9 @@ from msgspec.structs import asdict, replace
 
 from kiplint.compat.change import Change
 from kiplint.compat.compare import compare_trees
+from kiplint.compat.proof import Proof
+from kiplint.compat.proof import prove as prove_change
 from kiplint.compat.tree import Tree, make_tree
-from kiplint.compat.witness import Witness, is_cut_short
-from kiplint.compat.witness import prove as prove_change
 from kiplint.engine.finding import Finding, Location, Severity, Span, fingerprint
 from kiplint.engine.rule import Breaks, Rule
 from kiplint.engine.ruleset import RuleSet, Violation
@@ -56,7 +56,7 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
     release: Annotated[str, Meta(description="The release it is compared with; left out for the old set.")] = ""
     old: Annotated[dict[str, Any], Meta(description="What the old set has, by property.")]
     new: Annotated[dict[str, Any], Meta(description="What the new set has, by property.")]
-    proof: tuple[Witness, ...]
+    proof: tuple[Proof, ...]
     unproven: Annotated[
         bool, Meta(description="Whether the message has too many fields to look for a proof to the end.")
     ] = False
@@ -103,13 +103,6 @@ class ChangeFinding(Finding, frozen=True, kw_only=True, omit_defaults=True):
         return (self.old_path, span) if self.old_path else None
 
 
-class Judgement(NamedTuple):
-    """A change that violates a rule, and the finding about it."""
-
-    change: Change
-    finding: ChangeFinding
-
-
 Locate = Callable[[Location], Span]
 """Finds the span of a property, or of the object around it if the property is missing."""
 
@@ -131,40 +124,36 @@ def _pointer(location: Location) -> str:
     return f"{location.pointer}/{location.name}" if location.name else location.pointer
 
 
-def judge(
+def classify(
     changes: Iterable[Change],
     rules: RuleSet,
     old_sources: Mapping[str, bytes],
     new_sources: Mapping[str, bytes],
     *,
     prove: bool = True,
-) -> list[Judgement]:
-    """The changes that violate rules, in the order of files and lines, by the policies of `KINDS`.
+) -> list[tuple[Change, ChangeFinding]]:
+    """The changes that violate rules, by the policies of `KINDS`, and the findings, in the order of files and lines.
 
     With `prove`, breaks of bytes come with example messages; beyond `MOST_PROVEN` none are tried, which bounds the time
     for a message with thousands of changes.
     """
     locate = _locate_in(old_sources), _locate_in(new_sources)
     unfolded_fields: Counter[int] = Counter()
-    judgements = []
-    effective = (change for change in changes if change.policy in ("rule", "info"))
-    for violation in rules.violations("change", effective):
+    findings = []
+    for violation in rules.violations("change", (item for item in changes if item.policy in ("rule", "info"))):
         if violation.severity == "off":
             continue
         change = cast("Change", violation.element)
-        breaks = _breaks(change, violation.rule)
-        witnesses: tuple[Witness, ...] = ()
-        unproven = False
-        if prove and breaks in GRAVE:
+        finding = _finding(violation, change, locate)
+        if prove and finding.breaks in GRAVE:
             if unfolded_fields[id(change.message)] <= MOST_PROVEN:
                 unfolded_fields[id(change.message)] += unfolded_size(change.message, MOST_PROVEN)[0]
             is_tried = unfolded_fields[id(change.message)] <= MOST_PROVEN
-            witnesses = prove_change(change) if is_tried else ()
-            unproven = not witnesses and (not is_tried or is_cut_short(change))
-        finding = _finding(violation, change, breaks, locate)
-        judgements.append(Judgement(change, replace(finding, proof=witnesses, unproven=unproven)))
-    order = ("path", "line", "column", "rule", "field", "versions")
-    return sorted(judgements, key=attrgetter(*(f"finding.{name}" for name in order)))
+            proofs, is_complete = prove_change(change) if is_tried else ((), False)
+            finding = replace(finding, proof=proofs, unproven=not is_complete)
+        findings.append((change, finding))
+    order = attrgetter("path", "line", "column", "rule", "field", "versions")
+    return sorted(findings, key=lambda pair: order(pair[1]))
 
 
 def breaks_of_counts(counts: Mapping[str, int]) -> str:
@@ -191,7 +180,7 @@ def breaks_in_words(changes: Sequence[ChangeFinding]) -> str:
     return sentence
 
 
-def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple[Locate, Locate]) -> ChangeFinding:
+def _finding(violation: Violation, change: Change, locate: tuple[Locate, Locate]) -> ChangeFinding:
     """The finding about a change, without its proof. `locate` are the locators of the old set and of the new one."""
     location, old_location = change.location or change.old_location, change.old_location
     assert location
@@ -216,7 +205,7 @@ def _finding(violation: Violation, change: Change, breaks: Breaks, locate: tuple
         fixable=False,
         url=violation.rule.url,
         help=printable(violation.help),
-        breaks=breaks,
+        breaks=_breaks(change, violation.rule),
         kind=change.kind,
         message_type=change.message_type,
         rpc=change.message.base_name if change.message.is_rpc else name,
@@ -257,8 +246,8 @@ def run_example(rule: Rule, folder: Path) -> RuleExample:
     """Run one rule, switched on if it is off, over the sets `old` and `new` of a directory."""
     active = replace(rule, severity=rule.spec.on) if rule.severity == "off" else rule
     old, new = (make_tree(side, [("", _files(folder, side))]) for side in ("old", "new"))
-    judgements = judge(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
-    return RuleExample([judgement.finding for judgement in judgements], old, new)
+    classified_changes = classify(compare_trees(old, new), RuleSet([active], [active]), old.sources, new.sources)
+    return RuleExample([finding for _, finding in classified_changes], old, new)
 
 
 def _files(folder: Path, side: str) -> list[tuple[str, bytes]]:

@@ -1,12 +1,12 @@
-"""Witnesses: bytes that one side writes and the other misreads or refuses, which prove a break."""
+"""Proofs of a break: bytes that one side writes and the other misreads or refuses."""
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -37,7 +37,7 @@ OTHER: Final[dict[Side, Side]] = {"old": "new", "new": "old"}
 """The side that reads what a side writes."""
 
 
-class Witness(msgspec.Struct, frozen=True):
+class Proof(msgspec.Struct, frozen=True):
     """An example message that proves a break: bytes that one side writes and the other misreads or refuses."""
 
     reader: Side
@@ -162,98 +162,78 @@ def _keys(body: Layout | None, names: list[str]) -> set[str]:
     return {key_of(slot) for slot in body.all_slots} if body else set()
 
 
-MOST_TRIED = 400
-"""How many examples are tried for one direction; the shortest come first."""
-
-
-MOST_FIELDS_TRIED = 60_000
+MOST_TRIED: Final = 400
+"""How many examples are tried for one direction."""
+MOST_FIELDS_TRIED: Final = 60_000
 """How many fields all examples together may have, which bounds the time for a message of thousands of fields."""
 
-
-class Sample(NamedTuple):
-    """A value to try, and the field that it is about."""
-
-    field: str
-    value: dict[str, Any]
+Example = tuple[str, dict[str, Any]]
+"""The field that an example is about, and its value."""
 
 
-Proofs = tuple[tuple[Sample, Witness], ...]
-"""Examples that prove a break, the shortest first, with their witnesses."""
+class Search(NamedTuple):
+    """The examples that the other side misreads or refuses, with the proof; and whether all examples were tried."""
+
+    proofs: tuple[tuple[str, Proof], ...] = ()
+    is_complete: bool = True
 
 
-def witnesses(
+def proofs_of(
     old: Message, new: Message, version: int, field: str = "", *, new_version: int | None = None
-) -> tuple[Witness, ...]:
-    """The best witness for each direction that has one, misreadings first; `new_version` belongs to the new message.
+) -> tuple[Proof, ...]:
+    """The best proof for each direction that has one, misreadings first; `new_version` belongs to the new message.
 
-    Witnesses about `field`, a path of names from the schema, come first; then those that show another value or a
+    Proofs about `field`, a path of names from the schema, come first; then those that show another value or a
     failure, then misreadings, then the shortest.
     """
-    ways = _both_ways(old, new, version, version if new_version is None else new_version)
-    path = [name[:1].lower() + name[1:] for name in field.split(".")] if field else []
-    best = (_best(way, path) for way in ways)
-    return tuple(sorted(filter(None, best), key=lambda witness: witness.outcome != "misread"))
+    searches = _both_ways(old, new, version, version if new_version is None else new_version)
+    name = field.rpartition(".")[2]
+    name = name[:1].lower() + name[1:]
+
+    def rank(example: tuple[str, Proof]) -> tuple[bool, int, bool, int]:
+        about, proof = example
+        paths = (about, proof.field, proof.read_as if proof.outcome == "misread" else "")
+        is_about = bool(name) and any(name in re.split(r"[\[\].]", path) for path in paths)
+        return not is_about, proof.shows, proof.outcome != "misread", len(proof.hex)
+
+    best = (min(search.proofs, key=rank)[1] for search in searches if search.proofs)
+    return tuple(sorted(best, key=lambda proof: proof.outcome != "misread"))
 
 
 @lru_cache(maxsize=2)
-def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Proofs, Proofs]:
-    """The examples of each side that the other misreads or refuses; cached for the next change of the same message."""
+def _both_ways(old: Message, new: Message, version: int, new_version: int) -> tuple[Search, Search]:
+    """What each side misreads or refuses of the other; cached for the next change of the same message."""
     old_codec, new_codec = Codec(old, version), Codec(new, new_version)
     return _one_way(old_codec, new_codec, "old"), _one_way(new_codec, old_codec, "new")
 
 
-def _one_way(writer: Codec, reader: Codec, side: Side) -> Proofs:
-    try:
-        proofs = _try_examples(writer, reader, side, _examples(writer, _sample_values(writer.body)))
-        if any(witness.shows for _, witness in proofs):
-            more = (Sample(path, value) for path, value in each_high(writer.body))
-            proofs += _try_examples(writer, reader, side, _examples(writer, more))
-        return proofs
-    except UnusableLayout:
-        return ()
-
-
-def _try_examples(writer: Codec, reader: Codec, side: Side, examples: list[tuple[Sample, bytes]]) -> Proofs:
-    attempts = ((example, _try(writer, reader, side, example, data)) for example, data in examples)
-    return tuple((example, witness) for example, witness in attempts if witness)
-
-
-def _best(proofs: Proofs, path: list[str]) -> Witness | None:
-    best: tuple[tuple[bool, int, bool, int], Witness] | None = None
-    for example, witness in proofs:
-        names = (example.field, witness.field, witness.read_as if witness.outcome == "misread" else "")
-        about = bool(path) and any(_is_about(name, path) for name in names)
-        rank = (not about, witness.shows, witness.outcome != "misread", len(witness.hex))
-        if best is None or rank < best[0]:
-            best = (rank, witness)
-    return best[1] if best else None
-
-
-def _examples(writer: Codec, samples: Iterable[Sample]) -> list[tuple[Sample, bytes]]:
-    """The examples to try, shortest first, each once."""
-    examples: dict[bytes, Sample] = {}
+def _one_way(writer: Codec, reader: Codec, side: Side) -> Search:
     size, _ = unfolded_size(writer.message, MOST_FIELDS_TRIED)
-    some = islice(samples, max(1, MOST_FIELDS_TRIED // max(size, 1)))
-    for example in (*some, Sample("", rich(writer.body))):
-        data, problems = writer.encode(example.value)
-        if not problems:
-            examples.setdefault(data, example)
-    pairs = sorted(examples.items(), key=lambda item: len(item[0]))
-    return [(example, data) for data, example in pairs[:MOST_TRIED]]
-
-
-def tries_all(message: Message, version: int) -> bool:
-    """Whether all examples of one version are tried, and not only the shortest of too many."""
-    size, _ = unfolded_size(message, MOST_FIELDS_TRIED)
     most = min(MOST_TRIED, max(1, MOST_FIELDS_TRIED // max(size, 1)))
-    return next(islice(_sample_values(Codec(message, version).body), most, None), None) is None
+    try:
+        body, whole = writer.body, [("", rich(writer.body))]
+        plain = [("", minimal(body)), ("", number_values(body))]
+        examples = chain(plain, each_null(body), each_tag(body), each_rich(body))
+        proofs = _try_examples(writer, reader, side, [*islice(examples, most), *whole])
+        if any(proof.shows for _, proof in proofs):
+            proofs += _try_examples(writer, reader, side, [*islice(each_high(body), most), *whole])
+        return Search(proofs, is_complete=next(examples, None) is None)
+    except UnusableLayout:
+        return Search()
 
 
-def _sample_values(body: Layout) -> Iterator[Sample]:
-    yield Sample("", minimal(body))
-    yield Sample("", number_values(body))
-    for variants in (each_null(body), each_tag(body), each_rich(body)):
-        yield from (Sample(path, value) for path, value in variants)
+def _try_examples(
+    writer: Codec, reader: Codec, side: Side, examples: Iterable[Example]
+) -> tuple[tuple[str, Proof], ...]:
+    """Those that the reader misreads or refuses, the shortest first, each once."""
+    examples_by_data: dict[bytes, Example] = {}
+    for example in examples:
+        data, problems = writer.encode(example[1])
+        if not problems:
+            examples_by_data.setdefault(data, example)
+    pairs = sorted(examples_by_data.items(), key=lambda item: len(item[0]))
+    proofs = ((about, _try(writer, reader, side, (about, value), data)) for data, (about, value) in pairs)
+    return tuple((about, proof) for about, proof in proofs if proof)
 
 
 HARMLESS_RULES: Final = {
@@ -263,39 +243,30 @@ HARMLESS_RULES: Final = {
 """The problems with which Kafka's Java reader goes on."""
 
 
-def _try(writer: Codec, reader: Codec, side: Side, example: Sample, data: bytes) -> Witness | None:
-    """The witness that an example makes, None where the reader understands it."""
-    read = reader.decode(data)
-    if problem := next((problem for problem in read.problems if problem.rule not in HARMLESS_RULES), None):
-        wrote = writer.decode(data, spans=True)
-        at = _at(wrote.spans, problem.offset)
-        place = (at.path if at else example.field, at.value if at else None)
-        return Witness(
-            OTHER[side], writer.version, side, "refused", data.hex(), example.value, problem.offset, *place,
+def _try(writer: Codec, reader: Codec, side: Side, example: Example, data: bytes) -> Proof | None:
+    """The proof that an example makes, None where the reader understands it."""
+    about, value = example
+    own, theirs = writer.decode(data, spans=True), reader.decode(data, spans=True)
+    problem = next((problem for problem in theirs.problems if problem.rule not in HARMLESS_RULES), None)
+    if problem:
+        spans = (span for span in own.spans if span.offset <= problem.offset < span.offset + span.length)
+        at = next(spans, None)
+        field, wrote = (at.path, at.value) if at else (about, None)
+        return Proof(
+            OTHER[side], writer.version, side, "refused", data.hex(), value, problem.offset, field, wrote,
             problem.field or "", problem.message, problem.rule,
         )  # fmt: skip
-    own = Reading(writer.body, writer.decode(data, spans=True))
-    theirs = Reading(reader.body, reader.decode(data, spans=True))
-    difference = first_difference(own, theirs, on_disk=writer.message.is_record)
+    difference = first_difference(
+        Reading(writer.body, own), Reading(reader.body, theirs), on_disk=writer.message.is_record
+    )
     if difference is None:
         return None
     mine, other = difference.left, difference.right
-    return Witness(
-        OTHER[side], writer.version, side, "misread", data.hex(), example.value, difference.offset,
-        mine.path if mine else "", mine.value if mine else None, other.path if other else "",
-        other.value if other else None,
-    )  # fmt: skip
-
-
-def _at(spans: tuple[ValueSpan, ...], offset: int) -> ValueSpan | None:
-    """The value at an offset."""
-    return next((span for span in spans if span.offset <= offset < span.offset + span.length), None)
-
-
-def _is_about(path: str, field: list[str]) -> bool:
-    names = path.replace("]", "").replace("[", ".").split(".")
-    plain = [name for name in names if not name.isdigit()]
-    return bool(plain) and field[-1] in plain
+    field, wrote = (mine.path, mine.value) if mine else ("", None)
+    read_as, read = (other.path, other.value) if other else ("", None)
+    return Proof(
+        OTHER[side], writer.version, side, "misread", data.hex(), value, difference.offset, field, wrote, read_as, read
+    )
 
 
 WITHOUT_READER = {
@@ -305,73 +276,65 @@ WITHOUT_READER = {
     "type-changed": ("codec/unknown-message", "the new set has no such message of this type"),
 }
 """The changes after which the new side cannot read a message at all: the rule of the problem, and its message."""
-MOST_VERSIONS = 4
-"""In how many intervals of versions a witness is searched for."""
+MOST_VERSIONS: Final = 4
+"""In how many intervals of versions a proof is searched for."""
 
 
-def prove(change: Change) -> tuple[Witness, ...]:
-    """A witness for each direction that has one; none for a change that does not affect bytes, or whose messages have
-    no layout.
+def prove(change: Change) -> tuple[tuple[Proof, ...], bool]:
+    """A proof for each direction that has one, and whether there is none beyond the examples that were tried.
+
+    A change that does not affect bytes has none, nor has one whose messages have no layout.
     """
     try:
-        return _proof(change)
+        return _prove(change)
     except UnusableLayout:
-        return ()
+        return (), True
 
 
-def _proof(change: Change) -> tuple[Witness, ...]:
-    old, new = change.messages
+def _prove(change: Change) -> tuple[tuple[Proof, ...], bool]:
+    (old, new), versions = change.messages, change.versions
     if change.name in WITHOUT_READER and old:
-        return _unread(old, change.versions.lowest if change.versions else old.valid.lowest, change.name)
+        return _without_reader(old, versions.lowest if versions else old.valid.lowest, change.name), True
     if old is None or new is None or change.name == "api-key-reused":
-        return ()
+        return (), True
     if change.name == "header-changed":
-        return _header_witnesses(old, new, change.versions.lowest)
-    if change.versions.lowest not in old.valid or change.versions.lowest not in new.valid:
+        return _header_proofs(old, new, versions.lowest), True
+    if versions.lowest not in old.valid or versions.lowest not in new.valid:
         # A coordinator's record type was the version of its key, and is its API key now.
-        return witnesses(old, new, change.versions.lowest, change.field, new_version=new.valid.lowest)
-    for low, high in change.versions.intervals[:MOST_VERSIONS]:
-        for version in dict.fromkeys((low, high if high <= new.valid.highest else low)):
-            if proof := witnesses(old, new, version, change.field):
-                return proof
-    return ()
+        pairs = [(versions.lowest, new.valid.lowest)]
+    else:
+        bounds = [bound for interval in versions.intervals[:MOST_VERSIONS] for bound in interval]
+        pairs = [(version, version) for version in dict.fromkeys(bounds) if version <= new.valid.highest]
+    is_complete = len(versions.intervals) <= MOST_VERSIONS
+    for version, new_version in pairs:
+        if proofs := proofs_of(old, new, version, change.field, new_version=new_version):
+            return proofs, True
+        is_complete = is_complete and all(search.is_complete for search in _both_ways(old, new, version, new_version))
+    return (), is_complete
 
 
-def is_cut_short(change: Change) -> bool:
-    """Whether a change without a witness may have one among the examples that are not tried."""
-    old, new = change.messages
-    if change.name in (*WITHOUT_READER, "header-changed", "api-key-reused") or old is None or new is None:
-        return False
-    version = change.versions.lowest
-    messages = [message for message in (old, new) if version in message.valid]
-    try:
-        return len(change.versions.intervals) > MOST_VERSIONS or not all(tries_all(item, version) for item in messages)
-    except UnusableLayout:
-        return False
-
-
-def _unread(old: Message, version: int, name: str) -> tuple[Witness, ...]:
+def _without_reader(old: Message, version: int, name: str) -> tuple[Proof, ...]:
     codec = Codec(old, version)
     value = minimal(codec.body)
     data, problems = codec.encode(value)
     rule, message = WITHOUT_READER[name]
-    witness = Witness("new", version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule)
-    return () if problems else (witness,)
+    proof = Proof("new", version, "old", "refused", data.hex(), value, 0, "", None, "", message, rule)
+    return () if problems else (proof,)
 
 
-def _header_witnesses(old: Message, new: Message, version: int) -> tuple[Witness, ...]:
-    """Witnesses with the header in front, where the header versions differ in bytes."""
+def _header_proofs(old: Message, new: Message, version: int) -> tuple[Proof, ...]:
+    """Proofs with the header in front, where the header versions differ in bytes."""
     name = "RequestHeader" if old.type == "request" else "ResponseHeader"
     sides = [(side.schemas.by_name.get(name), header_of(side, version)) for side in (old, new)]
     heads = [Codec(head, number) for head, number in sides if head and number in head.valid]
     if len(heads) < 2:
         return ()
     before, after = heads
-    ways = (_header_witness(before, after, old, version, "old"), _header_witness(after, before, new, version, "new"))
+    ways = (_header_proof(before, after, old, version, "old"), _header_proof(after, before, new, version, "new"))
     return tuple(filter(None, ways))
 
 
-def _header_witness(writer: Codec, reader: Codec, message: Message, version: int, side: Side) -> Witness | None:
+def _header_proof(writer: Codec, reader: Codec, message: Message, version: int, side: Side) -> Proof | None:
     """A header with the body behind it: the other header ends elsewhere, so that the body begins elsewhere."""
     body = Codec(message, version)
     value = minimal(writer.body)
@@ -384,7 +347,7 @@ def _header_witness(writer: Codec, reader: Codec, message: Message, version: int
     place = min(read.end, len(front))
     outcome: Literal["misread", "refused"] = "refused" if read.problems else "misread"
     rule = read.problems[0].rule if read.problems else None
-    return Witness(
+    return Proof(
         OTHER[side], version, side, outcome, (front + data).hex(), value, place, "", None, "header", text, rule
     )
 
@@ -397,18 +360,18 @@ MOST_TEXT: Final = 30
 """How many characters of a value are shown."""
 
 
-def sentence(witness: Witness) -> str:
+def sentence(proof: Proof) -> str:
     """`old writes version 0 as 0001; new refuses at byte 2, 1 byte follows after the end of the message`."""
-    data = witness.hex if len(witness.hex) <= 2 * MOST_HEX else witness.hex[: 2 * MOST_HEX] + "..."
-    wrote = f"{witness.field} {_short(witness.wrote)}" if witness.field else "nothing there"
-    if witness.read_as == HEADER:
-        what = f"begins the body elsewhere: {printable(str(witness.read))}"
-    elif witness.outcome == "refused":
-        what = f"refuses at byte {witness.offset}, {printable(str(witness.read))}"
+    data = proof.hex if len(proof.hex) <= 2 * MOST_HEX else proof.hex[: 2 * MOST_HEX] + "..."
+    wrote = f"{proof.field} {_short(proof.wrote)}" if proof.field else "nothing there"
+    if proof.read_as == HEADER:
+        what = f"begins the body elsewhere: {printable(str(proof.read))}"
+    elif proof.outcome == "refused":
+        what = f"refuses at byte {proof.offset}, {printable(str(proof.read))}"
     else:
-        read = f"{witness.read_as} {_short(witness.read)}" if witness.read_as else "nothing"
-        what = f"takes {wrote} at byte {witness.offset} for {read}"
-    return f"{witness.writer} writes version {witness.version} as {data or 'no bytes'}; {witness.reader} {what}"
+        read = f"{proof.read_as} {_short(proof.read)}" if proof.read_as else "nothing"
+        what = f"takes {wrote} at byte {proof.offset} for {read}"
+    return f"{proof.writer} writes version {proof.version} as {data or 'no bytes'}; {proof.reader} {what}"
 
 
 def _short(value: Any) -> str:
