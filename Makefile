@@ -77,10 +77,10 @@ corpus: $(VENV)/created ## make the corpus of real schemas in ../shared/corpus, 
 verdicts: $(VENV)/installed ## compare kiplint's verdicts with those of Kafka's generator: make verdicts KAFKA=checkout JARS=directory
 	@$(BIN)/python scripts/compare_generator.py '$(KAFKA)' '$(JARS)' --seed $(SEED)
 
-bench: $(VENV)/installed-dev ## measure check and diff beside buf, and write benchmarks/RESULTS.md
+bench: $(VENV)/installed-dev ## measure check and diff beside buf
 	@$(BIN)/python -m benchmarks
 
-bench-growth: $(VENV)/installed-dev ## measure how the pipeline's time and memory grow, and write benchmarks/GROWTH.md
+bench-growth: $(VENV)/installed-dev ## measure a run of the pipeline, and how its time and memory grow
 	@$(BIN)/python -m benchmarks.growth $(GROWTH_ARGS)
 
 pipeline-demo: $(VENV)/installed-pipeline ## run the pipeline on a sample history, and show its report

@@ -1,68 +1,141 @@
-"""`python -m benchmarks`: take the measures, print the tables, write `RESULTS.md`."""
+"""`make bench`: the CPU time of `check` and `diff` beside buf, of a single file beside an import, and how it grows.
+
+Whole processes run in alternating pairs (A B A B) after two warm-ups, and a ratio compares the least CPU time of both,
+so that a noisy machine disturbs both sides alike. buf gets the same structures as Protobuf, and its native binary is
+run. The schemas are those of Kafka's trunk in KIPLINT_CORPUS.
+"""
+
+from __future__ import annotations
 
 import argparse
+import os
+import re
+import resource
+import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from benchmarks import results, scaling, scenarios
-from benchmarks.lab import FULL, QUICK, Lab
-from benchmarks.outcome import Outcome, SkipError
-from benchmarks.timing import CommandError, output
-from benchmarks.workspace import RESULTS, find_corpus
+from benchmarks import CORPUS, CommandError, empty_scratch, environment
+from benchmarks.buf import install, write_protos
 
-MEASURES: dict[str, Callable[[Lab], Iterator[Outcome]]] = {
-    "check": scenarios.check,
-    "diff": scenarios.diff,
-    "single": scenarios.single,
-    "scaling": scaling.scaling,
+SCHEMAS: Final = CORPUS / "kafka-trunk-2026-08" / "clients"
+KIPLINT: Final = Path(sys.executable).with_name("kiplint")
+PAIRS, WARM_UPS = 21, 2
+COPIES: Final = {1: 15, 10: 7, 100: 3}
+"""How many copies of the schemas the run of growth checks, and how often it does."""
+FIRST_INT: Final = re.compile(r'("type":\s*")int32"')
+
+
+class Command(NamedTuple):
+    """What to run, in which directory, and the exit codes of a command that did its work."""
+
+    arguments: Sequence[str | Path]
+    cwd: Path
+    codes: frozenset[int] = frozenset({0, 1})
+
+    def cpu(self) -> float:
+        """Run the command, and return its user and system time in seconds. Raises CommandError."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(self.arguments, cwd=self.cwd, env=environment(), capture_output=True, check=False)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        if done.returncode not in self.codes:
+            raise CommandError(f"{self.arguments[0]} exited with {done.returncode}: {done.stderr.decode()[-500:]}")
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+class Row(NamedTuple):
+    """A comparison: the least CPU seconds of both, and the most that their ratio should be."""
+
+    title: str
+    ours: float
+    theirs: float
+    most: float
+
+    def __str__(self) -> str:
+        ratio = self.ours / self.theirs
+        times = f"{self.ours * 1000:9,.0f} ms {self.theirs * 1000:9,.0f} ms"
+        return f"{self.title:48} {times} {ratio:6.2f}  at most {self.most:g}: {'yes' if ratio <= self.most else 'no'}"
+
+
+def check(pairs: int) -> Iterator[Row]:
+    """All default rules over the schemas, beside `buf lint`."""
+    lint = Command((install(), "lint"), write_protos(SCHEMAS, "lint"))
+    yield _row("check / buf lint", Command((KIPLINT, "check", SCHEMAS), SCHEMAS), lint, pairs, 0.9)
+
+
+def diff(pairs: int) -> Iterator[Row]:
+    """Two versions of the schemas, beside `buf breaking`: in every twentieth file an int32 becomes an int64."""
+    newer = empty_scratch("newer")
+    for number, file in enumerate(sorted(SCHEMAS.glob("*.json"))):
+        text = file.read_text("utf-8")
+        newer.joinpath(file.name).write_text(FIRST_INT.sub(r'\1int64"', text, 1) if number % 20 == 0 else text, "utf-8")
+    protos = write_protos(SCHEMAS, "before"), write_protos(newer, "after")
+    breaking = Command((install(), "breaking", "--against", protos[0]), protos[1], frozenset({0, 100}))
+    yield _row("diff / buf breaking", Command((KIPLINT, "diff", SCHEMAS, newer), newer), breaking, pairs, 0.6)
+
+
+def single(pairs: int) -> Iterator[Row]:
+    """One file with its siblings beside it, as pre-commit runs it, beside the import of typer."""
+    ours = Command((KIPLINT, "check", "FindCoordinatorRequest.json"), SCHEMAS)
+    yield _row(
+        "check a file / import typer", ours, Command((sys.executable, "-c", "import typer"), SCHEMAS), pairs, 2.5
+    )
+
+
+def growth(pairs: int) -> Iterator[Row]:
+    """The schemas once, ten and a hundred times, each copy a set of its own: the time above that of a single file."""
+    times: dict[int, float] = {}
+    alone = empty_scratch("alone")
+    shutil.copy(SCHEMAS / "RequestHeader.json", alone)
+    for copies, rounds in COPIES.items():
+        root = empty_scratch("copies")
+        for number in range(copies):
+            shutil.copytree(SCHEMAS, root / f"set-{number:03}")
+        commands = Command((KIPLINT, "check", root), root), Command((KIPLINT, "check", alone), alone)
+        whole, start = _least_cpu(*commands, min(pairs, rounds))
+        times[copies] = whole - start
+        if fewer := times.get(copies // 10):
+            yield Row(f"check {copies} sets / {copies // 10}, above start-up", times[copies], fewer, 10)
+
+
+def _row(title: str, ours: Command, theirs: Command, pairs: int, most: float) -> Row:
+    return Row(title, *_least_cpu(ours, theirs, pairs), most)
+
+
+def _least_cpu(ours: Command, theirs: Command, pairs: int) -> tuple[float, float]:
+    runs = [(ours.cpu(), theirs.cpu()) for _ in range(WARM_UPS + pairs)][WARM_UPS:]
+    return min(run[0] for run in runs), min(run[1] for run in runs)
+
+
+MEASURES: Final[dict[str, Callable[[int], Iterator[Row]]]] = {
+    "check": check,
+    "diff": diff,
+    "single": single,
+    "growth": growth,
 }
 
 
 def main() -> int:
-    """Run what was asked for; 0 unless a command failed, whatever the times are."""
-    options = _options()
-    lab = Lab(find_corpus(), QUICK if options.quick else FULL)
-    print(f"{lab.corpus.title}: {lab.size.files} files, {lab.size.messages} messages, {lab.size.fields:,} fields")
-    result = results.Results()
-    failures = []
+    """Take the measures, all of them by default, and print a line for each; 0 unless a command failed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("measures", nargs="*", choices=[*MEASURES, []], metavar="MEASURE", help=f"of {list(MEASURES)}")
+    parser.add_argument("--pairs", type=int, default=PAIRS, help="how often to run each pair of commands")
+    options = parser.parse_args()
+    if not SCHEMAS.is_dir():
+        parser.error(f"Kafka's schemas are not at {SCHEMAS}: set KIPLINT_CORPUS")
+    print(f"{len(os.sched_getaffinity(0))} cores; {len(list(SCHEMAS.glob('*.json')))} files; least CPU time")
+    print(f"{'measure':48} {'kiplint':>12} {'beside':>12} {'ratio':>6}", flush=True)
     try:
-        output(lab.kiplint("--version"))
-        for name in options.only or MEASURES:
-            try:
-                _tell(name)
-                result.outcomes.extend(MEASURES[name](lab))
-            except SkipError as reason:
-                result.notes.append(f"{name}: skipped: {reason}")
-            except CommandError as error:
-                failures.append(f"{name}: {error}")
+        for name in options.measures or MEASURES:
+            for row in MEASURES[name](options.pairs):
+                print(row, flush=True)
     except CommandError as error:
-        failures.append(f"{error}; install kiplint beside this Python")
-    if result.outcomes or result.notes:
-        print(f"\n{results.as_text(result)}")
-    for failure in failures:
-        print(f"benchmarks: {failure}", file=sys.stderr)
-    if not (failures or options.quick or options.only):
-        RESULTS.write_text(results.as_markdown(result, lab), encoding="utf-8")
-        print(f"\nwritten to benchmarks/{RESULTS.name}")
-    return 1 if failures else 0
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time kiplint beside its peers.")
-    parser.add_argument("--quick", action="store_true", help="fewer runs; RESULTS.md is left as it is")
-    parser.add_argument(
-        "--only",
-        action="append",
-        choices=MEASURES,
-        metavar="NAME",
-        help=f"one measure, repeatable: {', '.join(MEASURES)}; RESULTS.md is left as it is",
-    )
-    return parser.parse_args()
-
-
-def _tell(name: str) -> None:
-    if sys.stderr.isatty():
-        print(f"measuring {name} ...", file=sys.stderr)
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

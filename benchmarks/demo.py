@@ -15,11 +15,11 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
+from benchmarks import CORPUS, REPOSITORY
+from benchmarks.growth import FORKS
 from benchmarks.sample import make_history, sources_of
-from benchmarks.workspace import REPOSITORY, corpus_root
 
 PLACE = Path("build") / "pipeline-demo"
-FORKS = ("automq", "redpanda", "linkedin")
 SCREEN = 24
 """The lines of the report that are shown."""
 NEXT = {
@@ -35,10 +35,9 @@ def main() -> None:
     options = parser.parse_args()
     os.chdir(REPOSITORY)
     if options.kafka:
-        corpus = corpus_root()
-        history, forks = corpus / "kafka-schema-history.bundle", corpus / "kafka-forks.bundle"
+        history, forks = CORPUS / "kafka-schema-history.bundle", CORPUS / "kafka-forks.bundle"
         if not (history.is_file() and forks.is_file()):
-            parser.error(f"Kafka's own history is not at {corpus}: set KIPLINT_CORPUS")
+            parser.error(f"Kafka's own history is not at {CORPUS}: set KIPLINT_CORPUS")
         fork_sources = (f"{fork}={forks}#{fork}" for fork in FORKS)
         _show("kafka", [f"kafka={history}#trunk", f"kafka={history}#tags", *fork_sources])
     else:

@@ -1,44 +1,42 @@
 """`make bench-growth`: what a run of the pipeline costs, and how that grows with commits and sources.
 
-Writes GROWTH.md; with names of parts it measures these, and leaves the other sections as they are.
+Each run is the command that users run, on all cores, the start of Spark included. Seconds are those of the clock; CPU
+seconds and memory (resident, at the worst moment) are those of all processes; `task CPU s` are those of Spark's tasks.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
-import inspect
 import os
-import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import cycle
 from pathlib import Path
 
-from benchmarks.results import aligned
+from benchmarks import CORPUS, REPOSITORY, CommandError, empty_scratch
 from benchmarks.sample import WHO
-from benchmarks.timing import CommandError
 from benchmarks.watch import Watched, watch
-from benchmarks.workspace import REPOSITORY, corpus_root, empty_scratch, find_corpus
 from kiplint.text.words import plural
 
-PAGE = REPOSITORY / "benchmarks" / "GROWTH.md"
 HISTORIES, HISTORY = (1, 8, 32), 1_000
 """How many long histories there are, and how many commits each has."""
+FORKS = ("automq", "redpanda", "linkedin")
 TIME = 1_790_000_000
-COLUMNS = ("run", "seconds", "CPU s", "task CPU s", "peak MiB")
 Row = tuple[str, Watched]
 
 
 def increment() -> Iterator[Row]:
-    """Kafka's trunk and releases: whole, with one new commit, and with nothing new."""
-    where = empty_scratch("growth", "increment")
+    """Kafka's trunk, releases and three forks: whole, with one new commit, and with nothing new."""
+    where = empty_scratch("increment")
+    history, forks = CORPUS / "kafka-schema-history.bundle", CORPUS / "kafka-forks.bundle"
+    if not history.exists():
+        raise CommandError(f"Kafka's own history is not at {CORPUS}: set KIPLINT_CORPUS")
     repository = where / "kafka"
-    git(where, "clone", "--quiet", "--mirror", str(_history()), str(repository))
+    git(where, "clone", "--quiet", "--mirror", str(history), str(repository))
     last = git(repository, "rev-parse", "refs/heads/trunk")
     git(repository, "update-ref", "refs/heads/trunk", f"{last}~1")
-    sources = (f"kafka={repository}#trunk", f"kafka={repository}#tags")
+    sources = (f"kafka={repository}#trunk", f"kafka={repository}#tags", *(f"{fork}={forks}#{fork}" for fork in FORKS))
     yield "Kafka's whole history", _run(where / "lake", *sources)
     git(repository, "update-ref", "refs/heads/trunk", last)
     yield "one new commit", _run(where / "lake")
@@ -47,7 +45,7 @@ def increment() -> Iterator[Row]:
 
 def histories() -> Iterator[Row]:
     """Sources with long histories of their own: each commit changes a definition of the sample set."""
-    where = empty_scratch("growth", "histories")
+    where = empty_scratch("histories")
     repositories = [make_history(where / f"history-{number}", f"{number}-") for number in range(max(HISTORIES))]
     for count in HISTORIES:
         sources = [f"history-{number}={place}#main" for number, place in enumerate(repositories[:count])]
@@ -86,64 +84,24 @@ def git(repository: Path, *words: str, stdin: bytes | None = None) -> str:
     return process.stdout.decode().strip()
 
 
-def _history() -> Path:
-    history = find_corpus().history
-    if not history:
-        raise CommandError(f"Kafka's own history is not at {corpus_root()}: set KIPLINT_CORPUS")
-    return history
-
-
 def _run(lake: Path, *words: str) -> Watched:
     return watch([sys.executable, "-P", "-m", "kiplint", "pipeline", "run", *words, "--out", str(lake)])
 
 
-def table(rows: Iterable[Row]) -> str:
-    """A Markdown table of the runs."""
-    lines = [COLUMNS, ("---", *("---:" for _ in COLUMNS[1:]))]
-    for title, run in rows:
-        lines.append((title, *(f"{figure:,.1f}" for figure in run[:3]), f"{run.peak:,.0f}"))
-    return "\n".join(f"| {line} |" for line in aligned(lines, between=" | "))
-
-
 def main() -> int:
-    """Print a section for each part, and write it into the page; 0 unless a command failed, whatever figures are."""
+    """Print a line for each run; 0 unless a command failed, whatever the figures are."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], metavar="PART", help=f"of {', '.join(PARTS)}")
     options = parser.parse_args()
-    for name in options.parts or PARTS:
-        try:
-            section = _section(name, list(PARTS[name]()))
-        except CommandError as error:
-            print(f"benchmarks: {error}", file=sys.stderr)
-            return 1
-        print(f"\n{section}", flush=True)
-        sections = _sections() | {name: section}
-        PAGE.write_text("\n".join([_ABOUT, *(sections[part] for part in PARTS if part in sections)]), "utf-8")
+    print(f"{'run':28} {'seconds':>9} {'CPU s':>9} {'task CPU s':>11} {'peak MiB':>9}", flush=True)
+    try:
+        for name in options.parts or PARTS:
+            for title, run in PARTS[name]():
+                print(f"{title:28} {run.wall:9,.1f} {run.cpu:9,.1f} {run.tasks:11,.1f} {run.peak:9,.0f}", flush=True)
+    except CommandError as error:
+        print(f"benchmarks: {error}", file=sys.stderr)
+        return 1
     return 0
-
-
-def _section(name: str, rows: list[Row]) -> str:
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
-    head = f"{inspect.getdoc(PARTS[name])}\n\n{datetime.date.today()}, {machine}:"
-    return "\n\n".join((f"## {name.capitalize()}", head, table(rows))) + "\n"
-
-
-def _sections() -> dict[str, str]:
-    """The sections of the page by their parts."""
-    text = PAGE.read_text("utf-8") if PAGE.exists() else ""
-    sections = (f"## {section.rstrip()}\n" for section in text.split("\n## ")[1:])
-    return {section.split()[1].lower(): section for section in sections}
-
-
-_ABOUT = """\
-# How the pipeline grows
-
-Written by `make bench-growth`; do not edit. `KIPLINT_CORPUS` names the directory of Kafka's history.
-
-Each run is the command that users run, `kiplint pipeline run`, on all cores, the start of Spark included. Seconds are
-those of the clock; CPU seconds and memory (resident, at the worst moment) are those of all processes; `task CPU s` are
-those of Spark's tasks alone.
-"""
 
 
 if __name__ == "__main__":
