@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
@@ -50,74 +49,52 @@ def table(
 ) -> list[str]:
     """The lines of a table, columns two blanks apart; an empty head is left out, `code` is its colour.
 
-    In a `width` that is too small, the widest columns are wrapped between words; columns that do not fit even then
-    stand below their row. No word is broken.
+    In a `width` that is too small, the last column is wrapped, or stands below its row where it is too narrow for its
+    longest word. No word is broken.
     """
     cells = [[(printable(text), paint_with) for text, paint_with in row] for row in rows]
     if not cells:
         return []
     if head:
         cells.insert(0, [(printable(label), code) for label in head])
-    most = None if width is None else width - len(indent)
-    widths = _fit([[text for text, _ in column] for column in zip(*cells, strict=True)], most)
+    widths = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)]
+    start = len(indent) + sum(size + 2 for size in widths[:-1])
+    longest_word = max(len(word) for row in cells for word in [*row[-1][0].split(), ""])
+    is_below = width is not None and start + longest_word > width
+    margin = " " * (len(indent) + 4 if is_below else start)
     lines = []
-    for row in cells:
-        columns = [_fold(text, column_width) for (text, _), column_width in zip(row, widths, strict=False)]
-        for parts in zip_longest(*columns, fillvalue=""):
-            texts = (
-                paint(text, paint_with, color) + " " * (column_width - len(text))
-                for text, (_, paint_with), column_width in zip(parts, row, widths, strict=False)
-            )
-            lines.append(f"{indent}{'  '.join(texts)}".rstrip())
-        for text, paint_with in row[len(widths) :]:
-            below = _fold(text, (most or 0) - 4) if text else []
-            lines += [f"{indent}    {paint(line, paint_with, color)}" for line in below]
+    for *row, (last, paint_with) in cells:
+        pairs = [*zip(row, widths, strict=False)]
+        first = indent + "".join(paint(text, of, color) + " " * (size - len(text) + 2) for (text, of), size in pairs)
+        texts = _fold(last, None if width is None else width - len(margin))
+        if is_below:
+            plain = indent + "  ".join(text.ljust(size) for (text, _), size in pairs).rstrip()
+            folded = _fold(plain, width, margin)
+            lines += folded if len(folded) > 1 else [first.rstrip()]
+        else:
+            lines.append((first + paint(texts.pop(0), paint_with, color)).rstrip())
+        lines += [margin + paint(text, paint_with, color) for text in texts if text]
     return lines
 
 
-def _fit(columns: Sequence[Sequence[str]], most: int | None) -> list[int]:
-    """The widths of the columns that fit beside one another, at least of one, the widest made narrower first."""
-    widths = [max(map(len, column)) for column in columns]
-    least = [max(len(word) for text in column for word in [*_indented_words(text), ""]) for column in columns]
-    if most is None:
-        return widths
-    while len(least) > 1 and sum(least) + 2 * (len(least) - 1) > most:
-        least.pop()
-    widths = widths[: len(least)]
-    while sum(widths) + 2 * (len(widths) - 1) > most and widths != least:
-        loose = [number for number, column_width in enumerate(widths) if column_width > least[number]]
-        widths[max(loose, key=widths.__getitem__)] -= 1
-    return widths
-
-
-def _indented_words(text: str) -> list[str]:
-    """The words of a text; the blanks that it begins with count as part of each."""
-    blanks = text[: len(text) - len(text.lstrip())]
-    return [blanks + word for word in text.split()]
-
-
-def _fold(text: str, width: int) -> list[str]:
-    """A text in lines of a width, at least one; no word is broken."""
-    if len(text) <= width:
+def _fold(text: str, width: int | None, indent: str = "") -> list[str]:
+    """A text in lines of a width, at least one, the further ones indented; no word is broken."""
+    if width is None or len(text) <= width:
         return [text]
-    return wrap(text, max(width, 1), break_long_words=False, break_on_hyphens=False)
+    return wrap(text, max(width, 1), subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def fold(text: str, width: int | None, color: bool = False, code: str = "") -> list[str]:
     """A text in lines that fit, each in the colour; continuation lines are indented, no word is broken."""
     plain = printable(text)
-    lines = [plain]
-    if width is not None and len(plain) > width:
-        indent = " " * (len(plain) - len(plain.lstrip()) + 4)
-        lines = wrap(plain, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
-    return [paint(line, code, color) for line in lines]
+    indent = " " * (len(plain) - len(plain.lstrip()) + 4)
+    return [paint(line, code, color) for line in _fold(plain, width, indent)]
 
 
 def paragraph(items: Iterable[str], indent: str = "  ", width: int | None = None) -> list[str]:
     """Items separated by commas, wrapped between them where the line is full; lines are never longer than `WIDTH`."""
-    text = ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
-    lines = _fold(text, min(WIDTH, width or WIDTH) - len(indent))
-    return [indent + line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
+    text = indent + ", ".join(printable(item).replace(" ", "\N{NO-BREAK SPACE}") for item in items)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in _fold(text, min(WIDTH, width or WIDTH), indent)]
 
 
 def verdict_lines(verdict: Verdict, width: int | None, color: bool) -> list[str]:
